@@ -5,10 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import StrEnum
 
-from hvr.pddl import Comparison, Domain, Expression, NumericEffect, Preference, Problem, When
+from hvr.pddl import (
+    And,
+    Comparison,
+    Domain,
+    Exists,
+    Expression,
+    Forall,
+    Imply,
+    Not,
+    NumericEffect,
+    Or,
+    Preference,
+    Problem,
+    When,
+)
 from hvr.pddl.model import TRUE, changes_of, functions_of, walk
 
 TOTAL_COST = "total-cost"
+_COMPOUND = (And, Or, Not, Imply, Forall, Exists)
 
 
 class Feature(StrEnum):
@@ -22,6 +37,7 @@ class Feature(StrEnum):
     PREFERENCES = "preferences"
     DERIVED = "derived predicates"
     CONDITIONAL = "conditional effects"
+    UNIVERSAL = "universal conditions or a goal with alternatives"
     COSTS = "action costs"
     METRIC = "a metric other than total-cost"
 
@@ -53,6 +69,10 @@ def _used(domain: Domain, problem: Problem) -> Iterator[Feature]:
         yield Feature.PREFERENCES
     if any(isinstance(part, When) for part in parts):
         yield Feature.CONDITIONAL
+    conditions: list[Expression] = [a.precondition for a in domain.actions.values()]
+    conditions += (part.condition for part in parts if isinstance(part, When))
+    if not _conjunctive(problem.goal) or any(map(_universal, conditions)):
+        yield Feature.UNIVERSAL
     effects = [action.effect for action in domain.actions.values()]
     effects += (action.effect for action in domain.durative_actions.values())
     changed = {
@@ -69,3 +89,20 @@ def _used(domain: Domain, problem: Problem) -> Iterator[Feature]:
         wanted = {term.function for term in functions_of(problem.metric.expression)}
         if problem.metric.direction != "minimize" or wanted != {TOTAL_COST}:
             yield Feature.METRIC
+
+
+def _conjunctive(goal: Expression) -> bool:
+    parts = goal.operands if isinstance(goal, And) else (goal,)
+    return all(
+        _conjunctive(part) if isinstance(part, And)
+        else not isinstance(part.operand if isinstance(part, Not) else part, _COMPOUND)
+        for part in parts
+    )  # fmt: skip
+
+
+def _universal(condition: Expression) -> bool:
+    """Return whether a condition has "for all", if only as a negated "there is"."""
+    return any(
+        isinstance(part, Forall) or (isinstance(part, Not) and isinstance(part.operand, _COMPOUND))
+        for part in walk(condition)
+    )

@@ -32,6 +32,8 @@ _FORWARD_LACKS = _ALL_LACK | {
 }  # fmt: skip
 _DOWNWARD_LACKS = _BOTH_LACK | {Feature.CONSTRAINTS, Feature.PREFERENCES, Feature.METRIC}
 _LM_CUT = "astar(lmcut())"
+_MAKES_RULES = frozenset({Feature.DERIVED, Feature.UNIVERSAL})
+"""What Fast Downward's translator makes axioms of, which admissible heuristics cannot do with."""
 
 
 @dataclass(frozen=True)
@@ -81,9 +83,8 @@ class Program:
         limits = ["--overall-time-limit", f"{max(1, round(job.seconds))}s", "--plan-file", "plan"]
         if not job.optimal:
             return [sys.executable, str(driver), *limits, "--alias", "lama", *files]
-        plain = not job.features & {Feature.CONDITIONAL, Feature.DERIVED}
-        search = _LM_CUT if plain else OPTIMAL
-        if Feature.DERIVED in job.features:
+        search = OPTIMAL if Feature.CONDITIONAL in job.features else _LM_CUT
+        if job.features & _MAKES_RULES:
             search = "astar(blind())"
         return [sys.executable, str(driver), *limits, *files, "--search", search]
 

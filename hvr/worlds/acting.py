@@ -49,7 +49,7 @@ from hvr.worlds.detection import (
     lacking,
     predicate_of,
 )
-from hvr.worlds.environment import FactEnvironment, Observation, check_timeless
+from hvr.worlds.environment import FactEnvironment, Observation, check_timeless, place_of
 from hvr.worlds.observing import read_observation
 from hvr.worlds.planning import StatePlanner, problem_at
 
@@ -225,10 +225,10 @@ class FactWorld(Acting):
             return call()
         except SimulatorError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
             raise SimulatorError(
-                f"the environment failed at {what}: {reason}", exit_code=2
+                f"the environment failed at {what}: {reason}{place_of(error)}", exit_code=2
             ) from error
 
 

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from hvr.envs.scenes import parse_scene
-from hvr.errors import HvrError
+from hvr.errors import HvrError, SimulatorError
 from hvr.pddl import Atom, Domain, Problem, Task, parse_problem
 from hvr.pddl.diagnostics import nearest
 from hvr.world_file import line_of
-from hvr.worlds.environment import Observation, check_timeless
+from hvr.worlds.environment import Observation, check_timeless, place_of
 from hvr.worlds.folder import WorldFolder
 from hvr.worlds.observing import read_observation
 from hvr.worlds.sentences import read_goal
@@ -100,19 +100,19 @@ class _Check:
         word = self.world.environment or "environment"
         try:
             env = self.world.open(problem)
+        except SimulatorError as error:
+            text = f"the environment raises {_said(error.__cause__ or error)} for {file.name}"
+            self._add(self.world.file, f"{text}{place_of(error.__cause__ or error)}", word)
+            return
         except HvrError as error:
             self.findings.append(str(error))
-            return
-        except Exception as error:
-            self._add(
-                self.world.file, f"the environment raises {_said(error)} for {file.name}", word
-            )
             return
         try:
             env.reset()
             seen: Any = env.observe()
         except Exception as error:
             text = f"the environment raises {_said(error)} at reset, for {file.name}"
+            text += place_of(error)
             self._add(self.world.file, text, word)
             return
         if not isinstance(seen, Observation):
@@ -215,5 +215,5 @@ def _listed(atoms: set[Atom]) -> str:
     return ", ".join(texts[:_MOST_SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
-def _said(error: Exception) -> str:
+def _said(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

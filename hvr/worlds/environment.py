@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import traceback
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from pathlib import Path
 from types import MappingProxyType
 from typing import Protocol, TypeAlias
 
@@ -17,6 +20,17 @@ Fact: TypeAlias = tuple[str, ...]
 
 Numbers: TypeAlias = Mapping[Fact, Fraction | int | float]
 """Values of functions, `{("fuel", "truck-1"): 7}`."""
+
+
+def place_of(error: BaseException) -> str:
+    """Return where code of others raised, as ` (file.py:12)`; empty where it did not."""
+    foreign = {Path(__file__).parents[1], Path(os.__file__).parent}  # hvr, and Python itself
+    frames = traceback.walk_tb(error.__traceback__)
+    places = [(Path(frame.f_code.co_filename), line) for frame, line in frames]
+    theirs = [
+        (file, line) for file, line in places if file.is_file() and not foreign & {*file.parents}
+    ]
+    return f" ({theirs[-1][0]}:{theirs[-1][1]})" if theirs else ""
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from hvr.errors import UsageError
+from hvr.errors import HvrError, SimulatorError, UsageError
 from hvr.pddl import Domain, Problem, parse_problem
 from hvr.pddl.diagnostics import nearest
 from hvr.values import cached_property
 from hvr.world_file import WorldFile
-from hvr.worlds.environment import FactEnvironment, PddlEnvironment
+from hvr.worlds.environment import FactEnvironment, PddlEnvironment, place_of
 from hvr.worlds.words import WorldWords, words_for
 
 
@@ -66,8 +66,13 @@ class WorldFolder(WorldFile):
             return parse_problem(next(iter(files.values())), self.domain), ""
         known = [*self.tasks, *files]
         if name is None:
-            listed = ", ".join(known) or "none"
-            raise UsageError(f"name a task or problem of {self.name}: {listed}", field="problem")
+            if not known:
+                raise UsageError(
+                    f"{self.name} has no problem in files; give a domain and a problem"
+                )
+            raise UsageError(
+                f"name a task or problem of {self.name}: {', '.join(known)}", field="problem"
+            )
         path = files.get(name.removesuffix(".pddl"), self.folder / name)
         if not path.is_file():
             near = nearest(name, known)
@@ -81,10 +86,20 @@ class WorldFolder(WorldFile):
 
         Raises:
             UsageError: the world names one that cannot be imported, or that lacks a method.
+            SimulatorError: it raises.
         """
         if not self.environment:
             return PddlEnvironment(self.domain, problem)
-        opened: Any = self._entry()(WorldSetup(self.domain, problem, self.folder, seed))
+        entry = self._entry()
+        try:
+            opened: Any = entry(WorldSetup(self.domain, problem, self.folder, seed))
+        except HvrError:
+            raise
+        except (Exception, SystemExit) as error:
+            raise SimulatorError(
+                f"{self.file}: the environment {self.environment} cannot be opened: "
+                f"{type(error).__name__}: {error}{place_of(error)}", exit_code=2,
+            ) from error  # fmt: skip
         lacking = [name for name in ("reset", "step", "observe") if not hasattr(opened, name)]
         if lacking:
             raise UsageError(
@@ -105,7 +120,7 @@ class WorldFolder(WorldFile):
         except Exception as error:
             raise UsageError(
                 f"{self.file}: the environment {self.environment} cannot be imported: "
-                f"{type(error).__name__}: {error}"
+                f"{type(error).__name__}: {error}{place_of(error)}"
             ) from error
         entry = getattr(module, attribute, None)
         if not callable(entry):

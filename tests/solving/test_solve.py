@@ -120,6 +120,7 @@ def test_numbers_and_time_are_not_asked_of_fast_downward(files: tuple[Path, Path
     assert features_of(parsed, parse_problem(problem, parsed)) == {
         Feature.NUMERIC,
         Feature.CONDITIONAL,
+        Feature.UNIVERSAL,
     }
     with pytest.raises(UsageError, match="downward cannot plan with numeric fluents"):
         solve(domain, problem, planner="downward")
@@ -238,3 +239,35 @@ def test_without_an_engine_numbers_are_planned_with_all_the_same(tmp_path: Path)
     solution = solve(domain, problem)
     assert solution.planner == "forward" and solution.steps is not None
     assert len(solution.steps) == 3 and not solution.proven
+
+
+SHELF = """(define (domain shelf) (:requirements :adl :action-costs) (:types box)
+  (:predicates (packed ?b - box) (full))
+  (:functions (total-cost))
+  (:action pack :parameters (?b - box) :effect (and (packed ?b) (increase (total-cost) 2)))
+  (:action close :precondition {condition} :effect (and (full) (increase (total-cost) 1)))
+  (:action force :effect (and (full) (increase (total-cost) 9))))"""
+
+
+@pytest.mark.parametrize(
+    ("condition", "goal", "cost"),
+    [
+        ("(forall (?b - box) (packed ?b))", "(full)", 5),
+        ("(not (exists (?b - box) (not (packed ?b))))", "(full)", 5),
+        ("(packed a)", "(or (full) (and (packed a) (packed b)))", 3),
+        ("(packed a)", "(exists (?b - box) (and (packed ?b) (full)))", 3),
+        ("(not (and (packed a) (not (packed b))))", "(and (full) (not (packed a)))", 1),
+    ],
+)
+def test_cheapest_plans_are_proven_where_conditions_are_no_conjunctions(
+    tmp_path: Path, condition: str, goal: str, cost: int
+) -> None:
+    domain, problem = tmp_path / "domain.pddl", tmp_path / "problem.pddl"
+    constants = "(:constants a b - box)\n  (:predicates"
+    domain.write_text(SHELF.replace("{condition}", condition).replace("(:predicates", constants, 1))
+    problem.write_text(
+        "(define (problem s) (:domain shelf) (:init (= (total-cost) 0))"
+        f" (:goal {goal}) (:metric minimize (total-cost)))"
+    )
+    solution = solve(domain, problem, optimal=True, seconds=30)
+    assert (solution.cost, solution.proven) == (cost, True)

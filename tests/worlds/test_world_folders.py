@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 from pathlib import Path
 
@@ -112,6 +113,25 @@ def test_environments_that_do_not_fit(made: Path, entry: str, message: str) -> N
     (made / "robots.py").write_text(ENVIRONMENT)
     change(made / "world.toml", "# environment = ", 'environment = "robots:' + entry + '" # ')
     assert any(message in text for text in findings(made)), findings(made)
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ("fails", r"failed at reset: OSError: no robot \(.*robots.py:7\)$"),
+        ("breaks", r"robots:breaks cannot be opened: ZeroDivisionError: .*robots.py:30\)$"),
+        ("Lies", r"robots:Lies cannot be opened: TypeError: .*'problem'$"),
+        ("ends", r"robots:ends cannot be opened: SystemExit: 1 \(.*robots.py:34\)$"),
+    ],
+)
+def test_environments_that_raise_are_named_with_the_line(
+    made: Path, hvr_: Hvr, entry: str, message: str
+) -> None:
+    (made / "robots.py").write_text(f"{ENVIRONMENT}\n\ndef ends(setup):\n    raise SystemExit(1)\n")
+    change(made / "world.toml", "# environment = ", 'environment = "robots:' + entry + '" # ')
+    ended = hvr_("solve", "--world", str(made), "--execute")
+    assert ended.code == 2
+    assert re.search(message, ended.err.strip()), ended.err
 
 
 @pytest.mark.parametrize(
