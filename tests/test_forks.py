@@ -17,7 +17,7 @@ DEADLINE_S = 240
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows does not fork")
 
 _USE = """
-import contextlib, importlib.util, multiprocessing, os, random, sys, threading, time
+import contextlib, importlib.util, math, multiprocessing, os, random, sys, threading, time
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
@@ -123,7 +123,9 @@ if importlib.util.find_spec("torch"):
 
     first = multiply()
     with fork.Pool(2) as pool:
-        assert pool.map(multiply, range(2)) == [first] * 2
+        for number in pool.map(multiply, range(2)):
+            # Sums differ in the last digits with the number of threads that add.
+            assert math.isclose(number, first, rel_tol=1e-3), (number, first)
 """
 
 _LOCK = """

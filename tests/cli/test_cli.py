@@ -176,7 +176,7 @@ def test_catalogue(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixtur
 @pytest.mark.slow
 def test_a_corrupt_ontology_or_task_is_one_clear_line(tmp_path: Path) -> None:
     """A copy of the checkout with damaged data files, as a process of its own."""
-    for name in ("hvr", "domains"):
+    for name in ("hvr", "domains", "worlds"):
         (tmp_path / name).symlink_to(ROOT / name)
     # The package finds its data beside itself, so it must be a real folder here.
     (tmp_path / "hvr").unlink()

@@ -10,6 +10,7 @@ import pytest
 
 from benchmarks import alfred_goals as goals
 from hvr.envs import Kitchen, Names
+from hvr.world_file import load_world
 
 RECORD: dict[str, Any] = {
     "id": "by-hand",
@@ -44,8 +45,10 @@ def wanted(**params: Any) -> dict[str, Any]:
 
 
 def test_goals_as_pddl() -> None:
-    def text(**params: Any) -> str:
-        return str(goals.goal_of(goals.Wanted.of(wanted(**params))))
+    def text(world: str = "kitchen", **params: Any) -> str:
+        meant = goals.Wanted.of(wanted(**params))
+        assert meant is not None
+        return goals.goal_of(meant, load_world(world).scene_ontology)
 
     assert text(object_target="Apple", parent_target="Fridge") == (
         "(exists (?o - apple ?r - fridge) (and (microwaved ?o) (in ?o ?r)))"
@@ -63,7 +66,10 @@ def test_goals_as_pddl() -> None:
     )
     assert "(not (= ?a ?b))" in text(task_type="pick_two_obj_and_place")
     assert text(object_target="Glassbottle").startswith("(exists (?o - bottle ")
-    assert goals.Wanted.of(wanted(task_type="look_at_obj_in_light")) is None
+    assert text(
+        "home", task_type="look_at_obj_in_light", object_target="Book", toggle_target="FloorLamp"
+    ) == ("(exists (?o - book ?l - floorlamp) (and (holding ?o) (toggled ?l) (near ?l)))")
+    assert goals.Wanted.of(wanted(task_type="unheard_of")) is None
 
 
 @pytest.mark.slow
