@@ -17,8 +17,8 @@ from hvr.plans import Find, Judgement, Plan, Planned, Policy, PolicyContext, Und
 from hvr.policies.goal.words import GoalWords
 from hvr.policies.goal.writing import GoalDraft, GoalWriting
 from hvr.policies.llm.dialogue import Dialogue
-from hvr.policies.llm.foresight import Foresight
 from hvr.policies.llm.record import BlockRecord, PlanningRecord
+from hvr.policies.llm.scene import SceneForesight
 from hvr.policies.llm.settings import GOAL, is_goal
 from hvr.policies.llm.writing import Equipment
 from hvr.policies.symbolic import SymbolicPolicy
@@ -190,7 +190,7 @@ class GoalPolicy(Policy[Stage]):
         understanding = self.understand(request, graph, inventory)
         if find is not None:
             inventory = find(understanding.stages[0])
-        foresight = Foresight(graph, equipment.domain, inventory, equipment.compile_task)
+        foresight = SceneForesight(graph, equipment.domain, inventory, equipment.compile_task)
         plans: list[Plan] = []
         for number, stage in enumerate(understanding.stages):
             world = (foresight.graph, foresight.inventory) if number else (graph, inventory)

@@ -27,13 +27,11 @@ class Batches:
         dialogue: asks the model.
         telling: the words of the prompts.
         names: returns the objects that macro actions are about.
-        signatures: all actions, as prompts show them.
     """
 
     dialogue: Dialogue
     telling: Telling
     names: Callable[[Sequence[MacroAction]], tuple[str, ...]]
-    signatures: str
     _drafts: list[str | None] = field(default_factory=list, init=False)
 
     @property
@@ -77,7 +75,7 @@ class Batches:
             "request": self.telling.request,
             "objects": self.telling.objects(foresight, names),
             "knowledge": self.telling.steps(foresight, names),
-            "actions": self.signatures,
+            "actions": foresight.actions(),
             "history": done,
             "macros": self.telling.listed(batch, foresight.task, foresight.state),
         }

@@ -23,7 +23,7 @@ from hvr.policies.llm.keeping import Kept, broken, left
 from hvr.policies.llm.mapper import Mapper
 from hvr.policies.llm.record import BlockRecord
 from hvr.policies.llm.settings import PolicySettings
-from hvr.policies.llm.telling import Telling, numbered, signatures
+from hvr.policies.llm.telling import Telling, numbered
 from hvr.policies.macro import block_conditions
 from hvr.search.navigation import Navigation, find_navigation, repair_navigation
 from hvr.validation import Validator
@@ -129,7 +129,7 @@ class BlockWriter:
         """
         self._unmapped = []
         conditions = (*work.macro.precondition, *work.macro.postcondition)
-        work = with_objects(work, (*foresight.inventory.held, *conditions), foresight)
+        work = with_objects(work, (*foresight.held(foresight.state), *conditions), foresight)
         values = self._values(work, foresight)
         prompt = "block" if work.hierarchical else "plan"
         answer = self.dialogue.ask(prompt, **values) if answer is None else answer
@@ -167,7 +167,7 @@ class BlockWriter:
             "request": work.request,
             "objects": self.telling.objects(foresight, work.names),
             "knowledge": self.telling.steps(foresight, work.names, whole=whole),
-            "actions": signatures(foresight.task),
+            "actions": foresight.actions(),
             "history": work.history,
         }
         if work.hierarchical:
@@ -189,7 +189,7 @@ class BlockWriter:
                 break
             # The hand is followed through the block: what it holds is meant where a line names
             # only the place.
-            held = next((a.args[0] for a in state.atoms() if a.predicate == "holding"), None)
+            held = next(iter(foresight.held(state)), None)
             mapped = mapper.map(text, holding=held)
             if mapped.action is None:
                 notes.append(mapped.note)
@@ -279,17 +279,16 @@ class BlockWriter:
         the rest kept, with whatever makes each of its steps applicable.
         """
         task, state = foresight.task, foresight.state
-        inventory = foresight.inventory
         breaks = broken(state, block, foresight.kept)
         good = block[: min([applicable(task, state, block), *(n - 1 for n, _ in breaks)])]
         after = run(task, state, good)
         if work.hierarchical and work.macro.postcondition:
             goal = conjunction(task, work.macro.postcondition)
             kept = left(state, good, foresight.kept)
-            rest = self.bridge.to(after, goal, inventory, _arguments(block), kept=kept)
+            rest = self.bridge.to(after, goal, foresight, _arguments(block), kept=kept)
             if rest is not None:
                 return (*good, *rest)
-        bridged = (*good, *self.bridge.through(after, block[len(good) :], inventory))
+        bridged = (*good, *self.bridge.through(after, block[len(good) :], foresight))
         worse = len(broken(state, bridged, foresight.kept)) > len(breaks)
         return block if worse else bridged
 

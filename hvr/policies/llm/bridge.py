@@ -6,49 +6,37 @@ of the model's making: a postcondition that it wrote, or what its next step need
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Sequence
 from typing import cast
 
 from hvr.errors import DataFileError, HvrError
 from hvr.pddl import (
     And,
     Atom,
-    Domain,
     Formula,
     GroundAction,
     Not,
-    Problem,
     State,
     Task,
     Trajectory,
-    TypedName,
     substitute,
 )
 from hvr.pddl.conditions import Operator
 from hvr.pddl.task import binding_of
-from hvr.policies.llm.foresight import applicable, run
+from hvr.policies.llm.foresight import Foresight, applicable, run
 from hvr.policies.llm.keeping import broken
-from hvr.retrieval.inventory import Inventory
-from hvr.retrieval.places import tidy_places
-from hvr.retrieval.relevance import relevant_objects
 from hvr.search.navigation import insert_navigation
 from hvr.search.planners import Planner
-
-MOST_OBJECTS = 40
-"""Larger problems are not tried: grounding one takes half a minute."""
 
 
 class Bridge:
     """Finds ways from a state to a condition.
 
     Args:
-        domain: the actions.
         planner: the classical planner.
     """
 
-    def __init__(self, domain: Domain, planner: Planner) -> None:
-        self._domain = domain
+    def __init__(self, planner: Planner) -> None:
         self._planner = planner
         self.calls = 0
 
@@ -56,8 +44,8 @@ class Bridge:
         self,
         state: State,
         goal: Formula,
-        inventory: Inventory,
-        objects: Iterable[str] = (),
+        foresight: Foresight,
+        objects: Collection[str] = (),
         relevant: Formula | None = None,
         kept: tuple[Trajectory, ...] = (),
     ) -> tuple[GroundAction, ...] | None:
@@ -66,7 +54,7 @@ class Bridge:
         Args:
             state: where to begin; its task has all objects.
             goal: the condition.
-            inventory: the objects and facts of the scene.
+            foresight: the world.
             objects: objects that may be of use besides those that the condition needs.
             relevant: the part of the condition that objects are chosen by; all of it if None.
             kept: ground constraints that the actions must not break.
@@ -74,18 +62,12 @@ class Bridge:
         task = state.task
         if state.holds(goal):
             return ()
-        fluents = task.fluent_predicates
-        fixed = frozenset(a for a in inventory.facts if a.predicate not in fluents)
-        facts = fixed | state.atoms()
-        now = replace(inventory, facts=facts)
         try:
-            names = set(relevant_objects([relevant or goal], now, kept, fluents).names)
-            names |= _with_places(objects, now)
-            if len(names) > MOST_OBJECTS:
+            posed = foresight.posed(state, goal, objects, relevant or goal, kept)
+            if posed is None:
                 return None
             self.calls += 1
-            problem = self._problem(task, now, names, goal).replace(constraints=And(kept))
-            result = self._planner.solve(Task(self._domain, problem))
+            result = self._planner.solve(posed)
         except DataFileError:
             raise  # the planner's result cannot be recorded: the run could not be repeated
         except HvrError:
@@ -98,7 +80,7 @@ class Bridge:
         return result.plan if applicable(task, state, result.plan) == len(result.plan) else None
 
     def through(
-        self, state: State, actions: Sequence[GroundAction], inventory: Inventory
+        self, state: State, actions: Sequence[GroundAction], foresight: Foresight
     ) -> tuple[GroundAction, ...]:
         """Return the actions, each preceded by what makes it applicable.
 
@@ -107,7 +89,7 @@ class Bridge:
         Args:
             state: where to begin.
             actions: the block.
-            inventory: the objects and facts of the scene.
+            foresight: the world.
         """
         task = state.task
         done: list[GroundAction] = []
@@ -116,7 +98,7 @@ class Bridge:
             if not isinstance(operator, Operator):
                 continue
             if not operator.applicable(state.bits):
-                way = self._way(state, action, inventory)
+                way = self._way(state, action, foresight)
                 if way is None:
                     continue
                 done += way
@@ -126,7 +108,7 @@ class Bridge:
         return tuple(done)
 
     def _way(
-        self, state: State, action: GroundAction, inventory: Inventory
+        self, state: State, action: GroundAction, foresight: Foresight
     ) -> tuple[GroundAction, ...] | None:
         """Return actions that make an action applicable, or None."""
         task = state.task
@@ -145,31 +127,7 @@ class Bridge:
                 or (isinstance(part, Not) and isinstance(part.operand, Atom))
             )
         )
-        return self.to(state, precondition, inventory, action.args, plain)
-
-    def _problem(self, task: Task, inventory: Inventory, names: set[str], goal: Formula) -> Problem:
-        chosen = names & {o.name for o in task.problem.objects}
-        known = chosen | {c.name for c in self._domain.constants}
-        problem = Problem(
-            "bridge",
-            self._domain.name,
-            tuple(TypedName(o.name, o.types) for o in task.problem.objects if o.name in chosen),
-            frozenset(
-                a
-                for a in inventory.facts
-                if a.predicate in self._domain.predicates and known.issuperset(a.args)
-            ),
-            goal,
-        )
-        return tidy_places(problem, goal, inventory)
-
-
-def _with_places(names: Iterable[str], inventory: Inventory) -> set[str]:
-    """Return some objects with their places and the places of these: a mug, its tray, the table."""
-    objects = set(names)
-    for _ in range(2):
-        objects |= {inventory.parents[n] for n in objects if n in inventory.parents}
-    return objects
+        return self.to(state, precondition, foresight, action.args, plain)
 
 
 def _precondition(task: Task, action: GroundAction) -> Formula:

@@ -1,46 +1,44 @@
-"""The predicted world: what holds after the steps that have been planned so far."""
+"""The predicted world: what holds after the steps planned so far, and how prompts tell of it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Sequence
 
-from hvr.knowledge.graph import KnowledgeGraph
-from hvr.knowledge.imagined import imagine, suppose
-from hvr.knowledge.mapping import predicate_rules
-from hvr.pddl import Domain, GroundAction, Problem, State, Task, Trajectory
+from hvr.knowledge.wording import Wording
+from hvr.pddl import Formula, GroundAction, Problem, State, Task, Trajectory
 from hvr.pddl.conditions import Operator
-from hvr.retrieval.inventory import Inventory
+from hvr.retrieval.embedders import Embedder
 from hvr.search.navigation import find_navigation
 from hvr.validation.promises import Promises
-from hvr.values import cached_property
+
+Picked = tuple[dict[str, str], tuple[str, ...]]
+"""Objects with the reasons for them, and the names that stand for none."""
 
 
-class Foresight:
-    """The state after the steps planned so far, as PDDL and as a graph for retrieval.
+class Foresight(ABC):
+    """The state after the steps planned so far, and all that a policy is told of the world in it.
+
+    `hvr.policies.llm.scene` tells of a scene with its graph, `hvr.policies.llm.facts` of any PDDL
+    problem.
 
     Args:
-        graph: the world as it is; it is not changed.
-        domain: the actions.
-        inventory: the objects and facts of the graph.
-        compile_task: makes a task of a domain and a problem; one that caches saves time when
-            plans are made for the same world again and again.
+        task: the objects and how the world is now.
+
+    Attributes:
+        goal: what is known to be wanted in the end, as literals; empty where only the request is
+            known.
     """
 
-    def __init__(
-        self,
-        graph: KnowledgeGraph,
-        domain: Domain,
-        inventory: Inventory,
-        compile_task: Callable[[Domain, Problem], Task] = Task,
-    ) -> None:
-        self.task = compile_task(domain, graph.problem(domain, "plan"))
-        self.navigation = find_navigation(domain)
+    goal: tuple[str, ...] = ()
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        self.navigation = find_navigation(task.domain)
         self.state: State = self.task.initial
-        self._source = graph
-        self._inventory = inventory
-        self._shown: int | None = None
         self._promises = Promises()
+
+    # What happens -------------------------------------------------------------------------
 
     def keep(self, constraints: Iterable[Trajectory]) -> None:
         """Watch ground constraints from now on."""
@@ -60,32 +58,136 @@ class Foresight:
                 self._promises.observe(self.state)
 
     @property
-    def graph(self) -> KnowledgeGraph:
-        """The predicted state as a graph."""
-        graph = self._imagined
-        # Prompts ask for it several times between two blocks: only a new state is written again.
-        if self._shown != self.state.bits:
-            known = self.task.fluent_predicates & predicate_rules(graph.ontology).keys()
-            suppose(graph, self.state.atoms(), known)
-            self._shown = self.state.bits
-        return graph
-
-    @property
-    def inventory(self) -> Inventory:
-        """The objects and facts of the predicted state."""
-        # A state has fluents alone: facts that never change are those of the world as it is.
-        fluents = self.task.fluent_predicates
-        fixed = frozenset(a for a in self._inventory.facts if a.predicate not in fluents)
-        return replace(self._inventory, facts=fixed | self.state.atoms())
-
-    @property
     def nearness(self) -> frozenset[str]:
         """The predicates of nearness, which change with every move: no condition uses them."""
         return self.navigation.predicates if self.navigation else frozenset()
 
-    @cached_property
-    def _imagined(self) -> KnowledgeGraph:
-        return imagine(self._source)
+    # What prompts tell --------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def wording(self) -> Wording:
+        """What actions, facts and things are called."""
+
+    @property
+    @abstractmethod
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of objects that there are."""
+
+    @abstractmethod
+    def actions(self) -> str:
+        """Return all actions with their parameters, in the form of the answers."""
+
+    @abstractmethod
+    def classes(self, names: Iterable[str]) -> str:
+        """Return one line for each kind of some objects."""
+
+    @abstractmethod
+    def objects(self, names: Iterable[str], *, contents: bool = False) -> str:
+        """Return one line for each of some objects.
+
+        Args:
+            names: the objects.
+            contents: tell also what is in places.
+        """
+
+    def usual(self, request: str, names: Iterable[str]) -> tuple[str, ...]:
+        """Return what is known of a request, and what is usual with some objects."""
+        del request, names
+        return ()
+
+    def notes(self, reader: str, names: Iterable[str] = ()) -> tuple[str, ...]:
+        """Return what is easily mistaken.
+
+        Args:
+            reader: who is told: `conditions` or `steps`.
+            names: the objects in question.
+        """
+        del reader, names
+        return ()
+
+    # Which objects ------------------------------------------------------------------------
+
+    def held(self, state: State) -> tuple[str, ...]:
+        """Return what is carried in a state, and meant where an action leaves it out."""
+        del state
+        return ()
+
+    @abstractmethod
+    def pick(
+        self,
+        answered: Sequence[str],
+        request: str,
+        embedder: Embedder,
+        *,
+        knowledge: bool,
+        expansion: bool,
+    ) -> Picked:
+        """Return the objects that a model chose by their kinds, and what belongs to them.
+
+        Args:
+            answered: the names that it gave.
+            request: what it was asked about.
+            embedder: compares names.
+            knowledge: add what the request speaks of.
+            expansion: add what the chosen objects depend on.
+        """
+
+    def named_in(
+        self, text: str, known: Sequence[str], embedder: Embedder, *, expansion: bool
+    ) -> tuple[str, ...]:
+        """Return the objects of a macro action that names them itself; nothing for another one.
+
+        Args:
+            text: the macro action.
+            known: the objects of the task.
+            embedder: compares names.
+            expansion: add what they depend on.
+        """
+        del text, known, embedder, expansion
+        return ()
+
+    @abstractmethod
+    def with_named(
+        self, texts: Iterable[str], known: Sequence[str], embedder: Embedder, *, expansion: bool
+    ) -> tuple[str, ...]:
+        """Return objects, and those that some texts name besides.
+
+        Args:
+            texts: macro actions and their conditions.
+            known: the objects of the task.
+            embedder: compares names.
+            expansion: add what these depend on.
+        """
+
+    # What a planner is given --------------------------------------------------------------
+
+    @abstractmethod
+    def posed(
+        self,
+        state: State,
+        goal: Formula,
+        objects: Collection[str],
+        relevant: Formula,
+        kept: tuple[Trajectory, ...],
+    ) -> Task | None:
+        """Return the task to get from a state to a goal; None where it is too large.
+
+        Args:
+            state: where to begin; its task has all objects.
+            goal: the condition.
+            objects: objects that may be of use besides those that the condition needs.
+            relevant: the part of the condition that objects are chosen by.
+            kept: ground constraints that must not be broken.
+
+        Raises:
+            HvrError: there is no such task.
+        """
+
+    def reduced(self, problem: Problem, actions: Iterable[GroundAction]) -> Problem:
+        """Return a problem with the objects alone that its goal and a plan have to do with."""
+        del actions
+        return problem
 
 
 def run(task: Task, state: State, actions: Iterable[GroundAction]) -> State:

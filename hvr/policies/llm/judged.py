@@ -12,11 +12,9 @@ from dataclasses import replace
 
 from hvr.judging.loop import MOST_ROUNDS, Round, run_loop
 from hvr.judging.verdict import PlanVerdict
-from hvr.pddl import And, Atom, GroundAction, Misfit, Not, Problem, State, Task
+from hvr.pddl import And, GroundAction, Misfit, Not, Problem, State, Task
 from hvr.plans import AABlock
 from hvr.policies.llm.events import PlanJudged
-from hvr.retrieval.inventory import Inventory
-from hvr.retrieval.relevance import relevant_objects
 from hvr.validation import Validator
 
 
@@ -25,7 +23,7 @@ def judged_blocks(
     blocks: tuple[AABlock, ...],
     fleeting: frozenset[str],
     listen: Callable[[PlanJudged], None],
-    inventory: Inventory | None = None,
+    reduced: Callable[[Problem, Sequence[GroundAction]], Problem] | None = None,
 ) -> tuple[tuple[AABlock, ...], tuple[Round, ...]]:
     """Return the blocks of a plan without superfluous steps and with missing ones.
 
@@ -34,8 +32,8 @@ def judged_blocks(
         blocks: the plan.
         fleeting: predicates that do not count, such as nearness.
         listen: is told what was changed, and that what is wrong could not be mended.
-        inventory: the objects of the world, of which those are looked at that the plan has to do
-            with; None for all objects.
+        reduced: returns a problem with the objects alone that the plan has to do with; None to
+            look at all objects.
 
     Returns:
         the blocks, and the rounds; none where there is nothing to say, nothing is known to mend
@@ -47,7 +45,7 @@ def judged_blocks(
     if not goal.operands:
         return blocks, ()
     whole = task.problem.replace(init=state.atoms(static=True), goal=goal)
-    problem = whole if inventory is None else _smaller(task, whole, actions, inventory)
+    problem = whole if reduced is None else reduced(whole, actions)
     everywhere = Validator(Task(task.domain, whole))
     validator = everywhere if problem is whole else Validator(Task(task.domain, problem))
     rounds: list[Round] = []
@@ -104,22 +102,6 @@ def _mended(blocks: tuple[AABlock, ...], verdict: PlanVerdict) -> tuple[AABlock,
     if last:
         changed[-1] = replace(changed[-1], actions=(*changed[-1].actions, *last))
     return tuple(changed)
-
-
-def _smaller(
-    task: Task, problem: Problem, actions: Iterable[GroundAction], inventory: Inventory
-) -> Problem:
-    """Return a problem with the objects alone that its goal and a plan have to do with.
-
-    In a kitchen with a hundred objects the search for missing steps would take half a minute.
-    """
-    named = dict.fromkeys(name for action in actions for name in action.args)
-    spoken_of = And(tuple([Atom("present", (n,)) for n in named if n in inventory.classes]))
-    names = set(relevant_objects([problem.goal, spoken_of], inventory).names)
-    objects = tuple([o for o in problem.objects if o.name in names])
-    known = {o.name for o in objects} | {c.name for c in task.domain.constants}
-    init = frozenset(atom for atom in problem.init if known.issuperset(atom.args))
-    return problem.replace(objects=objects, init=init)
 
 
 def intended(

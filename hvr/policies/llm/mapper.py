@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
 
-from hvr.knowledge.wording import load_wording
+from hvr.knowledge.wording import Wording, load_wording
 from hvr.pddl import GroundAction, Predicate
 from hvr.policies.llm.action_set import ActionSet
 from hvr.policies.llm.answers.actions import ActionText
@@ -79,10 +79,15 @@ class Mapper:
         embedder: compares names that are spelt differently.
         available: names of objects in order of preference, those in the prompt first; all
             other objects of the task follow.
+        wording: what actions, facts and things are called; that of hvr's ontology if None.
     """
 
     def __init__(
-        self, actions: ActionSet, embedder: Similarity, available: Sequence[str] = ()
+        self,
+        actions: ActionSet,
+        embedder: Similarity,
+        available: Sequence[str] = (),
+        wording: Wording | None = None,
     ) -> None:
         self.actions = actions
         self.task = actions.task
@@ -95,7 +100,7 @@ class Mapper:
         for name in self.objects:
             base, number = split_instance(name)
             self._classes.setdefault(base, {}).setdefault(number, name)
-        wording = load_wording()
+        wording = wording or load_wording()
         self._partners = wording.partners
         self._verbs = {name: action.written for name, action in wording.actions.items()}
         phrases = {c: (*wording.types.get(c, ()), *_pieces(c)) for c in self._classes}

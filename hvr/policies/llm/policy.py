@@ -19,6 +19,7 @@ from hvr.plans import IS_TOLD, Find, Judgement, Planned, Policy, PolicyContext, 
 from hvr.policies.llm.keeping import read_constraints
 from hvr.policies.llm.lean import outcome
 from hvr.policies.llm.record import PlanningRecord
+from hvr.policies.llm.scene import SceneForesight
 from hvr.policies.llm.settings import is_goal
 from hvr.policies.llm.writing import Equipment, Writing
 from hvr.policies.symbolic import SymbolicPolicy
@@ -184,7 +185,9 @@ class LLMPolicy(Policy[str]):
         inventory: Inventory,
         constraints: Sequence[str],
     ) -> PlanningRecord:
-        writing = Writing(self.equipment, request, graph, inventory, constraints)
+        equipment = self.equipment
+        foresight = SceneForesight(graph, equipment.domain, inventory, equipment.compile_task)
+        writing = Writing(equipment, request, foresight, constraints)
         record = writing.write()
         self._library_uses |= set(writing.library_uses)
         return record

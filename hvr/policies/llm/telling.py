@@ -13,8 +13,6 @@ from hvr.plans import AABlock, MacroAction
 from hvr.policies.llm.conditions import conjunction
 from hvr.policies.llm.foresight import Foresight
 from hvr.policies.llm.settings import PolicySettings
-from hvr.retrieval.context import object_context
-from hvr.retrieval.knowledge import dishes, left_as, notes, preferences
 from hvr.retrieval.words import words
 
 
@@ -32,18 +30,15 @@ class Telling:
 
     def objects(self, foresight: Foresight, names: Iterable[str]) -> str:
         """Return the lines of objects."""
-        return object_context(foresight.graph, names, contents=self.settings.knowledge)
+        return foresight.objects(names, contents=self.settings.knowledge)
 
     def task(self, foresight: Foresight, names: Iterable[str]) -> str:
-        """Return what is known of the dishes of the request, and how a kitchen is left."""
-        return self._listed(self._dishes(foresight, names))
+        """Return what is known of the request, and what is usual with some objects."""
+        return self._listed(foresight.usual(self.request, names))
 
     def conditions(self, foresight: Foresight, names: Iterable[str]) -> str:
         """Return the same, and how predicates that overlap differ."""
-        ontology = foresight.graph.ontology
-        fluents = foresight.task.fluent_predicates - foresight.nearness
-        told = notes(ontology, reader="conditions", predicates=fluents)
-        return self._listed([*self._dishes(foresight, names), *told])
+        return self._listed([*foresight.usual(self.request, names), *foresight.notes("conditions")])
 
     def steps(self, foresight: Foresight, names: Iterable[str], *, whole: bool = False) -> str:
         """Return what is known of actions on some objects.
@@ -51,16 +46,11 @@ class Telling:
         Args:
             foresight: the predicted world.
             names: the objects.
-            whole: the steps are those of the whole task: of its dishes, too.
+            whole: the steps are those of the whole task: of what it asks for, too.
         """
-        classes = {foresight.graph.object_class(name) for name in names}
-        told = notes(
-            foresight.graph.ontology,
-            reader="steps",
-            predicates=foresight.nearness,
-            classes=sorted(classes),
-        )
-        return self._listed([*(self._dishes(foresight, names) if whole else ()), *told])
+        names = tuple(names)
+        usual = foresight.usual(self.request, names) if whole else ()
+        return self._listed([*usual, *foresight.notes("steps", names)])
 
     def wanted(self, macro: MacroAction, task: Task, state: State) -> str:
         """Return what a block is judged by and which objects are meant, as lines of its prompt."""
@@ -89,15 +79,6 @@ class Telling:
                 wanted += " (this holds already: write none if there is nothing to do)"
             lines.append(wanted)
         return lines
-
-    def _dishes(self, foresight: Foresight, names: Iterable[str]) -> list[str]:
-        ontology = foresight.graph.ontology
-        classes = {foresight.graph.object_class(name) for name in names}
-        usual = (*preferences(classes, ontology), *left_as(ontology))
-        return [
-            *dishes(self.request, ontology),
-            f"unless something else is asked, {', '.join(usual)}",
-        ]
 
     def _listed(self, told: Iterable[str]) -> str:
         if not self.settings.knowledge or not (lines := list(dict.fromkeys(told))):

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 
 from hvr.judging.loop import Round
-from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import Ontology
 from hvr.library import Library, Match, Query, retrieve
 from hvr.llm.errors import ModelError
@@ -44,10 +43,8 @@ from hvr.policies.llm.prompts import Prompts
 from hvr.policies.llm.record import BlockRecord, MacroCheck, PlanningRecord
 from hvr.policies.llm.retrieval import Retrieval
 from hvr.policies.llm.settings import PolicySettings
-from hvr.policies.llm.telling import Telling, history, signatures
-from hvr.retrieval.context import class_context
+from hvr.policies.llm.telling import Telling, history
 from hvr.retrieval.embedders import Embedder
-from hvr.retrieval.inventory import Inventory
 from hvr.search.planners import Planner
 from hvr.values import cached_property
 from hvr.world_file import load_world
@@ -99,8 +96,7 @@ class Writing:
     Args:
         equipment: the means to write it.
         request: the request in words.
-        graph: the world; it is not changed.
-        inventory: the objects and facts of the world.
+        foresight: the world; it goes forward with the plan.
         constraints: what a plan must keep on the way, as PDDL.
     """
 
@@ -108,8 +104,7 @@ class Writing:
         self,
         equipment: Equipment,
         request: str,
-        graph: KnowledgeGraph,
-        inventory: Inventory,
+        foresight: Foresight,
         constraints: Sequence[str] = (),
     ) -> None:
         self.equipment = equipment
@@ -118,8 +113,7 @@ class Writing:
         self.library_uses: list[str] = []
         """Ids of the entries of the library whose blocks went into the plan."""
         self._listen = equipment.listen
-        self._inventory = inventory
-        self._foresight = Foresight(graph, equipment.domain, inventory, equipment.compile_task)
+        self._foresight = foresight
         if constraints:
             self._foresight.keep(grounded(self._foresight.task, constraints))
         self._first_kept = self._foresight.kept
@@ -134,7 +128,7 @@ class Writing:
             LLMError: the model did not answer; what was asked so far is in its transcript.
         """
         started = time.perf_counter()
-        bridge = Bridge(self.equipment.domain, self.equipment.planner)
+        bridge = Bridge(self.equipment.planner)
         writer = BlockWriter(
             self._dialogue, self.settings, self._telling, self._mapper_of, bridge, self._listen
         )
@@ -159,7 +153,7 @@ class Writing:
         if self.settings.judge:
             foresight = self._foresight
             judged, rounds = judged_blocks(
-                foresight.task, written, foresight.nearness, self._listen, self._inventory
+                foresight.task, written, foresight.nearness, self._listen, foresight.reduced
             )
             written, rounds = (judged, rounds) if self._keeps(judged, written) else (written, ())
         blocks, removed = self._elimination(written)
@@ -189,7 +183,7 @@ class Writing:
 
         @cache
         def mapper(names: tuple[str, ...]) -> Mapper:
-            return Mapper(actions, self.equipment.embedder, names)
+            return Mapper(actions, self.equipment.embedder, names, self._foresight.wording)
 
         return mapper
 
@@ -201,7 +195,7 @@ class Writing:
         Raises:
             ModelError: twice the model wrote more than a plan may have.
         """
-        objects = class_context(self._foresight.graph, self._names)
+        objects = self._foresight.classes(self._names)
         request, limit = self.request, self.settings.macro_limit
         for _ in range(2):
             answer = self._dialogue.ask(
@@ -305,9 +299,7 @@ class Writing:
         """
         records: list[BlockRecord] = []
         rest = macros
-        batches = Batches(
-            self._dialogue, self._telling, self._names_of, signatures(self._foresight.task)
-        )
+        batches = Batches(self._dialogue, self._telling, self._names_of)
         while rest:
             number = len(records) + 1
             if records and self.settings.verification and batches.empty:

@@ -18,10 +18,10 @@ from hvr.llm.model import Answer, Model, Request
 from hvr.pddl import Domain, GroundAction, Task, parse_domain
 from hvr.plans import MacroAction
 from hvr.policies.llm.events import PolicyEvent
-from hvr.policies.llm.foresight import Foresight
 from hvr.policies.llm.policy import LLMPolicy
 from hvr.policies.llm.prompts import load_prompts
 from hvr.policies.llm.record import PlanningRecord
+from hvr.policies.llm.scene import SceneForesight
 from hvr.policies.llm.settings import named
 from hvr.policies.llm.writing import Equipment
 from hvr.retrieval.embedders import LexicalEmbedder
@@ -98,10 +98,10 @@ def scene(name: str = SCENE) -> tuple[KnowledgeGraph, Inventory]:
     return world.graph, world.inventory()
 
 
-def foresight(name: str = SCENE) -> Foresight:
+def foresight(name: str = SCENE) -> SceneForesight:
     """The predicted world before the first step."""
     graph, inventory = scene(name)
-    return Foresight(graph, domain(), inventory)
+    return SceneForesight(graph, domain(), inventory)
 
 
 def policy(

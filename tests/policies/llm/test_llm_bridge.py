@@ -15,7 +15,6 @@ from hvr.policies.llm.conditions import conjunction, describe
 from hvr.policies.llm.foresight import Foresight, applicable, run
 from hvr.policies.llm.record import BlockRecord
 from hvr.policies.macro import block_conditions
-from hvr.retrieval.inventory import Inventory
 from hvr.search.fast_downward import SearchResult
 from hvr.tasks import load_task, paper_task_ids
 from tests.policies.llm.llm_worlds import (
@@ -40,11 +39,6 @@ def truth(task_id: str) -> tuple[Foresight, tuple[tuple[GroundAction, ...], ...]
     return foresight(found.scene), found.blocks
 
 
-def inventory_at(world: Foresight, state: State) -> Inventory:
-    world.state = state
-    return world.inventory
-
-
 @st.composite
 def places(draw: st.DrawFn) -> tuple[Foresight, State, tuple[GroundAction, ...]]:
     """A world after some blocks of a ground truth, and the next block."""
@@ -66,7 +60,7 @@ def test_it_leads_to_the_postcondition_of_the_next_block(
     goal = conjunction(task, post)
     # From anywhere within the block, too.
     now = run(task, before, block[: data.draw(st.integers(0, len(block)))])
-    way = Bridge(domain(), PLANNER).to(now, goal, inventory_at(world, now))
+    way = Bridge(PLANNER).to(now, goal, world)
     assert way is not None
     assert applicable(task, now, way) == len(way)
     assert run(task, now, way).holds(goal)
@@ -106,7 +100,7 @@ def test_any_block_can_be_carried_out_afterwards(
     mutant: tuple[Foresight, State, tuple[GroundAction, ...]],
 ) -> None:
     world, state, block = mutant
-    through = Bridge(domain(), PLANNER).through(state, block, inventory_at(world, state))
+    through = Bridge(PLANNER).through(state, block, world)
     assert applicable(world.task, state, through) == len(through)
     good = block[: applicable(world.task, state, block)]
     assert through[: len(good)] == good, "what works is kept"
@@ -141,42 +135,42 @@ class Hopeless:
 @pytest.mark.parametrize("planner", [Failing(), Lying(), Hopeless()])
 def test_without_a_plan_that_works_there_is_no_way(planner: Failing | Lying | Hopeless) -> None:
     world = foresight()
-    bridge = Bridge(domain(), planner)
+    bridge = Bridge(planner)
     goal = conjunction(world.task, ["(holding egg-1)"])
-    assert bridge.to(world.state, goal, world.inventory) is None
+    assert bridge.to(world.state, goal, world) is None
     assert bridge.calls == 1
     block = steps("pick_up egg-1", "navigate_to_obj cup-1", "fly cup-1", "pick_up cup-1")
-    assert bridge.through(world.state, block, world.inventory) == (block[1], block[3])
+    assert bridge.through(world.state, block, world) == (block[1], block[3])
 
 
 def test_a_condition_that_holds_needs_no_planner() -> None:
     world = foresight()
-    bridge = Bridge(domain(), Failing())
+    bridge = Bridge(Failing())
     goal = conjunction(world.task, ["(hand_empty)", "(not (opened fridge-1))"])
-    assert bridge.to(world.state, goal, world.inventory) == ()
+    assert bridge.to(world.state, goal, world) == ()
     assert bridge.calls == 0
 
 
 def test_what_can_never_be_is_not_reached() -> None:
     world = foresight()
-    bridge = Bridge(domain(), PLANNER)
+    bridge = Bridge(PLANNER)
     for texts in (["(holding cup-1)", "(hand_empty)"], ["(holding fridge-1)"]):
         goal = conjunction(world.task, texts)
-        assert bridge.to(world.state, goal, world.inventory) is None
+        assert bridge.to(world.state, goal, world) is None
 
 
 @pytest.mark.slow
 def test_a_step_that_is_not_applicable_gets_what_it_needs() -> None:
     world = foresight()
-    bridge = Bridge(domain(), PLANNER)
-    through = bridge.through(world.state, steps("pick_up egg-1"), world.inventory)
+    bridge = Bridge(PLANNER)
+    through = bridge.through(world.state, steps("pick_up egg-1"), world)
     assert through == steps("navigate_to_obj fridge-1", "open_obj fridge-1", "pick_up egg-1")
 
 
 def test_a_step_in_the_middle_of_a_kitchen_gets_what_it_needs() -> None:
     world = foresight()
     block = steps("navigate_to_obj apple-1", "pick_up apple-1", "put_on apple-1 countertop-1")
-    through = Bridge(domain(), PLANNER).through(world.state, block, world.inventory)
+    through = Bridge(PLANNER).through(world.state, block, world)
     assert through == (*block[:2], *steps("navigate_to_obj countertop-1"), block[2])
 
 

@@ -15,7 +15,7 @@ from hvr.policies.llm.conditions import MOST_LITERALS, with_conditions
 from hvr.policies.llm.events import BlockWritten, MacroPlanWritten, PolicyEvent
 from hvr.policies.llm.settings import PolicySettings
 from hvr.policies.llm.writing import Writing
-from tests.policies.llm.llm_worlds import Fake, answer_of, policy, scene, write
+from tests.policies.llm.llm_worlds import Fake, answer_of, foresight, policy, write
 
 SMALL = {
     "select": "Mug",
@@ -123,5 +123,5 @@ def test_corrections_of_a_block_are_bounded_by_its_length() -> None:
     model = Fake({**SMALL, "block": answer_of("put_on mug-1 fridge-1"), "correct_block": longer})
     short = PolicySettings(block_limit=6, block_tries=None, planner_repair=False)
     equipment = replace(policy(model, "HVR").equipment, settings=short)
-    Writing(equipment, "Do it", *scene()).write()
+    Writing(equipment, "Do it", foresight()).write()
     assert short.block_limit < model.asked("correct_block") <= 2 * short.block_limit
