@@ -204,6 +204,7 @@ class PolicyContext:
         agent: the robot whose domain it is, for the library.
         planner: the classical planner.
         model: which language model is to be asked, and how.
+        prompts: folder of the world's templates for language models; None for the usual world's.
         about: the request, task, scene and seed, as transcripts name them.
         folder: of the run; None keeps nothing.
         transcript: file for what a model is asked and answers; None for none.
@@ -222,6 +223,7 @@ class PolicyContext:
     planner: Planner
     model: ModelChoice
     agent: str = field(default_factory=lambda: load_world().agent.name)
+    prompts: Path | None = None
     about: Mapping[str, Any] = field(default_factory=dict)
     folder: Path | None = None
     transcript: Path | None = None

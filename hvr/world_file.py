@@ -28,6 +28,7 @@ _KEYS = {
     "domain": (str, "the name of a file"),
     "ontology": (list, "a list of files"),
     "problems": (list, "a list of files, which may have *"),
+    "prompts": (str, "the name of a folder"),
     "environment": (str, "module:function"),
     "environments": (list, "a list of names of environments that play scenes"),
     "scenes": (list, "a list of files, which may have *"),
@@ -90,6 +91,7 @@ class WorldFile:
         first_scene: the scene that is taken where none is named; empty in a world of problems.
         tasks: by name.
         agents: by name; the first is taken where none is named.
+        prompts: folder of templates for language models; None for those that suit any world.
         environment: `module:function` of an environment of facts; empty for the PDDL environment.
         environments: names of environments that play the scenes; the first is the usual one.
 
@@ -111,6 +113,7 @@ class WorldFile:
         self.ontology_files = self._files(content, "ontology")
         self.problem_files = self._files(content, "problems")
         self.task_files = self._files(content, "task_files")
+        self.prompts = folder / content["prompts"] if "prompts" in content else None
         self.environment: str = content.get("environment", "")
         self.environments: Sequence[str] = tuple(content.get("environments", ()))
         self.scenes: Mapping[str, Path] = MappingProxyType(

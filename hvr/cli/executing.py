@@ -14,7 +14,7 @@ from hvr.files import write_whole
 from hvr.validation.text import count
 from hvr.worlds.environment import FactEnvironment, PddlEnvironment
 from hvr.worlds.faults import FaultRule, FaultyWorld, read_faults
-from hvr.worlds.planning import StatePlanner
+from hvr.worlds.planning import PlanMaker, StatePlanner
 from hvr.worlds.running import WorldRun, run_world, save_run
 from hvr.worlds.sentences import say_goal
 
@@ -35,13 +35,23 @@ def execute(args: argparse.Namespace) -> int:
     live = sys.stdout.isatty() and not args.json
     kind = "none" if args.json or args.quiet else "live" if live else "lines"
     with display(kind) as listen:
+        planner: PlanMaker = StatePlanner(args.planner, args.budget)
+        if hasattr(args, "spec"):
+            from hvr.cli.written import model_planner
+
+            planner = model_planner(args, asked, listen)
         run = run_world(
             env, domain, problem, asked.words.wording,
-            planner=StatePlanner(args.planner, args.budget),
-            max_replans=args.max_replans, listen=listen,
+            planner=planner, max_replans=args.max_replans, listen=listen,
         )  # fmt: skip
     if args.save is not None:
         _save(args, asked, run)
+        if not isinstance(planner, StatePlanner):
+            from hvr.cli.written import save_planning
+            from hvr.worlds.written import ModelPlanner
+
+            assert isinstance(planner, ModelPlanner)
+            save_planning(args, planner)
     if args.json:
         print_json(run.to_json())
     else:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hvr.cli.arguments import add_json, seconds, whole
+from hvr.cli.model_options import add_model_options, refuse_model_options
 from hvr.cli.output import print_json, write_whole
 from hvr.errors import DataFileError, UsageError
 from hvr.files import writing
@@ -29,6 +30,8 @@ examples:
   hvr solve domain.pddl problem.pddl --planner up:enhsp --json
   hvr solve domain.pddl problem.pddl --execute --faults lost-effect:0.1 --seed 1
   hvr solve --world logistics --goal "parcel1 is at harbour" --execute
+  hvr solve domain.pddl problem.pddl --llm openai:MODEL --setting HVR+
+  hvr solve --world blocksworld --llm scripted:error=0.2 --execute     (a simulated model)
 
 planners:
   fast-downward   Fast Downward's searches on hvr's grounding
@@ -38,6 +41,11 @@ planners:
   By default the first two search side by side and the best plan counts; for numbers and time,
   which they do not know, engines of unified-planning take their place where they are installed,
   beside hvr's own.
+
+with --llm:
+  The model is told the goal in words and writes macro actions and blocks of actions, as in
+  `hvr plan`: every step is checked, explained and corrected as the setting says. hvr's validator
+  judges the whole. Numbers, rules and time are not for models here.
 
 with --execute:
   The plan is carried out in an environment that runs the domain itself. Every step is watched,
@@ -87,6 +95,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "facts of this predicate or function are not seen; may be repeated"))  # fmt: skip
     acting.add_argument("--max-replans", metavar="N", type=whole, default=20, help=(
         "most new plans (default: 20)"))  # fmt: skip
+    add_model_options(parser)
     add_json(parser, "print one JSON document")
     parser.add_argument("--quiet", "-q", action="store_true", help="print only the result")
 
@@ -101,6 +110,8 @@ def run(args: argparse.Namespace) -> int:
         not args.save.is_dir() or any(args.save.iterdir())
     ):  # fmt: skip
         raise UsageError(f"{args.save} is there already and not an empty folder", field="save")
+    if not hasattr(args, "spec"):
+        refuse_model_options(args, "none is asked: name one with --llm")
     if args.execute:
         from hvr.cli.executing import execute
 
@@ -112,7 +123,12 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _solve(args: argparse.Namespace) -> int:
-    from hvr.cli.posed import posed_files
+    from hvr.cli.posed import posed, posed_files
+
+    if hasattr(args, "spec"):
+        from hvr.cli.written import solve_written
+
+        return _told(args, solve_written(args, posed(args)))
 
     with posed_files(args) as (domain, problem):
         return _solved(args, domain, problem)
@@ -132,6 +148,10 @@ def _solved(args: argparse.Namespace, domain: Path, problem: Path) -> int:
     )
     if args.save is not None:
         _save(args.save, domain, problem, solution)
+    return _told(args, solution)
+
+
+def _told(args: argparse.Namespace, solution: Solution) -> int:
     if args.json:
         print_json(solution.to_json())
     else:

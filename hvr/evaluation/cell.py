@@ -62,6 +62,7 @@ def run_cell(cell: Cell, options: CellOptions, folder: Path) -> CellResult:
             agent=place.agent.name,
             planner=_planner(cell, options, transcript),
             model=choice,
+            prompts=place.prompts,
             about=_about(cell),
             transcript=transcript,
             header={"cell": cell.to_json()},

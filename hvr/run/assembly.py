@@ -72,6 +72,7 @@ def assembled(
                 agent=agent.name,
                 planner=request.planner,
                 model=options.model,
+                prompts=request.world.prompts,
                 about=request.about(),
                 folder=folder.path,
                 transcript=folder.path / RunFolder.TRANSCRIPT,

@@ -40,6 +40,10 @@ What is assumed:
   without those errors; else it writes the same again. That it understands the request is assumed.
 * Macro actions are told apart by their sentences, which name classes. A macro action that the
   ground truth does not have gets an empty block and no conditions.
+* For a PDDL problem (`hvr solve --llm scripted`) the ground truth is a plan of hvr's planner, cut
+  into macro actions at its landmarks. There, a macro action that it does not have gets the steps
+  that bring about in the ground truth what is wanted at its end; going somewhere is no step of
+  its own.
 
 The answer to a prompt is a function of the seed, the error model and the request's purpose,
 messages, temperature and seed, the same in every process. All draws are common random numbers:

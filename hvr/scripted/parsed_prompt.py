@@ -17,7 +17,7 @@ _LABEL = re.compile(
     r"|Kinds of objects[^:\n]*):[ \t]*",
     re.MULTILINE,
 )
-_OBJECT = re.compile(r"(?P<name>[a-z]\w*-\d+) \((?P<cls>\w+)\)(?::\s*(?P<about>.*))?")
+_OBJECT = re.compile(r"(?P<name>[a-z0-9][\w-]*) \((?P<cls>[\w-]+)\)(?::\s*(?P<about>.*))?")
 _NAME = re.compile(r"\b[a-z]\w*-\d+\b")
 _HELD = re.compile(r"\b(?:held|holding|in the hand|in the robot's hand)\b")
 _NUMBERED = re.compile(r"^\s*\d+[.)]\s+(.+?)\s*$", re.MULTILINE)
@@ -38,16 +38,19 @@ class ListedObject:
         name: of the object.
         uses: its affordances in the words of the line: `picked up`, `opened`, `surface`.
         held: whether it is in the robot's hand.
+        kind: the class as the line has it.
     """
 
     name: str
     uses: frozenset[str] = frozenset()
     held: bool = False
+    kind: str = ""
 
     @property
     def cls(self) -> str:
-        """The class as in names: `coffeemachine`."""
-        return class_of(self.name)
+        """The class as in names: `coffeemachine`; as the line has it where the name has none."""
+        named = class_of(self.name)
+        return named if named != self.name or not self.kind else self.kind
 
 
 @dataclass(frozen=True)
@@ -90,7 +93,7 @@ class ParsedPrompt:
     def kinds(self) -> tuple[str, ...]:
         """The classes to choose from."""
         text = self["Kinds of objects"]
-        return tuple(dict.fromkeys(re.findall(r"[A-Za-z]\w*", text)))
+        return tuple(dict.fromkeys(re.findall(r"[A-Za-z][\w-]*", text)))
 
     def macros(self, label: str) -> tuple[str, ...]:
         """Return the names of the numbered macro actions of a section."""
@@ -130,7 +133,10 @@ def _objects(lines: Sequence[str]) -> tuple[ListedObject, ...]:
     matches = (match for line in lines if (match := _OBJECT.fullmatch(line.strip())))
     return tuple(
         ListedObject(
-            match["name"], _uses(match["about"] or ""), bool(_HELD.search(match["about"] or ""))
+            match["name"],
+            _uses(match["about"] or ""),
+            bool(_HELD.search(match["about"] or "")),
+            match["cls"],
         )
         for match in matches
     )

@@ -58,7 +58,7 @@ class PromptObjects:
     def knows(self, name: str) -> bool:
         """Return whether the prompt names an object; a name without a number is no object's."""
         return (
-            not _is_object(name)
+            not self._is_object(name)
             or name in self.mentioned
             or any(o.name == name for o in self.listed)
         )
@@ -67,7 +67,7 @@ class PromptObjects:
         """Return the name that the model writes for an object of the ground truth."""
         if self.knows(name):
             return name
-        same = [o.name for o in self.listed if o.cls == class_of(name)]
+        same = [o.name for o in self.listed if o.cls == self._class(name)]
         spare = [n for n in same if n not in self.meant]
         return next(iter([*spare, *same]), f"{class_of(name)}-1")
 
@@ -84,10 +84,10 @@ class PromptObjects:
             place: of the argument in it, from 0.
             rng: to draw one of what could be meant.
         """
-        if not _is_object(name):
+        if not self._is_object(name):
             return name
         others = [o for o in self.listed if o.name != name]
-        same = [o.name for o in others if o.cls == class_of(name)]
+        same = [o.name for o in others if o.cls == self._class(name)]
         mine = next((o.uses for o in self.listed if o.name == name), frozenset[str]())
         need = _NEEDS.get((what, place))
         fits = [o.name for o in others if (need in o.uses if need else mine & o.uses)]
@@ -101,8 +101,10 @@ class PromptObjects:
         things = [t for t in _INVENTED if t not in classes]
         same = f"{class_of(name)}-{rng.choice(numbers[:8])}"
         other = f"{rng.choice(things)}-{rng.randint(1, 3)}" if things else same
-        return rng.choice((same, other)) if _is_object(name) else other
+        return rng.choice((same, other)) if self._is_object(name) else other
 
+    def _is_object(self, name: str) -> bool:
+        return name.rsplit("-", 1)[-1].isdigit() or any(o.name == name for o in self.listed)
 
-def _is_object(name: str) -> bool:
-    return name.rsplit("-", 1)[-1].isdigit()
+    def _class(self, name: str) -> str:
+        return next((o.cls for o in self.listed if o.name == name), class_of(name))

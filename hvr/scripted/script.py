@@ -38,6 +38,7 @@ class Script:
         providers: the steps that establish each literal, see `adapt`.
         goal: what shall hold in the end; None where nobody asks for it.
         constraints: what shall hold on the way, as PDDL.
+        kinds: of objects whose names do not tell them.
 
     Raises:
         UsageError: there are no blocks, or two macro actions have the same name.
@@ -48,6 +49,7 @@ class Script:
     providers: Providers = field(default_factory=dict, hash=False)
     goal: Expression | None = None
     constraints: tuple[str, ...] = ()
+    kinds: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         keys = [_key(block.macro.name) for block in self.blocks]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Sequence
 from random import Random
 
@@ -32,6 +33,7 @@ from hvr.scripted.literals import (
     undo_conditions,
 )
 from hvr.scripted.parsed_prompt import ParsedPrompt, class_of, read_prompt
+from hvr.scripted.problems import script_of_problem
 from hvr.scripted.prompt_objects import PromptObjects
 from hvr.scripted.script import Script, scene_name, script_of
 from hvr.scripted.step_errors import StepErrors, Steps, Streams
@@ -39,6 +41,7 @@ from hvr.scripted.undo import failed_step, undo
 from hvr.scripted.wording import Chatty, Plain, describe
 from hvr.tasks import PaperTask, load_task
 
+_LITERAL = re.compile(r"\((?:not \()?[^()]+\)?\)")
 _REPEATS = 0.5
 """Probability that feedback which has no effect leaves the answer unchanged."""
 
@@ -102,7 +105,7 @@ class Scripted:
             case "block" | "plan":
                 whole = request.purpose == "plan"
                 steps = self._planned(objects, streams) if whole else self._block(prompt, objects)
-                steps = StepErrors(self.errors, objects).corrupt(steps, streams)
+                steps = self._errors_in(objects).corrupt(steps, streams)
                 text = form.actions(steps, self._description(request.purpose, steps))
             case "blocks":
                 names = prompt.macros("Macro actions")
@@ -143,8 +146,16 @@ class Scripted:
         return _named([a for block in blocks if block for a in block.actions], objects)
 
     def _block(self, prompt: ParsedPrompt, objects: PromptObjects) -> Steps:
-        """Return the true actions of a macro action, in the names that the model knows."""
-        return self._block_of(prompt["Macro action"], objects)
+        """Return the true actions of a macro action, in the names that the model knows.
+
+        Of one that the ground truth does not have, those that bring about what is wanted there.
+        """
+        name = prompt["Macro action"]
+        if self.script.find(name) is None and self.script.kinds:
+            wanted = literals(_LITERAL.findall(prompt.sections.get("At the end", "")))
+            ways = [self.script.providers.get(str(literal), ()) for literal in wanted]
+            return _named([way[-1][-1] for way in ways if way], objects)
+        return self._block_of(name, objects)
 
     def _block_of(self, name: str, objects: PromptObjects) -> Steps:
         block = self.script.find(name)
@@ -161,7 +172,7 @@ class Scripted:
             def stream(label: str, number: int = number) -> Random:
                 return streams(f"block {number} {label}")
 
-            errors = StepErrors(self.errors, objects)
+            errors = self._errors_in(objects)
             written.append(errors.corrupt(steps, stream, before=before))
         return written
 
@@ -183,10 +194,13 @@ class Scripted:
                 way = adapted(written, failed, problem, self.script.providers, held)
                 # Without a way to bring the condition about, the true block is the last resort.
                 mended = true if way is None else _named(way, objects)
-            return StepErrors(self.errors, objects).corrupt(mended, streams, self.errors.slip)
+            return self._errors_in(objects).corrupt(mended, streams, self.errors.slip)
         if rng.random() < _REPEATS:
             return written
-        return StepErrors(self.errors, objects).one_more(written, rng)
+        return self._errors_in(objects).one_more(written, rng)
+
+    def _errors_in(self, objects: PromptObjects) -> StepErrors:
+        return StepErrors(self.errors, objects, walks=not self.script.kinds)
 
     def _description(self, purpose: str, steps: Steps) -> str:
         if purpose == "block":
@@ -250,7 +264,10 @@ class Scripted:
         block = self.script.find(prompt.macro) if prompt.macro else None
         steps = block.actions if block else self.script.steps
         listed = {kind.lower(): kind for kind in prompt.kinds}
-        needed = [_listed_class(name, listed) for action in steps for name in action.args]
+        needed = [
+            self.script.kinds.get(name) or _listed_class(name, listed)
+            for action in steps for name in action.args
+        ]  # fmt: skip
         true = [kind for kind in dict.fromkeys(needed) if kind]
         spare = [kind for kind in prompt.kinds if kind not in true]
         chosen: list[str] = []
@@ -291,10 +308,14 @@ def open_scripted(parameters: str, options: ModelOptions) -> Scripted:
         UsageError: there is no task, or the parameters cannot be used.
     """
     about = options.about
+    if "pddl" in about:
+        errors, own_seed = read_spec(f"scripted:{parameters}" if parameters else "scripted")
+        script = script_of_problem(about["pddl"]["domain"], about["pddl"]["problem"])
+        return Scripted(script, errors, int(about["seed"]) if own_seed is None else own_seed)
     if about.get("task") is None:
         raise UsageError(
-            "a scripted model answers from the ground truth of one of the paper's tasks: "
-            "give a task",
+            "a scripted model answers from the ground truth of one of the paper's tasks, or from "
+            "a PDDL problem (hvr solve): give a task",
             field="task",
         )
     spec = f"scripted:{parameters}" if parameters else "scripted"

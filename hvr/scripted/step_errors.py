@@ -25,10 +25,12 @@ class StepErrors:
     Args:
         model: the error rates.
         objects: of the prompt.
+        walks: whether going somewhere is a step of its own.
     """
 
     model: ErrorModel
     objects: PromptObjects
+    walks: bool = True
 
     def corrupt(
         self,
@@ -99,6 +101,8 @@ class StepErrors:
     def _superfluous(self, step: GroundAction) -> Iterator[GroundAction]:
         """Yield plausible but superfluous steps before a step."""
         yield step
+        if not self.walks:
+            return
         for thing in self.objects.listed:
             if (NAVIGATION, (thing.name,)) != (step.name, step.args):
                 yield GroundAction(NAVIGATION, (thing.name,))

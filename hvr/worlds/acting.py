@@ -51,7 +51,7 @@ from hvr.worlds.detection import (
 )
 from hvr.worlds.environment import FactEnvironment, Observation, check_timeless, place_of
 from hvr.worlds.observing import read_observation
-from hvr.worlds.planning import StatePlanner, problem_at
+from hvr.worlds.planning import PlanMaker, problem_at
 
 _Result = TypeVar("_Result")
 
@@ -66,7 +66,7 @@ class FactPolicy:
     """
 
     domain: Domain
-    planner: StatePlanner
+    planner: PlanMaker
     rungs: ClassVar[Rungs] = Rungs(("retry",), ("satisfy",))
 
     def clearing(self, things: Sequence[str], place: str) -> Problem:

@@ -13,6 +13,7 @@ from hvr.envs.scenes import parse_scene
 from hvr.errors import HvrError, SimulatorError
 from hvr.pddl import Atom, Domain, Problem, Task, parse_problem
 from hvr.pddl.diagnostics import nearest
+from hvr.policies.llm.prompts import load_prompts
 from hvr.world_file import line_of
 from hvr.worlds.environment import Observation, check_timeless, place_of
 from hvr.worlds.folder import WorldFolder
@@ -70,6 +71,8 @@ class _Check:
                 self._try(agent.domain, agent.path, agent.name)
         for name, file in world.scenes.items():
             self._scene(name, file)
+        if world.prompts is not None:
+            self._try(partial(load_prompts, world=world.prompts), world.file, "prompts")
         if not (problems or world.problem_files or world.tasks or world.scenes):
             self._add(world.file, "it names no problems: there is nothing to plan for", "domain")
         return self.findings

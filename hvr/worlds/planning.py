@@ -8,6 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 from itertools import islice
 from pathlib import Path
+from typing import Protocol
 
 from hvr.errors import ImpossibleGoalError, PlannerError
 from hvr.files import temporary_folder, write_whole
@@ -36,6 +37,13 @@ shorter plan is worth less than one that begins."""
 
 MOST_ACTIONS = 5_000
 """Tasks with more ground actions are given to programs, which can be ended in time."""
+
+
+class PlanMaker(Protocol):
+    """Whoever makes plans from states of a world."""
+
+    def plan(self, task: Task) -> Planned:
+        """Return a plan from the initial state of a task; see `StatePlanner.plan`."""
 
 
 class StatePlanner:

@@ -28,7 +28,7 @@ from hvr.plans import Planned
 from hvr.worlds.acting import FactPolicy, FactWorld
 from hvr.worlds.environment import FactEnvironment
 from hvr.worlds.faults import FaultyWorld, InjectedFault
-from hvr.worlds.planning import StatePlanner
+from hvr.worlds.planning import PlanMaker, StatePlanner
 
 MOST_REPLANS = 20
 """Most new plans, if nothing else is said."""
@@ -81,7 +81,7 @@ def run_world(
     problem: Problem,
     wording: Wording,
     *,
-    planner: StatePlanner | None = None,
+    planner: PlanMaker | None = None,
     max_replans: int = MOST_REPLANS,
     listen: Callable[[Event], None] | None = None,
 ) -> WorldRun:

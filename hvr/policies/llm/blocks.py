@@ -264,7 +264,7 @@ class BlockWriter:
 
     def _error(self, work: Assignment, foresight: Foresight, block: Block) -> BlockError | None:
         """Return what is wrong with a block, or None."""
-        wanted = work.macro.postcondition if work.hierarchical else ()
+        wanted = work.macro.postcondition if work.hierarchical else foresight.goal
         # No step of an empty block can fail: without a postcondition to miss it would pass.
         # It is right only where the model found nothing to do for a macro action.
         if not block and not wanted and (self._unmapped or not work.hierarchical):
@@ -282,8 +282,9 @@ class BlockWriter:
         breaks = broken(state, block, foresight.kept)
         good = block[: min([applicable(task, state, block), *(n - 1 for n, _ in breaks)])]
         after = run(task, state, good)
-        if work.hierarchical and work.macro.postcondition:
-            goal = conjunction(task, work.macro.postcondition)
+        wanted = work.macro.postcondition if work.hierarchical else foresight.goal
+        if wanted:
+            goal = conjunction(task, wanted)
             kept = left(state, good, foresight.kept)
             rest = self.bridge.to(after, goal, foresight, _arguments(block), kept=kept)
             if rest is not None:

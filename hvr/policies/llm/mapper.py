@@ -161,16 +161,15 @@ class Mapper:
         Raises:
             LLMError: the provider of the embeddings did not answer.
         """
-        written = GroundAction(
-            text.name.lower().replace("-", "_"), tuple(a.lower() for a in text.args)
-        )
-        if written in self.actions:
-            return Mapped(written, True)
+        name, args = text.name.lower(), tuple(a.lower() for a in text.args)
+        for spelt in (name, name.replace("-", "_"), name.replace("_", "-")):
+            if (written := GroundAction(spelt, args)) in self.actions:
+                return Mapped(written, True)
         names = self._names(text)
         if not names:
             return Mapped(None, False, f"{text.name!r} is like no action of the robot")
-        args = text.args[:_MOST_ARGUMENTS]
-        objects = [self.objects_like(a) for a in args]
+        given = text.args[:_MOST_ARGUMENTS]
+        objects = [self.objects_like(a) for a in given]
         choice = max(self._readings(names, objects, holding), default=None, key=_score)
         # Stand-ins come second: they must not outbid an object that was named.
         if choice is None and any(objects):
@@ -179,12 +178,12 @@ class Mapper:
             choice = choice or self._nearest(text, names, objects)
         if choice is not None:
             return Mapped(choice.action, False, f"{text} was read as {choice.action}")
-        unknown = [a for a, options in zip(args, objects, strict=True) if not options]
+        unknown = [a for a, options in zip(given, objects, strict=True) if not options]
         if unknown:
             return Mapped(None, False, f"{text}: there is no object like {unknown[0]!r}")
         best = next(iter(names))
-        given = " ".join([best, *(next(iter(options)) for options in objects)])
-        return Mapped(None, False, f"{text}: ({given}) can never be done")
+        call = " ".join([best, *(next(iter(options)) for options in objects)])
+        return Mapped(None, False, f"{text}: ({call}) can never be done")
 
     def _names(self, text: ActionText) -> dict[str, float]:
         """Return the actions that a name may mean, the best first."""

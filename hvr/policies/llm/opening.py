@@ -52,7 +52,7 @@ def open_equipment(context: PolicyContext) -> tuple[Equipment, Meter, Path | Non
     own_prompts = choice.prompts
     if (own_prompts is None or source == folder) and source and (source / PROMPTS).is_dir():
         own_prompts = source / PROMPTS
-    prompts = load_prompts(own_prompts)
+    prompts = load_prompts(own_prompts, world=context.prompts)
     embedder = context.embedder or make_embedder(choice.embedder, embedder_options(choice))
     library = _library(choice, settings, source)
     # Before the transcript: where there is one, there is everything that the run began with.

@@ -23,7 +23,7 @@ from hvr.policies.llm.answers import read_conditions, read_macro_plan
 from hvr.policies.llm.batches import Batches
 from hvr.policies.llm.blocks import Assignment, BlockWriter, finish
 from hvr.policies.llm.bridge import Bridge
-from hvr.policies.llm.conditions import check_macros, lasting, with_conditions
+from hvr.policies.llm.conditions import check_macros, lasting, literal, with_conditions
 from hvr.policies.llm.correcting import correction
 from hvr.policies.llm.dialogue import Dialogue
 from hvr.policies.llm.events import (
@@ -48,6 +48,9 @@ from hvr.retrieval.embedders import Embedder
 from hvr.search.planners import Planner
 from hvr.values import cached_property
 from hvr.world_file import load_world
+
+_LEFT = "Reach what is left of the goal"
+"""A macro action of hvr's own, after those of the model."""
 
 Macros = tuple[MacroAction, ...]
 Checks = tuple[MacroCheck, MacroCheck]
@@ -300,7 +303,7 @@ class Writing:
         records: list[BlockRecord] = []
         rest = macros
         batches = Batches(self._dialogue, self._telling, self._names_of)
-        while rest:
+        while rest := rest or self._left(records):
             number = len(records) + 1
             if records and self.settings.verification and batches.empty:
                 fixed = max(0, len(known) - len(records))
@@ -319,6 +322,17 @@ class Writing:
             records.append(record)
             self._foresight.advance(record.actions)
         return records
+
+    def _left(self, records: Sequence[BlockRecord]) -> Macros:
+        """Return one more macro action where the goal is known and the plan misses some of it."""
+        foresight = self._foresight
+        if not self.settings.verification or (records and records[-1].macro.name == _LEFT):
+            return ()
+        missing = tuple(
+            text for text in foresight.goal
+            if not foresight.state.holds(literal(foresight.task, text))
+        )  # fmt: skip
+        return (MacroAction(_LEFT, (), missing),) if missing else ()
 
     def _written(
         self,

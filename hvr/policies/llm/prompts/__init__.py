@@ -18,6 +18,7 @@ from hvr.errors import DataFileError
 from hvr.files import write_whole, writing
 from hvr.llm.model import Message, Role
 from hvr.texts import decode, read_bytes
+from hvr.world_file import load_world
 
 NAMES: Mapping[str, frozenset[str]] = {
     "select": frozenset({"request", "classes"}),
@@ -46,6 +47,9 @@ NAMES: Mapping[str, frozenset[str]] = {
     ),
 }  # fmt: skip
 """The templates and the names of the values that each may use."""
+
+ANY_WORLD = Path(__file__).parent
+"""The templates for any world; for a goal in JSON there are none, since kinds and words decide."""
 
 _TURN = re.compile(r"^\[(system|user|assistant)\][ \t]*\n", re.MULTILINE)
 
@@ -97,30 +101,36 @@ class Prompts:
             write_whole(folder / f"{name}.txt", prompt.source)
 
 
-def load_prompts(folder: Path | None = None) -> Prompts:
-    """Read the templates.
+def load_prompts(folder: Path | None = None, *, world: Path | None = None) -> Prompts:
+    """Read the templates: the user's own, those of the world, and for the rest those for any world.
 
     Args:
-        folder: folder of the user's own templates; hvr's are used for those that it lacks.
+        folder: folder of the user's own templates.
+        world: folder of the world's templates; those of the usual world if None.
 
     Raises:
         DataFileError: a file cannot be read, has no turns, or names something unknown.
     """
-    own = Path(__file__).parent
-    if folder is not None and not folder.is_dir():
+    of_world = load_world().prompts if world is None else world
+    folders = [one for one in (folder, of_world, ANY_WORLD) if one is not None]
+    for one in folders:
+        _check_folder(one)
+    by_name = {}
+    for name in NAMES:
+        paths = [path for one in folders if (path := one / f"{name}.txt").exists()]
+        if paths:
+            by_name[name] = _read(name, paths[0])
+    return Prompts(by_name)
+
+
+def _check_folder(folder: Path) -> None:
+    if not folder.is_dir():
         raise DataFileError(f"{folder}: there is no folder of prompts here")
-    for path in sorted(folder.glob("*.txt")) if folder is not None else ():
+    for path in sorted(folder.glob("*.txt")):
         if path.stem not in NAMES:
             raise DataFileError(
                 f"{path}: there is no prompt of this name (prompts: {', '.join(NAMES)})"
             )
-    by_name = {}
-    for name in NAMES:
-        path = own / f"{name}.txt"
-        if folder is not None and (folder / path.name).exists():
-            path = folder / path.name
-        by_name[name] = _read(name, path)
-    return Prompts(by_name)
 
 
 def _read(name: str, path: Path) -> Prompt:

@@ -1,0 +1,87 @@
+"""`hvr solve --llm`: the plan that a language model writes, judged by hvr's validator."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from hvr.cli.display import display
+from hvr.cli.model_options import model_choice
+from hvr.cli.posed import Posed
+from hvr.errors import PlannerError, UsageError
+from hvr.files import write_whole
+from hvr.pddl import Task, print_domain, print_plan, print_problem
+from hvr.search.planners import FastDownward
+from hvr.solving.solve import Solution
+from hvr.validation import Validator
+from hvr.validation.text import count
+from hvr.worlds.sentences import say_goal
+from hvr.worlds.written import ModelPlanner, open_model
+
+PLANNING = "planning.json"
+"""File of a saved run with how each of the model's plans came about."""
+
+
+def model_planner(
+    args: argparse.Namespace, asked: Posed, listen: Callable[[Any], None] | None
+) -> ModelPlanner:
+    """Return the language model that the arguments name, told of the goal in words.
+
+    Raises:
+        HvrError: an option cannot be used, or the model cannot be reached.
+    """
+    for name in ("planner", "optimal"):
+        if getattr(args, name):
+            raise UsageError("a language model plans here; leave it out with --llm", field=name)
+    world = asked.world
+    return open_model(
+        model_choice(args), asked.domain, asked.problem, asked.words,
+        say_goal(asked.problem.goal, asked.words),
+        planner=FastDownward(min(args.budget, 10.0)),
+        ontology=world.ontology if world is not None else None,
+        prompts=world.prompts if world is not None else None,
+        seed=args.seed, folder=args.save, listen=listen,
+    )  # fmt: skip
+
+
+def save_planning(args: argparse.Namespace, planner: ModelPlanner) -> None:
+    """Write how the model's plans came about."""
+    records = [record.to_json() for record in planner.records]
+    text = json.dumps(records, indent=2, ensure_ascii=False)
+    write_whole(args.save / PLANNING, f"{text}\n")
+
+
+def solve_written(args: argparse.Namespace, asked: Posed) -> Solution:
+    """Return the plan of a language model with hvr's judgement.
+
+    Raises:
+        HvrError: an option cannot be used, or the model does not answer.
+        PlannerError: the plan is not valid.
+    """
+    show = "lines" if sys.stderr.isatty() and not (args.json or args.quiet) else "none"
+    with display(show) as listen:
+        planner = model_planner(args, asked, listen)
+        task = Task(asked.domain, asked.problem)
+        planned = planner.plan(task)
+    steps = planned.plan.actions
+    report = Validator(task).check(steps)
+    if args.save is not None:
+        write_whole(args.save / "domain.pddl", print_domain(asked.domain))
+        write_whole(args.save / "problem.pddl", print_problem(asked.problem))
+        name = "plan.pddl" if report.valid else "draft.pddl"
+        write_whole(args.save / name, print_plan(steps))
+        save_planning(args, planner)
+    model = planner.meter
+    if not report.valid:
+        raise PlannerError(f"the plan of {model.name} is not valid: {report.explain(1)}")
+    used = model.totals
+    notes = [f"{count(used.calls, 'question')} to {model.name}"]
+    if model.simulated:
+        notes.append("this model is SIMULATED: it knows a plan of hvr's planner, and errs at rates")
+    blocks = planned.plan.blocks
+    return Solution(
+        steps, report, blocks, model.name, False, planned.plan.seconds or 0.0, tuple(notes)
+    )

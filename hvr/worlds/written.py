@@ -1,0 +1,129 @@
+"""Plans for a world that a language model writes: the policy of the paper on facts alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from hvr.errors import UsageError
+from hvr.files import writing
+from hvr.knowledge.ontology import Ontology, load_ontology
+from hvr.llm.choice import ModelChoice
+from hvr.llm.meter import Meter
+from hvr.pddl import And, Domain, Problem, Task, print_domain, print_problem
+from hvr.plans import Planned, PolicyContext
+from hvr.policies.llm.facts import FactForesight
+from hvr.policies.llm.opening import open_equipment
+from hvr.policies.llm.prompts import ANY_WORLD
+from hvr.policies.llm.record import PlanningRecord
+from hvr.policies.llm.settings import is_goal
+from hvr.policies.llm.writing import Equipment, Writing
+from hvr.retrieval.relevance import Relevant
+from hvr.search.planners import Planner
+from hvr.validation.promises import ground_constraints
+from hvr.worlds.words import WorldWords
+
+TRANSCRIPT = "llm.jsonl"
+"""File in the folder of a run with what the model was asked and answered."""
+
+
+class ModelPlanner:
+    """Plans from states of a world, with a language model; it stands in for `StatePlanner`.
+
+    Args:
+        equipment: the means to write plans.
+        request: what the model is asked for.
+        words: what actions, facts and things are called.
+        meter: counts what the model uses.
+
+    Attributes:
+        records: how each plan came about, in order.
+    """
+
+    def __init__(self, equipment: Equipment, request: str, words: WorldWords, meter: Meter) -> None:
+        self.equipment = equipment
+        self.request = request
+        self.meter = meter
+        self.records: list[PlanningRecord] = []
+        self._words = words
+
+    def plan(self, task: Task) -> Planned:
+        """Return a plan from the initial state of a task; it may miss the goal.
+
+        Raises:
+            UsageError: the task has what a model's plan is not followed through.
+            LLMError: the model did not answer.
+        """
+        foresight = FactForesight(task, self._words.wording, self._words.types)
+        settings = self.equipment.settings
+        if settings.constraints and settings.verification and task.problem.constraints != And(()):
+            foresight.keep(ground_constraints(task))
+        record = Writing(self.equipment, self.request, foresight).write()
+        self.records.append(record)
+        told = Relevant(dict.fromkeys(task.objects, "the problem names it"))
+        return Planned(task.problem, task, told, record.plan, record.planner_calls)
+
+
+def open_model(
+    choice: ModelChoice,
+    domain: Domain,
+    problem: Problem,
+    words: WorldWords,
+    request: str,
+    *,
+    planner: Planner,
+    ontology: Ontology | None = None,
+    prompts: Path | None = None,
+    seed: int = 0,
+    folder: Path | None = None,
+    listen: Callable[[Any], None] | None = None,
+) -> ModelPlanner:
+    """Connect a language model that plans in a world.
+
+    Args:
+        choice: which model, and how.
+        domain, problem: of the world; a simulated model is told of both.
+        words: what actions, facts and things are called.
+        request: what the model is asked for.
+        planner: for planner-assisted repair.
+        ontology: of the world; None without one.
+        prompts: templates of the world; None for those that suit any.
+        seed: of a simulated model.
+        folder: for the transcript; None keeps none.
+        listen: is told what happens while the model plans.
+
+    Raises:
+        UsageError: no model is named, or an option cannot be used.
+        LLMError: a key is missing.
+        MissingExtraError: a package that the model needs is not installed.
+        DataFileError: a file cannot be used.
+    """
+    if is_goal(choice.setting):
+        raise UsageError(
+            f"{choice.setting} reads goals from requests in scenes; in other worlds the goal is "
+            "given", field="setting",
+        )  # fmt: skip
+    if choice.library is not None and ontology is None:
+        raise UsageError(
+            "a library needs the words of a world's ontology: see hvr world new", field="library"
+        )
+    if folder is not None:
+        with writing(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+    pddl = {"domain": print_domain(domain), "problem": print_problem(problem)}
+    equipment, meter, _ = open_equipment(
+        PolicyContext(
+            ontology=ontology or load_ontology(),
+            domain=domain,
+            agent=domain.name,
+            planner=planner,
+            model=choice,
+            prompts=prompts or ANY_WORLD,
+            about={"request": request, "pddl": pddl, "seed": seed},
+            folder=folder,
+            transcript=folder / TRANSCRIPT if folder is not None else None,
+            listen=listen,
+        )
+    )
+    return ModelPlanner(equipment, request, words, meter)
