@@ -1,16 +1,16 @@
 """The language model's policy on PDDL problems: what verification is worth.
 
-    python benchmarks/planbench_pipeline.py --data MANIFEST [--limit 30] [--rates 0.1,0.2,0.3,0.4,0.5]
-                                            [--settings LLM,VR,HVR,HVR+]
+    python benchmarks/planbench_pipeline.py --data MANIFEST [--limit 30]
+        [--rates 0.1,0.2,0.3,0.4,0.5] [--settings LLM,VR,HVR,HVR+]
     python benchmarks/planbench_pipeline.py --data MANIFEST --llm openai:MODEL [--base-url URL]
 
-The manifest has one JSON object a line with `set`, `domain`, `problem`, `engine` and `recorded`: what
-models answered to the same problems, each alone and at once, and whether that was valid (of the
-answers that are in the manifest, which need not be all). Of each
-domain the same number of problems is drawn (`--seed`). Each problem is planned in each setting; hvr's
-validator judges the plan against the problem's own goal. LLM: the whole plan at once, nothing
-checked. VR: the same, each step checked and corrected. HVR: macro actions and blocks, checked and
-corrected. HVR+: with everything that hvr adds, planner repair among it, which can plan alone.
+The manifest has one JSON object a line with `set`, `domain`, `problem`, `engine` and `recorded`:
+what models answered to the same problems, each alone and at once, and whether that was valid (of
+the answers that are in the manifest, which need not be all). Of each domain the same number of
+problems is drawn (`--seed`). Each problem is planned in each setting; hvr's validator judges the
+plan against the problem's own goal. LLM: the whole plan at once, nothing checked. VR: the same,
+each step checked and corrected. HVR: macro actions and blocks, checked and corrected. HVR+: with
+everything that hvr adds, planner repair among it, which can plan alone.
 
 Without `--llm` the model is SIMULATED: it knows a plan of hvr's planner and errs at the rates, so
 the shares say what the pipeline does with errors of these kinds, and nothing about any model.
@@ -31,11 +31,12 @@ from typing import Any
 from conditions import conditions
 from inputs import measured, records
 
-from hvr.errors import HvrError
+from hvr.errors import HvrError, ImpossibleGoalError
 from hvr.llm.choice import ModelChoice
 from hvr.pddl import Domain, Problem, Task, parse_domain, parse_problem
 from hvr.search.planners import FastDownward
 from hvr.validation import Validator
+from hvr.worlds.planning import StatePlanner
 from hvr.worlds.sentences import say_goal
 from hvr.worlds.words import words_for
 from hvr.worlds.written import open_model
@@ -75,7 +76,19 @@ def main() -> None:
         drawn = sorted(Random(args.seed).sample(problems, min(args.limit, len(problems))))
         _recorded(own, set(drawn), Path(domain_name).stem, len(drawn))
         domain = parse_domain(args.data.parent / domain_name)
-        _table(args, domain, [args.data.parent / name for name in drawn], specs, settings)
+        files = [args.data.parent / name for name in drawn]
+        solvable = [file for file in files if _has_steps(domain, file)]
+        if len(solvable) < len(files):
+            print(f"{len(files) - len(solvable)} left out below: proven to have no plan, or done\n")
+        _table(args, domain, solvable, specs, settings)
+
+
+def _has_steps(domain: Domain, file: Path) -> bool:
+    try:
+        planned = StatePlanner(seconds=30.0).plan(Task(domain, parse_problem(file, domain)))
+    except ImpossibleGoalError:
+        return False
+    return bool(planned.plan.actions)
 
 
 def _recorded(cases: Sequence[dict[str, Any]], drawn: set[str], name: str, count: int) -> None:
