@@ -34,9 +34,8 @@ from inputs import measured, records
 from hvr.errors import HvrError, ImpossibleGoalError
 from hvr.llm.choice import ModelChoice
 from hvr.pddl import Domain, Problem, Task, parse_domain, parse_problem
-from hvr.search.planners import FastDownward
 from hvr.validation import Validator
-from hvr.worlds.planning import StatePlanner
+from hvr.worlds.planning import AnyPlanner, StatePlanner
 from hvr.worlds.sentences import say_goal
 from hvr.worlds.words import words_for
 from hvr.worlds.written import open_model
@@ -147,7 +146,7 @@ def _cell(domain: Domain, problem: Problem, choice: ModelChoice, seed: int) -> C
     task = Task(domain, problem)
     request = say_goal(problem.goal, words)
     planner = open_model(
-        choice, domain, problem, words, request, planner=FastDownward(5.0), seed=seed
+        choice, domain, problem, words, request, planner=AnyPlanner(5.0), seed=seed
     )
     error, steps = "", ()
     try:

@@ -45,7 +45,7 @@ planners:
 with --llm:
   The model is told the goal in words and writes macro actions and blocks of actions, as in
   `hvr plan`: every step is checked, explained and corrected as the setting says. hvr's validator
-  judges the whole. Numbers, rules and time are not for models here.
+  judges the whole. Actions that need time are not for models here.
 
 with --execute:
   The plan is carried out in an environment that runs the domain itself. Every step is watched,

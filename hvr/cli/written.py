@@ -14,10 +14,10 @@ from hvr.cli.posed import Posed
 from hvr.errors import PlannerError, UsageError
 from hvr.files import write_whole
 from hvr.pddl import Task, print_domain, print_plan, print_problem
-from hvr.search.planners import FastDownward
 from hvr.solving.solve import Solution
 from hvr.validation import Validator
 from hvr.validation.text import count
+from hvr.worlds.planning import AnyPlanner
 from hvr.worlds.sentences import say_goal
 from hvr.worlds.written import ModelPlanner, open_model
 
@@ -40,7 +40,7 @@ def model_planner(
     return open_model(
         model_choice(args), asked.domain, asked.problem, asked.words,
         say_goal(asked.problem.goal, asked.words),
-        planner=FastDownward(min(args.budget, 10.0)),
+        planner=AnyPlanner(min(args.budget, 10.0)),
         ontology=world.ontology if world is not None else None,
         prompts=world.prompts if world is not None else None,
         seed=args.seed, folder=args.save, listen=listen,

@@ -257,7 +257,7 @@ class Scripted:
         for number, kind in sorted(kinds.items()):
             if kind == "macro_swapped":
                 written[number : number + 2] = written[number : number + 2][::-1]
-        return tuple(name for part in written for name in part)
+        return tuple(name for part in written for name in part) or (names[0],)
 
     def _classes(self, prompt: ParsedPrompt, streams: Streams) -> tuple[str, ...]:
         """Return the classes of the objects that the actions name, among those listed."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from itertools import islice
@@ -23,6 +24,7 @@ from hvr.pddl import (
 )
 from hvr.plans import AABlock, MacroAction, Plan, Planned
 from hvr.retrieval.relevance import Relevant
+from hvr.search.fast_downward import SearchResult
 from hvr.solving.features import features_of
 from hvr.solving.forward import forward
 from hvr.solving.landmarks import blocks_of
@@ -68,7 +70,7 @@ class StatePlanner:
             UsageError: no planner has what the domain uses.
         """
         started = time.perf_counter()
-        actions, planner, proven = self._search(task)
+        actions, planner, proven = self.search(task)
         if actions is None:
             raise ImpossibleGoalError(f"there is no plan: proven by {planner}")
         seconds = time.perf_counter() - started
@@ -76,7 +78,7 @@ class StatePlanner:
         reasons = dict.fromkeys(task.objects, "the problem names it")
         return Planned(task.problem, task, Relevant(reasons), plan, 1)
 
-    def _search(self, task: Task) -> tuple[tuple[GroundAction, ...] | None, str, bool]:
+    def search(self, task: Task) -> tuple[tuple[GroundAction, ...] | None, str, bool]:
         """Return the plan (None: there is none), who says so, and whether none is shorter."""
         features = features_of(task.domain, task.problem)
         name, seconds = self.name, self.seconds
@@ -125,6 +127,28 @@ def _searched(
 def _is_small(task: Task) -> bool:
     """Return whether a task can be made ground here in a fraction of the usual budgets."""
     return sum(1 for _ in islice(ground_all(task), MOST_ACTIONS)) < MOST_ACTIONS
+
+
+@dataclass(frozen=True)
+class AnyPlanner:
+    """A `hvr.search.planners.Planner` that takes whichever of hvr's planners can.
+
+    Args:
+        seconds: wall time at most.
+    """
+
+    seconds: float = 10.0
+
+    def solve(self, task: Task) -> SearchResult:
+        """See `hvr.search.planners.Planner`.
+
+        Raises:
+            PlannerError: neither a plan nor the proof that there is none was found in the time.
+        """
+        maker = StatePlanner(seconds=self.seconds)
+        started = time.perf_counter()
+        actions, planner, proven = maker.search(task)
+        return SearchResult(actions, proven, time.perf_counter() - started, planner, 1)
 
 
 def problem_at(problem: Problem, state: State) -> Problem:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from hvr.errors import UsageError
+from hvr.errors import HvrError, ImpossibleGoalError, UsageError
 from hvr.files import writing
 from hvr.knowledge.ontology import Ontology, load_ontology
 from hvr.llm.choice import ModelChoice
@@ -21,6 +21,7 @@ from hvr.policies.llm.settings import is_goal
 from hvr.policies.llm.writing import Equipment, Writing
 from hvr.retrieval.relevance import Relevant
 from hvr.search.planners import Planner
+from hvr.validation import Validator
 from hvr.validation.promises import ground_constraints
 from hvr.worlds.words import WorldWords
 
@@ -52,7 +53,8 @@ class ModelPlanner:
         """Return a plan from the initial state of a task; it may miss the goal.
 
         Raises:
-            UsageError: the task has what a model's plan is not followed through.
+            UsageError: the task has actions that need time.
+            ImpossibleGoalError: the planner, where it may repair, proves that there is no plan.
             LLMError: the model did not answer.
         """
         foresight = FactForesight(task, self._words.wording, self._words.types)
@@ -61,8 +63,23 @@ class ModelPlanner:
             foresight.keep(ground_constraints(task))
         record = Writing(self.equipment, self.request, foresight).write()
         self.records.append(record)
+        if settings.planner_repair and not Validator(task).check(record.plan.actions).valid:
+            self._check_possible(task)
         told = Relevant(dict.fromkeys(task.objects, "the problem names it"))
         return Planned(task.problem, task, told, record.plan, record.planner_calls)
+
+    def _check_possible(self, task: Task) -> None:
+        """Ask the planner, which may repair plans, whether there is a plan at all.
+
+        Raises:
+            ImpossibleGoalError: it is proven that there is none.
+        """
+        try:
+            result = self.equipment.planner.solve(task)
+        except HvrError:
+            return
+        if result.plan is None:
+            raise ImpossibleGoalError(f"there is no plan: proven by {result.planner}")
 
 
 def open_model(

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from hvr.plans import MacroAction
 from hvr.policies.llm.answers import read_blocks
+from hvr.policies.llm.answers.exact import marked
 from hvr.policies.llm.dialogue import Dialogue
 from hvr.policies.llm.foresight import Foresight
 from hvr.policies.llm.telling import Telling
@@ -62,7 +63,8 @@ class Batches:
             values = self._values(batch, foresight, done)
             if self.dialogue.fits("blocks", **values):
                 answer = self.dialogue.ask("blocks", **values)
-                self._drafts = list(read_blocks(answer, len(batch)))
+                plain = marked(answer, foresight.arities, foresight.task.objects)
+                self._drafts = list(read_blocks(plain, len(batch)))
                 return self._drafts.pop(0)
             batch = batch[:-1]
         return None

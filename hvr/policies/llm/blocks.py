@@ -14,11 +14,12 @@ from dataclasses import dataclass, field, replace
 from hvr.pddl import Atom, GroundAction, State, Task, Trajectory
 from hvr.plans import MacroAction
 from hvr.policies.llm.answers import read_actions
+from hvr.policies.llm.answers.exact import marked, unmarked
 from hvr.policies.llm.bridge import Bridge
 from hvr.policies.llm.conditions import conjunction, refined
 from hvr.policies.llm.dialogue import Dialogue
 from hvr.policies.llm.events import BlockChecked, BlockWritten, PolicyEvent
-from hvr.policies.llm.foresight import Foresight, applicable, doable, run
+from hvr.policies.llm.foresight import Foresight, applicable, doable, is_plain, run
 from hvr.policies.llm.keeping import Kept, broken, left
 from hvr.policies.llm.mapper import Mapper
 from hvr.policies.llm.record import BlockRecord
@@ -177,7 +178,8 @@ class BlockWriter:
 
     def _read(self, answer: str, work: Assignment, foresight: Foresight) -> Block:
         """Return the actions of an answer, and take note of what cannot be read."""
-        read = read_actions(answer)
+        plain = marked(answer, foresight.arities, foresight.task.objects)
+        read = unmarked(read_actions(plain))
         mapper = self.mapper(work.names)
         notes = [f"{line}: this is no action" for line in read.unread]
         limit = self._limit(work)
@@ -312,7 +314,7 @@ def finish(record: BlockRecord, task: Task, state: State, hierarchical: bool) ->
     if hierarchical:
         goal = conjunction(task, macro.postcondition)
         achieved = run(task, state, record.actions).holds(goal)
-        if valid:
+        if valid and is_plain(task):
             # What the model guessed gives way to what the block provably needs and changes.
             before, after, _ = block_conditions(task, state.bits, record.actions)
             macro = refined(macro, before, after)

@@ -97,7 +97,7 @@ class Bridge:
             operator = task.try_ground(action)
             if not isinstance(operator, Operator):
                 continue
-            if not operator.applicable(state.bits):
+            if not applicable(task, state, (action,)):
                 way = self._way(state, action, foresight)
                 if way is None:
                     continue

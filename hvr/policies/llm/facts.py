@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from fractions import Fraction
 
 from hvr.errors import UsageError
 from hvr.knowledge.wording import Wording
-from hvr.pddl import TRUE, And, Atom, Formula, Not, State, Task, Trajectory
+from hvr.pddl import OBJECT, TRUE, And, Atom, Formula, FunctionTerm, Not, State, Task, Trajectory
 from hvr.pddl.plan import decimal_text
 from hvr.policies.llm.foresight import Foresight, Picked
 from hvr.retrieval.embedders import Embedder
@@ -33,7 +34,7 @@ class FactForesight(Foresight):
         types: what things of each type are called.
 
     Raises:
-        UsageError: the problem has what cannot be followed here: numbers, rules or time.
+        UsageError: the domain has no actions, or actions that need time.
     """
 
     def __init__(self, task: Task, wording: Wording, types: Mapping[str, Sequence[str]]) -> None:
@@ -99,15 +100,23 @@ class FactForesight(Foresight):
             owner = next((name for name in atom.args if name in told), None)
             if owner is not None and len(told[owner]) < _MOST_FACTS:
                 told[owner].append(str(atom))
-        for term, value in self.task.problem.numeric_init.items():
+        for term, value in self._numbers(self.state).items():
             owner = next((name for name in term.args if name in told), None)
             if owner is not None and len(told[owner]) < _MOST_FACTS:
-                told[owner].append(f"(= {term} {decimal_text(Fraction(value))})")
+                told[owner].append(f"(= {term} {decimal_text(value)})")
         return told
 
     def _besides(self) -> list[str]:
-        facts = [str(a) for a in self.state.atoms(static=True) if not a.args]
-        return [f"Besides: {' '.join(sorted(facts))}"] if facts else []
+        facts = sorted(str(a) for a in self.state.atoms(static=True) if not a.args)
+        numbers = self._numbers(self.state).items()
+        facts += [f"(= {term} {decimal_text(value)})" for term, value in numbers if not term.args]
+        return [f"Besides: {' '.join(facts)}"] if facts else []
+
+    def _numbers(self, state: State) -> dict[FunctionTerm, Fraction]:
+        """Return the numbers in a state, but the cost."""
+        given = {term: Fraction(value) for term, value in self.task.problem.numeric_init.items()}
+        known = {**given, **state.numbers()}
+        return {term: value for term, value in known.items() if term.function != "total-cost"}
 
     def usual(self, request: str, names: Iterable[str]) -> tuple[str, ...]:
         """See `Foresight`: the goal as PDDL, as far as it is plain."""
@@ -178,7 +187,7 @@ class FactForesight(Foresight):
         wanted = {squeezed(name), squeezed(" ".join(map(singular, words(name))))}
         domain, there = self.task.domain, set(self._kinds.values())
         called = [
-            kind for kind in {*domain.types, *there}
+            kind for kind in {OBJECT, *domain.types, *there}
             if wanted & {squeezed(one) for one in (kind, *self._types.get(kind, ()))}
         ]  # fmt: skip
         return {kind for kind in there if any(domain.is_subtype(kind, above) for above in called)}
@@ -209,23 +218,27 @@ class FactForesight(Foresight):
     ) -> Task | None:
         """See `Foresight`: the whole problem."""
         del objects, relevant
-        now = state.atoms(static=True)
-        problem = self.task.problem.replace(init=now, goal=goal, constraints=And(kept), metric=None)
+        rules = self.task.derived_predicates
+        problem = self.task.problem.replace(
+            init=frozenset(a for a in state.atoms(static=True) if a.predicate not in rules),
+            numeric_init={
+                term: Decimal(value.numerator) / Decimal(value.denominator)
+                for term, value in self._numbers(state).items()
+            },
+            goal=goal, constraints=And(kept), metric=None,
+        )  # fmt: skip
         return Task(self.task.domain, problem)
 
 
 def _check(task: Task) -> None:
     domain = task.domain
     wrong = (
-        "durative actions" if domain.durative_actions else
-        "derived predicates" if domain.derived else
-        "numbers" if task.fluent_functions - {"total-cost"} else
-        "no actions" if not domain.actions else ""
-    )  # fmt: skip
+        "durative actions" if domain.durative_actions else "" if domain.actions else "no actions"
+    )
     if wrong:
         raise UsageError(
-            f"a language model plans with facts alone here, and this problem has {wrong}: leave "
-            "--llm out", field="llm",
+            f"a language model plans step by step here, and this problem has {wrong}: leave --llm "
+            "out", field="llm",
         )  # fmt: skip
 
 

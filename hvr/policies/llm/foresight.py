@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from hvr.knowledge.wording import Wording
 from hvr.pddl import Formula, GroundAction, Problem, State, Task, Trajectory
@@ -11,6 +11,8 @@ from hvr.pddl.conditions import Operator
 from hvr.retrieval.embedders import Embedder
 from hvr.search.navigation import find_navigation
 from hvr.validation.promises import Promises
+from hvr.validation.stepper import Stepper
+from hvr.values import cached_property
 
 Picked = tuple[dict[str, str], tuple[str, ...]]
 """Objects with the reasons for them, and the names that stand for none."""
@@ -61,6 +63,11 @@ class Foresight(ABC):
     def nearness(self) -> frozenset[str]:
         """The predicates of nearness, which change with every move: no condition uses them."""
         return self.navigation.predicates if self.navigation else frozenset()
+
+    @cached_property
+    def arities(self) -> Mapping[str, int]:
+        """The number of arguments of each action."""
+        return {name: len(s.parameters) for name, s in self.task.domain.actions.items()}
 
     # What prompts tell --------------------------------------------------------------------
 
@@ -192,32 +199,45 @@ class Foresight(ABC):
 
 def run(task: Task, state: State, actions: Iterable[GroundAction]) -> State:
     """Return the state after some actions; those that are not applicable are skipped."""
-    bits, _ = _walk(task, state, actions)
-    return State(task, bits, state.values)
+    return _walk(task, state, actions)[0]
 
 
 def doable(task: Task, state: State, actions: Iterable[GroundAction]) -> int:
     """Return how many of the actions can be carried out, the others being skipped."""
-    _, done = _walk(task, state, actions)
-    return done
+    return _walk(task, state, actions)[1]
 
 
-def _walk(task: Task, state: State, actions: Iterable[GroundAction]) -> tuple[int, int]:
-    bits, done = state.bits, 0
+def applicable(task: Task, state: State, actions: Sequence[GroundAction]) -> int:
+    """Return how many of the actions, from the first on, can be carried out one after the other."""
+    return _walk(task, state, actions, skip=False)[1]
+
+
+def is_plain(task: Task) -> bool:
+    """Return whether a state is its facts alone: no numbers but the cost, and no rules."""
+    return not (task.fluent_functions - {"total-cost"} or task.derived_predicates)
+
+
+def _walk(
+    task: Task, state: State, actions: Iterable[GroundAction], *, skip: bool = True
+) -> tuple[State, int]:
+    """Return the state after some actions and how many were done, up to the first one that cannot
+    be done if none is skipped.
+    """
+    done = 0
+    if not is_plain(task):
+        stepper = Stepper(task, state)
+        for action in actions:
+            if stepper.advance(action) is None:
+                done += 1
+            elif not skip:
+                break
+        return stepper.state, done
+    bits = state.bits
     for action in actions:
         operator = task.try_ground(action)
         if isinstance(operator, Operator) and operator.applicable(bits):
             bits = operator.apply(bits)
             done += 1
-    return bits, done
-
-
-def applicable(task: Task, state: State, actions: Sequence[GroundAction]) -> int:
-    """Return how many of the actions, from the first on, can be carried out one after the other."""
-    bits = state.bits
-    for number, action in enumerate(actions):
-        operator = task.try_ground(action)
-        if not isinstance(operator, Operator) or not operator.applicable(bits):
-            return number
-        bits = operator.apply(bits)
-    return len(actions)
+        elif not skip:
+            break
+    return State(task, bits, state.values), done

@@ -288,6 +288,9 @@ class Mapper:
         Raises:
             LLMError: the provider of the embeddings did not answer.
         """
+        if self._is_spelt(text.words):
+            atom = f"({' '.join(text.words)})"
+            return MappedLiteral(atom if text.positive else f"(not {atom})", "")
         args = [a for a in text.args if a.lower() not in _ROBOT]
         best: tuple[float, str, bool, tuple[str, ...]] | None = None
         # A model may write `closed` where the domain has only `open`: then the sign changes.
@@ -309,6 +312,16 @@ class Mapper:
         literal = atom if text.positive == same else f"(not {atom})"
         exact = literal.lower() == text.text.lower()
         return MappedLiteral(literal, "" if exact else f"{text.text} was read as {literal}")
+
+    def _is_spelt(self, words: Sequence[str]) -> bool:
+        """Return whether words are an atom of the domain to the letter."""
+        predicate = self.task.domain.predicates.get(words[0]) if words else None
+        if predicate is None or len(words) != 1 + len(predicate.parameters):
+            return False
+        return all(
+            name in self.task.members(parameter.types)
+            for name, parameter in zip(words[1:], predicate.parameters, strict=True)
+        )
 
     def _arguments(
         self, predicate: Predicate, args: Sequence[str]

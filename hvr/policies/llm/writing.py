@@ -23,7 +23,7 @@ from hvr.policies.llm.answers import read_conditions, read_macro_plan
 from hvr.policies.llm.batches import Batches
 from hvr.policies.llm.blocks import Assignment, BlockWriter, finish
 from hvr.policies.llm.bridge import Bridge
-from hvr.policies.llm.conditions import check_macros, lasting, literal, with_conditions
+from hvr.policies.llm.conditions import check_macros, conjunction, lasting, with_conditions
 from hvr.policies.llm.correcting import correction
 from hvr.policies.llm.dialogue import Dialogue
 from hvr.policies.llm.events import (
@@ -34,7 +34,7 @@ from hvr.policies.llm.events import (
     PolicyEvent,
     StepsLeftOut,
 )
-from hvr.policies.llm.foresight import Foresight, run
+from hvr.policies.llm.foresight import Foresight, is_plain, run
 from hvr.policies.llm.judged import judged_blocks
 from hvr.policies.llm.keeping import broken, grounded
 from hvr.policies.llm.lean import eliminated
@@ -153,7 +153,7 @@ class Writing:
             records = [writer.write(whole, self._foresight)]
         written = tuple(AABlock(r.macro, r.actions) for r in records)
         rounds: tuple[Round, ...] = ()
-        if self.settings.judge:
+        if self.settings.judge and is_plain(self._foresight.task):
             foresight = self._foresight
             judged, rounds = judged_blocks(
                 foresight.task, written, foresight.nearness, self._listen, foresight.reduced
@@ -328,11 +328,9 @@ class Writing:
         foresight = self._foresight
         if not self.settings.verification or (records and records[-1].macro.name == _LEFT):
             return ()
-        missing = tuple(
-            text for text in foresight.goal
-            if not foresight.state.holds(literal(foresight.task, text))
-        )  # fmt: skip
-        return (MacroAction(_LEFT, (), missing),) if missing else ()
+        # All of it: what leads to the rest of the goal must not undo the part that holds.
+        holds = foresight.state.holds(conjunction(foresight.task, foresight.goal))
+        return () if holds else (MacroAction(_LEFT, (), foresight.goal),)
 
     def _written(
         self,
@@ -424,7 +422,7 @@ class Writing:
 
     def _elimination(self, blocks: tuple[AABlock, ...]) -> tuple[tuple[AABlock, ...], int]:
         """Return the blocks of the plan, without unnecessary steps if that is asked for."""
-        if not self.settings.elimination:
+        if not self.settings.elimination or not is_plain(self._foresight.task):
             return blocks, 0
         kept, left_out = eliminated(self._foresight.task, blocks, self._foresight.nearness)
         if not self._keeps(kept, blocks):
@@ -434,8 +432,17 @@ class Writing:
         return kept, len(left_out)
 
     def _keeps(self, changed: Iterable[AABlock], blocks: Iterable[AABlock]) -> bool:
-        """Return whether a changed plan breaks no more constraints than the plan did."""
+        """Return whether a changed plan breaks no more constraints than the plan did, and reaches a
+        goal that is known if the plan did.
+        """
         start, kept = self._foresight.task.initial, self._first_kept
+        changed, blocks = tuple(changed), tuple(blocks)
+        goal = conjunction(start.task, self._foresight.goal)
+        ends = [
+            run(start.task, start, [a for b in p for a in b.actions]) for p in (changed, blocks)
+        ]
+        if ends[1].holds(goal) and not ends[0].holds(goal):
+            return False
         after, before = (
             len(broken(start, [a for b in plan for a in b.actions], kept))
             for plan in (changed, blocks)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import TypeAlias
 
@@ -19,12 +19,15 @@ class LiteralText:
         args: names of objects.
         positive: whether it is not negated.
         text: the literal in PDDL's form, with the names as written.
+        words: all its words but negations, in lower case: where they are a literal of the domain to
+            the letter, `a` is an object and `has` a predicate.
     """
 
     predicate: str
     args: tuple[str, ...]
     positive: bool
     text: str
+    words: tuple[str, ...] = field(default=(), compare=False)
 
 
 Node: TypeAlias = "str | list[Node]"
@@ -35,6 +38,8 @@ _AND = frozenset({"and", "&", "&&", "∧", "^", "also", ",", ";", "\n"})
 _OTHER = frozenset({"or", "when", "forall", "exists", "imply", "implies", "if", "=", "|", "||"})
 _NOTHING = frozenset({"none", "nothing", "n/a", "na", "true", "null", "empty", "-", "", "no"})
 _ARTICLES = frozenset({"the", "a", "an", "robot", "is", "are", "be", "must", "been", "has"})
+_NAME = re.compile(r"[A-Za-z][\w-]*")
+_MOST_WORDS = 10
 _DEEPEST = 30
 _MOST_TOKENS = 20_000
 
@@ -150,7 +155,7 @@ def _read(
             shown = _shown(part)
             problems.append(shown if positive else f"(not {shown})")
         else:
-            into.setdefault(literal.text, literal)
+            into.setdefault(f"{positive} {literal.words}", literal)
 
 
 def _literal(part: list[Node], positive: bool) -> LiteralText | None:
@@ -166,19 +171,20 @@ def _literal(part: list[Node], positive: bool) -> LiteralText | None:
     if len(denied) > 1:
         return None
     positive = positive != bool(denied)
-    words = [w for w in words if w.lower() not in _NOT and w.lower() not in _ARTICLES]
-    if not words or len(words) > 4:
-        return None
+    words = [w for w in words if w.lower() not in _NOT]
+    spelt = tuple(w.lower() for w in words)
+    words = [w for w in words if w.lower() not in _ARTICLES]
     # (mug-1 on plate-1) and (tomato-1 sliced): the predicate is what is no instance
     if len(words) > 1 and INSTANCE.fullmatch(words[0]) and not INSTANCE.fullmatch(words[1]):
         words[0], words[1] = words[1], words[0]
+    loosely = 0 < len(words) <= 4 and _NAME.fullmatch(words[0]) and not INSTANCE.fullmatch(words[0])
+    if not loosely or not all(re.fullmatch(r"[A-Za-z][\w|-]*", a) for a in words[1:]):
+        if not 1 < len(spelt) <= _MOST_WORDS or not all(re.fullmatch(r"[\w-]+", w) for w in spelt):
+            return None
+        words = list(spelt)
     name, args = words[0], tuple(words[1:])
-    if re.fullmatch(r"[A-Za-z][\w-]*", name) is None or INSTANCE.fullmatch(name):
-        return None
-    if not all(re.fullmatch(r"[A-Za-z][\w|-]*", a) for a in args):
-        return None
     text = f"({' '.join((name, *args))})"
-    return LiteralText(name, args, positive, text if positive else f"(not {text})")
+    return LiteralText(name, args, positive, text if positive else f"(not {text})", spelt)
 
 
 def _shown(part: list[Node], depth: int = 0) -> str:
