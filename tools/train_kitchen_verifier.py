@@ -168,7 +168,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     examples = list(read_examples(options.examples))
     verifier = train(examples, configuration(options.encoder, options.seed))
     verifier = with_tasks_accepted(verifier, examples)
-    verifier.save(options.output)
+    verifier.save(options.output, half=True)
     size = sum(f.stat().st_size for f in options.output.iterdir()) / 1e6
     print(f"{options.output}: {size:.1f} MB, {time.perf_counter() - started:.0f} s")
     return 0

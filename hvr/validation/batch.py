@@ -261,7 +261,7 @@ def judge_source(model: LoadedModel, name: str, read: Callable[[], str | Path]) 
     start = perf_counter()
     options = model.options
     try:
-        report, source = _checked(model, name, read())
+        report, source, model = _checked(model, name, read())
         more = options.needs_steps or _wants_values(model)
         if more and report.outcome is not Outcome.UNKNOWN:
             return _more(model, name, source, report, start)
@@ -285,8 +285,12 @@ def _plan_source(file: str) -> str | Path:
 
 def _checked(
     model: LoadedModel, name: str, source: str | Path
-) -> tuple[ValidationReport, str | Path]:
-    """Judge a plan, or the plan in a text that is more than one; and return what was read.
+) -> tuple[ValidationReport, str | Path, LoadedModel]:
+    """Judge a plan, or the plan in a text that is more than one.
+
+    Returns:
+        the report, what was read as the plan, and the model that judged it: time goes on in it
+        for as long as the plan says that it waits.
 
     Raises:
         DataFileError: the file cannot be read.
@@ -294,18 +298,18 @@ def _checked(
     """
     options = model.options
 
-    def check(text: str | Path) -> ValidationReport:
-        return model.validator.check_file(
+    def check(text: str | Path, by: PlanJudge) -> ValidationReport:
+        return by.check_file(
             text, file=name, on_failure=options.on_failure, lenient=options.lenient
         )
 
     refused: PddlSyntaxError | None = None
     validator = model.validator
     if not isinstance(validator, Validator):
-        return check(source), source
+        return check(source, validator), source, model
     if options.plan_number is None:
         try:
-            return check(source), source
+            return check(source, validator), source, model
         except PddlSyntaxError as error:
             refused = error
     from hvr.pddl.lexer import Source
@@ -321,9 +325,12 @@ def _checked(
     if plan is None:
         if refused is not None:
             raise refused
-        return check(source), source
-    report = check(plan.text)
-    return report.replace(notes=(plan.note, *report.notes)), plan.text
+        return check(source, validator), source, model
+    if plan.until is not None and options.until is None:
+        validator = validator.lasting(plan.until)
+        model = model.replace(validator=validator)
+    report = check(plan.text, validator)
+    return report.replace(notes=(plan.note, *report.notes)), plan.text, model
 
 
 def _more(

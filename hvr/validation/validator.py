@@ -99,6 +99,14 @@ class Validator(Stepper):
         self._by_states = forgets_the_past(task)
         self._dynamics: Dynamics | None = None
 
+    def lasting(self, until: Fraction) -> Validator:
+        """Return a validator from here on that lets time go by until then."""
+        from copy import copy
+
+        other = copy(self)
+        other.until = until
+        return other
+
     def check(
         self, plan: Iterable[Step], *, on_failure: OnFailure = OnFailure.STOP
     ) -> ValidationReport:

@@ -56,6 +56,8 @@ def save(
     folder: Path,
     corrector: str | None = None,
     others: Mapping[str, bytes] = MappingProxyType({}),
+    *,
+    half: bool = False,
 ) -> None:
     """Write a checkpoint, whole or not at all.
 
@@ -65,6 +67,7 @@ def save(
             step.
         corrector: file of the corrector among the others.
         others: contents of more files by name.
+        half: whether to keep the tensors in half precision, which halves the file.
 
     Raises:
         DataFileError: it cannot be written; what was there is as it was.
@@ -73,7 +76,8 @@ def save(
 
     tensors = {f"network.{k}": v for k, v in verifier.network.tensors.items()}
     tensors |= {f"alignment.{k}": v for k, v in verifier.alignment.tensors.items()}
-    data = to_bytes({k: np.asarray(v, order="C") for k, v in tensors.items()})
+    kept = np.float16 if half else np.float32
+    data = to_bytes({k: np.asarray(v, kept, order="C") for k, v in tensors.items()})
     values = {
         "kind": _KIND,
         "version": _VERSION,
@@ -202,10 +206,11 @@ def _tensors(folder: Path, expected: str) -> dict[str, Floats]:
 
     data = read_tensors(folder, "verifier", expected)
     try:
-        tensors: dict[str, Floats] = load(data)
+        tensors = load(data)
     except SafetensorError as error:
         raise DataFileError(f"the verifier {folder} is damaged: {error}") from error
-    return tensors
+    # Half precision is how they may be kept, not how they are computed with.
+    return {name: tensor.astype(np.float32, copy=False) for name, tensor in tensors.items()}
 
 
 def _part(

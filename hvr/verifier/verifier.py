@@ -138,11 +138,11 @@ class Verifier:
             return f"{to} never comes straight after {first} in the training plans"
         return f"a step between {first} and {to} seems to be missing"
 
-    def save(self, folder: Path) -> None:
+    def save(self, folder: Path, *, half: bool = False) -> None:
         """Write a checkpoint; see `hvr.verifier.checkpoint`."""
         from hvr.verifier.checkpoint import save
 
-        save(self, folder)
+        save(self, folder, half=half)
 
     @classmethod
     def load(cls, folder: Path, encoder: Encoder | None = None) -> Verifier:

@@ -206,3 +206,55 @@ def test_a_cost_of_very_many_digits_that_is_not_closed_is_read_once() -> None:
         for digits in (2, 100_000)
     )
     assert short == long
+
+
+TANK = """(define (domain tank)
+  (:requirements :typing :fluents :time :negative-preconditions)
+  (:predicates (on) (ready)) (:functions (level))
+  (:action open-tap :parameters () :precondition (not (on)) :effect (on))
+  (:action look :parameters () :precondition (on) :effect (ready))
+  (:process fill :precondition (on) :effect (increase (level) (* #t 2))))
+"""
+TANK_PROBLEM = """(define (problem p) (:domain tank) (:init (= (level) 0))
+  (:goal (and (ready) (>= (level) 10))))
+"""
+WAITING = """0: (open-tap)
+0: -----waiting---- [2.0]
+2.0: (look)
+"""
+
+
+def _filled(text: str, folder: Path, **options: object) -> Judged:
+    for name, content in (("d.pddl", TANK), ("p.pddl", TANK_PROBLEM), ("plan", text)):
+        (folder / name).write_text(content, encoding="utf-8")
+    model = load_model(
+        str(folder / "d.pddl"), str(folder / "p.pddl"), BatchOptions(values=True, **options)
+    )
+    return judge(model, str(folder / "plan"))
+
+
+@pytest.mark.parametrize(
+    "around", ["{}", "Problem Solved\n\nFound Plan:\n{}\nPlan-Length:5\n", "Here:\n```\n{}```\n"]
+)
+@pytest.mark.parametrize(
+    ("last", "valid"),
+    [
+        ("", False),
+        ("2.0: -----waiting---- [4.5]\n", False),
+        ("2.0: -----waiting---- [5.0]\n", True),
+        ("2.0: -----waiting---- [4.5]\n4.5: -----waiting---- [6.0]\n", True),
+    ],
+)
+def test_plans_that_wait(around: str, last: str, valid: bool, tmp_path: Path) -> None:
+    result = _filled(around.format(WAITING + last), tmp_path, extract=True)
+    report = result.report
+    assert report.valid == valid, report.explain()
+    assert report.steps == 2
+    assert any("waits until" in note for note in report.notes) == bool(last)
+    assert (result.values is not None) and bool(result.values)
+
+
+def test_a_plan_file_that_waits_needs_no_flag_and_until_goes_first(tmp_path: Path) -> None:
+    text = WAITING + "2.0: -----waiting---- [5.0]\n"
+    assert _filled(text, tmp_path).report.valid
+    assert not _filled(text, tmp_path, until=Fraction(4)).report.valid

@@ -7,6 +7,7 @@ where a text has two different plans, that is an error that names both.
 from __future__ import annotations
 
 from collections.abc import Collection
+from fractions import Fraction
 
 from hvr.pddl import Diagnostic, Location
 from hvr.pddl.diagnostics import PddlTextSyntaxError
@@ -22,6 +23,7 @@ class Candidate(Value):
         first: the number of the line in which the plan begins, or is said to be empty.
         ignored: how many other lines say something.
         marked: whether the text says that this is a plan, so that it is one without being asked.
+        until: the time to which the plan waits after its last step; None if it does not say.
     """
 
     reader: str
@@ -29,6 +31,7 @@ class Candidate(Value):
     first: int
     ignored: int
     marked: bool = True
+    until: Fraction | None = None
 
     @property
     def text(self) -> str:
@@ -49,7 +52,8 @@ class Candidate(Value):
         """How the text was read, in a sentence."""
         others = "1 other line was" if self.ignored == 1 else f"{self.ignored} other lines were"
         ignored = f"; {others} ignored" if self.ignored else ""
-        return f"the steps in {self.place} were read as {self.reader}{ignored}"
+        waits = "" if self.until is None else f"; the plan waits until {self.until}"
+        return f"the steps in {self.place} were read as {self.reader}{waits}{ignored}"
 
 
 def extract(
@@ -77,7 +81,7 @@ def extract(
 
     plans = candidates(text, actions)
     wanted = [plan for plan in plans if asked or plan.marked or not plan.ignored]
-    different = {tuple(step for _, step in plan.steps): plan for plan in wanted}
+    different = {(plan.until, *(step for _, step in plan.steps)): plan for plan in wanted}
     if number is not None and wanted:
         index = number - 1 if number else len(wanted) - 1
         if 0 <= index < len(wanted):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
+from fractions import Fraction
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -22,6 +23,13 @@ _WORDS = re.compile(
 )
 _MENTIONED = re.compile(r"\(|[^\s();:,\[\]{}`\"]++")
 _FENCE = re.compile(r"\s*(?:```|~~~)\s*\w*\s*")
+# ENHSP's plans say between steps how long nothing is done: "0: -----waiting---- [5.0]".
+_WAITING = re.compile(
+    rf"\s*(?:{_NUMBER}\s*:\s*)?\(?-*\s*waiting\b[\s-]*\)?\s*(?:\[\s*(?P<until>{_NUMBER})\s*\]\s*)?",
+    re.IGNORECASE,
+)
+# Lines that may stand between the steps of a plan that nothing marks as such.
+_BETWEEN = (_HEADLINE, _FENCE, _WAITING)
 
 _FD_STEP = re.compile(rf"({_NAME}(?: [^\s()]+)*) \(\d+\)\s*")
 _FD_END = re.compile(r"(?:\[t=[^\]]*\] )?Plan length: (\d+) step\(s\)\.?\s*")
@@ -62,9 +70,25 @@ def _candidate(
     ignored = sum(
         1
         for number, line in enumerate(lines, 1)
-        if number not in taken and _says_something(line) and not _FENCE.fullmatch(line)
+        if number not in taken
+        and _says_something(line)
+        and not _FENCE.fullmatch(line)
+        and not _WAITING.fullmatch(line)
     )
-    return Candidate(name, tuple(steps), first, ignored, marked)
+    last = steps[-1][0] if steps else first
+    return Candidate(name, tuple(steps), first, ignored, marked, _waits_until(lines[last:]))
+
+
+def _waits_until(lines: Sequence[str]) -> Fraction | None:
+    """Return the time at which the last of the waiting ends that lines begin with."""
+    until: Fraction | None = None
+    for line in lines:
+        waiting = _WAITING.fullmatch(line)
+        if waiting is None:
+            break
+        if waiting["until"]:
+            until = Fraction(waiting["until"])
+    return until
 
 
 def _says_something(line: str) -> bool:
@@ -141,8 +165,10 @@ def _after(begin: re.Pattern[str], name: str) -> Callable[[Sequence[str]], _Foun
 
 
 def _ends(line: str, *, begun: bool) -> bool:
-    """Say whether a line that is no step ends a plan; ENHSP says in such how long it waits."""
-    return "waiting" not in line and (begun if not line.strip() else _says_something(line))
+    """Say whether a line that is no step ends a plan."""
+    if _WAITING.fullmatch(line):
+        return False
+    return begun if not line.strip() else _says_something(line)
 
 
 _lpg = _after(_LPG_BEGIN, "LPG prints them")
@@ -178,6 +204,13 @@ def _listed(line: str) -> str | None:
     return (_step(plain[bullet.end() :]) if bullet else None) or _step(plain)
 
 
+def _reader_of_steps(lines: Sequence[str]) -> Callable[[str], str | None]:
+    """Return what reads the steps of a text: "0: (a)" has a time where the plan waits."""
+    if any(map(_WAITING.fullmatch, lines)):
+        return lambda line: _step(line) or _listed(line)
+    return _listed
+
+
 def _fenced(lines: Sequence[str]) -> Iterator[tuple[_Steps, int]]:
     """Read the steps of each code fence that has nothing else in it."""
     opened: int | None = None
@@ -192,7 +225,9 @@ def _fenced(lines: Sequence[str]) -> Iterator[tuple[_Steps, int]]:
         structured = _json("\n".join(text for _, text in inside))
         if structured:
             yield [(begin + 1, structured)], begin + 1
-        said = [(n, _listed(text)) for n, text in inside if _says_something(text)]
+        told = [(n, t) for n, t in inside if _says_something(t) and not _WAITING.fullmatch(t)]
+        read = _reader_of_steps([text for _, text in inside])
+        said = [(n, read(text)) for n, text in told]
         if said and all(step is not None for _, step in said):
             yield [(n, step) for n, step in said if step is not None], said[0][0]
 
@@ -214,14 +249,15 @@ def _loose(lines: Sequence[str], actions: Collection[str]) -> list[Candidate]:
     """Read runs of lines that are steps; what speaks of a step elsewhere makes them doubtful."""
     runs: list[_Steps] = []
     going = False
+    read = _reader_of_steps(lines)
     for number, line in enumerate(lines, 1):
-        step = _listed(line)
+        step = read(line)
         if step is not None:
             if not going:
                 runs.append([])
             runs[-1].append((number, step))
             going = True
-        elif _says_something(line) and not _HEADLINE.fullmatch(line) and not _FENCE.fullmatch(line):
+        elif _says_something(line) and not any(p.fullmatch(line) for p in _BETWEEN):
             going = False
     taken = {number for run in runs for number, _ in run}
     known = {name.lower() for name in actions}
