@@ -40,14 +40,15 @@ class Chosen:
         return chosen
 
     def tool(self) -> None:
-        """Choose something to cut with: what lies in the open first, then a sharp knife.
+        """Choose something to cut with.
 
-        A butter knife that is chosen already for something else is not enough.
+        One that is chosen already for something else is not enough, if the ontology prefers
+        another kind to cut with.
         """
-        names = [*self.inventory.of("Knife"), *self.inventory.of("ButterKnife")]
-        if not any(n in self.reasons and n.startswith("knife-") for n in names) and names:
-            best = min(names, key=lambda n: (self.inventory.hidden(n), not n.startswith("knife-")))
-            self.add(best, "to cut with")
+        tools = self.inventory.tools("cutting_tool", "slicing")
+        kinds = {self.inventory.classes[n] for n in tools if n in self.reasons}
+        if tools and not kinds & (self.inventory.preferred("slicing") or kinds):
+            self.add(tools[0], "to cut with")
 
     def pick(
         self,

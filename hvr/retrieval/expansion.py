@@ -104,14 +104,7 @@ class _Expander:
         wanted = [n for n in self._with("sliceable") if self._true("present", n)]
         if not wanted or self._with("cutting_tool"):
             return
-        preferred = {
-            str(c)
-            for p in self._ontology.subjects("prefers")
-            if "slicing" in self._ontology.annotation(p, "context")
-            for c in self._ontology.annotation(p, "prefers")
-        }
-        tools = [n for n in self._all("cutting_tool") if self._true("present", n)]
-        tools.sort(key=lambda n: (self._inventory.hidden(n), self._class(n) not in preferred))
+        tools = self._inventory.tools("cutting_tool", "slicing")
         if tools:
             yield tools[0], f"cuts {wanted[0]}"
 

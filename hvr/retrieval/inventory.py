@@ -120,6 +120,39 @@ class Inventory:
         """The objects in the robot's hand."""
         return tuple(sorted(a.args[0] for a in self.facts if a.predicate == "holding"))
 
+    def preferred(self, work: str) -> frozenset[str]:
+        """Return the classes that the ontology prefers for some work, as `slicing`."""
+        return frozenset(
+            str(kind)
+            for preference in self.ontology.subjects("prefers")
+            if work in self.ontology.annotation(preference, "context")
+            for kind in self.ontology.annotation(preference, "prefers")
+        )
+
+    def tools(self, predicate: str, work: str) -> tuple[str, ...]:
+        """Return what is there of which a predicate is true, the best for some work first.
+
+        What lies in the open comes first, then what the ontology prefers for the work (an
+        individual with `k:context` and `k:prefers`), then the nearest.
+
+        Args:
+            predicate: what makes a thing a tool.
+            work: the context of the preference, as `slicing`.
+        """
+        preferred = self.preferred(work)
+        able = (
+            a.args[0] for a in self.facts
+            if a.predicate == predicate
+            and a.args[0] not in self.avoided
+            and self.true("present", a.args[0])
+        )  # fmt: skip
+        return tuple(
+            sorted(
+                able,
+                key=lambda n: (self.hidden(n), self.classes[n] not in preferred, self._rank(n)),
+            )
+        )
+
     def hidden(self, name: str) -> bool:
         """Return whether an object is behind a closed door."""
         parent = self.parents.get(name)
