@@ -42,6 +42,8 @@ class KeptModels:
             try:
                 model = self._reader.read(*names, texts=texts)
             except UnusableModelError as error:
+                if isinstance(error.__cause__, MemoryError):
+                    raise  # there may be more memory the next time
                 model = error.with_traceback(None)
                 # What it came from holds the frames of reading, and with them what was read.
                 model.__cause__ = model.__context__ = None
