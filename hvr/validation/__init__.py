@@ -1,6 +1,7 @@
 """Plan validation: is the plan valid, and if not, at which step and why.
 
-`Validator` executes steps one at a time, with undo and fork; `validate` answers for whole files.
+`Validator` executes steps one at a time, with undo and fork; `validate` answers for whole files,
+`stream` for as many texts as come.
 Reports are plain values; `hvr.validation.text` renders them.
 """
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
         ValidationReport,
     )
     from hvr.validation.reporters.text import render_report
+    from hvr.validation.streaming import stream
     from hvr.validation.text import explain_failure, explain_report, explain_step
     from hvr.validation.validator import Validator, validate
 
@@ -39,6 +41,7 @@ _WHERE = {
     "explain_report": "hvr.validation.text",
     "explain_step": "hvr.validation.text",
     "render_report": "hvr.validation.reporters.text",
+    "stream": "hvr.validation.streaming",
     "validate": "hvr.validation.validator",
 }
 
@@ -58,6 +61,7 @@ __all__ = [
     "explain_report",
     "explain_step",
     "render_report",
+    "stream",
     "validate",
 ]
 

@@ -18,14 +18,11 @@ from hvr.texts import parse_json, read_bytes
 from hvr.validation.batch import (
     BatchOptions,
     LoadedModel,
-    ModelReader,
     UnusableModelError,
     judge_source,
 )
+from hvr.validation.kept import KeptModels
 
-_MOST_MODELS = 16
-_MOST_CHARACTERS = 10_000_000
-"""Bounds of memory: models that are kept, and the length of their texts together."""
 _PARTS = ("domain", "problem", "plan")
 
 
@@ -39,8 +36,7 @@ class Resident:
     """
 
     def __init__(self, options: BatchOptions) -> None:
-        self._reader = ModelReader(options)
-        self._models: dict[tuple[str, ...], LoadedModel] = {}
+        self._models = KeptModels(options)
 
     def answer(self, line: str | bytes) -> dict[str, Any]:
         """Return the answer to a request: JSON values. Nothing in a request raises."""
@@ -78,21 +74,7 @@ class Resident:
             "<domain>" if isinstance(domain, str) else str(domain),
             "<problem>" if isinstance(problem, str) else str(problem),
         )
-        texts = _text(domain, names[0]), _text(problem, names[1])
-        key = *names, *texts
-        model = self._models.pop(key, None)
-        if model is None:
-            model = self._reader.read(*names, texts=texts)
-        # The one used last is the last to go.
-        self._models[key] = model
-        while len(self._models) > 1 and self._too_many:
-            del self._models[next(iter(self._models))]
-        return model
-
-    @property
-    def _too_many(self) -> bool:
-        size = sum(len(text) for _, _, *texts in self._models for text in texts)
-        return len(self._models) > _MOST_MODELS or size > _MOST_CHARACTERS
+        return self._models.model(names, (_text(domain, names[0]), _text(problem, names[1])))
 
 
 def _text(source: str | Path, name: str) -> str:
