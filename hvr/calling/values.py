@@ -27,6 +27,8 @@ class CallFailure(StrEnum):
     """A result came, of another type than the schema says."""
     EMPTY = "empty"
     """A result came with nothing in it, where something was expected."""
+    NOT_ALLOWED = "not allowed"
+    """hvr did not call: the budget is spent, it is a dry run, or it would be done twice."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,140 @@
+"""Arguments of calls and their results, compared with what the tool's schema says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from hvr.calling.values import CallFailure, CallOutcome, Json, ToolCall
+from hvr.tools.catalogue.schema import Catalogue, ToolParameter, ToolSchema, quoted
+
+
+def find_tool(catalogue: Catalogue, name: str) -> ToolSchema | None:
+    """Return the tool that has exactly this name; None if there is none."""
+    return next((tool for tool in catalogue.tools if tool.name == name), None)
+
+
+def check_call(catalogue: Catalogue, call: ToolCall) -> CallOutcome | None:
+    """Return the failure of a call that does not fit the schema of its tool; None if it fits.
+
+    Nothing is called, and nothing is converted: `"3"` is no integer.
+    """
+    tool = find_tool(catalogue, call.tool)
+    if tool is None:
+        return CallOutcome(
+            call, failure=CallFailure.UNKNOWN_TOOL, error=f"there is no tool {quoted(call.tool)}"
+        )
+    wrong = argument_faults(tool, call.arguments)
+    if wrong:
+        return CallOutcome(call, failure=CallFailure.BAD_ARGUMENTS, error="; ".join(wrong))
+    return None
+
+
+def argument_faults(tool: ToolSchema, arguments: Mapping[str, Json]) -> tuple[str, ...]:
+    """Return what is wrong with the arguments of a call, a sentence for each fault."""
+    known = {parameter.name: parameter for parameter in tool.takes}
+    faults = [
+        f"{quoted(tool.name)} needs {quoted(name)}"
+        for name, parameter in known.items()
+        if parameter.required and name not in arguments
+    ]
+    for name, value in arguments.items():
+        parameter = known.get(name)
+        if parameter is None:
+            faults.append(f"{quoted(tool.name)} has no parameter {quoted(name)}")
+        elif value is None and not parameter.required:
+            continue  # an optional argument that is left out in writing
+        elif not has_type(value, parameter.type):
+            faults.append(
+                f"{quoted(name)} is to be of type {parameter.type}, not {type_name(value)}"
+            )
+        elif parameter.choices and not _chosen(value, parameter):
+            faults.append(f"{quoted(name)} is to be one of {', '.join(parameter.choices)}")
+    return tuple(faults)
+
+
+def check_result(tool: ToolSchema, outcome: CallOutcome) -> CallOutcome:
+    """Return an outcome, as a failure if its result is not what the schema says the tool gives.
+
+    A result without content is `EMPTY` where the schema says that something is always there;
+    one that is of another type is `WRONG_TYPE`. A tool whose schema says nothing of its result
+    may return anything. The result itself stays in the outcome, for whoever wants to look.
+    """
+    if not outcome.ok or not tool.gives:
+        return outcome
+    failure, error = None, ""
+    always = any(parameter.required for parameter in tool.gives)
+    if always and (outcome.result is None or outcome.result in ("", [], {})):
+        failure, error = CallFailure.EMPTY, f"{quoted(tool.name)} gave nothing"
+    else:
+        for parameter in tool.gives:
+            error = _result_fault(parameter, outcome.result)
+            if error:
+                failure = CallFailure.WRONG_TYPE
+                break
+    if failure is None:
+        return outcome
+    return CallOutcome(outcome.call, outcome.result, failure, error, outcome.seconds)
+
+
+def type_name(value: Json) -> str:
+    """Return JSON Schema's name of a value's type."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "boolean"
+    names = ((int, "integer"), (float, "number"), (str, "string"), (list, "array"))
+    return next((name for kind, name in names if isinstance(value, kind)), "object")
+
+
+def has_type(value: Json, types: str) -> bool:
+    """Say whether a value is of one of the types that a schema names, joined by `|`.
+
+    An empty name, or one that JSON Schema does not have, allows everything.
+    """
+    allowed = set(types.split("|")) if types else set()
+    if not allowed or not allowed <= _TYPES:
+        return True
+    name = type_name(value)
+    if name == "integer" or (isinstance(value, float) and value.is_integer()):
+        return bool(allowed & {"integer", "number"})
+    return name in allowed
+
+
+_TYPES = {"string", "integer", "number", "boolean", "array", "object", "null"}
+
+
+def _chosen(value: Json, parameter: ToolParameter) -> bool:
+    return any(json.loads(choice) == value for choice in parameter.choices)
+
+
+def _result_fault(parameter: ToolParameter, result: Json) -> str:
+    """Return what is wrong with the part of a result that a parameter describes."""
+    name = parameter.name
+    whole = name.removeprefix("result")
+    if not whole.strip("[]"):
+        parts, steps = [result], whole
+    else:
+        parts, steps = [result], f".{name}"
+    for step in steps.replace("[]", ".[]").split("."):
+        if not step:
+            continue
+        inner: list[Json] = []
+        for part in parts:
+            if step == "[]":
+                if not isinstance(part, list):
+                    return f"{quoted(name)} is to be within a list, not {type_name(part)}"
+                inner += part
+            elif not isinstance(part, dict):
+                return f"{quoted(name)} is to be within an object, not {type_name(part)}"
+            elif step in part:
+                inner.append(part[step])
+            elif parameter.required:
+                return f"{quoted(name)} is missing"
+        parts = inner
+    for part in parts:
+        if part is None and not parameter.required:
+            continue
+        if not has_type(part, parameter.type):
+            return f"{quoted(name)} is to be of type {parameter.type}, not {type_name(part)}"
+    return ""

@@ -1,0 +1,83 @@
+"""The append-only log of calls: one line of JSON a call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from hvr.calling.checks import type_name
+from hvr.calling.origins import ValueOrigin
+from hvr.calling.values import CallOutcome, Json
+from hvr.secrets import named_like_a_key
+from hvr.secrets.forms import without_keys
+
+MASK = "***"
+DEEPEST = 4
+"""Objects within objects beyond are shown by their type alone."""
+MOST = 50
+"""Keys of one object that a shape names."""
+
+
+def log_line(
+    world: str,
+    outcome: CallOutcome,
+    origins: Mapping[str, ValueOrigin],
+    time: datetime,
+    *,
+    secrets: bool = False,
+) -> dict[str, Json]:
+    """Return what the log says of a call.
+
+    Of a result the log holds the shape, not the values.
+
+    Args:
+        world: the name of the environment.
+        outcome: of the call.
+        origins: where each argument came from.
+        time: when it was called.
+        secrets: whether values that look like keys are kept.
+    """
+    arguments: Json = dict(outcome.call.arguments)
+    return {
+        "time": time.astimezone(UTC).isoformat(),
+        "world": world,
+        "tool": outcome.call.tool,
+        "arguments": arguments if secrets else redacted(arguments),
+        "failure": None if outcome.failure is None else outcome.failure.value,
+        "error": outcome.error if secrets else without_keys(outcome.error),
+        "seconds": round(outcome.seconds, 6),
+        "shape": shape(outcome.result),
+        "origins": {name: _origin(origin) for name, origin in origins.items()},
+    }
+
+
+def redacted(value: Json) -> Json:
+    """Return a value without what looks like a key or is named like one."""
+    if isinstance(value, str):
+        return without_keys(value)
+    if isinstance(value, list):
+        return [redacted(inner) for inner in value]
+    if isinstance(value, dict):
+        return {
+            key: MASK if inner and named_like_a_key(key) else redacted(inner)
+            for key, inner in value.items()
+        }
+    return value
+
+
+def shape(value: Json, depth: int = 0) -> Json:
+    """Return a value's types: of an object those of its keys, of a list that of its first part."""
+    if depth >= DEEPEST:
+        return type_name(value)
+    if isinstance(value, dict):
+        return {without_keys(key): shape(value[key], depth + 1) for key in list(value)[:MOST]}
+    if isinstance(value, list):
+        return [shape(inner, depth + 1) for inner in value[:1]]
+    return type_name(value)
+
+
+def _origin(origin: ValueOrigin) -> Json:
+    if origin.call is None:
+        return {"source": origin.source.value}
+    path: list[Json] = list(origin.path)
+    return {"source": origin.source.value, "call": origin.call, "path": path}
