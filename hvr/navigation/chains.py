@@ -12,12 +12,15 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 from hvr.errors import PlannerError, UsageError
 from hvr.pddl import GroundAction
 from hvr.solving.solve import solve
-from hvr.tools.catalogue.merging import ParameterMeaning, Slot
 from hvr.tools.catalogue.schema import Catalogue, quoted
+
+if TYPE_CHECKING:
+    from hvr.tools.catalogue.merging import ParameterMeaning
 
 ASKING = 1_000_000
 """What it costs to ask the user for one value: more than any chain of calls."""
@@ -96,6 +99,8 @@ def navigation_tools(
     catalogue: Catalogue, found: Iterable[ParameterMeaning]
 ) -> tuple[NavigationTool, ...]:
     """Return a catalogue's tools; what a call may leave out is no need of it."""
+    from hvr.tools.catalogue.merging import Slot  # needs numpy
+
     meaning = {slot: m.name for m in found for slot in m.slots}
     return tuple(
         NavigationTool(
