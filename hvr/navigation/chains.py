@@ -1,0 +1,238 @@
+"""The cheapest chain of calls, as a plan: `(known p)` and `(done api)` are facts, tools actions.
+
+Calls take nothing away, so what can be reached is a fixed point; which way is cheapest is a
+planner's question, and its answer is proven by hvr's validator.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from hvr.errors import PlannerError, UsageError
+from hvr.pddl import GroundAction
+from hvr.solving.solve import solve
+from hvr.tools.catalogue.schema import Catalogue, quoted
+
+if TYPE_CHECKING:
+    from hvr.tools.catalogue.merging import ParameterMeaning
+
+ASKING = 1_000_000
+"""What it costs to ask the user for one value: more than any chain of calls."""
+
+
+@dataclass(frozen=True)
+class CallCounts:
+    """How often calls of a tool went well or not."""
+
+    successes: int = 0
+    failures: int = 0
+
+    @property
+    def probability(self) -> float:
+        """The chance that the next call goes well, smoothed by one of each (Beta(1, 1))."""
+        return (self.successes + 1) / (self.successes + self.failures + 2)
+
+    @property
+    def cost(self) -> int:
+        """What a call costs in a plan: -100 ln of the chance, at least 1."""
+        return max(1, round(-100 * math.log(self.probability)))
+
+
+@dataclass(frozen=True)
+class NavigationTool:
+    """A tool as a step from meanings to meanings.
+
+    Args:
+        name: in the catalogue.
+        needs: the meanings without which it cannot be called.
+        gives: those that its result has.
+    """
+
+    name: str
+    needs: frozenset[str]
+    gives: frozenset[str]
+
+
+@dataclass(frozen=True)
+class CallFacts:
+    """What is so between calls.
+
+    Args:
+        known: meanings of which a value is at hand.
+        done: tools that were called and answered.
+    """
+
+    known: frozenset[str] = frozenset()
+    done: frozenset[str] = frozenset()
+
+    def covers(self, other: CallFacts) -> bool:
+        """Whether all that is asked for holds here."""
+        return other.known <= self.known and other.done <= self.done
+
+    def after(self, tool: NavigationTool) -> CallFacts:
+        """Return what is so when the tool has answered."""
+        return CallFacts(self.known | tool.gives, self.done | {tool.name})
+
+
+@dataclass(frozen=True)
+class ToolChain:
+    """A proven plan.
+
+    Args:
+        asked: meanings that the user is asked for first.
+        calls: names of tools, in order.
+        cost: of the calls together.
+    """
+
+    asked: tuple[str, ...] = ()
+    calls: tuple[str, ...] = ()
+    cost: int = field(default=0, compare=False)
+
+
+def navigation_tools(
+    catalogue: Catalogue, found: Iterable[ParameterMeaning]
+) -> tuple[NavigationTool, ...]:
+    """Return a catalogue's tools; what a call may leave out is no need of it."""
+    from hvr.tools.catalogue.merging import Slot  # needs numpy
+
+    meaning = {slot: m.name for m in found for slot in m.slots}
+    return tuple(
+        NavigationTool(
+            tool.name,
+            frozenset(meaning[Slot(tool.name, p.name)] for p in tool.takes if p.required),
+            frozenset(meaning[Slot(tool.name, p.name, gives=True)] for p in tool.gives),
+        )
+        for tool in catalogue.tools
+    )
+
+
+def reachable(facts: CallFacts, tools: Iterable[NavigationTool]) -> CallFacts:
+    """Return all that calls of these tools can lead to, if none fails."""
+    waiting = list(tools)
+    while True:
+        ready = [tool for tool in waiting if tool.needs <= facts.known]
+        if not ready:
+            return facts
+        for tool in ready:
+            facts = facts.after(tool)
+        waiting = [tool for tool in waiting if tool not in ready]
+
+
+def cheapest_chain(
+    facts: CallFacts,
+    goal: CallFacts,
+    tools: Iterable[NavigationTool],
+    counts: Mapping[str, CallCounts] | None = None,
+    askable: Collection[str] = (),
+    seconds: float = 10.0,
+) -> ToolChain | None:
+    """Return the chain with the fewest questions, and of these the likeliest to go well.
+
+    Args:
+        facts: what is so now.
+        goal: what is to be so.
+        tools: those that may be called.
+        counts: how calls went so far, by tool; nothing is known of tools that are not there.
+        askable: meanings that the user may be asked for.
+        seconds: for the search, at most.
+
+    Returns:
+        The chain; None if there is none.
+
+    Raises:
+        UsageError: two tools have one name.
+        PlannerError: the planner failed or ran out of time, or its plan is not valid.
+    """
+    tools = tuple(tools)
+    if len({tool.name for tool in tools}) < len(tools):
+        names = [tool.name for tool in tools]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise UsageError(f"tool {quoted(twice)} is there twice: give each tool a name of its own")
+    if facts.covers(goal):
+        return ToolChain()
+    start = CallFacts(facts.known | frozenset(askable), facts.done)
+    if not reachable(start, tools).covers(goal):
+        return None
+    asked = tuple(sorted(set(askable) - facts.known))
+    domain, problem = _pddl(facts, goal, tools, counts or {}, asked)
+    with TemporaryDirectory(prefix="hvr-tools-") as folder:
+        files = Path(folder, "domain.pddl"), Path(folder, "problem.pddl")
+        for file, text in zip(files, (domain, problem), strict=True):
+            file.write_text(text, encoding="utf-8")
+        solution = solve(*files, planner="downward", seconds=seconds, optimal=True)
+    if solution.steps is None or solution.report is None or not solution.report.valid:
+        raise PlannerError("the planner found no valid chain of calls, though there is one")
+    steps = [step.name for step in solution.steps if isinstance(step, GroundAction)]
+    calls = [tools[_number(name)].name for name in steps if name.startswith("call-")]
+    costs = [(counts or {}).get(name, CallCounts()).cost for name in calls]
+    return ToolChain(
+        tuple(asked[_number(name)] for name in steps if name.startswith("ask-")),
+        tuple(calls),
+        sum(costs),
+    )
+
+
+def _pddl(
+    facts: CallFacts,
+    goal: CallFacts,
+    tools: tuple[NavigationTool, ...],
+    counts: Mapping[str, CallCounts],
+    asked: tuple[str, ...],
+) -> tuple[str, str]:
+    """Return domain and problem. Names from elsewhere are numbered: they never become PDDL."""
+    meanings = set(facts.known | goal.known).union(asked, *(t.needs | t.gives for t in tools))
+    known = {m: f"(known m{i}-{_slug(m)})" for i, m in enumerate(sorted(meanings))}
+    apis = sorted({t.name for t in tools} | facts.done | goal.done)
+    done = {a: f"(done t{i}-{_slug(a)})" for i, a in enumerate(apis)}
+    constants = " ".join(
+        [*(f[7:-1] for f in known.values()), "- meaning", *(f[6:-1] for f in done.values()),
+         "- tool"] if known else [*(f[6:-1] for f in done.values()), "- tool"]
+    )  # fmt: skip
+    actions = [
+        _action(
+            f"call-{i}-{_slug(t.name)}",
+            [known[m] for m in sorted(t.needs)],
+            [done[t.name], *(known[m] for m in sorted(t.gives))],
+            counts.get(t.name, CallCounts()).cost,
+        )
+        for i, t in enumerate(tools)
+    ]
+    actions += [_action(f"ask-{i}-{_slug(m)}", [], [known[m]], ASKING) for i, m in enumerate(asked)]
+    domain = (
+        "(define (domain tools)\n(:requirements :strips :typing :action-costs)\n"
+        f"(:types meaning tool)\n(:constants {constants})\n"
+        "(:predicates (known ?m - meaning) (done ?t - tool))\n"
+        "(:functions (total-cost) - number)\n" + "\n".join(actions) + "\n)\n"
+    )
+
+    def listed(some: CallFacts) -> str:
+        facts = [*(known[m] for m in sorted(some.known)), *(done[a] for a in sorted(some.done))]
+        return " ".join(facts)
+
+    problem = (
+        "(define (problem request)\n(:domain tools)\n"
+        f"(:init (= (total-cost) 0) {listed(facts)})\n(:goal (and {listed(goal)}))\n"
+        "(:metric minimize (total-cost))\n)\n"
+    )
+    return domain, problem
+
+
+def _action(name: str, needs: list[str], adds: list[str], cost: int) -> str:
+    return (
+        f"(:action {name} :parameters () :precondition (and {' '.join(needs)}) "
+        f":effect (and {' '.join(adds)} (increase (total-cost) {cost})))"
+    )
+
+
+def _slug(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "_", name.lower())[:40].strip("_") or "x"
+
+
+def _number(action: str) -> int:
+    return int(action.split("-")[1])
