@@ -46,12 +46,10 @@ def execute(args: argparse.Namespace) -> int:
         )  # fmt: skip
     if args.save is not None:
         _save(args, asked, run)
-        if not isinstance(planner, StatePlanner):
-            from hvr.cli.written import save_planning
-            from hvr.worlds.written import ModelPlanner
+    if not isinstance(planner, StatePlanner):
+        from hvr.cli.written import end_written
 
-            assert isinstance(planner, ModelPlanner)
-            save_planning(args, planner)
+        end_written(args, planner, run)
     if args.json:
         print_json(run.to_json())
     else:

@@ -17,7 +17,8 @@ from hvr.pddl import Task, print_domain, print_plan, print_problem
 from hvr.solving.solve import Solution
 from hvr.validation import Validator
 from hvr.validation.text import count
-from hvr.worlds.planning import AnyPlanner
+from hvr.worlds.planning import AnyPlanner, PlanMaker
+from hvr.worlds.running import WorldRun
 from hvr.worlds.sentences import say_goal
 from hvr.worlds.written import ModelPlanner, open_model
 
@@ -47,11 +48,25 @@ def model_planner(
     )  # fmt: skip
 
 
+def run_name(args: argparse.Namespace) -> str:
+    """Return how the library names the run: by its folder, if it has one."""
+    return args.save.name if args.save is not None else "solve"
+
+
 def save_planning(args: argparse.Namespace, planner: ModelPlanner) -> None:
     """Write how the model's plans came about."""
     records = [record.to_json() for record in planner.records]
     text = json.dumps(records, indent=2, ensure_ascii=False)
     write_whole(args.save / PLANNING, f"{text}\n")
+
+
+def end_written(args: argparse.Namespace, planner: PlanMaker, run: WorldRun) -> None:
+    """Keep what a run with a language model's plans leaves: their record, and macro actions."""
+    assert isinstance(planner, ModelPlanner)
+    if args.save is not None:
+        save_planning(args, planner)
+    if run.exit_code == 0 and run.plans:
+        planner.keep(run.plans[0], run_name(args))
 
 
 def solve_written(args: argparse.Namespace, asked: Posed) -> Solution:
@@ -77,6 +92,7 @@ def solve_written(args: argparse.Namespace, asked: Posed) -> Solution:
     model = planner.meter
     if not report.valid:
         raise PlannerError(f"the plan of {model.name} is not valid: {report.explain(1)}")
+    planner.keep(planned, run_name(args))
     used = model.totals
     notes = [f"{count(used.calls, 'question')} to {model.name}"]
     if model.simulated:

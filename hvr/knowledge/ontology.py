@@ -178,6 +178,8 @@ class Ontology:
         """Return the ontology's own individuals of a class, such as `water` of `Liquid`, in
         order.
         """
+        if not self.has_class(cls):
+            return ()
         wanted = {k(c) for c in self.subclasses(cls, reflexive=True)}
         kinds = self._by_property[RDF_TYPE]
         return tuple(sorted(_local(s) for s in kinds if not wanted.isdisjoint(kinds[s])))

@@ -14,6 +14,7 @@ from hvr.llm.meter import Meter
 from hvr.pddl import And, Domain, Problem, Task, print_domain, print_problem
 from hvr.plans import Planned, PolicyContext
 from hvr.policies.llm.facts import FactForesight
+from hvr.policies.llm.learning import keep_learnt
 from hvr.policies.llm.opening import open_equipment
 from hvr.policies.llm.prompts import ANY_WORLD
 from hvr.policies.llm.record import PlanningRecord
@@ -37,17 +38,27 @@ class ModelPlanner:
         request: what the model is asked for.
         words: what actions, facts and things are called.
         meter: counts what the model uses.
+        library: file of macro actions to add to; None adds nothing.
 
     Attributes:
         records: how each plan came about, in order.
     """
 
-    def __init__(self, equipment: Equipment, request: str, words: WorldWords, meter: Meter) -> None:
+    def __init__(
+        self,
+        equipment: Equipment,
+        request: str,
+        words: WorldWords,
+        meter: Meter,
+        library: Path | None = None,
+    ) -> None:
         self.equipment = equipment
         self.request = request
         self.meter = meter
         self.records: list[PlanningRecord] = []
         self._words = words
+        self._library = library
+        self._used: set[str] = set()
 
     def plan(self, task: Task) -> Planned:
         """Return a plan from the initial state of a task; it may miss the goal.
@@ -61,12 +72,30 @@ class ModelPlanner:
         settings = self.equipment.settings
         if settings.constraints and settings.verification and task.problem.constraints != And(()):
             foresight.keep(ground_constraints(task))
-        record = Writing(self.equipment, self.request, foresight).write()
+        writing = Writing(self.equipment, self.request, foresight)
+        record = writing.write()
         self.records.append(record)
+        self._used |= set(writing.library_uses)
         if settings.planner_repair and not Validator(task).check(record.plan.actions).valid:
             self._check_possible(task)
         told = Relevant(dict.fromkeys(task.objects, "the problem names it"))
         return Planned(task.problem, task, told, record.plan, record.planner_calls)
+
+    def keep(self, planned: Planned, run: str) -> None:
+        """Add the macro actions of a first plan that did what it should to the library.
+
+        Args:
+            planned: the plan.
+            run: name of the run.
+
+        Raises:
+            DataFileError: the library cannot be read or written.
+        """
+        if self._library is not None and len(self.records) == 1:
+            about = {"request": self.request, "scene": planned.problem.name}
+            keep_learnt(
+                self._library, self.equipment, planned, about=about, run=run, used=self._used
+            )
 
     def _check_possible(self, task: Task) -> None:
         """Ask the planner, which may repair plans, whether there is a plan at all.
@@ -129,7 +158,7 @@ def open_model(
         with writing(folder):
             folder.mkdir(parents=True, exist_ok=True)
     pddl = {"domain": print_domain(domain), "problem": print_problem(problem)}
-    equipment, meter, _ = open_equipment(
+    equipment, meter, library = open_equipment(
         PolicyContext(
             ontology=ontology or load_ontology(),
             domain=domain,
@@ -143,4 +172,4 @@ def open_model(
             listen=listen,
         )
     )
-    return ModelPlanner(equipment, request, words, meter)
+    return ModelPlanner(equipment, request, words, meter, library)

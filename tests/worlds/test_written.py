@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from hvr.knowledge.ontology import load_ontology
+from hvr.library import read_library
 from hvr.pddl import Task, parse_domain, parse_problem
 from hvr.policies.llm.action_set import action_set
 from hvr.policies.llm.answers import read_actions
@@ -148,6 +149,19 @@ def test_numbers_are_told_and_followed(hvr_: Hvr, rooms_files: tuple[Path, Path]
     assert posed is not None
     rest = StatePlanner("forward", 10).plan(posed).plan.actions
     assert Validator(task).check((*steps[:1], *rest)).valid
+
+
+def test_macro_actions_are_kept_and_used_again(hvr_: Hvr, tmp_path: Path) -> None:
+    library = tmp_path / "library.ttl"
+    options = ("solve", "--world", "blocksworld", "--library", library, "--llm")
+    assert hvr_(*options, "scripted:error=0", "--save", tmp_path / "first").code == 0
+    ended = hvr_(*options, "scripted:error=0.3", "--execute", "--save", tmp_path / "second")
+    assert ended.code == 0
+    (first,) = json.loads((tmp_path / "first" / "planning.json").read_text())
+    (second,) = json.loads((tmp_path / "second" / "planning.json").read_text())
+    used = [sum(bool(b["from_library"]) for b in record["blocks"]) for record in (first, second)]
+    assert used[0] == 0 and used[1] > 0
+    assert len(read_library(library).entries) >= 3
 
 
 def test_what_is_out_of_reach_is_proven_where_the_planner_may_repair(

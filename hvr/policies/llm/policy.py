@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
-import hvr
 from hvr.errors import ImpossibleGoalError, LanguageError, UsageError
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.language.goals import Stage
 from hvr.language.reader import Reader
-from hvr.library import Library, Origin, learn, update_library
 from hvr.llm.meter import Meter
 from hvr.pddl import Task, TypedName, parse_formula
 from hvr.plans import IS_TOLD, Find, Judgement, Planned, Policy, PolicyContext, Understanding
 from hvr.policies.llm.keeping import read_constraints
 from hvr.policies.llm.lean import outcome
+from hvr.policies.llm.learning import keep_learnt
 from hvr.policies.llm.record import PlanningRecord
 from hvr.policies.llm.scene import SceneForesight
 from hvr.policies.llm.settings import is_goal
@@ -235,22 +233,7 @@ class LLMPolicy(Policy[str]):
         """See `Policy`: its macro actions go into the library."""
         if self._library is None or len(self.plans) != 1:
             return
-        equipment = self.equipment
-        origin = Origin(
-            request=str(self._about.get("request", "")),
-            scene=str(self._about.get("scene", "")),
-            model=equipment.model.name,
-            simulated=equipment.model.simulated,
-            date=datetime.now(UTC).isoformat(timespec="seconds"),
-            version=hvr.__version__,
-            run=run,
-        )
-        entries = learn(
-            planned.plan, planned.task, equipment.agent, origin, ontology=equipment.ontology
-        )
-        used = [
-            entry.with_use(run)
-            for entry in (equipment.library or Library()).entries
-            if entry.id in self._library_uses
-        ]
-        update_library(self._library, Library(entries).merge(Library(used)))
+        keep_learnt(
+            self._library, self.equipment, planned,
+            about=self._about, run=run, used=self._library_uses,
+        )  # fmt: skip
