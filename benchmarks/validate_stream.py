@@ -14,6 +14,8 @@ import sys
 import time
 from collections.abc import Iterator
 
+from conditions import conditions
+
 PLANS_OF_A_PROBLEM = 100
 DOMAIN = """(define (domain lamps) (:predicates (lit ?l))
  (:action light :parameters (?l) :precondition (not (lit ?l)) :effect (lit ?l)))"""
@@ -56,6 +58,7 @@ def main() -> None:
     if given.one:
         print(measure(given.plans[0], given.steps[0]))
         return
+    print(f"{conditions()}\n")
     print("| plans | steps | valid | seconds | plans a second | peak memory, MiB |")
     print("| --- | --- | --- | --- | --- | --- |", flush=True)
     for steps in given.steps:

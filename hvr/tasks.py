@@ -141,15 +141,17 @@ def paper_task_ids(folder: Path | None = None) -> tuple[str, ...]:
 def expand_ids(names: Iterable[str], folder: Path | None = None) -> tuple[str, ...]:
     """Return ids for what a user writes: ids, ranges (`T13-T24`), `all` and `paper`.
 
-    Paths of files stay as they are, and folders become the files in them.
+    Paths of files stay as they are, and folders become the files in them. Tasks of other worlds are
+    known by their ids, and all those of a world by its name; `all` are those of the usual one.
 
     Raises:
         UsageError: a range begins or ends with no task, or holds none, or a folder has no task.
     """
-    known = task_ids(folder)
+    usual = task_ids(folder)
     found: list[str] = []
     for name in names:
         first, dash, last = name.partition("-")
+        known = usual if folder is not None else _fellows(first, usual)
         if name.endswith(_ENDING):
             found.append(name)
         elif "/" in name or "\\" in name:
@@ -158,7 +160,9 @@ def expand_ids(names: Iterable[str], folder: Path | None = None) -> tuple[str, .
                 raise UsageError(f"{name}: there is no folder with tasks (files *{_ENDING}) there")
             found += own
         elif name.lower() == "all":
-            found += known
+            found += usual
+        elif folder is None and name.lower() in shipped_worlds() and task_ids(world=name.lower()):
+            found += task_ids(world=name.lower())
         elif name.lower() == "paper":
             found += paper_task_ids(folder)
         elif dash:
@@ -170,6 +174,12 @@ def expand_ids(names: Iterable[str], folder: Path | None = None) -> tuple[str, .
         else:
             found.append(_id(name, known))
     return tuple(dict.fromkeys(found))
+
+
+def _fellows(name: str, usual: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the ids of the world that a task belongs to; the usual ones where none has it."""
+    file = _of_other_worlds().get(name.strip().lower())
+    return usual if file is None else task_ids(file.parent)
 
 
 def _id(text: str, known: Sequence[str]) -> str:

@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from hvr.errors import PlannerError, UsageError
+from hvr.files import write_whole
 from hvr.pddl import GroundAction
 from hvr.solving.solve import solve
 from hvr.tools.catalogue.schema import Catalogue, quoted
@@ -164,7 +165,7 @@ def cheapest_chain(
     with TemporaryDirectory(prefix="hvr-tools-") as folder:
         files = Path(folder, "domain.pddl"), Path(folder, "problem.pddl")
         for file, text in zip(files, (domain, problem), strict=True):
-            file.write_text(text, encoding="utf-8")
+            write_whole(file, text)
         solution = solve(*files, planner="downward", seconds=seconds, optimal=True)
     if solution.steps is None or solution.report is None or not solution.report.valid:
         raise PlannerError("the planner found no valid chain of calls, though there is one")
