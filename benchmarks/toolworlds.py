@@ -130,14 +130,25 @@ def oracle(
     """
     tools = scenario.open()
     schemas = {tool.name: tool for tool in tools.catalogue.tools}
-    facts = _facts(scenario, outcomes, schemas, ledger)
-    seen = _explored(tools, facts, outcomes, schemas, flow)
+    reads = [o.call for o in outcomes if schemas[o.call.tool].effect is Effect.READS]
+    seen = _explored(tools, scenario.said, (), schemas, None)
+    facts = _facts(scenario, outcomes, schemas, seen, ledger)
+    writes = [o.call for o in outcomes if schemas[o.call.tool].effect is not Effect.READS]
+    said_by_calls = [
+        Feature(name, value)
+        for call in writes
+        for name, value in call.arguments.items()
+        if not isinstance(value, (list, dict)) and said(value, scenario.texts)
+    ]
+    seen = _explored(tools, [*facts, *said_by_calls], reads, schemas, flow)
     first = seen.calls
     wants = []
+    known = {key(fact.value) for fact in facts}
+    reading = {name: tool.effect is Effect.READS for name, tool in schemas.items()}
     for outcome in outcomes:
         tool = schemas[outcome.call.tool]
         if outcome.ok and tool.effect is not Effect.READS:
-            given = _Giving(scenario, tool, seen, first, ledger)
+            given = _Giving(scenario, tool, seen, first, ledger, known, reading)
             wants.append(Want(tool.name, given.arguments(outcome.call)))
         if outcome.ok:
             seen.add(outcome)
@@ -146,41 +157,39 @@ def oracle(
 
 def _facts(
     scenario: Scenario, outcomes: Sequence[CallOutcome], schemas: Mapping[str, ToolSchema],
-    ledger: Ledger,
+    seen: Findings, ledger: Ledger,
 ) -> list[Feature]:  # fmt: skip
-    """Return what correct look-ups take from the user, and what the user is said to be."""
+    """Return what correct look-ups take from the user, and what the user is said to be.
+
+    A value that is not in the user's words, but that some look-up yields under its name, is no
+    fact, nor is what another correct call has yielded.
+    """
     facts = dict.fromkeys(scenario.said)
-    before: set[str] = set()
+    found = Findings()
     for outcome in outcomes:
-        if schemas[outcome.call.tool].effect is Effect.READS:
-            for name, value in outcome.call.arguments.items():
-                known = said(value, scenario.texts)
-                if isinstance(value, (list, dict)) or (key(value) in before and not known):
-                    continue
+        reads = schemas[outcome.call.tool].effect is Effect.READS
+        for name, value in outcome.call.arguments.items() if reads else ():
+            known = said(value, scenario.texts)
+            yielded = any(
+                key(one.value) == key(value) and one.call >= 0
+                for one in [*found.all, *seen.suiting(name)]
+            )
+            if not isinstance(value, (list, dict)) and (known or not yielded):
                 ledger.values["fact said" if known else "fact made"] += 1
                 facts[Feature(name, value)] = None
-        found = Findings()
         if outcome.ok:
             found.add(outcome)
-        before |= {key(one.value) for one in found.all}
     return list(facts)
 
 
 def _explored(
-    tools: ToolEnvironment, facts: Iterable[Feature], outcomes: Sequence[CallOutcome],
+    tools: ToolEnvironment, facts: Iterable[Feature], reads: Sequence[ToolCall],
     schemas: Mapping[str, ToolSchema], flow: Flow | None, most: int = 80,
 ) -> Findings:  # fmt: skip
     """Return what reading calls say of the first state, beginning with what the user says."""
-    wanted = [
-        Feature(name, value)
-        for outcome in outcomes
-        if schemas[outcome.call.tool].effect is not Effect.READS
-        for name, value in outcome.call.arguments.items()
-        if not isinstance(value, (list, dict))
-    ]
-    seen, made = Findings(facts, wanted, flow), set[str]()
+    seen, made = Findings(facts, (), flow), set[str]()
     readers = [tool for tool in schemas.values() if tool.effect is Effect.READS]
-    calls = [o.call for o in outcomes if schemas[o.call.tool].effect is Effect.READS]
+    calls = list(reads)
     while len(made) < most:
         for call in calls:
             if call_key(call) not in made:
@@ -210,8 +219,11 @@ class _Giving:
     """What of the arguments of a correct writing call is given, and what is described instead."""
 
     def __init__(
-        self, scenario: Scenario, tool: ToolSchema, seen: Findings, first: int, ledger: Ledger
-    ) -> None:
+        self, scenario: Scenario, tool: ToolSchema, seen: Findings, first: int, ledger: Ledger,
+        known: set[str], reads: Mapping[str, bool],
+    ) -> None:  # fmt: skip
+        self._facts = known
+        self._reads = reads
         self._scenario, self._tool = scenario, tool
         self._seen, self._first, self._ledger = seen, first, ledger
         self._choices = [choice for p in tool.takes for choice in map(json.loads, p.choices)]
@@ -243,14 +255,18 @@ class _Giving:
         """
         if value is None or isinstance(value, bool) or value in self._choices:
             return []
-        if said(value, self._scenario.texts):
+        if said(value, self._scenario.texts) or (len(str(value)) > 2 and key(value) in self._facts):
+            self._facts.add(key(value))
             self._ledger.values["given"] += 1
             return []
         same = [one for one in self._seen.all if one.call >= 0 and key(one.value) == key(value)]
+        same = [one for one in same if self._reads[one.tool]] or same
         fitting = [one for one in same if self._seen.fit(one, name) >= 0.3]
         if not fitting and isinstance(value, str) and len(value) > 2:
             fitting = [one for one in same if one.call >= self._first]
         self._ledger.values["sought" if fitting else "made"] += 1
+        if not fitting:
+            self._facts.add(key(value))
         return fitting
 
     def _features(
@@ -259,7 +275,8 @@ class _Giving:
         """Return as few features as tell an entity from the others beside it."""
         peers = peers_of(place, bound)
         own = max(found, key=lambda one: (
-            self._seen.within(one, peers), self._seen.within(one, bound.values())))  # fmt: skip
+            self._seen.within(one, peers), self._seen.within(one, bound.values()),
+            len(one.traits)))  # fmt: skip
         beside = self._seen.within(own, bound.values()) > 0
         near: dict[str, frozenset[Trait]] = {}
         far: dict[str, frozenset[Trait]] = {}
@@ -270,12 +287,18 @@ class _Giving:
         mine = {
             t
             for one in found
-            if one.call == own.call or not beside
             for t in self._seen.traits(one)
             if self._usable(t, own.value)
         }
         chosen: list[Trait] = []
-        others = self._narrowed(near, mine, chosen)
+        others = near
+        for some in (
+            {t for t in mine if t[0] != POSITION and said(t[1], self._scenario.texts)},
+            {t for t in mine if t[0] != POSITION and t in own.traits},
+            {t for t in mine if t[0] == POSITION},
+            mine,
+        ):
+            others = self._narrowed(others, some, chosen)
         self._narrowed(far, {t for t in mine if t[0] != POSITION and said(t[1], self._scenario.texts)}, chosen)
         for one in chosen:
             in_words = one[0] != POSITION and said(one[1], self._scenario.texts)
@@ -290,7 +313,7 @@ class _Giving:
         """Choose traits until no others have them all; return those that still have."""
         others = {k: traits for k, traits in others.items() if traits.issuperset(chosen)}
         while others and mine:
-            best = max(sorted(mine, key=str), key=lambda one: self._worth(one, others))
+            best = max(sorted(mine, key=str), key=lambda one: -sum(one in traits for traits in others.values()))
             alike = {k: traits for k, traits in others.items() if best in traits}
             if len(alike) == len(others):
                 break
@@ -305,15 +328,6 @@ class _Giving:
         if other is None or other == "" or key(other) == key(value) or not words:
             return False
         return "id" not in words or said(other, self._scenario.texts)
-
-    def _worth(
-        self, one: Trait, others: Mapping[str, frozenset[Trait]]
-    ) -> tuple[bool, bool, int]:
-        """Return how good a trait is: said, not a mere position, telling from many."""
-        out = sum(one not in traits for traits in others.values())
-        real = out > 0 and one[0] != POSITION
-        return real and said(one[1], self._scenario.texts), real, out
-
 
 def _with(value: Json, sought: Mapping[Place, Argument], place: Place = ()) -> Argument:
     if place in sought:

@@ -68,11 +68,13 @@ class Findings:
         self._all: list[Finding] = []
         self._calls: list[tuple[frozenset[str], frozenset[str]]] = []
         self._about: dict[str, set[Trait]] = {}
+        self._own: dict[str, set[Trait]] = {}
         self.shapes: dict[str, Shape] = {}
         facts = tuple(facts)
         traits = frozenset(trait(feature) for feature in facts)
         for feature in facts:
             self._all.append(Finding(feature.value, (feature.name,), REQUEST, traits))
+            self._own.setdefault(key(feature.value), set()).update(traits)
         for feature in wanted:
             self._all.append(Finding(feature.value, (feature.name,), WANTED, frozenset()))
 
@@ -90,11 +92,15 @@ class Findings:
             shape.add(path)
             if path and path[-1] != "{}":
                 whole.add((words_of(_name(path)), plain(value)))
-            self._all.append(Finding(value, path, outcome.call.tool, traits | said, number))
+            # What is said around a list of plain values is no feature of one of them.
+            traits = traits if path[-1:] == ("[]",) else traits | said
+            self._all.append(Finding(value, path, outcome.call.tool, traits, number))
+            self._own.setdefault(key(value), set()).update(traits)
         self.shapes[outcome.call.tool] = frozenset(shape)
         inside = frozenset(key(v) for _, v, _ in entities(outcome.result, traits=False))
         self._calls.append((inside, frozenset(key(feature.value) for feature in taken)))
-        for feature in taken:
+        # A call with one value describes what the value names; one with several does not say whom.
+        for feature in taken if len(taken) == 1 else ():
             self._about.setdefault(key(feature.value), set()).update(whole)
 
     @property
@@ -119,8 +125,9 @@ class Findings:
         return [one[2] for one in sorted(ranked, key=lambda one: one[:2], reverse=True)]
 
     def traits(self, found: Finding) -> frozenset[Trait]:
-        """Return all that is known of the entity of a value: what calls with it said, too."""
-        return found.traits | frozenset(self._about.get(key(found.value), ()))
+        """Return all that is known of the entity that a value names, from any result."""
+        name = key(found.value)
+        return frozenset(self._about.get(name, ())) | frozenset(self._own.get(name, ()))
 
     def together(self, value: Json, others: Iterable[Json]) -> int:
         """Return how many of other values stand in one call or result with a value, at most."""
@@ -174,7 +181,7 @@ def entities(
                     todo.append(((*path, "[]"), inner, around))
                 else:
                     place = frozenset({(POSITION, index + 1.0)}) if traits else around
-                    yield (*path, "[]"), inner, around | place
+                    yield (*path, "[]"), inner, place
                     seen += 1
         else:
             yield path, value, around

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from hvr.calling.values import Json
 
@@ -92,6 +92,15 @@ def peers_of(place: Place, values: Mapping[Place, Json]) -> list[Json]:
         and len(other) == len(place)
         and next((step for step in reversed(other) if isinstance(step, int)), None) == index
     ]
+
+
+def at(arguments: Mapping[str, Json], place: Place) -> Json:
+    """Return the value at a place of given arguments."""
+    value: Any = arguments
+    for step in place:
+        value = value[step]
+    found: Json = value
+    return found
 
 
 def filled(value: Argument, found: Mapping[Place, Json], place: Place = ()) -> Argument:
