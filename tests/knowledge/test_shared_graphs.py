@@ -231,3 +231,19 @@ def test_a_run_whose_server_stops_says_so_and_goes_on_later(
         shared = hvr_("kg", "query", steps, "--store", address, "--run", name, "--json")
         own = hvr_("kg", "query", steps, "--run", "run", "--json")
         assert json.loads(shared.out) == json.loads(own.out) == [{"n": 9}]
+
+
+@pytest.mark.slow
+def test_a_run_that_was_made_without_a_store_is_published(
+    address: str, tmp_path: Path, hvr_: Hvr, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert hvr_("plan", "open the fridge", "--save", "run", "-q", "--no-verify").code == 0
+    told = hvr_("kg", "publish", "run", "--store", address, "--name", "published")
+    assert told.code == 0 and "published" in told.out
+    listed = hvr_("kg", "runs", "--store", address)
+    assert "published" in listed.out and "open the fridge" in listed.out
+    shown = hvr_("kg", "show", "fridge-1", "--store", address, "--run", "published")
+    assert shown.out == hvr_("kg", "show", "fridge-1", "--run", "run").out
+    unnamed = hvr_("kg", "show", "fridge-1", "--store", address)
+    assert unnamed.code == 2 and "hvr kg runs" in unnamed.err
