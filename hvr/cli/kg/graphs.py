@@ -70,8 +70,8 @@ def _check(run: Path | None, scene: str | None) -> None:
 def _scene_graph(scene: str) -> KnowledgeGraph:
     from hvr.envs.kitchen import Kitchen
     from hvr.envs.naming import Names
-    from hvr.envs.observe import scene_graph
     from hvr.envs.scenes import load_scene
+    from hvr.envs.thor.observe import scene_graph
     from hvr.knowledge.graph import KnowledgeGraph
     from hvr.world_file import world_of_scene
 
