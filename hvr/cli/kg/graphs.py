@@ -115,8 +115,8 @@ def _graph_of_server(store: str, run: Path | None) -> KnowledgeGraph:
 def _scene_graph(scene: str) -> KnowledgeGraph:
     from hvr.envs.kitchen import Kitchen
     from hvr.envs.naming import Names
-    from hvr.envs.observe import scene_graph
     from hvr.envs.scenes import load_scene
+    from hvr.envs.thor.observe import scene_graph
     from hvr.knowledge.graph import KnowledgeGraph
     from hvr.world_file import world_of_scene
 
