@@ -154,7 +154,9 @@ def _costs(
                 for next_ in readers
                 if next_.name in costs
                 and next_ is not tool
-                and any(_gives(p.name, tool.name, shape, experience) for p in next_.takes if p.required)
+                and any(
+                    _gives(p.name, tool.name, shape, experience) for p in next_.takes if p.required
+                )
             ]
             if after:
                 through = min(after) + CALL + experience.cost(tool.name)
@@ -195,9 +197,7 @@ def _missing(features: Sequence[str], tool: ToolSchema, shape: Shape) -> int:
     return sum(words_of(feature) not in shown for feature in features)
 
 
-def _calls(
-    tool: ToolSchema, search: Search, findings: Findings, cost: int
-) -> Iterator[LookUp]:
+def _calls(tool: ToolSchema, search: Search, findings: Findings, cost: int) -> Iterator[LookUp]:
     """Return the calls of a tool for which all values are at hand."""
     needed = [parameter for parameter in tool.takes if parameter.required]
     lists: list[list[tuple[float, Json]]] = []
