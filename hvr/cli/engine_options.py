@@ -16,14 +16,21 @@ _SECTION = "tool.hvr.engine"
 _SETTINGS = ("name", "address")
 
 
-def add_engine_options(parser: argparse.ArgumentParser) -> None:
-    """Add `--engine` and `--address`; `--jobs` is the command's own."""
+def add_engine_options(
+    parser: argparse.ArgumentParser | argparse._ArgumentGroup, when: str = ""
+) -> None:
+    """Add `--engine` and `--address`; `--jobs` is the command's own.
+
+    Args:
+        parser: takes the options.
+        when: words of the help about when they are of use.
+    """
     parser.add_argument("--engine", metavar="NAME", help=(
-        "where the work is done: here, processes, or ray (the extra ray) (default: HVR_ENGINE, "
-        "then name in [tool.hvr.engine] of pyproject.toml, then processes if --jobs is above 1)"
+        f"{when}where the work is done: here, processes, or ray (the extra ray) (default: "
+        "HVR_ENGINE, then name in [tool.hvr.engine] of pyproject.toml, then processes if --jobs is above 1)"
     ))  # fmt: skip
     parser.add_argument("--address", help=(
-        "of a Ray cluster, such as auto or ray://HOST:10001 (default: address in "
+        f"{when}of a Ray cluster, such as auto or ray://HOST:10001 (default: address in "
         "[tool.hvr.engine]; else a cluster of this machine is started)"))  # fmt: skip
 
 
