@@ -27,7 +27,8 @@ def add_engine_options(
     """
     parser.add_argument("--engine", metavar="NAME", help=(
         f"{when}where the work is done: here, processes, or ray (the extra ray) (default: "
-        "HVR_ENGINE, then name in [tool.hvr.engine] of pyproject.toml, then processes if --jobs is above 1)"
+        "HVR_ENGINE, then name in [tool.hvr.engine] of pyproject.toml, then processes if --jobs is "
+        "above 1)"
     ))  # fmt: skip
     parser.add_argument("--address", help=(
         f"{when}of a Ray cluster, such as auto or ray://HOST:10001 (default: address in "

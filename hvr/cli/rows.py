@@ -20,7 +20,7 @@ from hvr.validation import rules
 from hvr.validation.batch import BatchOptions
 from hvr.validation.judged import Judged
 from hvr.validation.report import Outcome, PlanResult, ValidationReport
-from hvr.validation.row_files import Row, read_rows
+from hvr.validation.row_files import PlanRow, read_rows
 from hvr.validation.streaming import reason_of, rule_of, stream
 
 _TELL_SECONDS = 2.0
@@ -89,14 +89,14 @@ def _taken_up(file: BinaryIO, outcomes: set[str], path: Path) -> int:
 
 
 def _write(
-    rows: Iterator[Row],
+    rows: Iterator[PlanRow],
     target: BinaryIO,
     how: tuple[BatchOptions, EngineChoice],
     outcomes: set[str],
     progress: _Progress,
 ) -> None:
     # The engine reads ahead; what it has read is known here until its verdict comes.
-    ahead: deque[Row] = deque()
+    ahead: deque[PlanRow] = deque()
 
     def texts() -> Iterator[tuple[str, str, str]]:
         for row in rows:
@@ -115,7 +115,7 @@ def _write(
     progress.end()
 
 
-def _line(row: Row, judged: Judged) -> dict[str, Any]:
+def _line(row: PlanRow, judged: Judged) -> dict[str, Any]:
     if row.error:
         report = ValidationReport(Outcome.UNKNOWN, 0, 0, reason=row.error)
         judged = Judged(PlanResult("", "", "", report), rules.UNDECIDED.id)

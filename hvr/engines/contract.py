@@ -18,7 +18,7 @@ class LostCellError(Exception):
 
 
 @dataclass(frozen=True)
-class Finished(Generic[R]):
+class DoneCell(Generic[R]):
     """What became of a cell.
 
     Args:
@@ -45,7 +45,7 @@ class Engine(Protocol):
 
     def run(
         self, function: Callable[[C], R], cells: Iterable[C], *, ordered: bool = False
-    ) -> Iterator[Finished[R]]:
+    ) -> Iterator[DoneCell[R]]:
         """Yield what became of each cell, as soon as it is known.
 
         Cells are taken from the iterable as they are begun, so that there may be any number of
@@ -93,11 +93,11 @@ AHEAD = 4
 
 def drive(
     pool: Pool, cells: Iterable[Any], width: int, *, ordered: bool
-) -> Iterator[Finished[Any]]:
+) -> Iterator[DoneCell[Any]]:
     """Keep `width` cells under way in a pool until there are no more; see `Engine.run`."""
     source = enumerate(cells)
     running: dict[Any, tuple[int, Any]] = {}
-    ahead: dict[int, Finished[Any]] = {}
+    ahead: dict[int, DoneCell[Any]] = {}
     begun = given = 0
     more = True
     while more or running:
@@ -112,9 +112,9 @@ def drive(
         for handle in pool.wait(list(running)) if running else ():
             number, cell = running.pop(handle)
             try:
-                finished = Finished(number, pool.value(handle, cell))
+                finished = DoneCell(number, pool.value(handle, cell))
             except LostCellError as error:
-                finished = Finished(number, None, str(error))
+                finished = DoneCell(number, None, str(error))
             if not ordered:
                 given += 1
                 yield finished

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
-from hvr.engines.contract import Finished
+from hvr.engines.contract import DoneCell
 
 C = TypeVar("C")
 R = TypeVar("R")
@@ -18,11 +18,11 @@ class Here:
 
     def run(
         self, function: Callable[[C], R], cells: Iterable[C], *, ordered: bool = False
-    ) -> Iterator[Finished[R]]:
+    ) -> Iterator[DoneCell[R]]:
         """See `Engine.run`."""
         del ordered
         for number, cell in enumerate(cells):
-            yield Finished(number, function(cell))
+            yield DoneCell(number, function(cell))
 
     def close(self) -> None:
         """See `Engine.close`."""

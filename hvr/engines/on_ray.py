@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any, TypeVar
 
-from hvr.engines.contract import TRIES, Finished, LostCellError, drive
+from hvr.engines.contract import TRIES, DoneCell, LostCellError, drive
 from hvr.errors import UsageError
 from hvr.extras import load
 
@@ -70,7 +70,7 @@ class OnRay:
 
     def run(
         self, function: Callable[[C], R], cells: Iterable[C], *, ordered: bool = False
-    ) -> Iterator[Finished[R]]:
+    ) -> Iterator[DoneCell[R]]:
         """See `Engine.run`."""
         yield from drive(_Work(self, function), cells, self.width, ordered=ordered)
 

@@ -11,7 +11,7 @@ from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.synchronize import Event
 from typing import Any, TypeVar
 
-from hvr.engines.contract import TRIES, Finished, LostCellError, drive
+from hvr.engines.contract import TRIES, DoneCell, LostCellError, drive
 from hvr.workers import leave_interrupts_to_parent, starting
 
 C = TypeVar("C")
@@ -38,7 +38,7 @@ class Processes:
 
     def run(
         self, function: Callable[[C], R], cells: Iterable[C], *, ordered: bool = False
-    ) -> Iterator[Finished[R]]:
+    ) -> Iterator[DoneCell[R]]:
         """See `Engine.run`."""
         try:
             yield from drive(_Work(self, function), cells, self.width, ordered=ordered)

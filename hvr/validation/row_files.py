@@ -17,7 +17,7 @@ from hvr.values import Value
 _BATCH = 256
 
 
-class Row(Value):
+class PlanRow(Value):
     """A row of a file.
 
     Attributes:
@@ -33,7 +33,7 @@ class Row(Value):
     error: str = ""
 
 
-def read_rows(name: str) -> Iterator[Row]:
+def read_rows(name: str) -> Iterator[PlanRow]:
     """Read rows as they are asked for; a row that cannot be used says why.
 
     Args:
@@ -60,7 +60,7 @@ def read_rows(name: str) -> Iterator[Row]:
         raise unreadable("standard input" if name == STDIN else name, error) from error
 
 
-def _lines(lines: Iterable[bytes]) -> Iterator[Row]:
+def _lines(lines: Iterable[bytes]) -> Iterator[PlanRow]:
     number = 0
     for line in lines:
         if not line.strip():
@@ -69,23 +69,23 @@ def _lines(lines: Iterable[bytes]) -> Iterator[Row]:
         try:
             values = parse_json(line)
         except (ValueError, MemoryError) as error:
-            yield Row(number, error=f"this is not JSON: {error}")
+            yield PlanRow(number, error=f"this is not JSON: {error}")
             continue
         if isinstance(values, dict):
             yield _row(number, values)
         else:
-            yield Row(number, error="a row is an object")
+            yield PlanRow(number, error="a row is an object")
 
 
-def _row(number: int, values: Mapping[str, Any]) -> Row:
+def _row(number: int, values: Mapping[str, Any]) -> PlanRow:
     mark = values.get("id")
     for name in COLUMNS:
         if not isinstance(values.get(name), str):
-            return Row(number, mark, error=f"its {name} is no text")
-    return Row(number, mark, (values["domain"], values["problem"], values["plan"]))
+            return PlanRow(number, mark, error=f"its {name} is no text")
+    return PlanRow(number, mark, (values["domain"], values["problem"], values["plan"]))
 
 
-def _parquet(name: str) -> Iterator[Row]:
+def _parquet(name: str) -> Iterator[PlanRow]:
     parquet = load("pyarrow.parquet", "pyarrow", "ray")
     try:
         file = parquet.ParquetFile(name)
