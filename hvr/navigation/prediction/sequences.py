@@ -71,20 +71,19 @@ def folds(runs: Sequence[Run], number: int, seed: int) -> list[tuple[list[Run], 
 
 
 def random_negatives(
-    vectors: NodeVectors, linked: NDArray[np.bool_], count: int, random: np.random.Generator
+    allowed: NDArray[np.bool_], count: int, random: np.random.Generator
 ) -> Pairs:
-    """Draw pairs of tools of one catalogue that are not linked, all equally likely.
+    """Draw pairs of tools, all that are allowed equally likely.
 
     Args:
-        vectors: the tools.
-        linked: (tools, tools): pairs that must not be drawn.
+        allowed: (tools, tools): pairs that may be drawn.
         count: how many are drawn, with repeats.
         random: the source of chance.
 
     Returns:
-        Fewer than `count`, namely none, if all tools are linked.
+        Fewer than `count`, namely none, if none is allowed.
     """
-    free = np.argwhere(vectors.together & ~linked)
+    free = np.argwhere(allowed)
     drawn = free[random.integers(0, len(free), count)] if len(free) else free
     return np.asarray(drawn, dtype=np.int64)
 

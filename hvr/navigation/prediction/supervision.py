@@ -58,7 +58,7 @@ def hidden_parts(vectors: NodeVectors, runs: Sequence[Run], seed: int) -> list[H
             continue
         often = np.repeat(links, NEGATIVES, axis=0)
         others = np.concatenate([
-            random_negatives(vectors, whole.links, len(often), random),
+            random_negatives(vectors.together & ~whole.links, len(often), random),
             hard_negatives(vectors, whole.links, often, whole.calls > 0, random),
         ])  # fmt: skip
         del hidden
