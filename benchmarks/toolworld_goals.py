@@ -35,7 +35,16 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from conditions import conditions
-from toolworlds import DATA, WORLDS, Ledger, Scenario, development_files, oracle, read_scenarios, replay
+from toolworlds import (
+    DATA,
+    WORLDS,
+    Ledger,
+    Scenario,
+    development_files,
+    oracle,
+    read_scenarios,
+    replay,
+)
 
 from hvr.calling.guard import CallPolicy, GuardedTools
 from hvr.calling.values import CallOutcome

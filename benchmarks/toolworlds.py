@@ -93,7 +93,9 @@ def _tau2(world: str, row: Mapping[str, Any]) -> Scenario:
         return tools
 
     texts = tuple(_strings([row["scenario"], row["ticket"]]))
-    own = [Feature(name, value) for action in actions for name, value in action["arguments"].items()]
+    own = [
+        Feature(name, value) for action in actions for name, value in action["arguments"].items()
+    ]
     return Scenario(
         row["id"], world, texts,
         tuple(ToolCall(call["name"], call["arguments"]) for call in row["gold_calls"]),
@@ -284,12 +286,7 @@ class _Giving:
             if key(one.value) != key(own.value) and one.call >= 0:
                 close = one.call == own.call and one.path == own.path or not beside
                 (near if close else far)[key(one.value)] = self._seen.traits(one)
-        mine = {
-            t
-            for one in found
-            for t in self._seen.traits(one)
-            if self._usable(t, own.value)
-        }
+        mine = {t for one in found for t in self._seen.traits(one) if self._usable(t, own.value)}
         chosen: list[Trait] = []
         others = near
         for some in (
@@ -299,7 +296,9 @@ class _Giving:
             mine,
         ):
             others = self._narrowed(others, some, chosen)
-        self._narrowed(far, {t for t in mine if t[0] != POSITION and said(t[1], self._scenario.texts)}, chosen)
+        self._narrowed(
+            far, {t for t in mine if t[0] != POSITION and said(t[1], self._scenario.texts)}, chosen
+        )
         for one in chosen:
             in_words = one[0] != POSITION and said(one[1], self._scenario.texts)
             self._ledger.values["feature said" if in_words else "feature not said"] += 1
@@ -313,7 +312,10 @@ class _Giving:
         """Choose traits until no others have them all; return those that still have."""
         others = {k: traits for k, traits in others.items() if traits.issuperset(chosen)}
         while others and mine:
-            best = max(sorted(mine, key=str), key=lambda one: -sum(one in traits for traits in others.values()))
+            best = max(
+                sorted(mine, key=str),
+                key=lambda one: -sum(one in traits for traits in others.values()),
+            )
             alike = {k: traits for k, traits in others.items() if best in traits}
             if len(alike) == len(others):
                 break
@@ -328,6 +330,7 @@ class _Giving:
         if other is None or other == "" or key(other) == key(value) or not words:
             return False
         return "id" not in words or said(other, self._scenario.texts)
+
 
 def _with(value: Json, sought: Mapping[Place, Argument], place: Place = ()) -> Argument:
     if place in sought:

@@ -187,9 +187,7 @@ class _Run:
                 found.append(value)
         return known, searches, weak
 
-    def _look(
-        self, searches: list[Search], patience: Patience, least: float
-    ) -> ToolCall | None:
+    def _look(self, searches: list[Search], patience: Patience, least: float) -> ToolCall | None:
         rested = [tool for tool in self._readers if not self._experience.idle(tool.name)]
         readers = rested if patience is Patience.NONE else self._readers
         attempts = 1 if patience is Patience.NONE else ATTEMPTS

@@ -119,4 +119,6 @@ def flows_in(session: Sequence[CallOutcome]) -> Iterator[tuple[str, str, tuple[s
 def _telling(value: Argument) -> bool:
     if isinstance(value, (bool, Sought)):
         return False
-    return len(value) > 2 if isinstance(value, str) else isinstance(value, (int, float)) and value > 9
+    return (
+        len(value) > 2 if isinstance(value, str) else isinstance(value, (int, float)) and value > 9
+    )

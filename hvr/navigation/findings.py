@@ -62,7 +62,10 @@ class Findings:
     """
 
     def __init__(
-        self, facts: Iterable[Feature] = (), wanted: Iterable[Feature] = (), flow: Flow | None = None
+        self,
+        facts: Iterable[Feature] = (),
+        wanted: Iterable[Feature] = (),
+        flow: Flow | None = None,
     ) -> None:
         self._flow = flow
         self._all: list[Finding] = []

@@ -9,7 +9,17 @@ from itertools import islice, product
 from hvr.calling.checks import argument_faults
 from hvr.calling.values import Json, ToolCall
 from hvr.navigation.experience import UNKNOWN_COST, Experience
-from hvr.navigation.findings import POSITION, REQUEST, WANTED, Finding, Findings, Shape, key, plain, trait
+from hvr.navigation.findings import (
+    POSITION,
+    REQUEST,
+    WANTED,
+    Finding,
+    Findings,
+    Shape,
+    key,
+    plain,
+    trait,
+)
 from hvr.navigation.naming import fit, words_of
 from hvr.navigation.wants import Sought
 from hvr.tools.catalogue.schema import ToolSchema
@@ -183,7 +193,9 @@ def _costs(
                 for next_ in readers
                 if next_.name in costs
                 and next_ is not tool
-                and any(_gives(p.name, tool.name, shape, experience) for p in next_.takes if p.required)
+                and any(
+                    _gives(p.name, tool.name, shape, experience) for p in next_.takes if p.required
+                )
             ]
             if after:
                 through = min(after) + CALL + experience.cost(tool.name)
