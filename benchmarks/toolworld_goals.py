@@ -116,7 +116,7 @@ def _result(
     names = {outcome.call.tool for outcome in truth}
     needed = 0
     for number, outcome in enumerate(truth):
-        later = {key(v) for o in truth[number + 1 :] for v in scalars_in(dict(o.call.arguments))}
+        later = {key(v) for o in truth[number + 1 :] for v in scalars_in(o.call.arguments)}
         yields = {key(value) for _, value, _ in entities(outcome.result, traits=False)}
         needed += effects[outcome.call.tool] is not Effect.READS or bool(later & yields)
     return Result(

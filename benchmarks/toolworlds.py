@@ -29,7 +29,16 @@ from hvr.calling.tau2_world import Tau2Tools
 from hvr.calling.values import CallOutcome, Json, ToolCall
 from hvr.navigation.findings import POSITION, Finding, Findings, Flow, Trait, key
 from hvr.navigation.lookups import call_key
-from hvr.navigation.wants import Argument, Errand, Feature, Place, Sought, Want, leaves, peers_of
+from hvr.navigation.wants import (
+    Argument,
+    Errand,
+    Feature,
+    Place,
+    Sought,
+    Want,
+    given_leaves,
+    peers_of,
+)
 from hvr.tools.catalogue.schema import Effect, ToolSchema
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "toolworlds"
@@ -62,12 +71,11 @@ def read_scenarios(world: str, files: Sequence[Path]) -> list[Scenario]:
     return [_bfcl(row) if world == "bfcl" else _tau2(world, row) for row in rows]
 
 
-def read_rows(file: Path) -> Iterator[dict[str, Any]]:
+def read_rows(file: Path) -> list[dict[str, Any]]:
     """Return the records of a file of JSON lines, compressed or not."""
-    opened = gzip.open(file, "rt", encoding="utf-8") if file.suffix == ".gz" else file.open()
-    with opened as lines:
-        for line in lines:
-            yield json.loads(line)
+    data = file.read_bytes()
+    text = (gzip.decompress(data) if file.suffix == ".gz" else data).decode()
+    return [json.loads(line) for line in text.splitlines() if line.strip()]
 
 
 def development_files(world: str, data: Path = DATA) -> list[Path]:
@@ -81,7 +89,7 @@ def _tau2(world: str, row: Mapping[str, Any]) -> Scenario:
     actions = initial.get("initialization_actions") or []
 
     def opened() -> ToolEnvironment:
-        from tau2.data_model.tasks import EnvFunctionCall, InitializationData
+        from tau2.data_model.tasks import EnvFunctionCall, InitializationData  # type: ignore[import-untyped]  # needs the package
 
         tools = Tau2Tools(world)
         data = initial.get("initialization_data")
@@ -234,20 +242,18 @@ class _Giving:
         """Return the arguments as the errand has them."""
         origins: dict[Place, list[Finding]] = {}
         bound: dict[Place, Json] = {}
-        for place, name, value in leaves(call.arguments):
+        for place, name, value in given_leaves(call.arguments):
             found = self._origins(name, value)
             if found:
                 origins[place] = found
             else:
                 bound[place] = value
-        sought: dict[Place, Argument] = {}
-        for place, name, value in leaves(call.arguments):
+        sought: dict[Place, Sought] = {}
+        for place, name, value in given_leaves(call.arguments):
             if place in origins:
                 sought[place] = Sought(self._features(name, origins[place], place, bound))
                 bound[place] = value
-        replaced = _with(dict(call.arguments), sought)
-        assert isinstance(replaced, dict)
-        return replaced
+        return {name: _with(value, sought, (name,)) for name, value in call.arguments.items()}
 
     def _origins(self, name: str, value: Json) -> list[Finding]:
         """Return where a value stands in results if it is not given.
@@ -284,7 +290,7 @@ class _Giving:
         far: dict[str, frozenset[Trait]] = {}
         for one in self._seen.suiting(name) or self._seen.all:
             if key(one.value) != key(own.value) and one.call >= 0:
-                close = one.call == own.call and one.path == own.path or not beside
+                close = not beside or (one.call == own.call and one.path == own.path)
                 (near if close else far)[key(one.value)] = self._seen.traits(one)
         mine = {t for one in found for t in self._seen.traits(one) if self._usable(t, own.value)}
         chosen: list[Trait] = []
@@ -299,8 +305,8 @@ class _Giving:
         self._narrowed(
             far, {t for t in mine if t[0] != POSITION and said(t[1], self._scenario.texts)}, chosen
         )
-        for one in chosen:
-            in_words = one[0] != POSITION and said(one[1], self._scenario.texts)
+        for words, value in chosen:
+            in_words = words != POSITION and said(value, self._scenario.texts)
             self._ledger.values["feature said" if in_words else "feature not said"] += 1
         if others:
             self._ledger.values["sought, not told from others"] += 1
@@ -332,7 +338,7 @@ class _Giving:
         return "id" not in words or said(other, self._scenario.texts)
 
 
-def _with(value: Json, sought: Mapping[Place, Argument], place: Place = ()) -> Argument:
+def _with(value: Json, sought: Mapping[Place, Sought], place: Place) -> Argument:
     if place in sought:
         return sought[place]
     if isinstance(value, dict):

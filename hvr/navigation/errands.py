@@ -1,10 +1,11 @@
-"""Errands carried out: values looked up, wanted calls made, and other ways tried where one fails."""
+"""Errands carried out: values looked up, wanted calls made, other ways tried where one fails."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Any
 
 from hvr.calling.guard import GuardedTools
 from hvr.calling.values import CallFailure, CallOutcome, Json, ToolCall
@@ -20,9 +21,9 @@ from hvr.navigation.wants import (
     Want,
     at,
     filled,
+    given_leaves,
     leaves,
     peers_of,
-    scalars_in,
 )
 from hvr.tools.catalogue.schema import Effect, ToolSchema
 
@@ -101,8 +102,8 @@ class _Run:
         wanted = [
             Feature(name, value)
             for want in errand.wants
-            for name, argument in want.arguments.items()
-            for value in scalars_in(argument)
+            for _, name, value in given_leaves(want.arguments)
+            if value is not None
         ]
         self._findings = Findings(errand.facts, wanted, self._experience.flow)
         self._said = [feature.value for feature in (*errand.facts, *wanted)]
@@ -164,11 +165,7 @@ class _Run:
 
         What comes first in a call names the entity of what follows, so nothing is bound before it.
         """
-        known = {
-            place: value
-            for place, _, value in leaves(want.arguments)
-            if not isinstance(value, (Sought, dict, list))
-        }
+        known: dict[Place, Json] = {p: value for p, _, value in given_leaves(want.arguments)}
         searches: list[Search] = []
         found: list[Json] = []
         weak = False
@@ -247,6 +244,7 @@ class _Run:
             self._waits[number] = len(self._done)
 
 
-def _plain(arguments: Argument) -> dict[str, Json]:
-    assert isinstance(arguments, dict)
-    return arguments  # type: ignore[return-value]
+def _plain(arguments: Mapping[str, Argument]) -> dict[str, Json]:
+    """Return arguments in which nothing is sought any more."""
+    plain: dict[str, Any] = dict(arguments)
+    return plain

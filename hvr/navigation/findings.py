@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from hvr.calling.values import CallOutcome, Json
 from hvr.navigation.naming import fit, pattern, words_of
-from hvr.navigation.wants import Feature, scalars_in
+from hvr.navigation.wants import Feature, given_leaves
 
 Shape: TypeAlias = "frozenset[tuple[str, ...]]"
 """The patterns of the paths in a tool's results (`hvr.navigation.naming.pattern`)."""
@@ -85,8 +85,8 @@ class Findings:
         """Take in the result of a call that went well."""
         taken = [
             Feature(name, value)
-            for name, argument in outcome.call.arguments.items()
-            for value in scalars_in(argument)
+            for _, name, value in given_leaves(outcome.call.arguments)
+            if value is not None
         ]
         said = frozenset(trait(feature) for feature in taken)
         number, shape = len(self._calls), set(self.shapes.get(outcome.call.tool, ()))
@@ -96,9 +96,9 @@ class Findings:
             if path and path[-1] != "{}":
                 whole.add((words_of(_name(path)), plain(value)))
             # What is said around a list of plain values is no feature of one of them.
-            traits = traits if path[-1:] == ("[]",) else traits | said
-            self._all.append(Finding(value, path, outcome.call.tool, traits, number))
-            self._own.setdefault(key(value), set()).update(traits)
+            whose = traits if path[-1:] == ("[]",) else traits | said
+            self._all.append(Finding(value, path, outcome.call.tool, whose, number))
+            self._own.setdefault(key(value), set()).update(whose)
         self.shapes[outcome.call.tool] = frozenset(shape)
         inside = frozenset(key(v) for _, v, _ in entities(outcome.result, traits=False))
         self._calls.append((inside, frozenset(key(feature.value) for feature in taken)))
