@@ -93,7 +93,9 @@ def _tau2(world: str, row: Mapping[str, Any]) -> Scenario:
         return tools
 
     texts = tuple(_strings([row["scenario"], row["ticket"]]))
-    own = [Feature(name, value) for action in actions for name, value in action["arguments"].items()]
+    own = [
+        Feature(name, value) for action in actions for name, value in action["arguments"].items()
+    ]
     return Scenario(
         row["id"], world, texts,
         tuple(ToolCall(call["name"], call["arguments"]) for call in row["gold_calls"]),
@@ -276,7 +278,9 @@ class _Giving:
         }
         chosen: list[Trait] = []
         others = self._narrowed(near, mine, chosen)
-        self._narrowed(far, {t for t in mine if t[0] != POSITION and said(t[1], self._scenario.texts)}, chosen)
+        self._narrowed(
+            far, {t for t in mine if t[0] != POSITION and said(t[1], self._scenario.texts)}, chosen
+        )
         for one in chosen:
             in_words = one[0] != POSITION and said(one[1], self._scenario.texts)
             self._ledger.values["feature said" if in_words else "feature not said"] += 1
@@ -306,9 +310,7 @@ class _Giving:
             return False
         return "id" not in words or said(other, self._scenario.texts)
 
-    def _worth(
-        self, one: Trait, others: Mapping[str, frozenset[Trait]]
-    ) -> tuple[bool, bool, int]:
+    def _worth(self, one: Trait, others: Mapping[str, frozenset[Trait]]) -> tuple[bool, bool, int]:
         """Return how good a trait is: said, not a mere position, telling from many."""
         out = sum(one not in traits for traits in others.values())
         real = out > 0 and one[0] != POSITION
