@@ -265,6 +265,7 @@ class _Giving:
         """Return the arguments as the errand has them."""
         origins: dict[Place, list[Finding]] = {}
         bound: dict[Place, Json] = {}
+        before: dict[Place, Json] = {}
         for place, name, value in given_leaves(call.arguments):
             found = self._origins(name, value)
             if found:
@@ -274,8 +275,9 @@ class _Giving:
         sought: dict[Place, Sought] = {}
         for place, name, value in given_leaves(call.arguments):
             if place in origins:
-                sought[place] = Sought(self._features(name, origins[place], place, bound))
+                sought[place] = Sought(self._features(name, origins[place], place, bound, before))
                 bound[place] = value
+            before[place] = value
         return {name: _with(value, sought, (name,)) for name, value in call.arguments.items()}
 
     def _origins(self, name: str, value: Json) -> list[Finding]:
@@ -301,10 +303,11 @@ class _Giving:
         return fitting
 
     def _features(
-        self, name: str, found: Sequence[Finding], place: Place, bound: Mapping[Place, Json]
-    ) -> tuple[Feature, ...]:
+        self, name: str, found: Sequence[Finding], place: Place, bound: Mapping[Place, Json],
+        before: Mapping[Place, Json],
+    ) -> tuple[Feature, ...]:  # fmt: skip
         """Return as few features as tell an entity from the others beside it."""
-        peers = peers_of(place, bound)
+        peers = peers_of(place, before)
         own = max(found, key=lambda one: (
             self._seen.within(one, peers), self._seen.within(one, bound.values()),
             len(one.traits)))  # fmt: skip

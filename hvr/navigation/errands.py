@@ -13,6 +13,7 @@ from hvr.navigation.doubts import witness
 from hvr.navigation.experience import CountedExperience, Experience
 from hvr.navigation.findings import Findings
 from hvr.navigation.lookups import Search, call_key, match, next_look_up
+from hvr.navigation.naming import fit
 from hvr.navigation.wants import (
     Argument,
     Errand,
@@ -33,6 +34,9 @@ ATTEMPTS = 3
 
 RELATED = 0.5
 """The relevance of look-ups by which a value that is found, but not surely, is made sure."""
+
+NAMED = 0.8
+"""How well the name of a value has to suit a look-up's only parameter, to name an entity."""
 
 UNSURE = frozenset({CallFailure.TIMED_OUT, CallFailure.UNAVAILABLE, CallFailure.WRONG_TYPE,
                     CallFailure.EMPTY})  # fmt: skip
@@ -190,22 +194,32 @@ class _Run:
         """
         known: dict[Place, Json] = {p: value for p, _, value in given_leaves(want.arguments)}
         searches: list[Search] = []
-        found: list[Json] = []
+        found = [v for _, name, v in given_leaves(want.arguments) if self._names_entity(name)]
         weak = False
+        before: dict[Place, Json] = {}
         for place, name, sought in leaves(want.arguments):
             if not isinstance(sought, Sought):
+                before[place] = known.get(place)
                 continue
             bound = tuple(value for value in known.values() if value is not None)
-            ties = tuple(peers_of(place, known)) or tuple(found)
+            ties = tuple(peers_of(place, before)) or tuple(found)
             search = Search(name, sought, bound, ties, self._taken(want, place))
             value, certain = (None, False) if searches else match(search, self._findings)
             if value is None or (sure and not certain):
                 weak = weak or value is not None
                 searches.append(search)
             else:
-                known[place] = value
+                known[place] = before[place] = value
                 found.append(value)
         return known, searches, weak
+
+    def _names_entity(self, name: str) -> bool:
+        """Say whether a parameter's value names something that can be looked up by it alone."""
+        for tool in self._readers:
+            needed = [parameter.name for parameter in tool.takes if parameter.required]
+            if len(needed) == 1 and fit(needed[0], (name,), "") >= NAMED:
+                return True
+        return False
 
     def _look(self, searches: list[Search], patience: Patience, least: float) -> ToolCall | None:
         rested = [tool for tool in self._readers if not self._experience.idle(tool.name)]
