@@ -69,7 +69,7 @@ class Inventory:
         """Return a sort key: places with room first, what lies open before what is behind a
         door and what is known before what would have to be looked for, then the nearest.
         """
-        number = name.rsplit("-", 1)[1]
+        number = name.rpartition("-")[2]
         return (
             name in self.too_full,
             2 if name in self.unplaced else int(self.hidden(name)),
