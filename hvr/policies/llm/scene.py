@@ -172,13 +172,13 @@ class SceneForesight(Foresight):
         names = mentioned(text, inventory)
         chosen = select(names, inventory, embedder)
         classes = {inventory.classes[name] for name in chosen.names}
-        if not any(inventory.true("pickupable", name) for name in chosen.names):
+        if not any(_portable(inventory, name) for name in chosen.names):
             return ()
         picked = [n for n in known if inventory.classes[n] in classes]
         picked += chosen.names
         if expansion:
             picked += expand(dict.fromkeys(picked), inventory)
-        picked += [n for n in known if not inventory.true("pickupable", n)]
+        picked += [n for n in known if not _portable(inventory, n)]
         return tuple(dict.fromkeys(picked))
 
     def with_named(
@@ -273,8 +273,13 @@ def _several(request: str, inventory: Inventory) -> list[str]:
             kind = " ".join([*phrase.split()[:-1], singular(last)])
             same = [n for n, c in inventory.classes.items() if c.lower() == squeezed(kind)]
             rank = [n for n in inventory.of("PhysicalObject") if n in same]
-            names += [n for n in rank if not inventory.true("pickupable", n)][:_MOST_PLACES]
+            names += [n for n in rank if not _portable(inventory, n)][:_MOST_PLACES]
     return names
+
+
+def _portable(inventory: Inventory, name: str) -> bool:
+    """Return whether a thing can be carried."""
+    return any(inventory.true(p, name) for p in inventory.ontology.predicates("Pickupable"))
 
 
 def _object(phrase: str) -> str:
