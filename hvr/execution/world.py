@@ -22,6 +22,7 @@ from hvr.knowledge.events import ActionEvent, Change, FailureNote
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.history import cleared_marks, marks
 from hvr.knowledge.ontology import Ontology
+from hvr.knowledge.shared import SharedGraph
 from hvr.pddl.model import Atom, GroundAction
 from hvr.plans import Planned, Policy
 from hvr.retrieval.inventory import Inventory, take_inventory
@@ -309,6 +310,7 @@ def open_world(
     *,
     ontology: Ontology | None = None,
     senses: Senses | None = None,
+    shared: SharedGraph | None = None,
 ) -> World:
     """Return a world with a new graph: the one place where environment, graph and senses meet.
 
@@ -317,11 +319,12 @@ def open_world(
         folder: where the graph is kept; in memory without one.
         ontology: classes and their ties to the domain; hvr's own if None.
         senses: how the robot perceives; perfectly if None.
+        shared: its graph on a server; None for none.
 
     Raises:
-        StoreError: the folder cannot hold a graph.
+        StoreError: the folder cannot hold a graph, or the server does not answer.
     """
-    graph = KnowledgeGraph.create(folder, ontology)
+    graph = KnowledgeGraph.create(folder, ontology, shared)
     try:
         return World(env, graph, senses=senses)
     except BaseException:
