@@ -7,11 +7,12 @@ relevant objects, has a classical planner find a short plan, and cuts it into ma
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Self
 
 from hvr.errors import ImpossibleGoalError, PlannerError
+from hvr.knowledge.conduct import conduct_of
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import Ontology
 from hvr.language.goals import Stage, end_conditions
@@ -27,7 +28,7 @@ from hvr.retrieval.places import any_place, tidy_places, unused
 from hvr.retrieval.relevance import Relevant, relevant_objects
 from hvr.search.fast_downward import SearchResult
 from hvr.search.planners import Planner
-from hvr.search.polish import eliminate, switch_late
+from hvr.search.polish import eliminate, postpone
 from hvr.values import cached_property
 
 _LATER = re.compile(r"\((?:sometime|at end)\b")
@@ -92,14 +93,15 @@ class SymbolicPolicy(Policy[Stage]):
         return Understanding(goal.stages, goal)
 
     def with_ends(self, wanted: str) -> Stage:
-        """Return a goal given as PDDL, with the preferences for how a kitchen is left."""
+        """Return a goal given as PDDL, with the preferences for how the world is left."""
         holding = "(holding" in wanted
         return Stage(wanted, tuple(end_conditions(self.reader.taxonomy, set(), holding=holding)))
 
     def clearing(self, things: Sequence[str], place: str) -> Stage:
         """Return the goal of taking things away from a place."""
         gone = " ".join(f"(not (on {t} {place})) (not (in {t} {place}))" for t in things)
-        return Stage(f"(and {gone} (hand_empty))")
+        free = " ".join(f"({p})" for p in self.ontology.predicates("handEmpty"))
+        return Stage(f"(and {gone} {free})")
 
     def keeping(self, stage: Stage, constraints: Sequence[str]) -> Stage:
         """See `Policy`."""
@@ -119,8 +121,9 @@ class SymbolicPolicy(Policy[Stage]):
     ) -> Planned:
         """See `Policy`; what is to happen at some time need not happen yet."""
         kept = tuple(c for c in stage.constraints if not _LATER.search(c))
-        shut = " ".join(f"(not (opened {other}))" for other in closing)
-        wanted = f"(and (opened {place}) {shut})"
+        (is_open,) = self.ontology.predicates("isOpen")
+        shut = " ".join(f"(not ({is_open} {other}))" for other in closing)
+        wanted = f"(and ({is_open} {place}) {shut})"
         return self.plan(Stage(wanted, constraints=kept), graph, inventory)
 
     def _relevant(self, stage: Stage, graph: KnowledgeGraph, inventory: Inventory) -> Relevant:
@@ -170,14 +173,16 @@ class SymbolicPolicy(Policy[Stage]):
                 f"{', '.join(relevant.names)}: the planner has shown that no plan exists"
                 f"{keeping}{unseen}"
             )
-        return Planned(problem, task, relevant, _finish(task, result), 1)
+        return Planned(
+            problem, task, relevant, _finish(task, result, conduct_of(self.ontology).late), 1
+        )
 
     def _said(self, constraints: Sequence[Expression], inventory: Inventory) -> str:
         return constraints_said(constraints, self.reader.taxonomy, inventory)
 
 
-def _finish(task: Task, result: SearchResult) -> Plan:
+def _finish(task: Task, result: SearchResult, late: Collection[str]) -> Plan:
     assert result.plan is not None
     actions = result.plan if result.optimal else eliminate(task, result.plan)
-    actions = switch_late(task, actions)
+    actions = postpone(task, actions, late)
     return Plan(macro_blocks(task, actions), result.optimal, result.planner, result.seconds)
