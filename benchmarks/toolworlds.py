@@ -29,7 +29,16 @@ from hvr.calling.tau2_world import Tau2Tools
 from hvr.calling.values import CallOutcome, Json, ToolCall
 from hvr.navigation.findings import POSITION, Finding, Findings, Flow, Trait, key
 from hvr.navigation.lookups import call_key
-from hvr.navigation.wants import Argument, Errand, Feature, Place, Sought, Want, leaves, peers_of
+from hvr.navigation.wants import (
+    Argument,
+    Errand,
+    Feature,
+    Place,
+    Sought,
+    Want,
+    given_leaves,
+    peers_of,
+)
 from hvr.tools.catalogue.schema import Effect, ToolSchema
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "toolworlds"
@@ -62,12 +71,11 @@ def read_scenarios(world: str, files: Sequence[Path]) -> list[Scenario]:
     return [_bfcl(row) if world == "bfcl" else _tau2(world, row) for row in rows]
 
 
-def read_rows(file: Path) -> Iterator[dict[str, Any]]:
+def read_rows(file: Path) -> list[dict[str, Any]]:
     """Return the records of a file of JSON lines, compressed or not."""
-    opened = gzip.open(file, "rt", encoding="utf-8") if file.suffix == ".gz" else file.open()
-    with opened as lines:
-        for line in lines:
-            yield json.loads(line)
+    data = file.read_bytes()
+    text = (gzip.decompress(data) if file.suffix == ".gz" else data).decode()
+    return [json.loads(line) for line in text.splitlines() if line.strip()]
 
 
 def development_files(world: str, data: Path = DATA) -> list[Path]:
@@ -81,7 +89,7 @@ def _tau2(world: str, row: Mapping[str, Any]) -> Scenario:
     actions = initial.get("initialization_actions") or []
 
     def opened() -> ToolEnvironment:
-        from tau2.data_model.tasks import EnvFunctionCall, InitializationData
+        from tau2.data_model.tasks import EnvFunctionCall, InitializationData  # type: ignore[import-untyped]  # needs the package
 
         tools = Tau2Tools(world)
         data = initial.get("initialization_data")
@@ -93,7 +101,9 @@ def _tau2(world: str, row: Mapping[str, Any]) -> Scenario:
         return tools
 
     texts = tuple(_strings([row["scenario"], row["ticket"]]))
-    own = [Feature(name, value) for action in actions for name, value in action["arguments"].items()]
+    own = [
+        Feature(name, value) for action in actions for name, value in action["arguments"].items()
+    ]
     return Scenario(
         row["id"], world, texts,
         tuple(ToolCall(call["name"], call["arguments"]) for call in row["gold_calls"]),
@@ -130,14 +140,25 @@ def oracle(
     """
     tools = scenario.open()
     schemas = {tool.name: tool for tool in tools.catalogue.tools}
-    facts = _facts(scenario, outcomes, schemas, ledger)
-    seen = _explored(tools, facts, outcomes, schemas, flow)
+    reads = [o.call for o in outcomes if schemas[o.call.tool].effect is Effect.READS]
+    seen = _explored(tools, scenario.said, (), schemas, None)
+    facts = _facts(scenario, outcomes, schemas, seen, ledger)
+    writes = [o.call for o in outcomes if schemas[o.call.tool].effect is not Effect.READS]
+    said_by_calls = [
+        Feature(name, value)
+        for call in writes
+        for name, value in call.arguments.items()
+        if not isinstance(value, (list, dict)) and said(value, scenario.texts)
+    ]
+    seen = _explored(tools, [*facts, *said_by_calls], reads, schemas, flow)
     first = seen.calls
     wants = []
+    known = {key(fact.value) for fact in facts}
+    reading = {name: tool.effect is Effect.READS for name, tool in schemas.items()}
     for outcome in outcomes:
         tool = schemas[outcome.call.tool]
         if outcome.ok and tool.effect is not Effect.READS:
-            given = _Giving(scenario, tool, seen, first, ledger)
+            given = _Giving(scenario, tool, seen, first, ledger, known, reading)
             wants.append(Want(tool.name, given.arguments(outcome.call)))
         if outcome.ok:
             seen.add(outcome)
@@ -146,41 +167,39 @@ def oracle(
 
 def _facts(
     scenario: Scenario, outcomes: Sequence[CallOutcome], schemas: Mapping[str, ToolSchema],
-    ledger: Ledger,
+    seen: Findings, ledger: Ledger,
 ) -> list[Feature]:  # fmt: skip
-    """Return what correct look-ups take from the user, and what the user is said to be."""
+    """Return what correct look-ups take from the user, and what the user is said to be.
+
+    A value that is not in the user's words, but that some look-up yields under its name, is no
+    fact, nor is what another correct call has yielded.
+    """
     facts = dict.fromkeys(scenario.said)
-    before: set[str] = set()
+    found = Findings()
     for outcome in outcomes:
-        if schemas[outcome.call.tool].effect is Effect.READS:
-            for name, value in outcome.call.arguments.items():
-                known = said(value, scenario.texts)
-                if isinstance(value, (list, dict)) or (key(value) in before and not known):
-                    continue
+        reads = schemas[outcome.call.tool].effect is Effect.READS
+        for name, value in outcome.call.arguments.items() if reads else ():
+            known = said(value, scenario.texts)
+            yielded = any(
+                key(one.value) == key(value) and one.call >= 0
+                for one in [*found.all, *seen.suiting(name)]
+            )
+            if not isinstance(value, (list, dict)) and (known or not yielded):
                 ledger.values["fact said" if known else "fact made"] += 1
                 facts[Feature(name, value)] = None
-        found = Findings()
         if outcome.ok:
             found.add(outcome)
-        before |= {key(one.value) for one in found.all}
     return list(facts)
 
 
 def _explored(
-    tools: ToolEnvironment, facts: Iterable[Feature], outcomes: Sequence[CallOutcome],
+    tools: ToolEnvironment, facts: Iterable[Feature], reads: Sequence[ToolCall],
     schemas: Mapping[str, ToolSchema], flow: Flow | None, most: int = 80,
 ) -> Findings:  # fmt: skip
     """Return what reading calls say of the first state, beginning with what the user says."""
-    wanted = [
-        Feature(name, value)
-        for outcome in outcomes
-        if schemas[outcome.call.tool].effect is not Effect.READS
-        for name, value in outcome.call.arguments.items()
-        if not isinstance(value, (list, dict))
-    ]
-    seen, made = Findings(facts, wanted, flow), set[str]()
+    seen, made = Findings(facts, (), flow), set[str]()
     readers = [tool for tool in schemas.values() if tool.effect is Effect.READS]
-    calls = [o.call for o in outcomes if schemas[o.call.tool].effect is Effect.READS]
+    calls = list(reads)
     while len(made) < most:
         for call in calls:
             if call_key(call) not in made:
@@ -210,8 +229,11 @@ class _Giving:
     """What of the arguments of a correct writing call is given, and what is described instead."""
 
     def __init__(
-        self, scenario: Scenario, tool: ToolSchema, seen: Findings, first: int, ledger: Ledger
-    ) -> None:
+        self, scenario: Scenario, tool: ToolSchema, seen: Findings, first: int, ledger: Ledger,
+        known: set[str], reads: Mapping[str, bool],
+    ) -> None:  # fmt: skip
+        self._facts = known
+        self._reads = reads
         self._scenario, self._tool = scenario, tool
         self._seen, self._first, self._ledger = seen, first, ledger
         self._choices = [choice for p in tool.takes for choice in map(json.loads, p.choices)]
@@ -220,20 +242,18 @@ class _Giving:
         """Return the arguments as the errand has them."""
         origins: dict[Place, list[Finding]] = {}
         bound: dict[Place, Json] = {}
-        for place, name, value in leaves(call.arguments):
+        for place, name, value in given_leaves(call.arguments):
             found = self._origins(name, value)
             if found:
                 origins[place] = found
             else:
                 bound[place] = value
-        sought: dict[Place, Argument] = {}
-        for place, name, value in leaves(call.arguments):
+        sought: dict[Place, Sought] = {}
+        for place, name, value in given_leaves(call.arguments):
             if place in origins:
                 sought[place] = Sought(self._features(name, origins[place], place, bound))
                 bound[place] = value
-        replaced = _with(dict(call.arguments), sought)
-        assert isinstance(replaced, dict)
-        return replaced
+        return {name: _with(value, sought, (name,)) for name, value in call.arguments.items()}
 
     def _origins(self, name: str, value: Json) -> list[Finding]:
         """Return where a value stands in results if it is not given.
@@ -243,14 +263,18 @@ class _Giving:
         """
         if value is None or isinstance(value, bool) or value in self._choices:
             return []
-        if said(value, self._scenario.texts):
+        if said(value, self._scenario.texts) or (len(str(value)) > 2 and key(value) in self._facts):
+            self._facts.add(key(value))
             self._ledger.values["given"] += 1
             return []
         same = [one for one in self._seen.all if one.call >= 0 and key(one.value) == key(value)]
+        same = [one for one in same if self._reads[one.tool]] or same
         fitting = [one for one in same if self._seen.fit(one, name) >= 0.3]
         if not fitting and isinstance(value, str) and len(value) > 2:
             fitting = [one for one in same if one.call >= self._first]
         self._ledger.values["sought" if fitting else "made"] += 1
+        if not fitting:
+            self._facts.add(key(value))
         return fitting
 
     def _features(
@@ -259,26 +283,30 @@ class _Giving:
         """Return as few features as tell an entity from the others beside it."""
         peers = peers_of(place, bound)
         own = max(found, key=lambda one: (
-            self._seen.within(one, peers), self._seen.within(one, bound.values())))  # fmt: skip
+            self._seen.within(one, peers), self._seen.within(one, bound.values()),
+            len(one.traits)))  # fmt: skip
         beside = self._seen.within(own, bound.values()) > 0
         near: dict[str, frozenset[Trait]] = {}
         far: dict[str, frozenset[Trait]] = {}
         for one in self._seen.suiting(name) or self._seen.all:
             if key(one.value) != key(own.value) and one.call >= 0:
-                close = one.call == own.call and one.path == own.path or not beside
+                close = not beside or (one.call == own.call and one.path == own.path)
                 (near if close else far)[key(one.value)] = self._seen.traits(one)
-        mine = {
-            t
-            for one in found
-            if one.call == own.call or not beside
-            for t in self._seen.traits(one)
-            if self._usable(t, own.value)
-        }
+        mine = {t for one in found for t in self._seen.traits(one) if self._usable(t, own.value)}
         chosen: list[Trait] = []
-        others = self._narrowed(near, mine, chosen)
-        self._narrowed(far, {t for t in mine if t[0] != POSITION and said(t[1], self._scenario.texts)}, chosen)
-        for one in chosen:
-            in_words = one[0] != POSITION and said(one[1], self._scenario.texts)
+        others = near
+        for some in (
+            {t for t in mine if t[0] != POSITION and said(t[1], self._scenario.texts)},
+            {t for t in mine if t[0] != POSITION and t in own.traits},
+            {t for t in mine if t[0] == POSITION},
+            mine,
+        ):
+            others = self._narrowed(others, some, chosen)
+        self._narrowed(
+            far, {t for t in mine if t[0] != POSITION and said(t[1], self._scenario.texts)}, chosen
+        )
+        for words, value in chosen:
+            in_words = words != POSITION and said(value, self._scenario.texts)
             self._ledger.values["feature said" if in_words else "feature not said"] += 1
         if others:
             self._ledger.values["sought, not told from others"] += 1
@@ -290,7 +318,10 @@ class _Giving:
         """Choose traits until no others have them all; return those that still have."""
         others = {k: traits for k, traits in others.items() if traits.issuperset(chosen)}
         while others and mine:
-            best = max(sorted(mine, key=str), key=lambda one: self._worth(one, others))
+            best = max(
+                sorted(mine, key=str),
+                key=lambda one: -sum(one in traits for traits in others.values()),
+            )
             alike = {k: traits for k, traits in others.items() if best in traits}
             if len(alike) == len(others):
                 break
@@ -306,16 +337,8 @@ class _Giving:
             return False
         return "id" not in words or said(other, self._scenario.texts)
 
-    def _worth(
-        self, one: Trait, others: Mapping[str, frozenset[Trait]]
-    ) -> tuple[bool, bool, int]:
-        """Return how good a trait is: said, not a mere position, telling from many."""
-        out = sum(one not in traits for traits in others.values())
-        real = out > 0 and one[0] != POSITION
-        return real and said(one[1], self._scenario.texts), real, out
 
-
-def _with(value: Json, sought: Mapping[Place, Argument], place: Place = ()) -> Argument:
+def _with(value: Json, sought: Mapping[Place, Sought], place: Place) -> Argument:
     if place in sought:
         return sought[place]
     if isinstance(value, dict):

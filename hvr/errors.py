@@ -235,12 +235,13 @@ class MissingExtraError(HvrError):
     Args:
         package: the package that could not be imported.
         extra: the extra of hvr that brings it.
+        then: a command after that of the extra; empty if there is none.
     """
 
-    def __init__(self, package: str, extra: str) -> None:
+    def __init__(self, package: str, extra: str, then: str = "") -> None:
         self.package = package
         self.extra = extra
         super().__init__(
             f"this needs the package {package!r}, which is not installed: "
-            f"pip install 'hvr[{extra}]'"
+            f"pip install 'hvr[{extra}]'" + (f" && {then}" if then else "")
         )

@@ -1,10 +1,11 @@
-"""Errands carried out: values looked up, wanted calls made, and other ways tried where one fails."""
+"""Errands carried out: values looked up, wanted calls made, other ways tried where one fails."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Any
 
 from hvr.calling.guard import GuardedTools
 from hvr.calling.values import CallFailure, CallOutcome, Json, ToolCall
@@ -18,15 +19,19 @@ from hvr.navigation.wants import (
     Place,
     Sought,
     Want,
+    at,
     filled,
+    given_leaves,
     leaves,
     peers_of,
-    scalars_in,
 )
 from hvr.tools.catalogue.schema import Effect, ToolSchema
 
 ATTEMPTS = 3
 """How often one and the same call is made before it is given up."""
+
+RELATED = 0.5
+"""The relevance of look-ups by which a value that is found, but not surely, is made sure."""
 
 UNSURE = frozenset({CallFailure.TIMED_OUT, CallFailure.UNAVAILABLE, CallFailure.WRONG_TYPE,
                     CallFailure.EMPTY})  # fmt: skip
@@ -97,8 +102,8 @@ class _Run:
         wanted = [
             Feature(name, value)
             for want in errand.wants
-            for name, argument in want.arguments.items()
-            for value in scalars_in(argument)
+            for _, name, value in given_leaves(want.arguments)
+            if value is not None
         ]
         self._findings = Findings(errand.facts, wanted, self._experience.flow)
         self._said = [feature.value for feature in (*errand.facts, *wanted)]
@@ -106,9 +111,9 @@ class _Run:
         self._done: list[int] = []
         self._left: dict[int, str] = {}
         self._failed: dict[str, int] = {}
-        self._answered: set[str] = set()
+        self._answered: dict[str, int] = {}
         self._waits: dict[int, int] = {}
-        self._taken: dict[tuple[str, str, Sought], list[Json]] = {}
+        self._made: dict[int, ToolCall] = {}
 
     def carry_out(self) -> Carried:
         while (step := self._next()) is not None:
@@ -125,13 +130,26 @@ class _Run:
         for patience in Patience:
             for number in self._open(patience):
                 want = self._errand.wants[number]
-                values, searches = self._bind(want)
-                if searches:
-                    call = self._look(searches, patience)
-                    if call is not None:
-                        return None, call
-                elif patience is not Patience.NONE or not self._experience.idle(want.tool):
-                    return number, ToolCall(want.tool, _plain(filled(want.arguments, values)))
+                step = self._step(number, want, patience)
+                if step is not None:
+                    return step
+        return None
+
+    def _step(
+        self, number: int, want: Want, patience: Patience
+    ) -> tuple[int | None, ToolCall] | None:
+        """Return the next call for a want: a look-up, or, if all is found, the wanted one."""
+        for sure in (True, False):
+            values, searches, weak = self._bind(want, sure)
+            if not searches:
+                if patience is Patience.NONE and self._experience.idle(want.tool):
+                    return None
+                return number, ToolCall(want.tool, _plain(filled(want.arguments, values)))
+            call = self._look(searches[:1] if weak else searches, patience, RELATED if weak else 0)
+            if call is not None:
+                return None, call
+            if not weak:
+                return None
         return None
 
     def _open(self, patience: Patience) -> Iterator[int]:
@@ -141,36 +159,40 @@ class _Run:
             if self._waits.get(number, -1) < len(self._done) or patience is Patience.MOST:
                 yield number
 
-    def _bind(self, want: Want) -> tuple[dict[Place, Json], list[Search]]:
-        """Return the values of a want that are found, and what is still searched.
+    def _bind(self, want: Want, sure: bool) -> tuple[dict[Place, Json], list[Search], bool]:
+        """Return the values of a want that are found, what is still searched, and whether a
+        value for the first of these is at hand that is not sure.
 
         What comes first in a call names the entity of what follows, so nothing is bound before it.
         """
-        known = {
-            place: value
-            for place, _, value in leaves(want.arguments)
-            if not isinstance(value, (Sought, dict, list))
-        }
-        waiting = [leaf for leaf in leaves(want.arguments) if isinstance(leaf[2], Sought)]
+        known: dict[Place, Json] = {p: value for p, _, value in given_leaves(want.arguments)}
         searches: list[Search] = []
-        for place, name, sought in waiting:
-            assert isinstance(sought, Sought)
+        found: list[Json] = []
+        weak = False
+        for place, name, sought in leaves(want.arguments):
+            if not isinstance(sought, Sought):
+                continue
             bound = tuple(value for value in known.values() if value is not None)
-            taken = tuple(self._taken.get((want.tool, name, sought), ()))
-            search = Search(name, sought, bound, tuple(peers_of(place, known)), taken)
-            value = None if searches else match(search, self._findings)
-            if value is None:
+            ties = tuple(peers_of(place, known)) or tuple(found)
+            search = Search(name, sought, bound, ties, self._taken(want, place))
+            value, certain = (None, False) if searches else match(search, self._findings)
+            if value is None or (sure and not certain):
+                weak = weak or value is not None
                 searches.append(search)
             else:
                 known[place] = value
-        return known, searches
+                found.append(value)
+        return known, searches, weak
 
-    def _look(self, searches: list[Search], patience: Patience) -> ToolCall | None:
+    def _look(self, searches: list[Search], patience: Patience, least: float) -> ToolCall | None:
         rested = [tool for tool in self._readers if not self._experience.idle(tool.name)]
         readers = rested if patience is Patience.NONE else self._readers
-        least = 1 if patience is Patience.NONE else ATTEMPTS
-        tried = self._answered | {k for k, times in self._failed.items() if times >= least}
-        look = next_look_up(searches, self._findings, readers, self._experience, tried)
+        attempts = 1 if patience is Patience.NONE else ATTEMPTS
+        # What was read before something was written may have changed since.
+        old = -1 if patience is Patience.NONE else len(self._done)
+        tried = {k for k, done in self._answered.items() if old < 0 or done >= old}
+        tried |= {k for k, times in self._failed.items() if times >= attempts}
+        look = next_look_up(searches, self._findings, readers, self._experience, tried, least)
         return look.call if look else None
 
     def _make(self, number: int | None, call: ToolCall) -> bool:
@@ -190,10 +212,10 @@ class _Run:
         if outcome.ok:
             self._findings.add(outcome)
             if number is None:
-                self._answered.add(name)
+                self._answered[name] = len(self._done)
             else:
                 self._done.append(number)
-                self._take(self._errand.wants[number], call)
+                self._made[number] = call
             return True
         self._failed[name] = self._failed.get(name, 0) + 1
         if outcome.failure is CallFailure.BAD_ARGUMENTS:
@@ -202,12 +224,10 @@ class _Run:
             self._after_failure(number, self._schemas[call.tool], outcome)
         return True
 
-    def _take(self, want: Want, call: ToolCall) -> None:
-        """Keep what a want took from others that are described in the same words."""
-        given = {place: value for place, _, value in leaves(call.arguments)}
-        for place, name, sought in leaves(want.arguments):
-            if isinstance(sought, Sought) and place == (name,):
-                self._taken.setdefault((want.tool, name, sought), []).append(_scalar(given[place]))
+    def _taken(self, want: Want, place: Place) -> tuple[Json, ...]:
+        """Return what wants that are described in the same words have taken at a place."""
+        same = [n for n in self._made if self._errand.wants[n] == want]
+        return tuple(at(self._made[number].arguments, place) for number in same)
 
     def _open_or_done(self) -> list[int]:
         return [n for n in range(len(self._errand.wants)) if n not in self._left]
@@ -224,10 +244,7 @@ class _Run:
             self._waits[number] = len(self._done)
 
 
-def _scalar(value: Argument) -> Json:
-    return value if not isinstance(value, Sought) else None  # type: ignore[return-value]
-
-
-def _plain(arguments: Argument) -> dict[str, Json]:
-    assert isinstance(arguments, dict)
-    return arguments  # type: ignore[return-value]
+def _plain(arguments: Mapping[str, Argument]) -> dict[str, Json]:
+    """Return arguments in which nothing is sought any more."""
+    plain: dict[str, Any] = dict(arguments)
+    return plain

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from hvr.calling.values import CallOutcome
+from hvr.calling.values import CallOutcome, Json
 from hvr.navigation.chains import CallCounts
 from hvr.navigation.findings import Shape, entities, key
-from hvr.navigation.wants import Argument, Sought, leaves
+from hvr.navigation.wants import given_leaves
 
 UNKNOWN_COST = 200
 """What it costs beside the call that nothing is known of what a tool gives."""
@@ -108,7 +108,7 @@ def flows_in(session: Sequence[CallOutcome]) -> Iterator[tuple[str, str, tuple[s
     """
     seen: dict[str, tuple[str, tuple[str, ...]]] = {}
     for outcome in session:
-        for _, name, value in leaves(outcome.call.arguments):
+        for _, name, value in given_leaves(outcome.call.arguments):
             if _telling(value) and key(value) in seen:
                 yield (name, *seen[key(value)])
         if outcome.ok:
@@ -116,7 +116,9 @@ def flows_in(session: Sequence[CallOutcome]) -> Iterator[tuple[str, str, tuple[s
                 seen[key(value)] = (outcome.call.tool, path)
 
 
-def _telling(value: Argument) -> bool:
-    if isinstance(value, (bool, Sought)):
+def _telling(value: Json) -> bool:
+    if isinstance(value, bool):
         return False
-    return len(value) > 2 if isinstance(value, str) else isinstance(value, (int, float)) and value > 9
+    return (
+        len(value) > 2 if isinstance(value, str) else isinstance(value, (int, float)) and value > 9
+    )

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from hvr.calling.values import CallOutcome, Json
 from hvr.navigation.naming import fit, pattern, words_of
-from hvr.navigation.wants import Feature, scalars_in
+from hvr.navigation.wants import Feature, given_leaves
 
 Shape: TypeAlias = "frozenset[tuple[str, ...]]"
 """The patterns of the paths in a tool's results (`hvr.navigation.naming.pattern`)."""
@@ -62,17 +62,22 @@ class Findings:
     """
 
     def __init__(
-        self, facts: Iterable[Feature] = (), wanted: Iterable[Feature] = (), flow: Flow | None = None
+        self,
+        facts: Iterable[Feature] = (),
+        wanted: Iterable[Feature] = (),
+        flow: Flow | None = None,
     ) -> None:
         self._flow = flow
         self._all: list[Finding] = []
         self._calls: list[tuple[frozenset[str], frozenset[str]]] = []
         self._about: dict[str, set[Trait]] = {}
+        self._own: dict[str, set[Trait]] = {}
         self.shapes: dict[str, Shape] = {}
         facts = tuple(facts)
         traits = frozenset(trait(feature) for feature in facts)
         for feature in facts:
             self._all.append(Finding(feature.value, (feature.name,), REQUEST, traits))
+            self._own.setdefault(key(feature.value), set()).update(traits)
         for feature in wanted:
             self._all.append(Finding(feature.value, (feature.name,), WANTED, frozenset()))
 
@@ -80,8 +85,8 @@ class Findings:
         """Take in the result of a call that went well."""
         taken = [
             Feature(name, value)
-            for name, argument in outcome.call.arguments.items()
-            for value in scalars_in(argument)
+            for _, name, value in given_leaves(outcome.call.arguments)
+            if value is not None
         ]
         said = frozenset(trait(feature) for feature in taken)
         number, shape = len(self._calls), set(self.shapes.get(outcome.call.tool, ()))
@@ -90,11 +95,15 @@ class Findings:
             shape.add(path)
             if path and path[-1] != "{}":
                 whole.add((words_of(_name(path)), plain(value)))
-            self._all.append(Finding(value, path, outcome.call.tool, traits | said, number))
+            # What is said around a list of plain values is no feature of one of them.
+            whose = traits if path[-1:] == ("[]",) else traits | said
+            self._all.append(Finding(value, path, outcome.call.tool, whose, number))
+            self._own.setdefault(key(value), set()).update(whose)
         self.shapes[outcome.call.tool] = frozenset(shape)
         inside = frozenset(key(v) for _, v, _ in entities(outcome.result, traits=False))
         self._calls.append((inside, frozenset(key(feature.value) for feature in taken)))
-        for feature in taken:
+        # A call with one value describes what the value names; one with several does not say whom.
+        for feature in taken if len(taken) == 1 else ():
             self._about.setdefault(key(feature.value), set()).update(whole)
 
     @property
@@ -119,8 +128,9 @@ class Findings:
         return [one[2] for one in sorted(ranked, key=lambda one: one[:2], reverse=True)]
 
     def traits(self, found: Finding) -> frozenset[Trait]:
-        """Return all that is known of the entity of a value: what calls with it said, too."""
-        return found.traits | frozenset(self._about.get(key(found.value), ()))
+        """Return all that is known of the entity that a value names, from any result."""
+        name = key(found.value)
+        return frozenset(self._about.get(name, ())) | frozenset(self._own.get(name, ()))
 
     def together(self, value: Json, others: Iterable[Json]) -> int:
         """Return how many of other values stand in one call or result with a value, at most."""
@@ -174,7 +184,7 @@ def entities(
                     todo.append(((*path, "[]"), inner, around))
                 else:
                     place = frozenset({(POSITION, index + 1.0)}) if traits else around
-                    yield (*path, "[]"), inner, around | place
+                    yield (*path, "[]"), inner, place
                     seen += 1
         else:
             yield path, value, around

@@ -9,7 +9,17 @@ from itertools import islice, product
 from hvr.calling.checks import argument_faults
 from hvr.calling.values import Json, ToolCall
 from hvr.navigation.experience import UNKNOWN_COST, Experience
-from hvr.navigation.findings import POSITION, REQUEST, WANTED, Finding, Findings, Shape, key, trait
+from hvr.navigation.findings import (
+    POSITION,
+    REQUEST,
+    WANTED,
+    Finding,
+    Findings,
+    Shape,
+    key,
+    plain,
+    trait,
+)
 from hvr.navigation.naming import fit, words_of
 from hvr.navigation.wants import Sought
 from hvr.tools.catalogue.schema import ToolSchema
@@ -35,15 +45,15 @@ class Search:
         name: of the parameter that takes it.
         sought: what is known of it.
         bound: values of the same wanted call that are known already.
-        peers: of these, those that belong to it most closely: what stands at its place in
-            another list, or in its object.
+        ties: of these, those that belong to it most closely: what stands at its place in
+            another list or in its object, or else what was found for the call before.
         taken: values that other wants with the same words have taken.
     """
 
     name: str
     sought: Sought
     bound: tuple[Json, ...] = ()
-    peers: tuple[Json, ...] = ()
+    ties: tuple[Json, ...] = ()
     taken: tuple[Json, ...] = ()
 
 
@@ -62,11 +72,12 @@ class LookUp:
     relevance: float
 
 
-def match(search: Search, findings: Findings) -> Json:
-    """Return the value at hand that is surely the one that is searched; None if there is none.
+def match(search: Search, findings: Findings) -> tuple[Json, bool]:
+    """Return the value at hand that suits best, and whether it is surely the one; None if none.
 
     It has all features; of several that have, it is the one that stands in most calls and
-    results with the other values of the wanted call.
+    results with the other values of the wanted call. Where there are such that belong to it
+    closely, it is sure only if it stands with one of them.
     """
     wanted = {trait(feature) for feature in search.sought.features}
     fitting = [
@@ -78,11 +89,11 @@ def match(search: Search, findings: Findings) -> Json:
         and wanted <= findings.traits(found)
     ]
     if not fitting:
-        return None
+        return None, False
     best = max(fitting, key=lambda found: (
-        findings.within(found, search.peers), findings.within(found, search.bound),
+        findings.within(found, search.ties), findings.within(found, search.bound),
         findings.fit(found, search.name)))  # fmt: skip
-    return best.value
+    return best.value, not search.ties or findings.within(best, search.ties) > 0
 
 
 def next_look_up(
@@ -91,6 +102,7 @@ def next_look_up(
     readers: Iterable[ToolSchema],
     experience: Experience,
     tried: Iterable[str],
+    least: float = 0.0,
 ) -> LookUp | None:
     """Return the look-up to make next; None if none leads on.
 
@@ -101,23 +113,54 @@ def next_look_up(
         readers: tools that may be called to look something up.
         experience: costs of calls, and what results have held.
         tried: keys (`call_key`) of calls that are not to be repeated.
+        least: relevance that a look-up has to have.
     """
     readers = tuple(readers)
     gone = set(tried)
     for search in searches:
-        chosen: LookUp | None = None
+        checks = [
+            look
+            for look in _checking(search, readers, findings, experience)
+            if call_key(look.call) not in gone and look.relevance >= least
+        ]
+        # Another way to the same values is worth less than a look at those that are at hand.
+        more = CALL if checks else 0
         costs = _costs(search, readers, experience)
-        for tool in readers:
-            if tool.name not in costs:
-                continue
-            for look in _calls(tool, search, findings, costs[tool.name]):
-                if call_key(look.call) in gone:
-                    continue
-                if chosen is None or _rank(look) < _rank(chosen):
-                    chosen = look
-        if chosen is not None:
-            return chosen
+        looks = [
+            look
+            for tool in readers
+            if tool.name in costs
+            for look in _calls(tool, search, findings, costs[tool.name] + more)
+            if call_key(look.call) not in gone and look.relevance >= least
+        ]
+        if checks or looks:
+            return min([*checks, *looks], key=_rank)
     return None
+
+
+def _checking(
+    search: Search, readers: Iterable[ToolSchema], findings: Findings, experience: Experience
+) -> Iterator[LookUp]:
+    """Return the calls that show whether a value at hand has the features that are searched."""
+    features = [feature.name for feature in search.sought.features]
+    names = {words_of(feature) for feature in features}
+    open_ = [
+        found
+        for found in findings.suiting(search.name)
+        if found.call >= 0
+        and found.value not in search.taken
+        and not names <= {name for name, _ in findings.traits(found)}
+    ]
+    for tool in readers if open_ else ():
+        needed = [parameter for parameter in tool.takes if parameter.required]
+        shape = _shape(tool, experience)
+        taking = next((p for p in needed if _takes(p.name, search.name)), None)
+        missing = len(features) if shape is None else _missing(features, tool, shape)
+        if taking is None or (missing == len(features) and shape is not None):
+            continue
+        cost = CALL + experience.cost(tool.name) + 60 * missing
+        for found in open_:
+            yield from _calls(tool, search, findings, cost, {taking.name: found})
 
 
 def call_key(call: ToolCall) -> str:
@@ -142,10 +185,6 @@ def _costs(
             costs[tool.name] = own + UNKNOWN_COST
         elif _gives(search.name, tool.name, shape, experience):
             costs[tool.name] = own + 60 * _missing(features, tool, shape)
-        elif features and any(_takes(p.name, search.name) for p in tool.takes):
-            missing = _missing(features, tool, shape)
-            if missing < len(features):
-                costs[tool.name] = own + 60 * missing
     for _ in range(DEEPEST):
         for tool in readers:
             shape = _shape(tool, experience) or frozenset()
@@ -154,7 +193,9 @@ def _costs(
                 for next_ in readers
                 if next_.name in costs
                 and next_ is not tool
-                and any(_gives(p.name, tool.name, shape, experience) for p in next_.takes if p.required)
+                and any(
+                    _gives(p.name, tool.name, shape, experience) for p in next_.takes if p.required
+                )
             ]
             if after:
                 through = min(after) + CALL + experience.cost(tool.name)
@@ -196,14 +237,19 @@ def _missing(features: Sequence[str], tool: ToolSchema, shape: Shape) -> int:
 
 
 def _calls(
-    tool: ToolSchema, search: Search, findings: Findings, cost: int
+    tool: ToolSchema,
+    search: Search,
+    findings: Findings,
+    cost: int,
+    fixed: Mapping[str, Finding] | None = None,
 ) -> Iterator[LookUp]:
-    """Return the calls of a tool for which all values are at hand."""
+    """Return the calls of a tool for which all values are at hand; `fixed` are chosen already."""
     needed = [parameter for parameter in tool.takes if parameter.required]
     lists: list[list[tuple[float, Json]]] = []
     for parameter in needed:
+        chosen = (fixed or {}).get(parameter.name)
         values: dict[str, tuple[float, Json]] = {}
-        for found in findings.suiting(parameter.name):
+        for found in [chosen] if chosen else findings.suiting(parameter.name):
             ranked = (_relevance(found, search, findings), found.value)
             name = key(found.value)
             if name not in values or values[name][0] < ranked[0]:
@@ -212,12 +258,11 @@ def _calls(
         if not best:
             return
         lists.append(best)
-    for chosen in islice(product(*lists), CALLS):
-        arguments = {p.name: value for p, (_, value) in zip(needed, chosen, strict=True)}
-        if argument_faults(tool, arguments):
-            continue
-        relevance = min((one[0] for one in chosen), default=0.0)
-        yield LookUp(ToolCall(tool.name, arguments), cost, relevance)
+    for some in islice(product(*lists), CALLS):
+        arguments = {p.name: value for p, (_, value) in zip(needed, some, strict=True)}
+        if not argument_faults(tool, arguments):
+            relevance = min((one[0] for one in some), default=0.0)
+            yield LookUp(ToolCall(tool.name, arguments), cost, relevance)
 
 
 def _relevance(found: Finding, search: Search, findings: Findings) -> float:
@@ -225,7 +270,10 @@ def _relevance(found: Finding, search: Search, findings: Findings) -> float:
     wanted = {trait(feature) for feature in search.sought.features}
     bound = {key(value) for value in search.bound}
     shared = len(wanted & findings.traits(found)) / len(wanted) if wanted else 0.0
-    close = search.peers or search.bound
+    ties = {plain(tie) for tie in search.ties}
+    if plain(found.value) in ties or any(value in ties for _, value in found.traits):
+        return 1.0
+    close = search.ties or search.bound
     near = findings.together(found.value, close) / len(close) if close else 0.0
     said = {REQUEST: 0.8, WANTED: 0.4}.get(found.tool, 0.0)
     taken = (0.2 if found.tool == REQUEST else 0.3) if key(found.value) in bound else 0.0

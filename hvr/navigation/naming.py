@@ -42,6 +42,8 @@ def fit(parameter: str, path: tuple[str, ...], tool: str) -> float:
         return 0.9
     if leaf and leaf < wanted and wanted <= leaf | above | (subject if not above else frozenset()):
         return 0.8
+    if wanted < leaf and wanted != {"id"} and _head(parameter) == _head(names[-1]):
+        return 0.5
     if wanted == {"id"} and "id" in leaf:
         return 0.4
     return 0.0
@@ -53,6 +55,12 @@ def pattern(path: Sequence[str | int], data_keys: Sequence[int] = ()) -> tuple[s
         "[]" if isinstance(step, int) else "{}" if index in data_keys else step
         for index, step in enumerate(path)
     )
+
+
+def _head(name: str) -> str:
+    """Return the noun that a compound name is about, its last word."""
+    words = _WORD.findall(name)
+    return _singular(words[-1].lower()) if words else ""
 
 
 def _singular(word: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from hvr.calling.values import Json
 
@@ -75,11 +75,16 @@ def leaves(arguments: Mapping[str, Argument]) -> Iterator[tuple[Place, str, Argu
             yield place, name, value
 
 
-def scalars_in(value: Argument) -> Iterator[Json]:
-    """Return the given texts, numbers and truth values in an argument."""
-    for _, _, inner in leaves({"": value}):
-        if not isinstance(inner, (Sought, Mapping, list)) and inner is not None:
-            yield inner
+def given_leaves(arguments: Mapping[str, Argument]) -> Iterator[tuple[Place, str, Json]]:
+    """Return each value in arguments that has no parts and is not sought; see `leaves`."""
+    for place, name, value in leaves(arguments):
+        if not isinstance(value, (Sought, dict, list)):
+            yield place, name, value
+
+
+def scalars_in(arguments: Mapping[str, Argument]) -> Iterator[Json]:
+    """Return the given texts, numbers and truth values in arguments."""
+    return (value for _, _, value in given_leaves(arguments) if value is not None)
 
 
 def peers_of(place: Place, values: Mapping[Place, Json]) -> list[Json]:
@@ -94,12 +99,25 @@ def peers_of(place: Place, values: Mapping[Place, Json]) -> list[Json]:
     ]
 
 
-def filled(value: Argument, found: Mapping[Place, Json], place: Place = ()) -> Argument:
-    """Return an argument with the values that were found at their places."""
+def at(arguments: Mapping[str, Json], place: Place) -> Json:
+    """Return the value at a place of given arguments."""
+    value: Any = arguments
+    for step in place:
+        value = value[step]
+    found: Json = value
+    return found
+
+
+def filled(arguments: Mapping[str, Argument], found: Mapping[Place, Json]) -> dict[str, Argument]:
+    """Return arguments with the values that were found at their places."""
+    return {name: _filled(value, found, (name,)) for name, value in arguments.items()}
+
+
+def _filled(value: Argument, found: Mapping[Place, Json], place: Place) -> Argument:
     if isinstance(value, Sought):
         return found.get(place, value)
-    if isinstance(value, Mapping):
-        return {key: filled(inner, found, (*place, key)) for key, inner in value.items()}
+    if isinstance(value, dict):
+        return {name: _filled(inner, found, (*place, name)) for name, inner in value.items()}
     if isinstance(value, list):
-        return [filled(inner, found, (*place, index)) for index, inner in enumerate(value)]
+        return [_filled(inner, found, (*place, index)) for index, inner in enumerate(value)]
     return value
