@@ -171,15 +171,26 @@ class VerifierConfig:
         return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
 
     @classmethod
-    def from_dict(cls, given: object, where: str = "the configuration") -> VerifierConfig:
-        """Return a configuration from plain values; missing fields have their defaults.
+    def from_dict(
+        cls,
+        given: object,
+        where: str = "the configuration",
+        base: VerifierConfig | None = None,
+    ) -> VerifierConfig:
+        """Return a configuration from plain values; missing fields are those of `base`.
+
+        Args:
+            given: a table of fields.
+            where: it stands, for messages.
+            base: `VerifierConfig()` if None.
 
         Raises:
             UsageError: a field is unknown or has a value of another kind.
         """
         if not isinstance(given, dict):
             raise UsageError(f"{where} must be a table of names and values")
-        known = {f.name: getattr(cls(), f.name) for f in fields(cls)}
+        base = base or cls()
+        known = {f.name: getattr(base, f.name) for f in fields(cls)}
         values: dict[str, Any] = {}
         for name, value in given.items():
             if name not in known:
@@ -187,7 +198,7 @@ class VerifierConfig:
                     f"{where}: unknown field {name!r} (fields: {', '.join(sorted(known))})"
                 )
             values[name] = _fitting(name, value, known[name], where)
-        return replace(cls(), **values)
+        return replace(base, **values)
 
     def save(self, path: Path) -> None:
         """Write a YAML file.
@@ -200,15 +211,19 @@ class VerifierConfig:
         write_whole(path, yaml.safe_dump(self.to_dict(), sort_keys=False))
 
     @classmethod
-    def load(cls, path: Path) -> VerifierConfig:
-        """Read a YAML file.
+    def load(cls, path: Path, base: VerifierConfig | None = None) -> VerifierConfig:
+        """Read a YAML file; fields that it lacks are those of `base`.
+
+        Args:
+            path: of the file.
+            base: `VerifierConfig.small()` if None.
 
         Raises:
             DataFileError: it cannot be read or is not YAML.
             UsageError: a field is unknown or has a value of another kind.
         """
         given = read_yaml(path)
-        return cls.from_dict({} if given is None else given, str(path))
+        return cls.from_dict({} if given is None else given, str(path), base or cls.small())
 
 
 _COUNTS = (
