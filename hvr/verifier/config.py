@@ -49,6 +49,9 @@ class VerifierConfig:
         compress_spans: lengths of COMPRESS.
         insert: probability that an operation inserts a superfluous step; hvr's own, 0 in the
             paper.
+        negatives: `paper`, or `more`, which adds those of `hvr.verifier.wrong_plans`: for other
+            requests, without a tail, with superfluous steps, in wrong order, with tools that do not
+            exist.
         drop_tail: spans may end with the last step; hvr's own, never in the paper.
         tau: temperature of the soft target (equation 9); the best on UltraTool, figure 11.
         margin: of the ranking loss per unit of cost (equation 21).
@@ -97,6 +100,7 @@ class VerifierConfig:
     by_motif: float = 0.75
     compress_spans: tuple[int, ...] = (2, 3, 4)
     insert: float = 0.0
+    negatives: Literal["paper", "more"] = "paper"
     drop_tail: bool = False
     tau: float = 0.6
     margin: float = 0.2
@@ -235,6 +239,7 @@ _CHOICES = {
     "step_names": ("keep", "remove"),
     "compatibility": ("auto", "types", "links"),
     "readout": ("mean", "mean_max"),
+    "negatives": ("paper", "more"),
     "schedule": ("constant", "cosine"),
     "device": ("auto", "cpu", "cuda"),
 }

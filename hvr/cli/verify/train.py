@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -35,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", metavar="FOLDER", type=Path, default=Path("verifier"), help=(
         "folder for the verifier (default: %(default)s)"))  # fmt: skip
     parser.add_argument("--config", metavar="FILE", type=Path, help=(
-        "YAML file of settings that differ from the default ones; see docs/verifier.md"))  # fmt: skip
+        "YAML file of settings that differ from the usual ones; see docs/verifier.md"))  # fmt: skip
     parser.add_argument("--paper", action="store_true", help=(
         "the paper's settings instead of the small ones"))  # fmt: skip
     parser.add_argument("--seen-links", action="store_true", help=(
@@ -63,10 +64,8 @@ def run(args: argparse.Namespace) -> int:
     from hvr.cli.verify.tool_plans import read_tool_graph
     from hvr.tools.datasets import only_seen
     from hvr.tools.plan_files import read_plans
-    from hvr.verifier.checkpoint import VALUES
-    from hvr.verifier.correction.corrector_file import save_corrector
-    from hvr.verifier.correction.corrector_fit import fit_corrector
-    from hvr.verifier.correction.prior_models import PriorConfig
+    from hvr.verifier.judgement.fit import MIN_PLANS, fit_judge
+    from hvr.verifier.judgement.judge_file import save_judge
     from hvr.verifier.network.fit import train
 
     config = _config(args)
@@ -76,19 +75,22 @@ def run(args: argparse.Namespace) -> int:
         tools = only_seen(tools, plans)
     with _progress(args.log) as progress:
         verifier = train(config, plans, tools, progress)
-        if not (args.out / VALUES).exists():
-            # Nothing is replaced by half: a verifier alone can be used.
-            verifier.save(args.out)
-        corrector = fit_corrector(verifier, plans, PriorConfig(seed=args.seed), progress=progress)
-        save_corrector(corrector, args.out)
-    at = verifier.thresholds
+        judge = fit_judge(verifier.embeddings, plans, progress, seed=args.seed)
+        save_judge(judge, verifier, args.out)
+    at = judge.thresholds
+    if judge.weights is None:
+        print(f"{len(judge.past)} plans are too few to learn from (there must be {MIN_PLANS}): "
+              "plans will be judged and corrected by the names of tools alone",
+              file=sys.stderr)  # fmt: skip
     if args.json:
-        about = {"verifier": str(args.out), "tools": len(tools), "thresholds": asdict(at)}
+        about = {"verifier": str(args.out), "tools": len(tools), "plans": len(judge.past),
+                 "thresholds": asdict(at)}  # fmt: skip
         print_json(about)
     else:
         print(
-            f"{args.out}: a verifier for {len(tools)} tools; a plan is accepted from "
-            f"{at.graph:.2f} on, a step is risky from {at.node:.2f}, a link from {at.edge:.2f}"
+            f"{args.out}: a verifier for {len(tools)} tools, by {len(judge.past)} plans; a plan is "
+            f"accepted from {at.graph:.2f} on, a step is risky from {at.node:.2f}, a link from "
+            f"{at.edge:.2f}"
         )
     return 0
 

@@ -17,8 +17,8 @@ class Epoch:
     """Figures of one pass over the training plans.
 
     Args:
-        stage: `alignment`, `graph` (stage I) or `local` (stage II) of a verifier; `next_tool` or
-            `step_tool` of a corrector.
+        stage: `alignment`, `graph` (stage I) or `local` (stage II) of a network; `judge`, whose
+            epochs are simulated drafts.
         number: from 1.
         of: number of epochs at most.
         loss: mean training loss.
