@@ -10,7 +10,7 @@ import pytest
 from hvr.envs.kitchen import Kitchen
 from hvr.envs.naming import Names
 from hvr.envs.scenes import load_scene
-from hvr.envs.skills import perform
+from hvr.envs.thor.skills import perform
 from hvr.errors import DataFileError, UsageError
 from hvr.evaluation.scoring import kept
 from hvr.execution.world import World

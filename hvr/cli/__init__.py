@@ -56,6 +56,8 @@ HVR = Group("hvr", "Household robot plans, proven before they run and watched wh
         Command("query", "Answer a SPARQL query.", "hvr.cli.kg.query"),
         Command("show", "Show everything known of one object.", "hvr.cli.kg.show"),
         Command("export", "Write the graph as Turtle.", "hvr.cli.kg.export"),
+        Command("runs", "List the runs whose graphs are on a server.", "hvr.cli.kg.runs"),
+        Command("publish", "Put the graph of a run on a server.", "hvr.cli.kg.publish"),
         Command("check", "Check the ontology for contradictions, with the facts of a run or "
                 "scene if one is named.", "hvr.cli.kg.check"),
     )),

@@ -38,6 +38,7 @@ from hvr.values import cached_property
 
 _CLASS = NamedNode(OWL + "Class")
 _DOMAIN = NamedNode(RDFS + "domain")
+_RANGE = NamedNode(RDFS + "range")
 _AFFORDING = "AffordingObject"
 _WORDING = frozenset(
     (
@@ -184,10 +185,19 @@ class Ontology:
         kinds = self._by_property[RDF_TYPE]
         return tuple(sorted(_local(s) for s in kinds if not wanted.isdisjoint(kinds[s])))
 
+    def predicates(self, term: str) -> tuple[str, ...]:
+        """Return the PDDL predicates that stand for a class, property or individual."""
+        return tuple(str(v) for v in self.annotation(term, "pddlPredicate"))
+
     def domain_of(self, prop: str) -> str | None:
         """Return the class whose instances have a property."""
         domain = self._objects(k(prop), _DOMAIN)
         return _local(domain[0]) if domain else None
+
+    def range_of(self, prop: str) -> str | None:
+        """Return the class of the values of a property."""
+        ends = self._objects(k(prop), _RANGE)
+        return _local(ends[0]) if ends else None
 
     def pddl_type(self, cls: str) -> str | None:
         """Return the PDDL type of a class, or None."""

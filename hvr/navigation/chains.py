@@ -29,10 +29,17 @@ ASKING = 1_000_000
 
 @dataclass(frozen=True)
 class CallCounts:
-    """How often calls of a tool went well or not."""
+    """How often calls of a tool went well or not.
+
+    Args:
+        successes: calls that went well.
+        failures: calls that did not.
+        link: the chance that the tool is the one to call there, from links between tools; above 0.
+    """
 
     successes: int = 0
     failures: int = 0
+    link: float = 1.0
 
     @property
     def probability(self) -> float:
@@ -41,8 +48,8 @@ class CallCounts:
 
     @property
     def cost(self) -> int:
-        """What a call costs in a plan: -100 ln of the chance, at least 1."""
-        return max(1, round(-100 * math.log(self.probability)))
+        """What a call costs in a plan: -100 ln(p_link p_success), at least 1."""
+        return max(1, round(-100 * math.log(self.probability * self.link)))
 
 
 @dataclass(frozen=True)

@@ -73,6 +73,10 @@ ELSEWHERE = {
     ("world", "new"): "prints a line about the folder that it made, and makes it only once",
     ("verify", "train"): "prints a line, as evaluate does, after long work",
     **dict.fromkeys(
+        [("kg", "runs"), ("kg", "publish")],
+        "tests/knowledge/test_shared_graphs.py, where there is a server",
+    ),
+    **dict.fromkeys(
         [("verify", "correct"), ("verify", "evaluate")],
         "tests/cli/test_cli_verify.py, where a verifier is trained",
     ),

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from hvr.envs.geometry import Box
 from hvr.envs.naming import Names
-from hvr.envs.observe import direct_parents
 from hvr.envs.scenes import load_scene, scene_names
+from hvr.envs.thor.observe import direct_parents
 from hvr.errors import DataFileError
 from hvr.report.floor_plan.kinds import Kind, kind_of
 

@@ -28,9 +28,6 @@ SURFACES = frozenset(
 BACKED = frozenset({"Sofa", "ArmChair", "Bed", "Toilet", "Bathtub", "DogBed", "Cart"})
 """Receptacles whose box reaches above what they carry: it ends at a back, a tank or a handle."""
 
-LIDDED = frozenset({"Toilet"})
-"""Receptacles that open and carry things on their lid: closed, they hide nothing."""
-
 HOLDERS = frozenset({"TowelHolder", "HandTowelHolder", "ToiletPaperHanger"})
 """Receptacles on a wall that hold one thing."""
 

@@ -14,7 +14,8 @@ from types import MappingProxyType
 from typing import Any
 
 from hvr.envs.geometry import Box, Vec
-from hvr.envs.scenes import PROPERTIES, STATES, ObjectSpec, Scene, load_scene, scene_names
+from hvr.envs.scenes import ObjectSpec, Scene, load_scene, scene_names
+from hvr.envs.thor.types import PROPERTIES, STATES
 from hvr.errors import DataFileError, SceneError
 from hvr.texts import read_json
 

@@ -21,8 +21,8 @@ from typing import Any
 from hvr.envs.base import Environment
 from hvr.envs.geometry import Box, Camera
 from hvr.envs.naming import Names
-from hvr.envs.observe import controls, direct_parents, is_inert
-from hvr.envs.support import LIDDED
+from hvr.envs.thor.observe import controls, direct_parents, is_inert
+from hvr.envs.thor.types import LIDDED
 from hvr.errors import UsageError
 
 NEAR = 1.0

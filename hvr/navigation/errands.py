@@ -1,0 +1,250 @@
+"""Errands carried out: values looked up, wanted calls made, other ways tried where one fails."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+from hvr.calling.guard import GuardedTools
+from hvr.calling.values import CallFailure, CallOutcome, Json, ToolCall
+from hvr.navigation.experience import CountedExperience, Experience
+from hvr.navigation.findings import Findings
+from hvr.navigation.lookups import Search, call_key, match, next_look_up
+from hvr.navigation.wants import (
+    Argument,
+    Errand,
+    Feature,
+    Place,
+    Sought,
+    Want,
+    at,
+    filled,
+    given_leaves,
+    leaves,
+    peers_of,
+)
+from hvr.tools.catalogue.schema import Effect, ToolSchema
+
+ATTEMPTS = 3
+"""How often one and the same call is made before it is given up."""
+
+RELATED = 0.5
+"""The relevance of look-ups by which a value that is found, but not surely, is made sure."""
+
+UNSURE = frozenset({CallFailure.TIMED_OUT, CallFailure.UNAVAILABLE, CallFailure.WRONG_TYPE,
+                    CallFailure.EMPTY})  # fmt: skip
+"""Failures after which a tool may have changed the world all the same."""
+
+
+class Patience(Enum):
+    """What is tried again."""
+
+    NONE = "nothing that failed"
+    SOME = "calls that failed, and tools that rest"
+    MOST = "wanted calls that were refused, too, though nothing has changed since"
+
+
+@dataclass(frozen=True)
+class Carried:
+    """How an errand went.
+
+    Args:
+        outcomes: of all calls, in order.
+        done: numbers of the wants whose calls went well, in the order of the calls.
+        left: why each other want is not done, by its number.
+    """
+
+    outcomes: tuple[CallOutcome, ...]
+    done: tuple[int, ...]
+    left: dict[int, str] = field(default_factory=dict)
+
+    @property
+    def complete(self) -> bool:
+        """Whether all that was wanted is done."""
+        return not self.left
+
+
+def carry_out(
+    tools: GuardedTools,
+    errand: Errand,
+    experience: Experience | None = None,
+    *,
+    recombine: bool = True,
+) -> Carried:
+    """Make the wanted calls, and the look-ups that find their values.
+
+    Before each call what comes next is worked out anew. A tool that failed rests, and others that
+    lead to the same value are called instead; where there are none it is tried again. A wanted
+    call that is refused waits until something else has changed. A writing call that may have
+    worked though it failed is not repeated, unless its tool is idempotent.
+
+    Args:
+        tools: what may be called, with the budget.
+        errand: what is wanted.
+        experience: what was learnt from calls before; it learns from these.
+        recombine: whether another way is tried where a call fails; if not, only the same again.
+    """
+    return _Run(tools, errand, experience or CountedExperience(), recombine).carry_out()
+
+
+class _Run:
+    """An errand on its way."""
+
+    def __init__(
+        self, tools: GuardedTools, errand: Errand, experience: Experience, recombine: bool
+    ) -> None:
+        self._tools, self._errand = tools, errand
+        self._experience, self._recombine = experience, recombine
+        self._schemas = {tool.name: tool for tool in tools.catalogue.tools}
+        self._readers = [t for t in self._schemas.values() if t.effect is Effect.READS]
+        wanted = [
+            Feature(name, value)
+            for want in errand.wants
+            for _, name, value in given_leaves(want.arguments)
+            if value is not None
+        ]
+        self._findings = Findings(errand.facts, wanted, self._experience.flow)
+        self._said = [feature.value for feature in (*errand.facts, *wanted)]
+        self._outcomes: list[CallOutcome] = []
+        self._done: list[int] = []
+        self._left: dict[int, str] = {}
+        self._failed: dict[str, int] = {}
+        self._answered: dict[str, int] = {}
+        self._waits: dict[int, int] = {}
+        self._made: dict[int, ToolCall] = {}
+
+    def carry_out(self) -> Carried:
+        while (step := self._next()) is not None:
+            number, call = step
+            if not self._make(number, call):
+                break
+        for number in range(len(self._errand.wants)):
+            if number not in self._done:
+                self._left.setdefault(number, "no call leads on to a value that it needs")
+        return Carried(tuple(self._outcomes), tuple(self._done), self._left)
+
+    def _next(self) -> tuple[int | None, ToolCall] | None:
+        """Return the next call, with the number of the want if it is a wanted one."""
+        for patience in Patience:
+            for number in self._open(patience):
+                want = self._errand.wants[number]
+                step = self._step(number, want, patience)
+                if step is not None:
+                    return step
+        return None
+
+    def _step(
+        self, number: int, want: Want, patience: Patience
+    ) -> tuple[int | None, ToolCall] | None:
+        """Return the next call for a want: a look-up, or, if all is found, the wanted one."""
+        for sure in (True, False):
+            values, searches, weak = self._bind(want, sure)
+            if not searches:
+                if patience is Patience.NONE and self._experience.idle(want.tool):
+                    return None
+                return number, ToolCall(want.tool, _plain(filled(want.arguments, values)))
+            call = self._look(searches[:1] if weak else searches, patience, RELATED if weak else 0)
+            if call is not None:
+                return None, call
+            if not weak:
+                return None
+        return None
+
+    def _open(self, patience: Patience) -> Iterator[int]:
+        for number in range(len(self._errand.wants)):
+            if number in self._done or number in self._left:
+                continue
+            if self._waits.get(number, -1) < len(self._done) or patience is Patience.MOST:
+                yield number
+
+    def _bind(self, want: Want, sure: bool) -> tuple[dict[Place, Json], list[Search], bool]:
+        """Return the values of a want that are found, what is still searched, and whether a
+        value for the first of these is at hand that is not sure.
+
+        What comes first in a call names the entity of what follows, so nothing is bound before it.
+        """
+        known: dict[Place, Json] = {p: value for p, _, value in given_leaves(want.arguments)}
+        searches: list[Search] = []
+        found: list[Json] = []
+        weak = False
+        for place, name, sought in leaves(want.arguments):
+            if not isinstance(sought, Sought):
+                continue
+            bound = tuple(value for value in known.values() if value is not None)
+            ties = tuple(peers_of(place, known)) or tuple(found)
+            search = Search(name, sought, bound, ties, self._taken(want, place))
+            value, certain = (None, False) if searches else match(search, self._findings)
+            if value is None or (sure and not certain):
+                weak = weak or value is not None
+                searches.append(search)
+            else:
+                known[place] = value
+                found.append(value)
+        return known, searches, weak
+
+    def _look(self, searches: list[Search], patience: Patience, least: float) -> ToolCall | None:
+        rested = [tool for tool in self._readers if not self._experience.idle(tool.name)]
+        readers = rested if patience is Patience.NONE else self._readers
+        attempts = 1 if patience is Patience.NONE else ATTEMPTS
+        # What was read before something was written may have changed since.
+        old = -1 if patience is Patience.NONE else len(self._done)
+        tried = {k for k, done in self._answered.items() if old < 0 or done >= old}
+        tried |= {k for k, times in self._failed.items() if times >= attempts}
+        look = next_look_up(searches, self._findings, readers, self._experience, tried, least)
+        return look.call if look else None
+
+    def _make(self, number: int | None, call: ToolCall) -> bool:
+        """Make a call and take in what came; return whether calls are left."""
+        again = number is not None and sum(
+            call_key(outcome.call) == call_key(call) for outcome in self._outcomes if outcome.ok
+        ) < sum(self._errand.wants[n] == self._errand.wants[number] for n in self._open_or_done())
+        outcome = self._tools.call_with(call, request=self._said, again=again)
+        self._outcomes.append(outcome)
+        if outcome.failure is CallFailure.NOT_ALLOWED:
+            if number is None:
+                return False
+            self._left[number] = outcome.error
+            return "budget" not in outcome.error
+        self._experience.observe(outcome)
+        name = call_key(call)
+        if outcome.ok:
+            self._findings.add(outcome)
+            if number is None:
+                self._answered[name] = len(self._done)
+            else:
+                self._done.append(number)
+                self._made[number] = call
+            return True
+        self._failed[name] = self._failed.get(name, 0) + 1
+        if outcome.failure is CallFailure.BAD_ARGUMENTS:
+            self._failed[name] = ATTEMPTS
+        if number is not None:
+            self._after_failure(number, self._schemas[call.tool], outcome)
+        return True
+
+    def _taken(self, want: Want, place: Place) -> tuple[Json, ...]:
+        """Return what wants that are described in the same words have taken at a place."""
+        same = [n for n in self._made if self._errand.wants[n] == want]
+        return tuple(at(self._made[number].arguments, place) for number in same)
+
+    def _open_or_done(self) -> list[int]:
+        return [n for n in range(len(self._errand.wants)) if n not in self._left]
+
+    def _after_failure(self, number: int, tool: ToolSchema, outcome: CallOutcome) -> None:
+        """Decide what becomes of a want whose call failed."""
+        if outcome.failure in UNSURE and not tool.idempotent:
+            self._left[number] = f"it may have been done, though the call failed: {outcome.error}"
+        elif self._failed[call_key(outcome.call)] >= ATTEMPTS:
+            self._left[number] = f"its call failed {ATTEMPTS} times: {outcome.error}"
+        elif outcome.failure is CallFailure.BAD_ARGUMENTS:
+            self._left[number] = outcome.error
+        else:
+            self._waits[number] = len(self._done)
+
+
+def _plain(arguments: Mapping[str, Argument]) -> dict[str, Json]:
+    """Return arguments in which nothing is sought any more."""
+    plain: dict[str, Any] = dict(arguments)
+    return plain
