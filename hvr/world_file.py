@@ -108,6 +108,7 @@ class WorldFile:
         self._check_kinds(content)
         if "domain" not in content:
             raise self._wrong('it names no domain; write domain = "domain.pddl"')
+        self._content = content
         self.name: str = content.get("name", folder.resolve().name)
         self.domain_file = folder / content["domain"]
         self.ontology_files = self._files(content, "ontology")
@@ -164,6 +165,16 @@ class WorldFile:
         if self.ontology is None:
             raise self._wrong('it has scenes and no ontology = ["…"] that says what is in them')
         return self.ontology
+
+    def matching_nothing(self) -> tuple[tuple[str, str], ...]:
+        """Return the entries with patterns that no file matches, and the patterns."""
+        keys = ("ontology", "problems", "task_files", "scenes")
+        return tuple(
+            (key, name)
+            for key in keys
+            for name in self._content.get(key, ())
+            if not self._files({key: [name]}, key)
+        )
 
     # reading world.toml
 

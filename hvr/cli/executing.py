@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from hvr.cli.display import display
 from hvr.cli.output import print_json
 from hvr.cli.posed import Posed, posed
-from hvr.errors import UsageError
+from hvr.errors import SimulatorError, UsageError
 from hvr.files import write_whole
 from hvr.validation.text import count
 from hvr.worlds.environment import FactEnvironment, PddlEnvironment
@@ -40,10 +40,16 @@ def execute(args: argparse.Namespace) -> int:
             from hvr.cli.written import model_planner
 
             planner = model_planner(args, asked, listen)
-        run = run_world(
-            env, domain, problem, asked.words.wording,
-            planner=planner, max_replans=args.max_replans, listen=listen,
-        )  # fmt: skip
+        try:
+            run = run_world(
+                env, domain, problem, asked.words.wording,
+                planner=planner, max_replans=args.max_replans, listen=listen,
+            )  # fmt: skip
+        except SimulatorError as error:
+            if asked.world is None or not asked.world.environment:
+                raise
+            place = f"{asked.world.file}: {asked.world.environment}"
+            raise SimulatorError(f"{place}: {error}", exit_code=error.exit_code) from error
     if args.save is not None:
         _save(args, asked, run)
     if not isinstance(planner, StatePlanner):

@@ -70,11 +70,9 @@ def posed(args: argparse.Namespace) -> Posed:
     goal = args.goal
     world: WorldFolder | None = None
     if args.world is not None:
-        if args.domain is not None:
-            raise UsageError("give a world, or a domain and a problem", field="world")
         world = WorldFolder(find_world(args.world))
         domain, words = world.domain, world.words
-        problem, of_task = world.problem(args.problem)
+        problem, of_task = world.problem(_task_of(args))
         goal = goal or of_task
     else:
         domain_file, problem_file = _two_files(args)
@@ -86,6 +84,17 @@ def posed(args: argparse.Namespace) -> Posed:
         if not args.quiet:
             print(f"goal: {read.said}", file=sys.stderr if args.json else sys.stdout)
     return Posed(domain, problem, words, world)
+
+
+def _task_of(args: argparse.Namespace) -> str | None:
+    """Return the task or problem of a world that is named, as an option or by itself."""
+    named = [str(one) for one in (args.problem, args.domain, args.file) if one is not None]
+    if len(named) > 1:
+        raise UsageError(
+            f"with a world one task or problem is named, and not {' and '.join(named)}",
+            field="world",
+        )
+    return named[0] if named else None
 
 
 def _two_files(args: argparse.Namespace) -> tuple[Path, Path]:

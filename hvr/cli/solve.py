@@ -75,7 +75,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--world", metavar="FOLDER", help=(
         "a world instead of DOMAIN and PROBLEM: its folder, or one that hvr brings"))  # fmt: skip
     parser.add_argument("--problem", metavar="NAME", help=(
-        "which task or problem of the world; not needed where it has only one"))  # fmt: skip
+        "which task or problem of the world (after --world its name alone does, too); not needed "
+        "where it has only one"))  # fmt: skip
     parser.add_argument("--goal", metavar="TEXT", help=(
         "another goal: PDDL, or a simple sentence in the world's words"))  # fmt: skip
     parser.add_argument("--planner", metavar="NAME", help="see below (default: those that can)")
