@@ -29,14 +29,22 @@ def execute(args: argparse.Namespace) -> int:
         raise UsageError("plans are made anew while they run, not searched to the optimum; leave "
                          "it out with --execute", field="optimal")  # fmt: skip
     rules = read_faults(args.faults)
-    asked = posed(args)
+    from hvr.policies.llm.settings import is_goal
+
+    by_goal = hasattr(args, "spec") and is_goal(getattr(args, "setting", ""))
+    if by_goal:
+        from hvr.cli.written import with_goal
+
+        _, asked, _ = with_goal(args)
+    else:
+        asked = posed(args)
     domain, problem = asked.domain, asked.problem
     env = _environment(asked, args, rules)
     live = sys.stdout.isatty() and not args.json
     kind = "none" if args.json or args.quiet else "live" if live else "lines"
     with display(kind) as listen:
         planner: PlanMaker = StatePlanner(args.planner, args.budget)
-        if hasattr(args, "spec"):
+        if hasattr(args, "spec") and not by_goal:
             from hvr.cli.written import model_planner
 
             planner = model_planner(args, asked, listen)
