@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
 from hvr.calling.guard import GuardedTools
 from hvr.calling.values import CallFailure, CallOutcome, Json, ToolCall
+from hvr.navigation.doubts import witness
 from hvr.navigation.experience import CountedExperience, Experience
 from hvr.navigation.findings import Findings
 from hvr.navigation.lookups import Search, call_key, match, next_look_up
+from hvr.navigation.naming import fit
 from hvr.navigation.wants import (
     Argument,
     Errand,
@@ -32,6 +34,9 @@ ATTEMPTS = 3
 
 RELATED = 0.5
 """The relevance of look-ups by which a value that is found, but not surely, is made sure."""
+
+NAMED = 0.8
+"""How well the name of a value has to suit a look-up's only parameter, to name an entity."""
 
 UNSURE = frozenset({CallFailure.TIMED_OUT, CallFailure.UNAVAILABLE, CallFailure.WRONG_TYPE,
                     CallFailure.EMPTY})  # fmt: skip
@@ -72,33 +77,45 @@ def carry_out(
     experience: Experience | None = None,
     *,
     recombine: bool = True,
+    was_done: Callable[[ToolCall], bool | None] | None = None,
 ) -> Carried:
     """Make the wanted calls, and the look-ups that find their values.
 
     Before each call what comes next is worked out anew. A tool that failed rests, and others that
     lead to the same value are called instead; where there are none it is tried again. A wanted
     call that is refused waits until something else has changed. A writing call that may have
-    worked though it failed is not repeated, unless its tool is idempotent.
+    worked though it failed is not repeated, unless its tool is idempotent, a look-up that was made
+    before shows that nothing has changed, or the user says that it was not done.
 
     Args:
         tools: what may be called, with the budget.
         errand: what is wanted.
         experience: what was learnt from calls before; it learns from these.
         recombine: whether another way is tried where a call fails; if not, only the same again.
+        was_done: asks the user whether a call that failed was done all the same; None if the user
+            cannot be asked, or cannot say.
     """
-    return _Run(tools, errand, experience or CountedExperience(), recombine).carry_out()
+    run = _Run(tools, errand, experience or CountedExperience(), recombine, was_done)
+    return run.carry_out()
 
 
 class _Run:
     """An errand on its way."""
 
     def __init__(
-        self, tools: GuardedTools, errand: Errand, experience: Experience, recombine: bool
+        self,
+        tools: GuardedTools,
+        errand: Errand,
+        experience: Experience,
+        recombine: bool,
+        was_done: Callable[[ToolCall], bool | None] | None,
     ) -> None:
         self._tools, self._errand = tools, errand
-        self._experience, self._recombine = experience, recombine
+        self._experience, self._recombine, self._was_done = experience, recombine, was_done
+        self._doubts: dict[int, ToolCall] = {}
         self._schemas = {tool.name: tool for tool in tools.catalogue.tools}
         self._readers = [t for t in self._schemas.values() if t.effect is Effect.READS]
+        self._reading = {tool.name for tool in self._readers}
         wanted = [
             Feature(name, value)
             for want in errand.wants
@@ -127,6 +144,16 @@ class _Run:
 
     def _next(self) -> tuple[int | None, ToolCall] | None:
         """Return the next call, with the number of the want if it is a wanted one."""
+        for number, call in list(self._doubts.items()):
+            look = self._settle(number, call)
+            if look is not None:
+                return None, look
+        if not self._recombine and self._outcomes and not self._outcomes[-1].ok:
+            last = self._outcomes[-1].call
+            if self._failed.get(call_key(last), 0) < ATTEMPTS and last.tool in self._reading:
+                return None, last
+            if last.tool in self._reading:
+                return None
         for patience in Patience:
             for number in self._open(patience):
                 want = self._errand.wants[number]
@@ -154,7 +181,7 @@ class _Run:
 
     def _open(self, patience: Patience) -> Iterator[int]:
         for number in range(len(self._errand.wants)):
-            if number in self._done or number in self._left:
+            if number in self._done or number in self._left or number in self._doubts:
                 continue
             if self._waits.get(number, -1) < len(self._done) or patience is Patience.MOST:
                 yield number
@@ -167,22 +194,32 @@ class _Run:
         """
         known: dict[Place, Json] = {p: value for p, _, value in given_leaves(want.arguments)}
         searches: list[Search] = []
-        found: list[Json] = []
+        found = [v for _, name, v in given_leaves(want.arguments) if self._names_entity(name)]
         weak = False
+        before: dict[Place, Json] = {}
         for place, name, sought in leaves(want.arguments):
             if not isinstance(sought, Sought):
+                before[place] = known.get(place)
                 continue
             bound = tuple(value for value in known.values() if value is not None)
-            ties = tuple(peers_of(place, known)) or tuple(found)
+            ties = tuple(peers_of(place, before)) or tuple(found)
             search = Search(name, sought, bound, ties, self._taken(want, place))
             value, certain = (None, False) if searches else match(search, self._findings)
             if value is None or (sure and not certain):
                 weak = weak or value is not None
                 searches.append(search)
             else:
-                known[place] = value
+                known[place] = before[place] = value
                 found.append(value)
         return known, searches, weak
+
+    def _names_entity(self, name: str) -> bool:
+        """Say whether a parameter's value names something that can be looked up by it alone."""
+        for tool in self._readers:
+            needed = [parameter.name for parameter in tool.takes if parameter.required]
+            if len(needed) == 1 and fit(needed[0], (name,), "") >= NAMED:
+                return True
+        return False
 
     def _look(self, searches: list[Search], patience: Patience, least: float) -> ToolCall | None:
         rested = [tool for tool in self._readers if not self._experience.idle(tool.name)]
@@ -213,9 +250,9 @@ class _Run:
             self._findings.add(outcome)
             if number is None:
                 self._answered[name] = len(self._done)
+                self._compare(outcome)
             else:
-                self._done.append(number)
-                self._made[number] = call
+                self._finish(number, call)
             return True
         self._failed[name] = self._failed.get(name, 0) + 1
         if outcome.failure is CallFailure.BAD_ARGUMENTS:
@@ -223,6 +260,37 @@ class _Run:
         if number is not None:
             self._after_failure(number, self._schemas[call.tool], outcome)
         return True
+
+    def _finish(self, number: int, call: ToolCall) -> None:
+        self._done.append(number)
+        self._made[number] = call
+
+    def _settle(self, number: int, call: ToolCall) -> ToolCall | None:
+        """Return the look-up that shows whether a call has written; if there is none, ask."""
+        seen = witness(call, self._outcomes, self._schemas, self._experience)
+        if seen is not None and self._failed.get(call_key(seen.call), 0) < ATTEMPTS:
+            return seen.call
+        del self._doubts[number]
+        done = self._was_done(call) if self._was_done else None
+        if done is None:
+            self._left[number] = "it may have been done, though the call failed"
+        elif done:
+            self._finish(number, call)
+        elif self._failed[call_key(call)] >= ATTEMPTS:
+            self._left[number] = f"its call failed {ATTEMPTS} times"
+        return None
+
+    def _compare(self, outcome: CallOutcome) -> None:
+        """Settle the doubts on which a look-up that was made again bears."""
+        for number, call in list(self._doubts.items()):
+            before = witness(call, self._outcomes, self._schemas, self._experience)
+            if before is None or before.call != outcome.call:
+                continue
+            del self._doubts[number]
+            if before.result != outcome.result:
+                self._finish(number, call)
+            elif self._failed[call_key(call)] >= ATTEMPTS:
+                self._left[number] = f"its call failed {ATTEMPTS} times"
 
     def _taken(self, want: Want, place: Place) -> tuple[Json, ...]:
         """Return what wants that are described in the same words have taken at a place."""
@@ -235,7 +303,7 @@ class _Run:
     def _after_failure(self, number: int, tool: ToolSchema, outcome: CallOutcome) -> None:
         """Decide what becomes of a want whose call failed."""
         if outcome.failure in UNSURE and not tool.idempotent:
-            self._left[number] = f"it may have been done, though the call failed: {outcome.error}"
+            self._doubts[number] = outcome.call
         elif self._failed[call_key(outcome.call)] >= ATTEMPTS:
             self._left[number] = f"its call failed {ATTEMPTS} times: {outcome.error}"
         elif outcome.failure is CallFailure.BAD_ARGUMENTS:
