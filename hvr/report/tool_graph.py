@@ -15,6 +15,7 @@ from hvr.report.markup import SVG, element, escaped, page, paragraph, table, too
 
 _WIDE, _HIGH, _GAP_X, _GAP_Y, _EDGE = 210, 44, 90, 16, 24
 _PER_COLUMN = 14
+_COLUMNS = 6
 MOST_TOOLS = 300
 """Tools of which a picture can be seen; more are left out, those that were called least."""
 
@@ -40,7 +41,7 @@ def draw_tool_graph(graph: NavigationGraph, predicted: Sequence[PredictedLink] =
     places = _places(graph, sorted(shown))
     links = [link for link in _links(graph, predicted) if {link.source, link.target} <= set(places)]
     wide = 2 * _EDGE + max((x for x, _ in places.values()), default=0) + _WIDE
-    high = 3 * _EDGE + max((y for _, y in places.values()), default=0) + _HIGH
+    high = _EDGE + max((y for _, y in places.values()), default=_EDGE) + _HIGH
     left = len(graph.tools) - len(shown)
     more = f"; {left} more are not drawn" if left else ""
     parts = [
@@ -133,17 +134,20 @@ def _feeding(graph: NavigationGraph) -> set[tuple[str, str]]:
 
 
 def _places(graph: NavigationGraph, names: Sequence[str]) -> Mapping[str, tuple[int, int]]:
-    """Return the corner of each tool: those that need nothing from others stand left."""
-    depth = dict.fromkeys(names, 0)
-    before: dict[str, set[str]] = {name: set() for name in names}
-    for source, target in _feeding(graph):
-        if source in before and target in before:
-            before[target].add(source)
-    # A few rounds: where tools feed each other in a circle there is no leftmost.
-    for _ in range(4):
-        for name in names:
-            near = [depth[source] for source in before[name] if depth[source] < 4]
-            depth[name] = min(4, max(depth[name], 1 + min(near, default=-1)))
+    """Return the corner of each tool: it stands right of tools that give what it needs."""
+    shown = set(names)
+    depth: dict[str, int] = {}
+    for column in range(_COLUMNS):
+        ready = [
+            name for name in names if name not in depth and all(
+                not (givers := shown.intersection(graph.outputs.sources(p)) - {name})
+                or givers & depth.keys()
+                for p in graph.tools[name].needs
+            )
+        ]  # fmt: skip
+        depth |= dict.fromkeys(ready, column)
+    # Where tools feed each other in a circle none of them is first.
+    depth |= dict.fromkeys(shown - depth.keys(), 0)
     columns: dict[int, list[str]] = {}
     for name in names:
         columns.setdefault(depth[name], []).append(name)
@@ -199,12 +203,24 @@ def _arc(link: _Link, places: Mapping[str, tuple[int, int]]) -> str:
 
 
 def _colour(weight: float) -> str:
-    """Return red for 0, yellow for a half, green for 1, light."""
-    return f"hsl({round(120 * weight)}, 70%, 85%)"
+    """Return light red for 0, yellow for a half, green for 1."""
+    return _between(weight, ("#f6c1bd", "#f7ecb5", "#c4e8c5"))
 
 
 def _dark(weight: float) -> str:
-    return f"hsl({round(120 * weight)}, 70%, 38%)"
+    return _between(weight, ("#b3261e", "#b08800", "#1e7b2f"))
+
+
+def _between(weight: float, colours: tuple[str, str, str]) -> str:
+    """Return the mixture of three colours for 0, a half and 1."""
+    place = min(max(weight, 0.0), 1.0) * 2
+    one, other = colours[int(place > 1)], colours[1 + int(place > 1)]
+    share = place - int(place > 1)
+    parts = (
+        round((1 - share) * int(one[i : i + 2], 16) + share * int(other[i : i + 2], 16))
+        for i in (1, 3, 5)
+    )
+    return "#" + "".join(f"{part:02x}" for part in parts)
 
 
 _TOOL_HEAD = ("tool", "state", "calls", "went well", "chance", "last", "prune", "needs", "gives")
