@@ -11,7 +11,7 @@ pytest.importorskip("immutables")
 pytest.importorskip("torch_geometric")
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hvr.errors import DataFileError, UsageError
@@ -109,6 +109,8 @@ def test_methods_that_learn_nothing() -> None:
     assert np.allclose(np.diag(cosine), 1, atol=1e-5)
 
 
+@pytest.mark.slow
+@settings(max_examples=6)
 @given(st.integers(0, 50))
 def test_a_task_of_training_does_not_show_what_it_hides(seed: int) -> None:
     vectors, runs = world(), runs_of(20, seed)
@@ -144,6 +146,7 @@ def test_negatives_are_no_links_and_of_one_catalogue() -> None:
 SCORES = st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0]), min_size=1, max_size=8).map(np.array)
 
 
+@settings(max_examples=30)
 @given(SCORES, SCORES)
 def test_measures_are_what_they_say(good: np.ndarray, bad: np.ndarray) -> None:
     wins = [1.0 if g > b else 0.5 if g == b else 0.0 for g in good for b in bad]
