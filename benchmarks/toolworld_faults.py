@@ -49,6 +49,7 @@ from toolworlds import (
     replay,
 )
 
+from hvr.calling.checks import find_tool
 from hvr.calling.environment import ToolEnvironment
 from hvr.calling.faults import FaultyTools, ToolFault, draw_faults
 from hvr.calling.guard import CallPolicy, GuardedTools
@@ -178,6 +179,9 @@ class _Watched:
         self._inner.reset()
 
     def call(self, call: ToolCall) -> CallOutcome:
+        tool = find_tool(self.catalogue, call.tool)
+        if tool is None or tool.effect is Effect.READS:
+            return self._inner.call(call)
         before = self._inner.state()
         outcome = self._inner.call(call)
         if self._inner.state() != before:
