@@ -34,6 +34,9 @@ from hvr.tools.catalogue.schema import Effect, ToolSchema
 ATTEMPTS = 3
 """How often one and the same call is made before it is given up."""
 
+TOO_OFTEN = 2 * ATTEMPTS
+"""How often in a row a look-up's tool may fail, whatever it is called with, until it is left."""
+
 RELATED = 0.5
 """The relevance of look-ups by which a value that is found, but not surely, is made sure."""
 
@@ -124,6 +127,7 @@ class _Run:
         self._doubts: dict[int, ToolCall] = {}
         self._unfit: dict[int, list[Json]] = {}
         self._why: dict[int, str] = {}
+        self._row: dict[str, int] = {}
         self._schemas = {tool.name: tool for tool in tools.catalogue.tools}
         self._readers = [t for t in self._schemas.values() if t.effect is Effect.READS]
         self._reading = {tool.name for tool in self._readers}
@@ -262,6 +266,7 @@ class _Run:
     def _look(self, searches: list[Search], patience: Patience, least: float) -> ToolCall | None:
         rested = [tool for tool in self._readers if not self._experience.idle(tool.name)]
         readers = rested if patience is Patience.NONE else self._readers
+        readers = [tool for tool in readers if self._row.get(tool.name, 0) < TOO_OFTEN]
         attempts = 1 if patience is Patience.NONE else ATTEMPTS
         # What was read before something was written may have changed since.
         old = -1 if patience is Patience.NONE else len(self._done)
@@ -287,6 +292,7 @@ class _Run:
         if number is not None:
             self._conditions.observe(outcome, known)
         name = call_key(call)
+        self._row[call.tool] = 0 if outcome.ok else self._row.get(call.tool, 0) + 1
         if outcome.ok:
             self._findings.add(outcome)
             if number is None:

@@ -33,8 +33,13 @@ def shop(orders: list[tuple[str, str]]) -> tuple[PythonTools, dict[str, Any]]:
         }
     }  # fmt: skip
 
-    def person(key: str) -> str:
-        if key not in ("ann@x.org", "Ann"):
+    def by_email(email: str) -> str:
+        if email != "ann@x.org":
+            raise ValueError("nobody")
+        return "ann_1"
+
+    def by_name(first_name: str) -> str:
+        if first_name != "Ann":
             raise ValueError("nobody")
         return "ann_1"
 
@@ -54,8 +59,8 @@ def shop(orders: list[tuple[str, str]]) -> tuple[PythonTools, dict[str, Any]]:
         return copy.deepcopy(order)
 
     functions = {
-        "find_user_id_by_email": (lambda email: person(email), "email", Effect.READS),
-        "find_user_id_by_name": (lambda first_name: person(first_name), "first_name", Effect.READS),
+        "find_user_id_by_email": (by_email, "email", Effect.READS),
+        "find_user_id_by_name": (by_name, "first_name", Effect.READS),
         "get_user_details": (get_user_details, "user_id", Effect.READS),
         "get_order_details": (get_order_details, "order_id", Effect.READS),
         "cancel_order": (cancel_order, "order_id", Effect.WRITES),
@@ -136,7 +141,7 @@ def test_a_call_in_doubt_is_repeated_if_the_user_says_that_it_was_not_done() -> 
         inner, state = shop([("lamp", "pending")])
         faults = {"cancel_order": ToolFault(CallFailure.TIMED_OUT, 5)}
         tools = GuardedTools(FaultyTools(inner, faults), "shop")
-        went = carry_out(tools, cancelled("lamp"), was_done=lambda call, said=said: said)
+        went = carry_out(tools, cancelled("lamp"), was_done=lambda _, said=said: said)
         assert went.complete is complete
         assert (state["orders"]["#100"]["status"] == "cancelled") is (said is False)
 
