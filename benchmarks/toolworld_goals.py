@@ -109,7 +109,7 @@ def measure(
         if options.order == "none":
             wants = list(errand.wants)
             random.Random(f"{options.seed} {scenario.id}").shuffle(wants)
-            errand = replace(errand, wants=tuple(wants))
+            errand = replace(errand, wants=tuple(wants), ordered=False)
         tools = GuardedTools(scenario.open(), scenario.world, CallPolicy(options.budget))
         carried = carry_out(tools, errand, experience)
         results.append(_result(scenario, truth, carried, tools, tools.state() == state))

@@ -54,6 +54,7 @@ class Patience(Enum):
     NONE = "nothing that failed"
     SOME = "calls that failed, and tools that rest"
     MOST = "wanted calls that were refused, too, though nothing has changed since"
+    END = "and wanted calls are made though one before them could not be"
 
 
 @dataclass(frozen=True)
@@ -174,8 +175,9 @@ class _Run:
             for number in self._open(patience):
                 want = self._errand.wants[number]
                 step = self._step(number, want, patience)
-                if step is not None:
-                    return step
+                if step is None or (step[0] is not None and self._waits_for(number, patience)):
+                    continue
+                return step
         return None
 
     def _step(
@@ -198,11 +200,18 @@ class _Run:
                 return None
         return None
 
+    def _waits_for(self, number: int, patience: Patience) -> bool:
+        """Say whether a wanted call is to wait for one before it."""
+        if not self._errand.ordered or patience is Patience.END:
+            return False
+        return any(n not in self._done and n not in self._left for n in range(number))
+
     def _open(self, patience: Patience) -> Iterator[int]:
         for number in range(len(self._errand.wants)):
             if number in self._done or number in self._left or number in self._doubts:
                 continue
-            if self._waits.get(number, -1) < len(self._done) or patience is Patience.MOST:
+            if self._waits.get(number, -1) < len(self._done) or patience in (
+                Patience.MOST, Patience.END):  # fmt: skip
                 yield number
 
     def _refuses(self, number: int, call: ToolCall) -> bool:
