@@ -18,9 +18,10 @@ asked       questions to the user whether a call that failed was done all the sa
 twice       writing calls that changed the state though an equal one had, and one was wanted
 back <= 10  tools that failed, came back and worked again for hvr: within 10 calls from their return
 
-whole              learnt from the correct calls of other scenarios; tools that failed rest
+whole              the graph learnt from the correct calls of other scenarios, which also learns
+                   from these calls; tools that fail are removed from it, rest and are tried again
 without graph      nothing learnt before: schemas alone
-without pruning    tools that failed do not rest
+without pruning    the graph, but tools that fail are neither removed nor rest
 without recombining the same call again, at most three times; no other way
 """
 
@@ -49,14 +50,17 @@ from toolworlds import (
     replay,
 )
 
+from hvr.calling.checks import find_tool
 from hvr.calling.environment import ToolEnvironment
 from hvr.calling.faults import FaultyTools, ToolFault, draw_faults
 from hvr.calling.guard import CallPolicy, GuardedTools
 from hvr.calling.values import CallOutcome, Json, ToolCall
 from hvr.errors import HvrError
 from hvr.navigation.errands import carry_out
-from hvr.navigation.experience import CountedExperience
+from hvr.navigation.experience import CountedExperience, Experience
 from hvr.navigation.findings import Findings, key
+from hvr.navigation.graph import NavigationGraph
+from hvr.navigation.graph_experience import GraphExperience
 from hvr.navigation.lookups import call_key
 from hvr.navigation.wants import Errand, Sought, at, leaves
 from hvr.tools.catalogue.schema import Effect, ToolSchema
@@ -73,7 +77,7 @@ class Prepared:
     truth: Sequence[CallOutcome]
     state: Json
     errand: Errand
-    others: Sequence[Sequence[CallOutcome]]
+    learnt: NavigationGraph
 
 
 @dataclass(frozen=True)
@@ -138,8 +142,9 @@ def _prepared(scenarios: Sequence[Scenario]) -> list[Prepared]:
     found = []
     for number, (scenario, (truth, state)) in enumerate(zip(scenarios, replayed, strict=True)):
         others = [outcomes for n, (outcomes, _) in enumerate(replayed) if n != number]
-        errand = oracle(scenario, truth, Ledger(), CountedExperience(others).flow)
-        found.append(Prepared(scenario, truth, state, errand, others))
+        learnt = GraphExperience(others)
+        errand = oracle(scenario, truth, Ledger(), learnt.flow)
+        found.append(Prepared(scenario, truth, state, errand, learnt.graph))
     return found
 
 
@@ -152,7 +157,7 @@ def reachable(one: Prepared, faults: Mapping[str, ToolFault]) -> bool:
         return True
     tools = one.scenario.open()
     schemas = {t.name: t for t in tools.catalogue.tools if t.name not in gone}
-    seen = Findings(one.errand.facts, (), CountedExperience(one.others).flow)
+    seen = Findings(one.errand.facts, (), GraphExperience(graph=one.learnt).flow)
     written = [o for o in one.truth if o.ok and schemas.get(o.call.tool, _READER).effect
                is not Effect.READS]  # fmt: skip
     for want, outcome in zip(one.errand.wants, written, strict=True):
@@ -178,6 +183,9 @@ class _Watched:
         self._inner.reset()
 
     def call(self, call: ToolCall) -> CallOutcome:
+        tool = find_tool(self.catalogue, call.tool)
+        if tool is None or tool.effect is Effect.READS:
+            return self._inner.call(call)
         before = self._inner.state()
         outcome = self._inner.call(call)
         if self._inner.state() != before:
@@ -194,8 +202,11 @@ class _Watched:
 def _run(one: Prepared, faults: Mapping[str, ToolFault], setting: str, budget: int) -> Run:
     watched = _Watched(one.scenario.open())
     tools = GuardedTools(FaultyTools(watched, faults), "faults", CallPolicy(budget))
-    rest = 0 if setting == "without pruning" else 3
-    past = () if setting == "without graph" else one.others
+    experience: Experience = GraphExperience(graph=one.learnt)
+    if setting == "without graph":
+        experience = CountedExperience()
+    elif setting == "without pruning":
+        experience = GraphExperience(rest=0, look=0, graph=one.learnt)
     asked: list[ToolCall] = []
 
     def was_done(call: ToolCall) -> bool:
@@ -203,7 +214,7 @@ def _run(one: Prepared, faults: Mapping[str, ToolFault], setting: str, budget: i
         return call_key(call) in watched.changed
 
     carried = carry_out(
-        tools, one.errand, CountedExperience(past, rest),
+        tools, one.errand, experience,
         recombine=setting != "without recombining", was_done=was_done,
     )  # fmt: skip
     wanted = [call_key(outcome.call) for outcome in one.truth]

@@ -11,9 +11,10 @@ from hvr.calling.guard import GuardedTools
 from hvr.calling.values import CallFailure, CallOutcome, Json, ToolCall
 from hvr.navigation.doubts import witness
 from hvr.navigation.experience import CountedExperience, Experience
-from hvr.navigation.findings import Findings
+from hvr.navigation.findings import Findings, Trait
 from hvr.navigation.lookups import Search, call_key, match, next_look_up
 from hvr.navigation.naming import fit
+from hvr.navigation.preconditions import Preconditions
 from hvr.navigation.wants import (
     Argument,
     Errand,
@@ -26,11 +27,15 @@ from hvr.navigation.wants import (
     given_leaves,
     leaves,
     peers_of,
+    scalars_in,
 )
 from hvr.tools.catalogue.schema import Effect, ToolSchema
 
 ATTEMPTS = 3
 """How often one and the same call is made before it is given up."""
+
+TOO_OFTEN = 2 * ATTEMPTS
+"""How often in a row a look-up's tool may fail, whatever it is called with, until it is left."""
 
 RELATED = 0.5
 """The relevance of look-ups by which a value that is found, but not surely, is made sure."""
@@ -49,6 +54,7 @@ class Patience(Enum):
     NONE = "nothing that failed"
     SOME = "calls that failed, and tools that rest"
     MOST = "wanted calls that were refused, too, though nothing has changed since"
+    END = "and wanted calls are made though one before them could not be"
 
 
 @dataclass(frozen=True)
@@ -78,6 +84,7 @@ def carry_out(
     *,
     recombine: bool = True,
     was_done: Callable[[ToolCall], bool | None] | None = None,
+    conditions: Preconditions | None = None,
 ) -> Carried:
     """Make the wanted calls, and the look-ups that find their values.
 
@@ -94,8 +101,12 @@ def carry_out(
         recombine: whether another way is tried where a call fails; if not, only the same again.
         was_done: asks the user whether a call that failed was done all the same; None if the user
             cannot be asked, or cannot say.
+        conditions: what was learnt of the states in which tools refuse; it learns from these
+            calls. A wanted call of which a confirmed condition does not hold is not made; where
+            its features suit another entity, that one is taken.
     """
-    run = _Run(tools, errand, experience or CountedExperience(), recombine, was_done)
+    learnt = conditions or Preconditions()
+    run = _Run(tools, errand, experience or CountedExperience(), recombine, was_done, learnt)
     return run.carry_out()
 
 
@@ -109,10 +120,15 @@ class _Run:
         experience: Experience,
         recombine: bool,
         was_done: Callable[[ToolCall], bool | None] | None,
+        conditions: Preconditions,
     ) -> None:
         self._tools, self._errand = tools, errand
         self._experience, self._recombine, self._was_done = experience, recombine, was_done
+        self._conditions = conditions
         self._doubts: dict[int, ToolCall] = {}
+        self._unfit: dict[int, list[Json]] = {}
+        self._why: dict[int, str] = {}
+        self._row: dict[str, int] = {}
         self._schemas = {tool.name: tool for tool in tools.catalogue.tools}
         self._readers = [t for t in self._schemas.values() if t.effect is Effect.READS]
         self._reading = {tool.name for tool in self._readers}
@@ -139,7 +155,8 @@ class _Run:
                 break
         for number in range(len(self._errand.wants)):
             if number not in self._done:
-                self._left.setdefault(number, "no call leads on to a value that it needs")
+                why = self._why.get(number, "no call leads on to a value that it needs")
+                self._left.setdefault(number, why)
         return Carried(tuple(self._outcomes), tuple(self._done), self._left)
 
     def _next(self) -> tuple[int | None, ToolCall] | None:
@@ -158,8 +175,9 @@ class _Run:
             for number in self._open(patience):
                 want = self._errand.wants[number]
                 step = self._step(number, want, patience)
-                if step is not None:
-                    return step
+                if step is None or (step[0] is not None and self._waits_for(number, patience)):
+                    continue
+                return step
         return None
 
     def _step(
@@ -167,31 +185,64 @@ class _Run:
     ) -> tuple[int | None, ToolCall] | None:
         """Return the next call for a want: a look-up, or, if all is found, the wanted one."""
         for sure in (True, False):
-            values, searches, weak = self._bind(want, sure)
+            values, searches, weak = self._bind(number, sure)
             if not searches:
+                call = ToolCall(want.tool, _plain(filled(want.arguments, values)))
                 if patience is Patience.NONE and self._experience.idle(want.tool):
                     return None
-                return number, ToolCall(want.tool, _plain(filled(want.arguments, values)))
-            call = self._look(searches[:1] if weak else searches, patience, RELATED if weak else 0)
-            if call is not None:
-                return None, call
+                if self._refuses(number, call):
+                    return self._step(number, want, patience) if number in self._unfit else None
+                return number, call
+            look = self._look(searches[:1] if weak else searches, patience, RELATED if weak else 0)
+            if look is not None:
+                return None, look
             if not weak:
                 return None
         return None
+
+    def _waits_for(self, number: int, patience: Patience) -> bool:
+        """Say whether a wanted call is to wait for one before it."""
+        if not self._errand.ordered or patience is Patience.END:
+            return False
+        return any(n not in self._done and n not in self._left for n in range(number))
 
     def _open(self, patience: Patience) -> Iterator[int]:
         for number in range(len(self._errand.wants)):
             if number in self._done or number in self._left or number in self._doubts:
                 continue
-            if self._waits.get(number, -1) < len(self._done) or patience is Patience.MOST:
+            if self._waits.get(number, -1) < len(self._done) or patience in (
+                Patience.MOST, Patience.END):  # fmt: skip
                 yield number
 
-    def _bind(self, want: Want, sure: bool) -> tuple[dict[Place, Json], list[Search], bool]:
+    def _refuses(self, number: int, call: ToolCall) -> bool:
+        """Say whether a confirmed condition of a wanted call does not hold.
+
+        Its first value that was looked up is then not taken again: another entity may fit.
+        """
+        broken = self._conditions.violated(call.tool, self._known_of(call))
+        if broken is None:
+            return False
+        name, values = " ".join(sorted(broken.name)), ", ".join(map(str, broken.values))
+        self._why[number] = f"it is refused unless {name} is {values}"
+        first = next((place for place, _, value in leaves(self._errand.wants[number].arguments)
+                      if isinstance(value, Sought)), None)  # fmt: skip
+        if first is None:
+            return True
+        self._unfit.setdefault(number, []).append(at(call.arguments, first))
+        return True
+
+    def _known_of(self, call: ToolCall) -> frozenset[Trait]:
+        """Return what is known of all that a call names."""
+        known = (self._findings.known_of(value) for value in scalars_in(call.arguments))
+        return frozenset().union(*known)
+
+    def _bind(self, number: int, sure: bool) -> tuple[dict[Place, Json], list[Search], bool]:
         """Return the values of a want that are found, what is still searched, and whether a
         value for the first of these is at hand that is not sure.
 
         What comes first in a call names the entity of what follows, so nothing is bound before it.
         """
+        want = self._errand.wants[number]
         known: dict[Place, Json] = {p: value for p, _, value in given_leaves(want.arguments)}
         searches: list[Search] = []
         found = [v for _, name, v in given_leaves(want.arguments) if self._names_entity(name)]
@@ -203,7 +254,7 @@ class _Run:
                 continue
             bound = tuple(value for value in known.values() if value is not None)
             ties = tuple(peers_of(place, before)) or tuple(found)
-            search = Search(name, sought, bound, ties, self._taken(want, place))
+            search = Search(name, sought, bound, ties, self._taken(number, place))
             value, certain = (None, False) if searches else match(search, self._findings)
             if value is None or (sure and not certain):
                 weak = weak or value is not None
@@ -224,6 +275,7 @@ class _Run:
     def _look(self, searches: list[Search], patience: Patience, least: float) -> ToolCall | None:
         rested = [tool for tool in self._readers if not self._experience.idle(tool.name)]
         readers = rested if patience is Patience.NONE else self._readers
+        readers = [tool for tool in readers if self._row.get(tool.name, 0) < TOO_OFTEN]
         attempts = 1 if patience is Patience.NONE else ATTEMPTS
         # What was read before something was written may have changed since.
         old = -1 if patience is Patience.NONE else len(self._done)
@@ -237,6 +289,7 @@ class _Run:
         again = number is not None and sum(
             call_key(outcome.call) == call_key(call) for outcome in self._outcomes if outcome.ok
         ) < sum(self._errand.wants[n] == self._errand.wants[number] for n in self._open_or_done())
+        known = self._known_of(call) if number is not None else frozenset()
         outcome = self._tools.call_with(call, request=self._said, again=again)
         self._outcomes.append(outcome)
         if outcome.failure is CallFailure.NOT_ALLOWED:
@@ -245,7 +298,10 @@ class _Run:
             self._left[number] = outcome.error
             return "budget" not in outcome.error
         self._experience.observe(outcome)
+        if number is not None:
+            self._conditions.observe(outcome, known)
         name = call_key(call)
+        self._row[call.tool] = 0 if outcome.ok else self._row.get(call.tool, 0) + 1
         if outcome.ok:
             self._findings.add(outcome)
             if number is None:
@@ -292,10 +348,13 @@ class _Run:
             elif self._failed[call_key(call)] >= ATTEMPTS:
                 self._left[number] = f"its call failed {ATTEMPTS} times"
 
-    def _taken(self, want: Want, place: Place) -> tuple[Json, ...]:
-        """Return what wants that are described in the same words have taken at a place."""
-        same = [n for n in self._made if self._errand.wants[n] == want]
-        return tuple(at(self._made[number].arguments, place) for number in same)
+    def _taken(self, number: int, place: Place) -> tuple[Json, ...]:
+        """Return what is not to be taken at a place: what wants that are described in the same
+        words have taken there, and entities of which a condition does not hold."""
+        wants = self._errand.wants
+        same = [n for n in self._made if wants[n] == wants[number]]
+        taken = [at(self._made[n].arguments, place) for n in same]
+        return (*taken, *self._unfit.get(number, ()))
 
     def _open_or_done(self) -> list[int]:
         return [n for n in range(len(self._errand.wants)) if n not in self._left]

@@ -53,10 +53,13 @@ class Errand:
     Args:
         wants: in the order in which the request names them.
         facts: values that it gives beside them, such as a name or an address to look up by.
+        ordered: whether that order matters: a wanted call waits for those before it, as long as
+            these may still be made.
     """
 
     wants: tuple[Want, ...]
     facts: tuple[Feature, ...] = ()
+    ordered: bool = True
 
 
 Place: TypeAlias = "tuple[str | int, ...]"
