@@ -1,8 +1,8 @@
 """Memory of a validation in multiples of its input: python benchmarks/validate_memory.py [CASE …]
 
-The peak of a fresh process that judges one plan, less that of the same command with one step, object
-or fact, over the size of the large file (Linux only). Names have two to seven characters, so that every object in
-memory is many times its text.
+The peak of a fresh process that judges one plan, less that of the same command with one step,
+object or fact, over the size of the large file (Linux only). Names have two to seven characters, so
+that every object in memory is many times its text.
 """
 
 from __future__ import annotations
