@@ -106,7 +106,12 @@ HVR = Group("hvr", "Household robot plans, proven before they run and watched wh
         Command("evaluate", "Measure how well a verifier tells true plans from wrong ones that "
                 "are made of them.", "hvr.cli.verify.evaluate"),
     ), usual="plan"),
-    Group("tools", "Find the tools that carry out the steps of a plan.", (
+    Group("tools", "Worlds of tools: plan and run requests; find the tools for the steps of a "
+          "plan.", (
+        Command("plan", "Say what comes next with a request to tools, and the cheapest chain of "
+                "calls.", "hvr.cli.tools.plan"),
+        Command("run", "Carry a request out with calls of tools, watched and mended.",
+                "hvr.cli.tools.run"),
         Command("import", "Read tools from function schemas, MCP, OpenAPI or Python; say which "
                 "parameters mean the same.", "hvr.cli.tools.taking_in"),
         Command("retrieve", "Print the tools for the steps of a plan, in order.",

@@ -64,7 +64,7 @@ def posed(args: argparse.Namespace) -> Posed:
     from hvr.pddl import parse_domain, parse_problem
     from hvr.world_file import find_world
     from hvr.worlds.folder import WorldFolder
-    from hvr.worlds.sentences import read_goal
+    from hvr.worlds.requests import pose
     from hvr.worlds.words import words_for
 
     goal = args.goal
@@ -81,10 +81,17 @@ def posed(args: argparse.Namespace) -> Posed:
         domain = parse_domain(domain_file)
         problem, words = parse_problem(problem_file, domain), words_for(domain)
     if goal:
-        read = read_goal(goal, domain, problem, words)
-        problem = problem.replace(goal=read.formula)
+        read = pose(goal, domain, problem, words, world.ontology if world else None)
+        if world is not None and world.environment and read.domain is not domain:
+            raise UsageError(
+                f"{world.environment} does not remember what was reached before: ask for one thing "
+                "after the other",
+                field="goal",
+            )
+        domain, problem = read.domain, read.problem
         if not args.quiet:
-            print(f"goal: {read.said}", file=sys.stderr if args.json else sys.stdout)
+            told = "; ".join((read.said, *read.notes))
+            print(f"goal: {told}", file=sys.stderr if args.json else sys.stdout)
     return Posed(domain, problem, words, world)
 
 

@@ -18,7 +18,7 @@ from hvr.world_file import line_of
 from hvr.worlds.environment import Observation, check_timeless, place_of
 from hvr.worlds.folder import WorldFolder
 from hvr.worlds.observing import read_observation
-from hvr.worlds.sentences import read_goal
+from hvr.worlds.requests import pose
 from hvr.worlds.words import WorldWords, words_for
 
 _Result = TypeVar("_Result")
@@ -90,7 +90,7 @@ class _Check:
     def _goal(self, name: str, goal: str, problem: Problem, words: WorldWords | None) -> None:
         try:
             domain = self.world.domain
-            read_goal(goal, domain, problem, words or words_for(domain))
+            pose(goal, domain, problem, words or words_for(domain), self.world.ontology)
         except HvrError as error:
             self._add(self.world.file, f"the goal of the task {name!r}: {error}", goal)
 
