@@ -34,7 +34,7 @@ THE_WORLDS_OWN = (
 )
 
 ROLES_FILE = "hvr/knowledge/roles.py"
-"""Names roles in English ("filled", "liquid"), which ontologies give to what they call as they like."""
+"""Names roles in English ("filled", "liquid"), which ontologies give to whatever plays them."""
 
 GENERIC = frozenset(
     {
