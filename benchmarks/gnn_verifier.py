@@ -68,7 +68,7 @@ def main() -> int:
         data = read_tool_set(args)
         print(conditions(), f"torch {torch.__version__}, {args.threads} threads")
         print(f"{len(data.train)} training plans, {len(data.held)} plans held out, "
-              f"{len(data.tools)} tools, {len(data.tools.links)} links, {args.links}\n")  # fmt: skip
+              f"{len(data.tools)} tools, {args.links} links\n")  # fmt: skip
         (kinds if args.part == "kinds" else ablations)(data, args)
     except HvrError as error:
         print(error, file=sys.stderr)

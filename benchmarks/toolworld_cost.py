@@ -3,19 +3,19 @@
     python benchmarks/toolworld_cost.py [--part updates|search|retrain|log] [--sizes 1000,10000]
         [--tools 100000 --links 1000000] [--train-tools 1000] [--threads 2]
 
-Graphs are GENERATED, with seed 0: tool i takes one to three parameters near i and gives one to three
-a little further on; one tool in fifty gives a parameter that a thousand others take. Calls go from
-tools to tools near them, and pass values. So every graph has chains of the same lengths, whatever
-its size.
+Graphs are GENERATED, with seed 0: tool i takes one to three parameters near i and gives one to
+three a little further on; one tool in fifty gives a parameter that a thousand others take. Calls go
+from tools to tools near them, and pass values. So every graph has chains of the same lengths,
+whatever its size.
 
 updates   microseconds of CPU to take in a call, to add a tool (its meanings are known) and seconds
-          to look at the whole graph (pruning, trials, ageing); memory that the process grew by, for a
-          graph in which calls have shown every link of its share
+          to look at the whole graph (pruning, trials, ageing); memory that the process grew by,
+          for a graph whose links between tools and between values all come from calls
 log       seconds to rebuild the largest of --sizes from its log, and bytes of log an event
-search    CPU seconds of a chain as the graph grows; "proven" is hvr's planner with all tools of the
-          graph given to it, children included
-retrain   CPU and wall seconds to train link predictors for --train-tools generated tools with random
-          vectors and 2,000 runs of calls
+search    CPU seconds of a chain as the graph grows; "proven" is hvr's planner with all tools of
+          the graph given to it, children included
+retrain   CPU and wall seconds to train link predictors for --train-tools generated tools with
+          random vectors and 2,000 runs of calls
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def updates(sizes: Sequence[tuple[int, int]]) -> None:
         before = resident()
         graph = generated_graph(size, links, random)
         gc.collect()
-        memory = (resident() - before) / 2**20
+        memory, count = (resident() - before) / 2**20, link_count(graph)
         calls, tools = [], []
         for number in range(2000):
             seen = generated_call(graph, size, random, 1e9 + number)
@@ -134,7 +134,7 @@ def updates(sizes: Sequence[tuple[int, int]]) -> None:
             graph = graph.with_tool(tool)
             tools.append((time.process_time_ns() - began) / 1000)
         look = timed(lambda g=graph: evolved(g, 2e9))  # type: ignore[misc]
-        cells = [f"{size:,}", f"{link_count(graph):,}"]
+        cells = [f"{size:,}", f"{count:,}"]
         for values in (calls, tools):
             cells += [f"{median(values):.0f}", f"{quantiles(values, n=100)[-1]:.0f}",
                       f"{max(values):.0f}"]  # fmt: skip

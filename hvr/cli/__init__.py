@@ -114,6 +114,12 @@ HVR = Group("hvr", "Household robot plans, proven before they run and watched wh
                 "hvr.cli.tools.run"),
         Command("import", "Read tools from function schemas, MCP, OpenAPI or Python; say which "
                 "parameters mean the same.", "hvr.cli.tools.taking_in"),
+        Command("graph", "Draw the graph of tools and parameters, with how often calls went well.",
+                "hvr.cli.tools.graph"),
+        Command("learn", "Learn from logs of calls which tool is called after which.",
+                "hvr.cli.tools.learn"),
+        Command("serve-stats", "Serve success rates, links and removed tools of a log, as page and "
+                "JSON.", "hvr.cli.tools.serve_stats"),
         Command("retrieve", "Print the tools for the steps of a plan, in order.",
                 "hvr.cli.tools.retrieve"),
         Command("train", "Train a retriever on true plans.", "hvr.cli.tools.train"),

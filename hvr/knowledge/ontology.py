@@ -45,10 +45,13 @@ _WORDING = frozenset(
         HIDDEN_LABEL,
         *map(k, ("saidTrue", "saidFalse", "imperative", "title", "stepText", "purpose")),
         *map(k, ("writtenAs", "negationWrittenAs", "orderVerb")),
+        *map(k, ("role", "neverNamed", "under", "makes", "keeps", "askedBy", "goesInto", "whyNot")),
+        *map(k, ("inContents", "fillsWith", "lasting", "also", "ofDishes", "learntAs")),
+        k("exampleOf"),
     )
 )
-"""Properties that `wording` alone reads. Nothing follows from them, so that the closure leaves them
-out: every graph of a scene has a copy of it."""
+"""Properties that `wording` and the readers of requests alone read. Nothing follows from them, so
+that the closure leaves them out: every graph of a scene has a copy of it."""
 
 
 class Ontology:

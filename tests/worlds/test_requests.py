@@ -1,4 +1,4 @@
-"""Requests in a world that is no kitchen: its own verbs, means and places, read by the same grammar."""
+"""Requests in a world that is no kitchen: its own verbs, means and places, the same grammar."""
 
 from __future__ import annotations
 
