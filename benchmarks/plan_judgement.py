@@ -64,6 +64,8 @@ def main() -> int:
     parser.add_argument("--part", choices=(
         "verdicts", "corrections", "curve", "ablation"), action="append")  # fmt: skip
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help=(
+        "numbers of plans of the learning curve"))  # fmt: skip
     parser.add_argument("--svg", type=Path, help="write the reliability diagram")
     args = parser.parse_args()
     if not args.data.exists():
@@ -97,7 +99,7 @@ def measure(data: ToolSet, args: argparse.Namespace) -> None:
     if "corrections" in parts:
         corrections(judges, data)
     if "curve" in parts:
-        curve(embeddings, data, args.seeds)
+        curve(embeddings, data, args.seeds, args.sizes)
     if "ablation" in parts:
         ablation(embeddings, data)
 
@@ -214,14 +216,14 @@ def gained(values: np.ndarray, base: np.ndarray, draws: int = 2000) -> str:
     )
 
 
-def curve(embeddings: ToolEmbeddings, data: ToolSet, seeds: int) -> None:
+def curve(embeddings: ToolEmbeddings, data: ToolSet, seeds: int, sizes: Sequence[int]) -> None:
     """Corrections by the number of plans to learn from; another sample for each seed."""
     drafts = [d for d, _ in data.pairs]
     base = scored(drafts, data)
     none = np.zeros(len(drafts), bool)
     print("\nlearning curve; gains in node F1, accuracy of nodes, with 95 % intervals")
     row("draft", base, base, none)
-    for size in (s for s in SIZES if s < len(data.train)):
+    for size in (s for s in sizes if s < len(data.train)):
         for seed in range(seeds):
             some = Random(f"curve {seed}").sample(list(data.train), size)
             judge = fit_judge(embeddings, some, seed=seed)
