@@ -6,7 +6,7 @@ import hashlib
 import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -94,10 +94,7 @@ def call_set(name: str, apis: Path, calls: Path, source: str | None = None) -> T
 
 def bfcl_set(folder: Path) -> ToolSet:
     """Return BFCL's multi-turn dialogues; the three variants of one are one request."""
-    tools = tuple(
-        replace(tool, description=tool.description.rpartition("Tool description: ")[2])
-        for tool in read_tools(folder / "tools.json")
-    )
+    tools = read_tools(folder / "tools.json")
     runs = []
     for path in sorted(folder.glob("multi_turn_*.jsonl.gz")):
         for record in records(path, "id", "turns"):

@@ -1,7 +1,8 @@
 """Goals reached by planned calls, in tau2-bench's worlds and BFCL's: does the end state match?
 
     python benchmarks/toolworld_goals.py [--world retail,airline,telecom,bfcl] [--data DIR]
-        [--files FILE ...] [--order request|none] [--seed N] [--budget N] [--first N] [--failed]
+        [--files FILE ...] [--order request|none] [--experience graph|counts|none] [--seed N]
+        [--budget N] [--first N] [--failed]
 
 The scenarios are those of shared/data/toolworlds (its training and development half), or of other
 files in the same format (`--files`, with one world). Of each, the writing calls of its correct
@@ -9,7 +10,8 @@ calls are what is wanted; `benchmarks/toolworlds.py` says what of their values i
 only described, and what are facts beside them. hvr sees neither the correct calls nor the values
 that look-ups yield: it plans the look-ups, picks entities by their features, and makes the calls.
 What was learnt from calls are the correct calls of the *other* scenarios: how often each tool went
-well, what its results held, which values were passed on from where.
+well, what its results held, which values were passed on from where; in the learnt graph, in plain
+counts, or nothing at all (`--experience`).
 
 order request   the wants in the order in which the request has them (that of the correct calls)
 order none      in an order drawn at random: hvr finds out by refusals
@@ -27,7 +29,7 @@ import argparse
 import random
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -50,11 +52,18 @@ from hvr.calling.guard import CallPolicy, GuardedTools
 from hvr.calling.values import CallOutcome
 from hvr.errors import HvrError
 from hvr.navigation.errands import Carried, carry_out
-from hvr.navigation.experience import CountedExperience
+from hvr.navigation.experience import CountedExperience, Experience
 from hvr.navigation.findings import entities, key
+from hvr.navigation.graph_experience import GraphExperience
 from hvr.navigation.lookups import call_key
 from hvr.navigation.wants import scalars_in
 from hvr.tools.catalogue.schema import Effect
+
+EXPERIENCES: dict[str, Callable[[Sequence[Sequence[CallOutcome]]], Experience]] = {
+    "graph": GraphExperience,
+    "counts": CountedExperience,
+    "none": lambda _: CountedExperience(),
+}
 
 
 @dataclass(frozen=True)
@@ -74,7 +83,8 @@ def main() -> None:
     """Measure each world, and print a table."""
     options = _options()
     print(conditions(options.seed))
-    print(f"wants in the order of the {options.order}, at most {options.budget} calls a scenario")
+    print(f"order of wants: {options.order}; experience: {options.experience}; "
+          f"at most {options.budget} calls a scenario")  # fmt: skip
     head = ("world", "scenarios", "reached", "calls", "truth", "needed", "beside", "unneeded")
     print(" | ".join(head))
     ledger = Ledger()
@@ -94,12 +104,12 @@ def measure(
     results = []
     for number, (scenario, (truth, state)) in enumerate(zip(scenarios, replayed, strict=True)):
         others = [outcomes for n, (outcomes, _) in enumerate(replayed) if n != number]
-        experience = CountedExperience(others)
+        experience = EXPERIENCES[options.experience](others)
         errand = oracle(scenario, truth, ledger, experience.flow)
         if options.order == "none":
             wants = list(errand.wants)
             random.Random(f"{options.seed} {scenario.id}").shuffle(wants)
-            errand = replace(errand, wants=tuple(wants))
+            errand = replace(errand, wants=tuple(wants), ordered=False)
         tools = GuardedTools(scenario.open(), scenario.world, CallPolicy(options.budget))
         carried = carry_out(tools, errand, experience)
         results.append(_result(scenario, truth, carried, tools, tools.state() == state))
@@ -156,6 +166,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--budget", type=int, default=60)
     parser.add_argument("--first", type=int, default=None, help="scenarios of each world")
+    parser.add_argument("--experience", choices=tuple(EXPERIENCES), default="graph")
     parser.add_argument("--failed", action="store_true", help="list what was not reached")
     return parser.parse_args()
 

@@ -20,6 +20,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice, product
 from pathlib import Path
 from typing import Any
 
@@ -141,7 +142,7 @@ def oracle(
     tools = scenario.open()
     schemas = {tool.name: tool for tool in tools.catalogue.tools}
     reads = [o.call for o in outcomes if schemas[o.call.tool].effect is Effect.READS]
-    seen = _explored(tools, scenario.said, (), schemas, None)
+    seen = explored(tools, scenario.said, (), schemas, None)
     facts = _facts(scenario, outcomes, schemas, seen, ledger)
     writes = [o.call for o in outcomes if schemas[o.call.tool].effect is not Effect.READS]
     said_by_calls = [
@@ -150,7 +151,7 @@ def oracle(
         for name, value in call.arguments.items()
         if not isinstance(value, (list, dict)) and said(value, scenario.texts)
     ]
-    seen = _explored(tools, [*facts, *said_by_calls], reads, schemas, flow)
+    seen = explored(tools, [*facts, *said_by_calls], reads, schemas, flow)
     first = seen.calls
     wants = []
     known = {key(fact.value) for fact in facts}
@@ -192,12 +193,31 @@ def _facts(
     return list(facts)
 
 
-def _explored(
+def explored(
     tools: ToolEnvironment, facts: Iterable[Feature], reads: Sequence[ToolCall],
     schemas: Mapping[str, ToolSchema], flow: Flow | None, most: int = 80,
 ) -> Findings:  # fmt: skip
     """Return what reading calls say of the first state, beginning with what the user says."""
-    seen, made = Findings(facts, (), flow), set[str]()
+    seen = Findings(facts, (), flow)
+    explore(tools, seen, schemas, reads, most)
+    return seen
+
+
+def explore(
+    tools: ToolEnvironment, seen: Findings, schemas: Mapping[str, ToolSchema],
+    reads: Sequence[ToolCall] = (), most: int = 80, inputs: int = 1,
+) -> None:  # fmt: skip
+    """Make reading calls until nothing new comes, and take in what they say.
+
+    Args:
+        tools: where they are made.
+        seen: takes in their results.
+        schemas: of the tools that are used.
+        reads: calls to begin with.
+        most: calls in all.
+        inputs: values that a tool may need to be called in all ways.
+    """
+    made: set[str] = set()
     readers = [tool for tool in schemas.values() if tool.effect is Effect.READS]
     calls = list(reads)
     while len(made) < most:
@@ -207,22 +227,25 @@ def _explored(
                 outcome = tools.call(call)
                 if outcome.ok:
                     seen.add(outcome)
-        calls = [call for tool in readers for call in _simple_calls(tool, seen)]
+        calls = [call for tool in readers for call in _calls_of(tool, seen, inputs)]
         calls = [call for call in calls if call_key(call) not in made]
         if not calls:
             break
-    return seen
 
 
-def _simple_calls(tool: ToolSchema, seen: Findings) -> list[ToolCall]:
-    """Return the calls of a tool that needs nothing, or one text that is at hand."""
+def _calls_of(tool: ToolSchema, seen: Findings, inputs: int) -> list[ToolCall]:
+    """Return the calls of a tool that needs only texts which are at hand, and not too many."""
     needed = [parameter for parameter in tool.takes if parameter.required]
-    if not needed:
-        return [ToolCall(tool.name, {})]
-    if len(needed) > 1 or needed[0].type != "string":
+    if len(needed) > inputs or any(parameter.type != "string" for parameter in needed):
         return []
-    values = [found.value for found in seen.suiting(needed[0].name)]
-    return [ToolCall(tool.name, {needed[0].name: v}) for v in values if isinstance(v, str)]
+    values = [
+        list(dict.fromkeys(f.value for f in seen.suiting(p.name) if isinstance(f.value, str)))
+        for p in needed
+    ]
+    return [
+        ToolCall(tool.name, {p.name: value for p, value in zip(needed, some, strict=True)})
+        for some in islice(product(*values), 40 if len(needed) > 1 else None)
+    ]
 
 
 class _Giving:
@@ -242,6 +265,7 @@ class _Giving:
         """Return the arguments as the errand has them."""
         origins: dict[Place, list[Finding]] = {}
         bound: dict[Place, Json] = {}
+        before: dict[Place, Json] = {}
         for place, name, value in given_leaves(call.arguments):
             found = self._origins(name, value)
             if found:
@@ -251,8 +275,9 @@ class _Giving:
         sought: dict[Place, Sought] = {}
         for place, name, value in given_leaves(call.arguments):
             if place in origins:
-                sought[place] = Sought(self._features(name, origins[place], place, bound))
+                sought[place] = Sought(self._features(name, origins[place], place, bound, before))
                 bound[place] = value
+            before[place] = value
         return {name: _with(value, sought, (name,)) for name, value in call.arguments.items()}
 
     def _origins(self, name: str, value: Json) -> list[Finding]:
@@ -278,10 +303,11 @@ class _Giving:
         return fitting
 
     def _features(
-        self, name: str, found: Sequence[Finding], place: Place, bound: Mapping[Place, Json]
-    ) -> tuple[Feature, ...]:
+        self, name: str, found: Sequence[Finding], place: Place, bound: Mapping[Place, Json],
+        before: Mapping[Place, Json],
+    ) -> tuple[Feature, ...]:  # fmt: skip
         """Return as few features as tell an entity from the others beside it."""
-        peers = peers_of(place, bound)
+        peers = peers_of(place, before)
         own = max(found, key=lambda one: (
             self._seen.within(one, peers), self._seen.within(one, bound.values()),
             len(one.traits)))  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -36,6 +36,7 @@ _KEYS = {
     "task_files": (list, "a list of files, which may have *"),
     "tasks": (dict, "a table [tasks.NAME] for each task"),
     "agents": (dict, "a table [agents.NAME] for each robot"),
+    "tools": (dict, "a table [tools] that says where the tools are"),
 }
 
 
@@ -78,6 +79,25 @@ class WorldTask:
     goal: str = ""
 
 
+@dataclass(frozen=True)
+class ToolTask:
+    """A task of a world of tools.
+
+    Args:
+        name: its name.
+        request: what is wanted, in words.
+        done: tools that are to have been called.
+        known: meanings of which a value is to be known.
+        values: what the request says, by parameter or meaning.
+    """
+
+    name: str
+    request: str = ""
+    done: tuple[str, ...] = ()
+    known: tuple[str, ...] = ()
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+
 class WorldFile:
     """What the `world.toml` of a folder says.
 
@@ -94,6 +114,8 @@ class WorldFile:
         prompts: folder of templates for language models; None for those that suit any world.
         environment: `module:function` of an environment of facts; empty for the PDDL environment.
         environments: names of environments that play the scenes; the first is the usual one.
+        tools: where the tools are (`hvr.calling.worlds`); empty in a world of a domain.
+        tool_tasks: by name; of a world of tools only.
 
     Raises:
         DataFileError: `world.toml` is missing, not TOML, or has not what it needs.
@@ -106,10 +128,16 @@ class WorldFile:
             raise DataFileError(f"{folder} is no world: it has no {FILE} (hvr world new makes one)")
         content = read_toml(self.file)
         self._check_kinds(content)
-        if "domain" not in content:
-            raise self._wrong('it names no domain; write domain = "domain.pddl"')
+        self._content = content
+        self.tools: Mapping[str, Any] = MappingProxyType(content.get("tools", {}))
+        if self.tools:
+            self._check_tools(content)
+        elif "domain" not in content:
+            raise self._wrong(
+                'it names no domain; write domain = "domain.pddl", or [tools] for a world of tools'
+            )
         self.name: str = content.get("name", folder.resolve().name)
-        self.domain_file = folder / content["domain"]
+        self.domain_file = folder / content.get("domain", "domain.pddl")
         self.ontology_files = self._files(content, "ontology")
         self.problem_files = self._files(content, "problems")
         self.task_files = self._files(content, "task_files")
@@ -126,6 +154,13 @@ class WorldFile:
             raise self._wrong(f"it has no scene {self.first_scene!r}", "first_scene")
         self.tasks: Mapping[str, WorldTask] = MappingProxyType(
             {name: self._task(name, value) for name, value in content.get("tasks", {}).items()}
+            if not self.tools
+            else {}
+        )
+        self.tool_tasks: Mapping[str, ToolTask] = MappingProxyType(
+            {name: self._tool_task(name, v) for name, v in content.get("tasks", {}).items()}
+            if self.tools
+            else {}
         )
         agents = {name: self._agent(name, v) for name, v in content.get("agents", {}).items()}
         every = Agent("agent", self.domain_file, "can do everything")
@@ -141,8 +176,14 @@ class WorldFile:
         """The domain.
 
         Raises:
+            UsageError: it is a world of tools.
             DataFileError, PddlError: it cannot be read.
         """
+        if self.tools:
+            raise UsageError(
+                f"{self.name} is a world of tools, whose actions are calls: "
+                f"hvr tools run {self.name}", field="world",
+            )  # fmt: skip
         return parse_domain(self.domain_file)
 
     @cached_property
@@ -164,6 +205,16 @@ class WorldFile:
         if self.ontology is None:
             raise self._wrong('it has scenes and no ontology = ["…"] that says what is in them')
         return self.ontology
+
+    def matching_nothing(self) -> tuple[tuple[str, str], ...]:
+        """Return the entries with patterns that no file matches, and the patterns."""
+        keys = ("ontology", "problems", "task_files", "scenes")
+        return tuple(
+            (key, name)
+            for key in keys
+            for name in self._content.get(key, ())
+            if not self._files({key: [name]}, key)
+        )
 
     # reading world.toml
 
@@ -193,6 +244,26 @@ class WorldFile:
                 f'the task {name!r} needs problem = "FILE", and may have goal = "…"', name
             )
         return WorldTask(name, self.folder / value["problem"], value.get("goal", ""))
+
+    def _check_tools(self, content: Mapping[str, Any]) -> None:
+        for key in content:
+            if key not in ("name", "tools", "tasks"):
+                raise self._wrong(
+                    f"it is a world of tools, and has {key!r}, which is of other worlds", key
+                )
+
+    def _tool_task(self, name: str, value: Any) -> ToolTask:
+        kinds = {"request": str, "done": list, "known": list, "values": dict}
+        good = isinstance(value, dict) and set(value) <= set(kinds)
+        good = good and all(isinstance(value[key], kinds[key]) for key in value)
+        lists = [*value.get("done", ()), *value.get("known", ())] if good else []
+        if not good or not lists or not all(isinstance(one, str) for one in lists):
+            raise self._wrong(
+                f'the task {name!r} needs done = ["TOOL"] or known = ["MEANING"], and may have '
+                'request = "…" and values = { NAME = … }', name
+            )  # fmt: skip
+        done, known = tuple(value.get("done", ())), tuple(value.get("known", ()))
+        return ToolTask(name, value.get("request", ""), done, known, value.get("values", {}))
 
     def _agent(self, name: str, value: Any) -> Agent:
         known = {"domain", "description"}

@@ -106,9 +106,20 @@ HVR = Group("hvr", "Household robot plans, proven before they run and watched wh
         Command("evaluate", "Measure how well a verifier tells true plans from wrong ones that "
                 "are made of them.", "hvr.cli.verify.evaluate"),
     ), usual="plan"),
-    Group("tools", "Find the tools that carry out the steps of a plan.", (
+    Group("tools", "Worlds of tools: plan and run requests; find the tools for the steps of a "
+          "plan.", (
+        Command("plan", "Say what comes next with a request to tools, and the cheapest chain of "
+                "calls.", "hvr.cli.tools.plan"),
+        Command("run", "Carry a request out with calls of tools, watched and mended.",
+                "hvr.cli.tools.run"),
         Command("import", "Read tools from function schemas, MCP, OpenAPI or Python; say which "
                 "parameters mean the same.", "hvr.cli.tools.taking_in"),
+        Command("graph", "Draw the graph of tools and parameters, with how often calls went well.",
+                "hvr.cli.tools.graph"),
+        Command("learn", "Learn from logs of calls which tool is called after which.",
+                "hvr.cli.tools.learn"),
+        Command("serve-stats", "Serve success rates, links and removed tools of a log, as page and "
+                "JSON.", "hvr.cli.tools.serve_stats"),
         Command("retrieve", "Print the tools for the steps of a plan, in order.",
                 "hvr.cli.tools.retrieve"),
         Command("train", "Train a retriever on true plans.", "hvr.cli.tools.train"),

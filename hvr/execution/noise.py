@@ -23,8 +23,10 @@ TOLERATED = 1e-6
 MOST_LOOKS = 25
 """Looks after which what is still undecided is taken to be as expected."""
 
-_FIELDS = ("isOpen", "isToggled", "isSliced", "isBroken", "isCooked", "isDirty")
-_FIELDS = (*_FIELDS, "isFilledWithLiquid", "fillLiquid", "temperature")
+_FIELDS = (
+    *("isOpen", "isToggled", "isSliced", "isBroken", "isCooked", "isDirty", "isFilledWithLiquid"),
+    *("fillLiquid", "temperature"),
+)
 _HELD = ("", "held")
 _Key: TypeAlias = tuple[str, str]
 

@@ -146,9 +146,7 @@ class _Moment:
 @lru_cache(maxsize=8)
 def _rules(ontology: Ontology) -> _Rules:
     def predicates(terms: Collection[Any]) -> frozenset[str]:
-        return frozenset(
-            str(v) for t in terms for v in ontology.annotation(str(t), "pddlPredicate")
-        )
+        return frozenset(p for t in terms for p in ontology.predicates(str(t)))
 
     def types(classes: Collection[Any]) -> frozenset[str]:
         below = {b for c in classes for b in ontology.subclasses(str(c), reflexive=True)}

@@ -45,10 +45,13 @@ _WORDING = frozenset(
         HIDDEN_LABEL,
         *map(k, ("saidTrue", "saidFalse", "imperative", "title", "stepText", "purpose")),
         *map(k, ("writtenAs", "negationWrittenAs", "orderVerb")),
+        *map(k, ("role", "neverNamed", "under", "makes", "keeps", "askedBy", "goesInto", "whyNot")),
+        *map(k, ("inContents", "fillsWith", "lasting", "also", "ofDishes", "learntAs")),
+        k("exampleOf"),
     )
 )
-"""Properties that `wording` alone reads. Nothing follows from them, so that the closure leaves them
-out: every graph of a scene has a copy of it."""
+"""Properties that `wording` and the readers of requests alone read. Nothing follows from them, so
+that the closure leaves them out: every graph of a scene has a copy of it."""
 
 
 class Ontology:
@@ -214,8 +217,14 @@ class Ontology:
 
     @cached_property
     def object_types(self) -> tuple[str, ...]:
-        """The classes that are AI2-THOR's object types: objects are direct instances of these."""
-        return tuple(sorted(self._one_by("thorType").values()))
+        """The classes of which objects are direct instances: a simulator's object types, or else
+        the classes of PDDL types that have none below them.
+        """
+        simulated = self._one_by("thorType")
+        if simulated:
+            return tuple(sorted(simulated.values()))
+        typed = set(self._one_by("pddlType").values())
+        return tuple(sorted(c for c in typed if typed.isdisjoint(self._below.get(c, ()))))
 
     @cache  # noqa: B019 - an ontology lives as long as the process
     def related(self, prop: str, cls: str) -> frozenset[str]:

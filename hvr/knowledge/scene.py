@@ -37,9 +37,8 @@ class SceneReader:
         self._shattering = frozenset(ontology.subjects("shatters"))
         self._temperatures = self._by_thor_value("Temperature")
         self._liquids = self._by_thor_value("Liquid")
-        self._usual_liquid = str(
-            next(iter(ontology.annotation("containsLiquid", "usualValue")), "")
-        )
+        usual = ontology.annotation("containsLiquid", "usualValue")
+        self._usual_liquid = str(usual[0]) if usual else ""
         self._switches = tuple(
             (prop, ontology.domain_of(prop), ontology.range_of(prop))
             for prop in ontology.subjects("joinsSwitch")
@@ -186,9 +185,9 @@ class SceneReader:
         temperature = self._temperatures.get(str(o.attributes.get("temperature", "")))
         if temperature is not None:
             yield node, k("temperature"), k(temperature)
-        if "Fillable" in classes and o.attributes.get("isFilledWithLiquid"):
-            if liquid := self._liquid(o, classes):
-                yield node, k("containsLiquid"), k(liquid)
+        full = "Fillable" in classes and o.attributes.get("isFilledWithLiquid")
+        if full and (liquid := self._liquid(o, classes)):
+            yield node, k("containsLiquid"), k(liquid)
 
     def _liquid(self, o: SceneObject, classes: frozenset[str]) -> str:
         liquid = self._liquids.get(str(o.attributes.get("fillLiquid") or "").lower())

@@ -7,7 +7,7 @@ from hvr.knowledge.roles import PORTABLE, VESSEL
 from hvr.language.choice import ObjectChoice
 from hvr.language.literals import asks, literals
 from hvr.language.meaning import Condition, Entity, SpatialRelation
-from hvr.language.methods import Means
+from hvr.language.methods import Manner
 
 _MOST_NAMED = 8
 
@@ -113,7 +113,7 @@ def _check_method(choice: ObjectChoice, condition: Condition, object_class: str)
             raise ImpossibleGoalError(f"{_cannot(condition.word, label)} {why}")
 
 
-def _is_liquid(choice: ObjectChoice, object_class: str, means: Means) -> bool:
+def _is_liquid(choice: ObjectChoice, object_class: str, means: Manner) -> bool:
     """Return whether a class only stands for the vessel of a liquid that is to be treated."""
     vessels = choice.taxonomy.methods.vessels_with(means)
     return any(

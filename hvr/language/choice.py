@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 
-from hvr.errors import ImpossibleGoalError
+from hvr.errors import ImpossibleGoalError, PddlError
 from hvr.knowledge.roles import CARRIER
 from hvr.knowledge.wording import wording_of
 from hvr.language.class_choice import ClassChoice
@@ -294,8 +294,12 @@ class ObjectChoice(ClassChoice):
 
     def holds(self, template: str, name: str) -> bool:
         """Return whether a condition on `?x` holds of an object at the start."""
-        thing = TypedName(PLACEHOLDER, (self.taxonomy.roles.thing_type,))
-        formula = parse_formula(template.replace("?x", PLACEHOLDER), self.domain, [thing])
+        kind = self.taxonomy.pddl_type(self.inventory.classes[name])
+        thing = TypedName(PLACEHOLDER, (kind,))
+        try:
+            formula = parse_formula(template.replace("?x", PLACEHOLDER), self.domain, [thing])
+        except PddlError:
+            return False  # the predicate is none of things of this type
         return self.inventory.holds(formula, name)
 
     def _elsewhere(self, number: int, chosen: tuple[str, ...]) -> str:

@@ -94,13 +94,10 @@ class Liquids:
 
     def _flows_from(self, adjunct: Adjunct) -> str | None:
         """Return the liquid that what an adjunct names gives: coffee 'at the coffee machine'."""
-        ontology = self.taxonomy.ontology
         named = {n.object_class for thing in adjunct.things for n in thing.nouns}
-        for means in sorted(ontology.instances("Means")):
-            liquid = str(ontology.annotation(means, "achieves")[0])
-            sources = str(ontology.annotation(means, "needs")[0]).split()
-            if liquid in self.liquids and named & set(sources):
-                return liquid
+        for means in self.taxonomy.methods.means:
+            if means.achieves in self.liquids and named & set(means.needs):
+                return means.achieves
         return None
 
     def _fill_with(self, verb: Verb, vessel: int, thing: NounPhrase) -> None:

@@ -15,7 +15,7 @@ from hvr.values import cached_property
 
 
 @dataclass(frozen=True)
-class Means:
+class Manner:
     """How a state or a liquid is brought about.
 
     Args:
@@ -54,14 +54,14 @@ class Methods:
     # --- means ---------------------------------------------------------------------------
 
     @cached_property
-    def means(self) -> tuple[Means, ...]:
+    def means(self) -> tuple[Manner, ...]:
         """The means, in the order of their names."""
         return tuple(self._by_name.values())
 
     @cached_property
-    def _by_name(self) -> dict[str, Means]:
+    def _by_name(self) -> dict[str, Manner]:
         return {
-            name: Means(
+            name: Manner(
                 self._text(name, "achieves"),
                 self._listed(name, "needs"),
                 self._listed(name, "askedBy"),
@@ -76,7 +76,7 @@ class Methods:
         """Return the classes of which one is needed for a predicate or liquid."""
         return tuple(c for m in self.means if m.achieves == achieved for c in m.needs)
 
-    def used_with(self, classes: Iterable[str]) -> Means | None:
+    def used_with(self, classes: Iterable[str]) -> Manner | None:
         """Return the means with which things are treated in dishes of some classes, or None."""
         known = self._listed_of("usedWith")
         names = (name for c in classes for name in sorted(known.get(c, ())))
@@ -103,7 +103,7 @@ class Methods:
                  if of == liquid and literals(c) <= wanted]  # fmt: skip
         return max(found, default=(0, ()))[1]
 
-    def vessels_with(self, means: Means) -> frozenset[str]:
+    def vessels_with(self, means: Manner) -> frozenset[str]:
         """Return the classes in which liquids are treated by a means."""
         return frozenset(c for _, condition, classes in self._vessels
                          if asks(condition, means.achieves) for c in classes)  # fmt: skip

@@ -24,8 +24,6 @@ from hvr.language.methods import Methods
 from hvr.retrieval.inventory import Inventory
 from hvr.values import cached_property
 
-RANGE = "http://www.w3.org/2000/01/rdf-schema#range"
-
 
 class Taxonomy:
     """A view of the ontology for grammar and goals.
@@ -102,16 +100,15 @@ class Taxonomy:
     def switched(self) -> frozenset[str]:
         """The classes of things that are switched by others, by controls of their own."""
         return frozenset(
-            str(name) for prop in self.roles.players(SWITCHES)
-            for name in self.ontology.annotation(prop, RANGE)
+            name for prop in self.roles.players(SWITCHES)
+            if (name := self.ontology.range_of(prop))
         )  # fmt: skip
 
     def with_controls(self, classes: set[str]) -> set[str]:
         """Return classes with those that are on and off together with them."""
         ontology, more = self.ontology, set(classes)
         for prop in self.roles.players(SWITCHES):
-            ends = {str(name) for name in ontology.annotation(prop, RANGE)}
-            ends.update(filter(None, [ontology.domain_of(prop)]))
+            ends = set(filter(None, (ontology.domain_of(prop), ontology.range_of(prop))))
             more |= ends if ends & classes else set()
         return more
 
@@ -172,8 +169,15 @@ class Taxonomy:
         return tuple(sorted(c for c in self._types if self.plays(c, role)))
 
     def class_of_type(self, name: str) -> str | None:
-        """Return the class of a PDDL type name (`mug`), or None."""
-        return self.ontology.class_of_pddl_type(name)
+        """Return the class of a PDDL type name (`mug`), or None.
+
+        Names of objects are made of letters, so that `storage-rack` is known as `storagerack`, too.
+        """
+        return self.ontology.class_of_pddl_type(name) or self._squeezed.get(name)
+
+    @cached_property
+    def _squeezed(self) -> dict[str, str]:
+        return {squeezed_type(self.pddl_type(c)): c for c in sorted(self._types)}
 
     def pddl_type(self, object_class: str) -> str:
         """Return the PDDL type of an object type."""
@@ -222,3 +226,8 @@ class Taxonomy:
     def relation(self, receptacle_class: str) -> str:
         """Return the PDDL predicate for being at a receptacle: `in` for containers, else `on`."""
         return "in" if self.plays(receptacle_class, CONTAINER) else "on"
+
+
+def squeezed_type(name: str) -> str:
+    """Return the letters of the name of a type."""
+    return "".join(filter(str.isalpha, name.lower()))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from random import Random
 
 from hvr.navigation.backward import BOUNDS, BackwardBounds, backward_tools, forward_chain, producers
-from hvr.navigation.chains import CallFacts, NavigationTool, ToolChain
+from hvr.navigation.chains import CallFacts, NavigationTool, ToolChain, reachable
 from hvr.navigation.graph import NavigationGraph
 from hvr.navigation.learnt import passed_on
 
@@ -117,20 +117,24 @@ def _steps(some: frozenset[str], space: _Space) -> list[NavigationTool]:
 
 
 def _unmet(some: frozenset[str], space: _Space) -> list[str]:
-    given = space.facts.known.union(*(step.gives for step in _steps(some, space)))
-    needs = space.goal.known.union(*(step.needs for step in _steps(some, space)))
-    return sorted(needs - given)
+    """Return what the goal and the tools need that no call gives which can be made."""
+    steps = _steps(some, space)
+    needs = space.goal.known.union(*(step.needs for step in steps))
+    return sorted(needs - reachable(space.facts, steps).known)
 
 
 def _mutated(some: frozenset[str], space: _Space, random: Random) -> frozenset[str]:
     """Add a tool that gives what is missing, or take one away, or both."""
-    unmet = [parameter for parameter in _unmet(some, space) if space.givers.get(parameter)]
+    new = [
+        name for parameter in _unmet(some, space) for name in space.givers.get(parameter, ())
+        if name not in some
+    ]  # fmt: skip
     spare = sorted(some - space.goal.done)
-    take = bool(spare) and (not unmet or random.random() < 0.2)
+    take = bool(spare) and (not new or random.random() < 0.2)
     if take:
         some = some - {random.choice(spare)}
-    if unmet and (not take or random.random() < 0.5):
-        some = some | {random.choice(space.givers[random.choice(unmet)])}
+    if new and (not take or random.random() < 0.5):
+        some = some | {random.choice(new)}
     return some
 
 

@@ -114,7 +114,8 @@ def tool_score(graph: NavigationGraph, tool: str, parameter: str, goal: CallFact
     score += max((targets[name].weight for name in goal.done if name in targets), default=0.0)
     if parameter in goal.known:
         score += (graph.outputs.get(tool, parameter) or UNTRIED).weight
-    return score * graph.tools[tool].evidence.weight / UNTRIED.weight / 2
+    # A tool that fails more often than one that nobody tried is worth less, and the other way.
+    return score * graph.tools[tool].evidence.weight / UNTRIED.weight
 
 
 def forward_chain(

@@ -129,7 +129,11 @@ class Findings:
 
     def traits(self, found: Finding) -> frozenset[Trait]:
         """Return all that is known of the entity that a value names, from any result."""
-        name = key(found.value)
+        return self.known_of(found.value)
+
+    def known_of(self, value: Json) -> frozenset[Trait]:
+        """Return all that is known of the entity that a value names."""
+        name = key(value)
         return frozenset(self._about.get(name, ())) | frozenset(self._own.get(name, ()))
 
     def together(self, value: Json, others: Iterable[Json]) -> int:

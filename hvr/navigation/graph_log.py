@@ -75,6 +75,11 @@ def write_event(path: Path, event: GraphEvent) -> None:
     append_json_line(path, event_record(event))
 
 
+def event_lines(events: Iterable[GraphEvent]) -> str:
+    """Return the text of a log with these events."""
+    return "".join(json.dumps(event_record(event)) + "\n" for event in events)
+
+
 def read_events(path: Path) -> Iterator[GraphEvent]:
     """Give the events of a log; a line that is not whole at its end is left out.
 
@@ -82,7 +87,7 @@ def read_events(path: Path) -> Iterator[GraphEvent]:
         DataFileError: it cannot be read, or a line is no event.
     """
     for number, record in read_log(path):
-        yield _event(record, f"{path}: line {number}")
+        yield event_of(record, f"{path}: line {number}")
 
 
 def event_record(event: GraphEvent) -> dict[str, Any]:
@@ -104,7 +109,12 @@ def event_record(event: GraphEvent) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _event(record: Any, place: str) -> GraphEvent:
+def event_of(record: Any, place: str) -> GraphEvent:
+    """Return the event that a line of a log holds.
+
+    Raises:
+        DataFileError: it holds none; `place` says where.
+    """
     try:
         kind = record["event"]
         if kind == "tool":

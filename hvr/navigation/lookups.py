@@ -46,7 +46,7 @@ class Search:
         sought: what is known of it.
         bound: values of the same wanted call that are known already.
         ties: of these, those that belong to it most closely: what stands at its place in
-            another list or in its object, or else what was found for the call before.
+            another list or in its object, or else what names an entity, or was found before.
         taken: values that other wants with the same words have taken.
     """
 

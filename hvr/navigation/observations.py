@@ -65,7 +65,15 @@ class MeaningNames:
 
 
 def observations(lines: Iterable[Mapping[str, Any]], names: MeaningNames) -> Iterator[Observation]:
-    """Give what logged calls showed.
+    """Give what logged calls showed; see `observed`."""
+    for _, seen in observed(lines, names):
+        yield seen
+
+
+def observed(
+    lines: Iterable[Mapping[str, Any]], names: MeaningNames
+) -> Iterator[tuple[tuple[str, str], Observation]]:
+    """Give what logged calls showed, each with its world and run.
 
     Args:
         lines: of a log as `hvr.calling.log` writes it, in order. Calls of one `run` and `world`
@@ -90,7 +98,7 @@ def observations(lines: Iterable[Mapping[str, Any]], names: MeaningNames) -> Ite
         if seen is not None:
             if seen.ok:
                 worked[run] = seen.tool
-            yield seen
+            yield run, seen
 
 
 def _observation(

@@ -53,10 +53,13 @@ class Errand:
     Args:
         wants: in the order in which the request names them.
         facts: values that it gives beside them, such as a name or an address to look up by.
+        ordered: whether that order matters: a wanted call waits for those before it, as long as
+            these may still be made.
     """
 
     wants: tuple[Want, ...]
     facts: tuple[Feature, ...] = ()
+    ordered: bool = True
 
 
 Place: TypeAlias = "tuple[str | int, ...]"
@@ -88,15 +91,22 @@ def scalars_in(arguments: Mapping[str, Argument]) -> Iterator[Json]:
 
 
 def peers_of(place: Place, values: Mapping[Place, Json]) -> list[Json]:
-    """Return the values that belong to a place: in its object, or at its place in other lists."""
-    index = next((step for step in reversed(place) if isinstance(step, int)), None)
+    """Return the values before a place that belong to it: in its object, or its row of lists.
+
+    Args:
+        place: in the arguments of a call.
+        values: at other places, in the order of the call.
+    """
+    row = _row(place)
     return [
         value
         for other, value in values.items()
-        if index is not None
-        and len(other) == len(place)
-        and next((step for step in reversed(other) if isinstance(step, int)), None) == index
+        if row is not None and len(other) == len(place) and _row(other) == row
     ]
+
+
+def _row(place: Place) -> int | None:
+    return next((step for step in reversed(place) if isinstance(step, int)), None)
 
 
 def at(arguments: Mapping[str, Json], place: Place) -> Json:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, TypeVar
+from typing import Any, TypeVar
 
 from hvr.errors import ImpossibleGoalError, SimulatorError
 from hvr.execution.acting import Acting
@@ -49,11 +49,21 @@ from hvr.worlds.detection import (
     lacking,
     predicate_of,
 )
-from hvr.worlds.environment import FactEnvironment, Observation, check_timeless, place_of
+from hvr.worlds.environment import (
+    FactEnvironment,
+    Observation,
+    Telling,
+    check_timeless,
+    place_of,
+)
 from hvr.worlds.observing import read_observation
 from hvr.worlds.planning import PlanMaker, problem_at
 
 _Result = TypeVar("_Result")
+
+
+RUNGS = Rungs(("retry",), ("satisfy",))
+"""The recoveries among facts, if nothing else is said."""
 
 
 @dataclass(frozen=True)
@@ -63,11 +73,12 @@ class FactPolicy:
     Args:
         domain: the actions.
         planner: makes the plans.
+        rungs: the recoveries that suit it.
     """
 
     domain: Domain
     planner: PlanMaker
-    rungs: ClassVar[Rungs] = Rungs(("retry",), ("satisfy",))
+    rungs: Rungs = RUNGS
 
     def clearing(self, things: Sequence[str], place: str) -> Problem:
         """Not asked for: a world of facts knows no places (see `Acting.crowding`)."""
@@ -166,6 +177,12 @@ class FactWorld(Acting):
         else:
             self._refused[action] = 0
         return error
+
+    def sent(self, action: GroundAction, error: str) -> dict[str, Any]:
+        """Return what was sent to the environment: as it tells where it does, else the action."""
+        if isinstance(self.env, Telling):
+            return self.env.sent()
+        return {"action": action.name, "args": list(action.args), "success": not error}
 
     def look(self, believed: State) -> State:
         """Return what is seen, as a state of the task of what is believed of hidden facts."""
@@ -288,7 +305,7 @@ class FactWatch:
             success=not error,
             error=error,
             difference=difference_of(expected, observed),
-            sent=({"action": action.name, "args": list(action.args), "success": not error},),
+            sent=(self.world.sent(action, error),),
             failures=failures,
             not_seen=tuple(a for a in changed if a.predicate in self.world.hidden),
             changed=tuple(one for one in seen if predicate_of(one) not in self.world.hidden),

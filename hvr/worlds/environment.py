@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from types import MappingProxyType
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from hvr.errors import UsageError
 from hvr.pddl import Atom, Domain, FunctionTerm, GroundAction, Problem, State, Task
@@ -61,6 +61,15 @@ class FactEnvironment(Protocol):
 
     def observe(self) -> Observation:
         """Return what is seen now."""
+        ...
+
+
+@runtime_checkable
+class Telling(Protocol):
+    """An environment that tells what an action became: a call with arguments, say."""
+
+    def sent(self) -> dict[str, Any]:
+        """Return what the last action became, as the page of a run shows it."""
         ...
 
 

@@ -81,7 +81,7 @@ def run_world(
     problem: Problem,
     wording: Wording,
     *,
-    planner: PlanMaker | None = None,
+    planner: PlanMaker | FactPolicy | None = None,
     max_replans: int = MOST_REPLANS,
     listen: Callable[[Event], None] | None = None,
 ) -> WorldRun:
@@ -92,7 +92,7 @@ def run_world(
         domain: the actions.
         problem: objects, goal and constraints, and what hidden facts are believed to be.
         wording: says what holds.
-        planner: makes the plans.
+        planner: makes the plans; a policy also says how it recovers.
         max_replans: most new plans.
         listen: called with each event as it happens.
 
@@ -109,7 +109,9 @@ def run_world(
             listen(event)
 
     world = FactWorld(env, domain, problem, wording)
-    policy = FactPolicy(domain, planner or StatePlanner())
+    policy = planner
+    if not isinstance(policy, FactPolicy):
+        policy = FactPolicy(domain, policy or StatePlanner())
     executor = Executor(world, policy, take, plans.append, max_replans, MOST_TRIES)
     try:
         finished = executor.run((problem,))

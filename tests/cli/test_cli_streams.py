@@ -63,6 +63,7 @@ CASES: Mapping[tuple[str, ...], str] = {
     ("scene", "show"): "FloorPlan16 --objects",
     ("verify", "plan"): "made",
     ("tools", "import"): "tools.json",
+    ("tools", "graph"): "tools.json --json",
     ("completion",): "bash",
 }
 """Calls of commands that print something."""
@@ -70,6 +71,8 @@ LONG = {("solve",), ("verify", "plan"), ("kg", "check"), ("bench", "run")}
 
 ELSEWHERE = {
     ("scene", "serve"): "prints nothing",
+    ("tools", "serve-stats"): "prints a line and goes on until it is interrupted",
+    ("tools", "learn"): "tests/navigation/test_graph_commands.py, where there is a log",
     ("world", "new"): "prints a line about the folder that it made, and makes it only once",
     ("verify", "train"): "prints a line, as evaluate does, after long work",
     **dict.fromkeys(

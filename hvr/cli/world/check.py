@@ -11,7 +11,10 @@ Name every mismatch of a world, with file and line: missing files, a domain that
 has no actions, words for what the domain does not have, problems and goals that cannot be read, an
 environment that cannot be opened, raises at reset, or does not begin as the problem says.
 
-The environment that world.toml names is Python code of the world, and is run.
+Of a world of tools: tools that cannot be opened, tasks and files of meanings that speak of what is
+not there. No tool is called.
+
+The environment that world.toml names is code of the world, and is run.
 """
 
 _EPILOG = """\
@@ -39,6 +42,7 @@ def run(args: argparse.Namespace) -> int:
     Raises:
         UsageError: there is no such world.
     """
+    from hvr.calling.world_checking import check_tools
     from hvr.cli.output import print_json
     from hvr.errors import DataFileError
     from hvr.printable import one_line
@@ -48,7 +52,8 @@ def run(args: argparse.Namespace) -> int:
 
     folder = find_world(args.world)
     try:
-        findings = check_world(WorldFolder(folder))
+        world = WorldFolder(folder)
+        findings = check_tools(world) if world.tools else check_world(world)
     except DataFileError as error:
         if not (folder / FILE).is_file():
             raise

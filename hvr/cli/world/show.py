@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hvr.cli.arguments import add_json
 
+if TYPE_CHECKING:
+    from hvr.world_file import WorldFile
+
 _DESCRIPTION = """\
 Show what there is in a world: types, facts, numbers and actions with their words, problems and
-tasks; with --problem its objects, too.
+tasks; with --problem its objects, too. Of a world of tools: the tools, what they take and give,
+which of their parameters mean the same, and the tasks.
 """
 
 _EPILOG = """\
@@ -44,6 +49,8 @@ def run(args: argparse.Namespace) -> int:
     if args.svg is not None:
         check_writable(args.svg)
     world = WorldFolder(find_world(args.world))
+    if world.tools:
+        return _show_tools(world, args)
     several = len(world.tasks) != 1 and len(world.problem_files) != 1
     problem = None if args.problem is None and several else world.problem(args.problem)[0]
     view = overview(world, problem)
@@ -58,4 +65,32 @@ def run(args: argparse.Namespace) -> int:
             print(f"  {one_line(line)}")
     if args.svg is not None:
         print(f"wrote {args.svg}")
+    return 0
+
+
+def _show_tools(world: WorldFile, args: argparse.Namespace) -> int:
+    from hvr.calling.world_checking import overview
+    from hvr.cli.output import print_json
+    from hvr.errors import UsageError
+    from hvr.printable import one_line
+
+    for name in ("problem", "svg"):
+        if getattr(args, name) is not None:
+            raise UsageError("this is not for a world of tools", field=name)
+    view = overview(world)
+    if args.json:
+        print_json(view)
+        return 0
+    print(f"{one_line(view['name'])}:")
+    for tool in view["tools"]:
+        takes = ", ".join(p["name"] + ("" if p["required"] else "?") for p in tool["takes"])
+        gives = ", ".join(tool["gives"])
+        print(one_line(f"  {tool['name']}({takes}){f' -> {gives}' if gives else ''}  "
+                       f"[{tool['effect']}]"))  # fmt: skip
+    print("the same value:")
+    for name, slots in view["shared"].items():
+        print(one_line(f"  {name}: {', '.join(slots)}"))
+    print("tasks:")
+    for name, request in view["tasks"].items():
+        print(one_line(f"  {name}: {request}"))
     return 0

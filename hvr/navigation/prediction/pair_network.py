@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 import torch
@@ -23,7 +24,7 @@ class PairNetwork:
     Args:
         hidden: width of its layers; 0 for logistic regression.
         members: networks that are averaged, each of another start and other parts.
-        epochs: of each.
+        steps: of training of each, of 256 pairs at most; so the time does not grow with the calls.
         rate: of learning.
         decay: of weights.
         dropout: chance that a value of the hidden layer is left out in training.
@@ -31,7 +32,7 @@ class PairNetwork:
 
     hidden: int = 32
     members: int = 5
-    epochs: int = 60
+    steps: int = 1200
     rate: float = 3e-3
     decay: float = 1e-2
     dropout: float = 0.2
@@ -80,14 +81,17 @@ class PairNetwork:
         )  # fmt: skip
         optimiser = torch.optim.AdamW(network.parameters(), lr=self.rate, weight_decay=self.decay)
         network.train()
-        for _ in range(self.epochs):
-            for batch in torch.split(torch.randperm(len(labels)), 256):
-                loss = _cross_entropy(network(inputs[batch]), labels[batch])
-                optimiser.zero_grad()
-                torch.autograd.backward(loss)
-                optimiser.step()
+        for batch in islice(_batches(len(labels)), self.steps):
+            loss = nn.functional.binary_cross_entropy_with_logits(
+                network(inputs[batch]), labels[batch]
+            )
+            optimiser.zero_grad()
+            torch.autograd.backward(loss)
+            optimiser.step()
         return network.eval(), mean, spread
 
 
-def _cross_entropy(scores: Tensor, labels: Tensor) -> Tensor:
-    return nn.functional.binary_cross_entropy_with_logits(scores, labels)
+def _batches(size: int) -> Iterator[Tensor]:
+    """Give numbers of rows without end; all rows come before one comes again."""
+    while True:
+        yield from torch.split(torch.randperm(size), 256)

@@ -57,17 +57,11 @@ def sequence_counts(vectors: NodeVectors, runs: Sequence[Run]) -> SequenceCounts
     return counts
 
 
-def folds(runs: Sequence[Run], number: int, seed: int) -> list[tuple[list[Run], list[Run]]]:
-    """Return runs parted in `number` ways into the others and a part, drawn at random."""
+def folds(runs: Sequence[Run], number: int, seed: int) -> list[list[Run]]:
+    """Return runs without a part of them, for each of `number` parts drawn at random."""
     order = np.random.default_rng(seed).permutation(len(runs))
-    of = {int(run): i % number for i, run in enumerate(order)}
-    return [
-        (
-            [run for i, run in enumerate(runs) if of[i] != part],
-            [run for i, run in enumerate(runs) if of[i] == part],
-        )
-        for part in range(number)
-    ]
+    return [[runs[run] for i, run in enumerate(order) if i % number != part]
+            for part in range(number)]  # fmt: skip
 
 
 def random_negatives(allowed: NDArray[np.bool_], count: int, random: np.random.Generator) -> Pairs:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hvr.navigation.prediction.sequences import (
     Pairs,
@@ -36,14 +37,14 @@ class Hidden:
         counts: of these.
         links: that they do not show.
         others: pairs that no run shows.
-        worked: of each link, how often it was seen in the hidden part.
+        worked: of each link, how often it was seen in the hidden part, float32.
     """
 
     seen: Sequence[Run]
     counts: SequenceCounts
     links: Pairs
     others: Pairs
-    worked: np.ndarray
+    worked: NDArray[np.float32]
 
 
 def hidden_parts(vectors: NodeVectors, runs: Sequence[Run], seed: int) -> list[Hidden]:
@@ -51,7 +52,7 @@ def hidden_parts(vectors: NodeVectors, runs: Sequence[Run], seed: int) -> list[H
     random = np.random.default_rng(seed)
     whole = sequence_counts(vectors, runs)
     parts = []
-    for seen, hidden in folds(runs, FOLDS, seed):
+    for seen in folds(runs, FOLDS, seed):
         counts = sequence_counts(vectors, seen)
         links = np.argwhere((whole.next > 0) & (counts.next == 0)).astype(np.int64)
         if not len(links):
@@ -61,6 +62,5 @@ def hidden_parts(vectors: NodeVectors, runs: Sequence[Run], seed: int) -> list[H
             random_negatives(vectors.together & ~whole.links, len(often), random),
             hard_negatives(vectors, whole.links, often, whole.calls > 0, random),
         ])  # fmt: skip
-        del hidden
         parts.append(Hidden(seen, counts, links, others, whole.next[links[:, 0], links[:, 1]]))
     return parts

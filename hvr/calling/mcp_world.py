@@ -1,0 +1,299 @@
+"""Any MCP server as an environment of tools, by the official client, over stdio or HTTP."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any, TypeVar
+
+from hvr.calling.checks import check_call, check_result, find_tool
+from hvr.calling.values import CallFailure, CallOutcome, Json, ToolCall
+from hvr.errors import DataFileError, SimulatorError, UsageError
+from hvr.extras import load
+from hvr.numbers import check_real
+from hvr.printable import one_line, short
+from hvr.tools.catalogue.formats import read_tool
+from hvr.tools.catalogue.schema import Catalogue, ToolSchema, quoted
+
+PAGES = 100
+"""Pages of `tools/list` that are read; a server that goes on for ever is refused."""
+MOST_CHARACTERS = 20_000_000
+"""Of a result; a longer one is not kept."""
+
+_METHOD_NOT_FOUND, _INVALID_PARAMS = -32601, -32602  # JSON-RPC 2.0, section 5.1
+_Result = TypeVar("_Result")
+
+
+@dataclass(frozen=True)
+class McpServer:
+    """Where a server is.
+
+    Args:
+        command: program and arguments that start it; empty if it runs already.
+        url: of a server that runs, over streamable HTTP; empty if it is started.
+        folder: in which it is started.
+        env: further environment variables of the program, which gets few of this process's.
+        seconds: for one answer at most.
+    """
+
+    command: tuple[str, ...] = ()
+    url: str = ""
+    folder: Path | None = None
+    env: dict[str, str] = field(default_factory=dict)
+    seconds: float = 30.0
+
+    def __post_init__(self) -> None:
+        if bool(self.command) == bool(self.url):
+            raise UsageError("an MCP server has a command that starts it, or a URL")
+        check_real("seconds", self.seconds, 0.001, 86_400)
+
+
+def open_server(value: Any, folder: Path, place: str) -> McpTools:
+    """Open the server that a `world.toml` names.
+
+    Args:
+        value: a table with `command` (a list of texts) or `url`, and `env` and `seconds`.
+        folder: of the world.
+        place: where the table is, for messages.
+
+    Raises:
+        DataFileError: the table is wrong.
+        SimulatorError: the server cannot be reached.
+        MissingExtraError: the package `mcp` is not installed.
+    """
+    kinds = {"command": list, "url": str, "env": dict, "seconds": (int, float)}
+    good = isinstance(value, dict) and set(value) <= set(kinds)
+    good = good and all(isinstance(value[key], kinds[key]) for key in value)  # type: ignore[arg-type]
+    texts = [*value.get("command", ()), *value.get("env", {}).values()] if good else []
+    if not good or not all(isinstance(text, str) for text in texts):
+        raise DataFileError(
+            f'{place}: mcp needs command = ["PROGRAM", …] or url = "…", and may have env and '
+            "seconds"
+        )
+    return McpTools(
+        McpServer(
+            tuple(value.get("command", ())), value.get("url", ""), folder,
+            dict(value.get("env", {})), float(value.get("seconds", 30.0)),
+        )
+    )  # fmt: skip
+
+
+class McpTools:
+    """The tools of a server.
+
+    Args:
+        server: it is started or reached at once.
+
+    Raises:
+        SimulatorError: it cannot be started or reached, or does not list tools in time.
+        DataFileError: what it lists are no tools.
+        MissingExtraError: the package `mcp` is not installed.
+    """
+
+    def __init__(self, server: McpServer) -> None:
+        self._server = server
+        self._client: Any = None
+        self._portal: Any = None
+        self._stack = ExitStack()
+        self._said: IO[str] | None = None
+        self._touched = False
+        load("mcp.client.client", "mcp", "mcp")
+        self._open()
+        try:
+            self._catalogue = self._read()
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """The tools as the server listed them when it was opened, with its hints."""
+        return self._catalogue
+
+    def reset(self) -> None:
+        """Start a server anew that was started here; one that runs elsewhere goes on as it is."""
+        if self._server.command and self._touched:
+            self.close()
+            self._open()
+
+    def call(self, call: ToolCall) -> CallOutcome:
+        """Call a tool; what the server says of a failure is its outcome."""
+        refused = check_call(self._catalogue, call)
+        tool = find_tool(self._catalogue, call.tool)
+        if refused is not None or tool is None:
+            return refused or CallOutcome(call, failure=CallFailure.UNKNOWN_TOOL)
+        if self._client is None:
+            return CallOutcome(call, None, CallFailure.UNAVAILABLE, "the server has ended")
+        self._touched = True
+        start = time.perf_counter()
+        result: Json = None
+        failure, error = None, ""
+        try:
+            answer = self._ask(lambda c: c.call_tool(call.tool, dict(call.arguments)))
+            result = content_of(answer)
+            if answer.is_error:
+                failure, error = CallFailure.REFUSED, _as_text(result)
+        except TimeoutError:
+            failure = CallFailure.TIMED_OUT
+            error = f"no answer within {self._server.seconds:g} s"
+        except _TooLargeError as large:
+            failure, error = CallFailure.WRONG_TYPE, str(large)
+        except Exception as broken:  # whatever the client raises, the server is what failed
+            failure, error = _classified(broken)
+        seconds = time.perf_counter() - start
+        if failure is not None:
+            return CallOutcome(call, None, failure, error, seconds)
+        return check_result(tool, CallOutcome(call, result, seconds=seconds))
+
+    def state(self) -> Json:
+        """Return None: a server does not show its state."""
+        return None
+
+    def close(self) -> None:
+        """End the connection, and a server that was started here."""
+        self._client = None
+        with suppress(Exception):  # a server that has died cannot be taken leave of
+            self._stack.close()
+        self._stack = ExitStack()
+
+    def _open(self) -> None:
+        import anyio.from_thread
+        from mcp import StdioServerParameters, stdio_client
+        from mcp.client.client import Client
+
+        target: Any = self._server.url
+        if self._server.command:
+            program, *arguments = self._server.command
+            parameters = StdioServerParameters(
+                command=program, args=arguments, env=self._server.env or None,
+                cwd=self._server.folder,
+            )  # fmt: skip
+            # What a server prints is not for the terminal; the end of it explains a failure.
+            said = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
+            self._said = self._stack.enter_context(said)
+            target = stdio_client(parameters, errlog=self._said)
+        client = Client(target, read_timeout_seconds=self._server.seconds)
+        self._portal = self._stack.enter_context(anyio.from_thread.start_blocking_portal())
+        try:
+            manager = self._portal.wrap_async_context_manager(client)
+            self._client = self._stack.enter_context(manager)
+        except Exception as error:
+            raise self._unreachable(error) from None
+
+    def _read(self) -> Catalogue:
+        tools: list[ToolSchema] = []
+        cursor = None
+        for _ in range(PAGES):
+            try:
+                page = self._ask(lambda c, at=cursor: c.list_tools(cursor=at))  # type: ignore[misc]
+            except Exception as error:
+                raise self._unreachable(error) from None
+            for tool in page.tools:
+                body = tool.model_dump(by_alias=True, exclude_none=True, mode="json")
+                tools.append(read_tool(body, f"{self._where}: tool {len(tools) + 1}"))
+            cursor = page.next_cursor
+            if not cursor:
+                return Catalogue(tuple(tools))
+        raise SimulatorError(f"{self._where}: its list of tools does not end", exit_code=2)
+
+    def _ask(self, what: Callable[[Any], Awaitable[_Result]]) -> _Result:
+        client = self._client
+        answer: _Result = self._portal.call(_within, self._server.seconds, lambda: what(client))
+        return answer
+
+    @property
+    def _where(self) -> str:
+        named = " ".join(self._server.command) or self._server.url
+        return f"the MCP server {quoted(named)}"
+
+    def _unreachable(self, error: BaseException) -> SimulatorError:
+        last = _innermost(error)
+        reason = str(last) or type(last).__name__
+        printed = ""
+        if self._said is not None:
+            with suppress(OSError, ValueError):
+                self._said.seek(0)
+                printed = one_line(self._said.read().strip().rpartition("\n")[2])
+        more = f" (it printed: {short(printed, 200)})" if printed else ""
+        self.close()
+        return SimulatorError(
+            f"{self._where} cannot be used: {short(one_line(reason), 200)}{more}", exit_code=2
+        )
+
+
+class _TooLargeError(Exception):
+    pass
+
+
+def content_of(answer: Any) -> Json:
+    """Return what a result holds: its structured content, else its texts, read as JSON if they are.
+
+    Pictures and sounds are told by their type alone; links and resources by their address.
+
+    Raises:
+        _TooLargeError: it is longer than `MOST_CHARACTERS`.
+    """
+    structured: Json = answer.structured_content
+    texts = [block.text for block in answer.content if block.type == "text"]
+    size = sum(map(len, texts))
+    if size > MOST_CHARACTERS:
+        raise _TooLargeError(f"the result has {size} characters, and {MOST_CHARACTERS} are kept")
+    if structured is not None:
+        # What is no object is wrapped so by servers, as the protocol has only objects here.
+        if isinstance(structured, dict) and set(structured) == {"result"}:
+            return structured["result"]
+        return structured
+    others = [
+        {"type": block.type, "uri": str(getattr(block, "uri", "") or "")}
+        for block in answer.content
+        if block.type != "text"
+    ]
+    values: Sequence[Json] = [*map(_read_text, texts), *others]
+    return values[0] if len(values) == 1 else list(values)
+
+
+def _read_text(text: str) -> Json:
+    try:
+        value: Json = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return value if isinstance(value, (dict, list)) else text
+
+
+def _as_text(result: Json) -> str:
+    return result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)
+
+
+def _classified(error: BaseException) -> tuple[CallFailure, str]:
+    from mcp.shared.exceptions import MCPError
+
+    last = _innermost(error)
+    text = str(last) or type(last).__name__
+    if isinstance(last, MCPError):
+        if last.code == _INVALID_PARAMS:
+            return CallFailure.BAD_ARGUMENTS, text
+        if last.code == _METHOD_NOT_FOUND:
+            return CallFailure.UNKNOWN_TOOL, text
+        if "imed out" in text:
+            return CallFailure.TIMED_OUT, text
+    if isinstance(last, TimeoutError):
+        return CallFailure.TIMED_OUT, text
+    return CallFailure.UNAVAILABLE, text
+
+
+def _innermost(error: BaseException) -> BaseException:
+    while isinstance(error, BaseExceptionGroup) and error.exceptions:
+        error = error.exceptions[0]
+    return error
+
+
+async def _within(seconds: float, what: Callable[[], Awaitable[_Result]]) -> _Result:
+    import anyio
+
+    with anyio.fail_after(seconds):
+        return await what()

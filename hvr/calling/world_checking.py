@@ -1,0 +1,77 @@
+"""What is wrong with a world of tools, and what there is in it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hvr.calling.worlds import meanings_file, open_tools
+from hvr.errors import HvrError
+from hvr.retrieval.text_vectors import TextVectors
+from hvr.tools.catalogue.merging import NONE, ParameterMeaning, meanings, read_overrides
+from hvr.tools.catalogue.schema import Catalogue
+from hvr.world_file import WorldFile, line_of
+
+
+def check_tools(world: WorldFile) -> tuple[str, ...]:
+    """Return what is wrong with a world of tools, one sentence each that begins with its place.
+
+    The tools are opened and listed; none is called.
+    """
+    try:
+        catalogue, found = _looked_at(world)
+    except HvrError as error:
+        text = str(error).splitlines()[0]
+        own = text.startswith(str(world.folder))
+        return (text if own else f"{world.file}:{line_of(world.file, '[tools]')}: {text}",)
+    findings = []
+    if not catalogue.tools:
+        findings.append(f"{world.file}:1: there are no tools: nothing can be done in it")
+    names = {tool.name for tool in catalogue.tools}
+    called = {m.name for m in found} | {
+        text for m in found for s in m.slots for text in (s.name, f"{s.tool}.{s.name}")
+    }
+    for task in world.tool_tasks.values():
+        wrong = [f"there is no tool {name!r}" for name in task.done if name not in names]
+        wrong += [
+            f"no parameter is called {name!r}"
+            for name in (*task.known, *task.values) if name not in called
+        ]  # fmt: skip
+        line = line_of(world.file, f"tasks.{task.name}")
+        findings += [f"{world.file}:{line}: the task {task.name!r}: {text}" for text in wrong]
+    return tuple(findings)
+
+
+def overview(world: WorldFile) -> dict[str, Any]:
+    """Return what there is in a world of tools, as plain JSON values.
+
+    Raises:
+        HvrError: the tools cannot be opened.
+    """
+    catalogue, found = _looked_at(world)
+    return {
+        "name": world.name,
+        "tools": [
+            {
+                "name": tool.name,
+                "description": tool.description,
+                "takes": [{"name": p.name, "required": p.required} for p in tool.takes],
+                "gives": [p.name for p in tool.gives],
+                "effect": tool.effect.value,
+                "idempotent": tool.idempotent,
+            }
+            for tool in catalogue.tools
+        ],
+        "shared": {m.name: [str(s) for s in m.slots] for m in found if len(m.slots) > 1},
+        "tasks": {name: task.request for name, task in world.tool_tasks.items()},
+    }
+
+
+def _looked_at(world: WorldFile) -> tuple[Catalogue, tuple[ParameterMeaning, ...]]:
+    tools = open_tools(world)
+    try:
+        file = meanings_file(world)
+        overrides = NONE if file is None else read_overrides(file)
+        encoder = TextVectors("lexical-hash")
+        return tools.catalogue, meanings(tools.catalogue, encoder, overrides=overrides)
+    finally:
+        tools.close()

@@ -1,0 +1,195 @@
+"""Worlds of tools: the table `[tools]` of a `world.toml` says where the tools are.
+
+```
+[tools]
+module = "desk"                                    # Python functions: desk.py of the folder
+bfcl = ["TravelAPI"]                               # or classes of BFCL
+tau2 = "retail"                                    # or a domain of tau2-bench
+mcp = { command = ["python", "server.py"] }        # or an MCP server that is started
+mcp = { url = "http://127.0.0.1:8000/mcp" }        # or one that runs
+entry = "module:function"                          # or whatever a function opens
+
+reads = ["find_customer"]                          # tools that change nothing; others write
+idempotent = ["change_address"]                    # writing tools that may be called twice
+meanings = "meanings.toml"                         # which parameters mean the same
+```
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from hvr.calling.environment import ToolEnvironment
+from hvr.calling.values import CallOutcome, Json, ToolCall
+from hvr.errors import DataFileError, HvrError, SimulatorError, UsageError
+from hvr.tools.catalogue.schema import Catalogue, Effect, ToolSchema, quoted
+from hvr.world_file import WorldFile, line_of
+
+SOURCES = ("module", "bfcl", "tau2", "mcp", "entry")
+_SAYS = {"reads": list, "idempotent": list, "meanings": str}
+
+
+def open_tools(world: WorldFile) -> ToolEnvironment:
+    """Open the tools of a world, in their first state.
+
+    Raises:
+        UsageError: it is no world of tools, or they cannot be opened as it says.
+        DataFileError: its table `[tools]` is wrong.
+        SimulatorError: code of the world raises.
+        MissingExtraError: a package is not installed.
+    """
+    if not world.tools:
+        raise UsageError(f"{world.name} is no world of tools: it has no [tools]", field="world")
+    source = _source(world)
+    said = {key: tuple(world.tools.get(key, ())) for key in ("reads", "idempotent")}
+    try:
+        opened = _opened(world, source, world.tools[source])
+    except HvrError:
+        raise
+    except (Exception, SystemExit) as error:  # code of the world, which may raise anything
+        raise SimulatorError(
+            f"{world.file}: the tools cannot be opened: {type(error).__name__}: {error}",
+            exit_code=2,
+        ) from error
+    try:
+        catalogue = _as_said(world, opened.catalogue, said)
+    except HvrError:
+        opened.close()
+        raise
+    return _Said(opened, catalogue)
+
+
+def meanings_file(world: WorldFile) -> Path | None:
+    """Return the file that says which parameters mean the same; None if there is none."""
+    name = world.tools.get("meanings")
+    return world.folder / name if isinstance(name, str) else None
+
+
+class _Said:
+    """An environment with what its world says of the tools."""
+
+    def __init__(self, inner: ToolEnvironment, catalogue: Catalogue) -> None:
+        self._inner = inner
+        self._catalogue = catalogue
+
+    @property
+    def catalogue(self) -> Catalogue:
+        return self._catalogue
+
+    def reset(self) -> None:
+        self._inner.reset()
+
+    def call(self, call: ToolCall) -> CallOutcome:
+        return self._inner.call(call)
+
+    def state(self) -> Json:
+        return self._inner.state()
+
+    def close(self) -> None:
+        self._inner.close()
+
+
+def _source(world: WorldFile) -> str:
+    named = [key for key in world.tools if key in SOURCES]
+    for key, value in world.tools.items():
+        if key not in SOURCES and key not in _SAYS:
+            known = ", ".join((*SOURCES, *_SAYS))
+            raise _wrong(world, f"[tools] has no entry {key!r}; there are {known}", key)
+        kind = _SAYS.get(key)
+        texts = not isinstance(value, list) or all(isinstance(one, str) for one in value)
+        if kind is not None and not (isinstance(value, kind) and texts):
+            word = "a list of names of tools" if kind is list else "the name of a file"
+            raise _wrong(world, f"{key} is {word}", key)
+    if len(named) != 1:
+        raise _wrong(world, f"[tools] names one of {', '.join(SOURCES)}", "[tools]")
+    return named[0]
+
+
+def _opened(world: WorldFile, source: str, value: Any) -> ToolEnvironment:
+    if source == "mcp":
+        from hvr.calling.mcp_world import open_server
+
+        return open_server(value, world.folder, str(world.file))
+    if source == "bfcl" and isinstance(value, list):
+        from hvr.calling.bfcl_world import BfclTools
+
+        return BfclTools([str(name) for name in value])
+    if (source != "bfcl" and not isinstance(value, str)) or source == "bfcl":
+        raise _wrong(world, f"{source} is a {'list' if source == 'bfcl' else 'name'}", source)
+    if source == "tau2":
+        from hvr.calling.tau2_world import Tau2Tools
+
+        return Tau2Tools(value)
+    name, colon, attribute = value.partition(":")
+    if source == "module":
+        from hvr.calling.python_world import open_module
+
+        return open_module(_module(world, name))
+    entry = getattr(_module(world, name), attribute, None) if colon else None
+    if not callable(entry):
+        raise _wrong(world, f"entry is {value!r}; write module:function", "entry")
+    opened: Any = entry(world.folder)
+    lacking = [
+        n for n in ("catalogue", "reset", "call", "state", "close") if not hasattr(opened, n)
+    ]
+    if lacking:
+        raise _wrong(world, f"what {value} returns has no {', '.join(lacking)}", "entry")
+    environment: ToolEnvironment = opened
+    return environment
+
+
+def _module(world: WorldFile, name: str) -> ModuleType:
+    """Import a module: that of the folder where it has one of this name, anew each time."""
+    path = world.folder / f"{name}.py"
+    if not name.isidentifier() or not path.is_file():
+        try:
+            return importlib.import_module(name)
+        except ImportError as error:
+            raise UsageError(
+                f"{world.file}: the module {quoted(name)} cannot be imported: {error}"
+            ) from None
+    spec = importlib.util.spec_from_file_location(f"hvr_tools_{name}", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _as_said(
+    world: WorldFile, catalogue: Catalogue, said: Mapping[str, tuple[str, ...]]
+) -> Catalogue:
+    """Return a catalogue with what the world says of reading and idempotent tools."""
+    names = {tool.name for tool in catalogue.tools}
+    for key, some in said.items():
+        for name in some:
+            if name not in names:
+                raise _wrong(world, f"{key}: there is no tool {quoted(name)}", name)
+    reads, again = set(said["reads"]), set(said["idempotent"])
+    return replace(
+        catalogue,
+        tools=tuple(
+            replace(
+                tool,
+                effect=_effect(tool, reads),
+                idempotent=True if tool.name in again else tool.idempotent,
+            )
+            for tool in catalogue.tools
+        ),
+    )
+
+
+def _effect(tool: ToolSchema, reads: Collection[str]) -> Effect:
+    if tool.name in reads:
+        return Effect.READS
+    # Who says which tools read has said that the others do not.
+    return Effect.WRITES if reads and tool.effect is Effect.UNKNOWN else tool.effect
+
+
+def _wrong(world: WorldFile, text: str, word: str) -> DataFileError:
+    return DataFileError(f"{world.file}:{line_of(world.file, word)}: {text}")

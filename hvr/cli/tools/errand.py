@@ -1,0 +1,176 @@
+"""What `hvr tools plan` and `run` are asked: a world of tools, a goal, and what is known."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from hvr.cli.arguments import add_json
+from hvr.errors import UsageError
+from hvr.pddl.diagnostics import nearest
+from hvr.tools.catalogue.schema import Catalogue, quoted
+
+if TYPE_CHECKING:
+    from hvr.calling.environment import ToolEnvironment
+    from hvr.navigation.acting import ToolErrand
+    from hvr.tools.catalogue.merging import ParameterMeaning
+    from hvr.world_file import ToolTask, WorldFile
+
+
+@dataclass(frozen=True)
+class AskedTools:
+    """A request to a world of tools.
+
+    Args:
+        world: its file.
+        tools: opened; the caller closes them.
+        meanings: of their parameters.
+        errand: what is wanted; None if that is not said.
+        request: in words.
+    """
+
+    world: WorldFile
+    tools: ToolEnvironment
+    meanings: tuple[ParameterMeaning, ...]
+    errand: ToolErrand | None
+    request: str
+
+
+def add_errand(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that say where and what."""
+    parser.add_argument("world", metavar="WORLD", help=(
+        "a folder whose world.toml has [tools], or one that hvr brings"))  # fmt: skip
+    parser.add_argument("request", metavar="REQUEST", nargs="?", help=(
+        "the name of a task of the world; or a request in words, whose goal is said with --goal "
+        "or read by --llm; not needed where the world has one task"))  # fmt: skip
+    parser.add_argument("--goal", metavar="WHAT", action="append", default=[], help=(
+        "a tool that is to have been called, or a parameter of which a value is to be known; may "
+        "be repeated"))  # fmt: skip
+    parser.add_argument("--given", metavar="NAME=VALUE", action="append", default=[], help=(
+        "a value that is known: JSON, or a text; may be repeated"))  # fmt: skip
+    parser.add_argument("--encoder", default="lexical-hash", help=(
+        "what tells which parameters mean the same: lexical-hash, minilm or st:NAME "
+        "(default: %(default)s)"))  # fmt: skip
+    add_json(parser, "print one JSON document")
+
+
+def asked_tools(args: argparse.Namespace) -> AskedTools:
+    """Open the world and read what is wanted of it.
+
+    Raises:
+        HvrError: the world cannot be opened, or speaks of what is not there.
+    """
+    from hvr.calling.worlds import meanings_file, open_tools
+    from hvr.navigation.acting import ToolErrand
+    from hvr.retrieval.text_vectors import TextVectors
+    from hvr.tools.catalogue.merging import NONE, meanings, read_overrides
+    from hvr.world_file import load_world
+
+    world = load_world(args.world)
+    task = _task(world, args)
+    tools = open_tools(world)
+    try:
+        file = meanings_file(world)
+        overrides = NONE if file is None else read_overrides(file)
+        found = meanings(tools.catalogue, TextVectors(args.encoder), overrides=overrides)
+        done, known = _goal(args.goal, tools.catalogue, found)
+        said = dict(task.values) if task is not None else {}
+        values = {meaning_of(name, found): value for name, value in said.items()}
+        values |= given(args.given, found)
+        if task is not None and not args.goal:
+            done, known = _goal([*task.done, *task.known], tools.catalogue, found)
+    except BaseException:
+        tools.close()
+        raise
+    request = task.request if task is not None else args.request or ", ".join(args.goal)
+    errand = None
+    if done or known:
+        from hvr.navigation.chains import CallFacts
+
+        errand = ToolErrand(CallFacts(frozenset(known), frozenset(done)), values, request)
+    return AskedTools(world, tools, found, errand, request)
+
+
+def given(texts: Sequence[str], found: Sequence[ParameterMeaning]) -> dict[str, Any]:
+    """Return the values that options give, by meaning.
+
+    Raises:
+        UsageError: one is not NAME=VALUE, or nothing is called so.
+    """
+    values = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise UsageError(f"{quoted(text)} is not NAME=VALUE", field="given")
+        values[meaning_of(name, found)] = _value(value)
+    return values
+
+
+def meaning_of(name: str, found: Sequence[ParameterMeaning]) -> str:
+    """Return the meaning of a name: its own, or that of a parameter (`TOOL.PARAMETER`, or alone).
+
+    Raises:
+        UsageError: nothing is called so, or what is called so has several meanings.
+    """
+    names = [meaning.name for meaning in found]
+    if name in names:
+        return name
+    called = [
+        meaning.name
+        for meaning in found
+        if any(name in (slot.name, f"{slot.tool}.{slot.name}") for slot in meaning.slots)
+    ]
+    if len(called) == 1:
+        return called[0]
+    if called:
+        raise UsageError(f"{quoted(name)} can be {', '.join(called)}: say which")
+    near = nearest(name, names)
+    hint = f"; did you mean {near!r}?" if near else f"; there are {', '.join(names)}"
+    raise UsageError(f"no parameter is called {quoted(name)}{hint}")
+
+
+def explained(values: Mapping[str, Any]) -> str:
+    """Return values in one line, without what looks like a key."""
+    from hvr.calling.log import redacted
+
+    plain: Any = redacted(dict(values))
+    return ", ".join(f"{k}={json.dumps(v, ensure_ascii=False)}" for k, v in plain.items())
+
+
+def _task(world: WorldFile, args: argparse.Namespace) -> ToolTask | None:
+    tasks = world.tool_tasks
+    if args.request in tasks:
+        return tasks[args.request]
+    if args.request is None and not args.goal:
+        if len(tasks) == 1:
+            return next(iter(tasks.values()))
+        listed = f": {', '.join(tasks)}" if tasks else ""
+        raise UsageError(f"name a task{listed}, or say with --goal what is wanted", field="request")
+    return None
+
+
+def _goal(
+    texts: Sequence[str], catalogue: Catalogue, found: Sequence[ParameterMeaning]
+) -> tuple[list[str], list[str]]:
+    tools = {tool.name for tool in catalogue.tools}
+    done = [text for text in texts if text in tools]
+    known = []
+    for text in texts:
+        if text not in tools:
+            try:
+                known.append(meaning_of(text, found))
+            except UsageError as error:
+                near = nearest(text, tools)
+                hint = f" (the tool {near!r} is near)" if near else ""
+                raise UsageError(f"no tool and {error}{hint}", field="goal") from None
+    return done, known
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text

@@ -1,0 +1,70 @@
+"""`hvr tools plan`: what to do next with a request to tools, and the cheapest proven chain."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from hvr.cli.tools.errand import add_errand, asked_tools
+
+_DESCRIPTION = """\
+Say what comes next with a request to a world of tools: answer, ask, call, or stop, why, and the
+cheapest chain of calls that leads to the goal, proven by hvr's validator. Nothing is called.
+"""
+
+_EPILOG = """\
+examples:
+  hvr tools plan parcels pick-up
+  hvr tools plan parcels --goal get_parcel --given parcel_id=P-1001
+  hvr tools plan parcels --goal slot_id --given email=bob@example.org --json
+
+exit codes:
+  0  the goal can be reached with what is known, or holds already
+  1  neither calls nor questions lead to it
+  2  something has to be asked first, or the question cannot be used
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.description, parser.epilog = _DESCRIPTION, _EPILOG
+    add_errand(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command and return the exit code.
+
+    Raises:
+        HvrError: the world cannot be opened, or speaks of what is not there.
+    """
+    from hvr.cli.output import print_json
+    from hvr.errors import UsageError
+    from hvr.navigation.chains import CallFacts, navigation_tools
+    from hvr.navigation.decision import NextMove, decide
+
+    asked = asked_tools(args)
+    try:
+        if asked.errand is None:
+            raise UsageError("say with --goal what the request wants", field="goal")
+        tools = navigation_tools(asked.tools.catalogue, asked.meanings)
+        facts = CallFacts(frozenset(asked.errand.values))
+        decision = decide(facts, asked.errand.goal, tools, [t.name for t in tools])
+    finally:
+        asked.tools.close()
+    chain = decision.chain
+    result: dict[str, Any] = {
+        "request": asked.request,
+        "decision": decision.move.value,
+        "why": decision.why,
+        "ask": list(decision.ask),
+        "calls": list(chain.calls) if chain is not None else [],
+        "cost": chain.cost if chain is not None else None,
+    }
+    if args.json:
+        print_json(result)
+    else:
+        print(f"{decision.move.value}: {decision.why}")
+        effects = {tool.name: tool.effect.value for tool in asked.tools.catalogue.tools}
+        for number, name in enumerate(result["calls"], 1):
+            print(f"{number:5}  {name}  ({effects[name]})")
+    return {NextMove.STOP: 1, NextMove.ASK: 2}.get(decision.move, 0)

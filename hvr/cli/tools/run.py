@@ -1,0 +1,251 @@
+"""`hvr tools run`: a request carried out with calls of tools, watched and mended."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hvr.cli.arguments import whole
+from hvr.cli.model_options import add_model_options, model_choice, refuse_model_options
+from hvr.cli.output import check_writable, print_json, write_whole
+from hvr.cli.tools.errand import AskedTools, add_errand, asked_tools, explained, given
+from hvr.errors import UsageError
+from hvr.files import writing
+from hvr.printable import one_line, short
+
+if TYPE_CHECKING:
+    from hvr.navigation.acting import ToolErrand, ToolRun
+    from hvr.navigation.choosing import ModelNavigator
+
+_DESCRIPTION = """\
+Carry a request out in a world of tools: plan the cheapest proven chain of calls, call, compare what
+came with what was expected, and plan anew where a call failed. Arguments are checked and traced to
+their source; a writing call is never made twice by accident, nor of a value that was guessed among
+several.
+"""
+
+_EPILOG = """\
+examples:
+  hvr tools run parcels pick-up
+  hvr tools run parcels --goal cancel_parcel --given parcel_id=P-1002 --given reason=late
+  hvr tools run parcels claim --dry-run --json
+  hvr tools run parcels redirect --save runs/redirect --html redirect.html
+  hvr tools run parcels "where is P-1001?" --llm openai:MODEL --base-url http://127.0.0.1:8000/v1
+
+with --llm:
+  The model says which tools a request wants, if --goal does not, which of the admissible calls
+  comes first, and fills arguments. It chooses among what hvr has computed: another tool, a value
+  of another type, or one that neither the request nor a result holds, is refused.
+
+exit codes:
+  0  the goal is reached
+  1  neither calls nor questions lead to it
+  2  something has to be asked, or the question cannot be used
+  4  not reached: the calls that were allowed are made, or this is a dry run
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.description, parser.epilog = _DESCRIPTION, _EPILOG
+    add_errand(parser)
+    parser.add_argument("--dry-run", action="store_true", help=(
+        "call only tools that are known to read"))  # fmt: skip
+    parser.add_argument("--budget", metavar="CALLS", type=whole, default=30, help=(
+        "calls that reach the tools at most (default: 30)"))  # fmt: skip
+    parser.add_argument("--save", metavar="FOLDER", type=Path, help=(
+        "folder for plans, events, the log of calls, and the page; new or empty"))  # fmt: skip
+    parser.add_argument("--html", metavar="FILE", type=Path, help="write the page of the run")
+    parser.add_argument("--log-secrets", action="store_true", help=(
+        "keep values that look like keys in the log"))  # fmt: skip
+    parser.add_argument("--quiet", "-q", action="store_true", help="print only the result")
+    add_model_options(parser, ("spec", "base_url", "cache", "temperature", "timeout", "max_calls",
+                               "max_tokens", "max_dollars"))  # fmt: skip
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command and return the exit code.
+
+    Raises:
+        HvrError: the world cannot be opened, the model not be asked, or files not be written.
+    """
+    if args.save is not None and args.save.exists() and (
+        not args.save.is_dir() or any(args.save.iterdir())
+    ):  # fmt: skip
+        raise UsageError(f"{args.save} is there already and not an empty folder", field="save")
+    if args.html is not None:
+        check_writable(args.html)
+    if not hasattr(args, "spec"):
+        refuse_model_options(args, "none is asked: name one with --llm")
+    asked = asked_tools(args)
+    try:
+        if args.save is not None:
+            with writing(args.save):
+                args.save.mkdir(parents=True, exist_ok=True)
+        model = _model(args, asked) if hasattr(args, "spec") else None
+        errand = asked.errand
+        if errand is None and model is not None:
+            errand = model.read(asked.request, given(args.given, asked.meanings))
+        if errand is None:
+            raise UsageError("say with --goal what the request wants, or have a model read it with "
+                             "--llm", field="goal")  # fmt: skip
+        done = _carried(args, asked, errand, model)
+    finally:
+        asked.tools.close()
+    _told(args, asked, errand, done, model)
+    return done.exit_code
+
+
+def _model(args: argparse.Namespace, asked: AskedTools) -> ModelNavigator:
+    from hvr.llm.connect import connect
+    from hvr.navigation.choosing import ModelNavigator
+
+    transcript = args.save / "llm.jsonl" if args.save is not None else None
+    meter = connect(model_choice(args), transcript=transcript)
+    return ModelNavigator(meter, asked.tools.catalogue, asked.meanings, asked.request)
+
+
+def _carried(
+    args: argparse.Namespace, asked: AskedTools, errand: ToolErrand, model: ModelNavigator | None
+) -> ToolRun:
+    """Carry the request out; on a terminal ask for what only the user can say."""
+    from hvr.calling.guard import CallPolicy, GuardedTools
+    from hvr.cli.display import display
+    from hvr.navigation.acting import ToolErrand, carry_out_goal
+
+    log = args.save / "calls.jsonl" if args.save is not None else None
+    policy = CallPolicy(args.budget, args.dry_run, log, args.log_secrets)
+    guarded = GuardedTools(asked.tools, asked.world.name, policy)
+    live = sys.stdout.isatty() and not args.json
+    kind = "none" if args.json or args.quiet else "live" if live else "lines"
+    while True:
+        with display(kind) as listen:
+            done = carry_out_goal(
+                guarded, asked.meanings, errand, listen=listen,
+                choose=model.choose if model is not None else None,
+                fill=model.fill if model is not None else None,
+            )  # fmt: skip
+        wrote = any(outcome.ok for outcome in done.outcomes if _writes(asked, outcome.call.tool))
+        if not done.decision.ask or wrote or args.json or not sys.stdin.isatty():
+            return done
+        print(one_line(done.decision.why))
+        values: dict[str, Any] = dict(errand.values)
+        for name in done.decision.ask:
+            choices = done.ambiguous.get(name, ())
+            shown = f" ({explained({name: list(choices)})})" if choices else ""
+            values |= given([f"{name}={input(f'{name}{shown}: ')}"], asked.meanings)
+        errand = ToolErrand(errand.goal, values, errand.request)
+
+
+def _writes(asked: AskedTools, name: str) -> bool:
+    from hvr.tools.catalogue.schema import Effect
+
+    return any(
+        tool.name == name and tool.effect is not Effect.READS
+        for tool in asked.tools.catalogue.tools
+    )
+
+
+def _told(
+    args: argparse.Namespace,
+    asked: AskedTools,
+    errand: ToolErrand,
+    done: ToolRun,
+    model: ModelNavigator | None,
+) -> None:
+    if args.save is not None:
+        _save(args.save, asked, errand, done)
+    if args.html is not None:
+        _write_page(args, asked, errand, done)
+    if args.json:
+        print_json(_document(asked, errand, done, model))
+        return
+    goal_values = {name: done.values[name] for name in errand.goal.known if name in done.values}
+    if not args.quiet:
+        for outcome in done.outcomes:
+            if outcome.failure is not None:
+                said = short(one_line(outcome.error), 200)
+                print(f"{outcome.call.tool} {outcome.failure}: {said}")
+    for name, choices in done.ambiguous.items():
+        print(one_line(f"which {name}? {explained({name: list(choices)})}"))
+    calls = len(done.outcomes)
+    ended = {0: "goal reached", 1: "not reached", 2: "asked", 4: "not reached"}[done.exit_code]
+    print(one_line(f"{ended}: {calls} calls; {done.decision.why}"))
+    if goal_values:
+        print(short(one_line(explained(goal_values)), 500))
+    if model is not None and model.simulated:
+        print("the model was SIMULATED")
+
+
+def _save(folder: Path, asked: AskedTools, errand: ToolErrand, done: ToolRun) -> None:
+    from hvr.report.run_page.page import render
+    from hvr.report.run_page.reading import read_story
+    from hvr.worlds.running import save_run
+
+    if done.world is None or done.domain is None:
+        from hvr.execution.events import Finished
+        from hvr.navigation.chains import CallFacts, navigation_tools
+        from hvr.navigation.tool_domain import tool_domain
+        from hvr.worlds.running import WorldRun
+
+        # Nothing was called: the run is the decision.
+        tools = navigation_tools(asked.tools.catalogue, asked.meanings)
+        domain = tool_domain(tools, CallFacts(frozenset(errand.values)), errand.goal)
+        finished = Finished(done.exit_code == 0, 0, 0, done.decision.why)
+        world = WorldRun(finished, done.exit_code == 1, (), (finished,))
+    else:
+        domain, world = done.domain, done.world
+    about = {
+        "env": f"tools of {asked.world.name}",
+        "decision": done.decision.move.value,
+        "verdict": done.decision.why,
+    }
+    save_run(folder, domain.domain, domain.problem, world, request=errand.request, about=about)
+    write_whole(folder / "run.html", render(read_story(folder)))
+
+
+def _write_page(
+    args: argparse.Namespace, asked: AskedTools, errand: ToolErrand, done: ToolRun
+) -> None:
+    from hvr.files import temporary_folder
+
+    if args.save is not None:
+        write_whole(args.html, (args.save / "run.html").read_bytes())
+        return
+    with temporary_folder("hvr-tools-") as folder:
+        _save(Path(folder), asked, errand, done)
+        write_whole(args.html, (Path(folder) / "run.html").read_bytes())
+
+
+def _document(
+    asked: AskedTools, errand: ToolErrand, done: ToolRun, model: ModelNavigator | None
+) -> Mapping[str, Any]:
+    from hvr.calling.log import redacted
+
+    calls = [
+        {
+            "tool": outcome.call.tool,
+            "arguments": redacted(dict(outcome.call.arguments)),
+            "failure": None if outcome.failure is None else outcome.failure.value,
+            "error": redacted(outcome.error),
+            "seconds": round(outcome.seconds, 6),
+        }
+        for outcome in done.outcomes
+    ]
+    return {
+        "world": asked.world.name,
+        "request": errand.request,
+        "reached": done.exit_code == 0,
+        "decision": done.decision.move.value,
+        "why": done.decision.why,
+        "ask": list(done.decision.ask),
+        "choices": {name: list(choices) for name, choices in done.ambiguous.items()},
+        "values": redacted({n: done.values[n] for n in errand.goal.known if n in done.values}),
+        "calls": calls,
+        "run": done.world.to_json() if done.world is not None else None,
+        "model": model.name if model is not None else None,
+        "simulated": model.simulated if model is not None else False,
+    }
