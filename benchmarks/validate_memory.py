@@ -1,4 +1,6 @@
-"""Memory of a validation in multiples of its input: python benchmarks/validate_memory.py [CASE …]
+"""Memory of a validation in multiples of its input.
+
+    python benchmarks/validate_memory.py [--cases facts objects]
 
 The peak of a fresh process that judges one plan, less that of the same command with one step,
 object or fact, over the size of the large file (Linux only). Names have two to seven characters, so
@@ -7,6 +9,7 @@ that every object in memory is many times its text.
 
 from __future__ import annotations
 
+import argparse
 import subprocess
 import sys
 import tempfile
@@ -84,10 +87,13 @@ def main() -> None:
     facts = (f"(p o{i % 1000} o{i * 7 % 1009 % 1000})" for i in range(FACTS))
     cases["objects"] = DOMAIN, (problem(1), step), (problem(OBJECTS), step)
     cases["facts"] = DOMAIN, (problem(1000), step), (problem(1000, facts), step)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--cases", nargs="+", default=list(cases), choices=list(cases))
+    chosen = parser.parse_args().cases
     print(conditions())
     with tempfile.TemporaryDirectory() as name:
         for case, (domain, small, large) in cases.items():
-            if sys.argv[1:] and case not in sys.argv[1:]:
+            if case not in chosen:
                 continue
             least = peak(Path(name), domain, *small)
             most = peak(Path(name), domain, *large)

@@ -151,10 +151,10 @@ def _places(graph: NavigationGraph, names: Sequence[str]) -> Mapping[str, tuple[
     columns: dict[int, list[str]] = {}
     for name in names:
         columns.setdefault(depth[name], []).append(name)
-    places = {}
+    places: dict[str, tuple[int, int]] = {}
     at = _EDGE
-    for _, column in sorted(columns.items()):
-        for number, name in enumerate(column):
+    for _, together in sorted(columns.items()):
+        for number, name in enumerate(together):
             x = at + number // _PER_COLUMN * (_WIDE + _GAP_X // 3)
             y = 2 * _EDGE + number % _PER_COLUMN * (_HIGH + _GAP_Y)
             places[name] = x, y
