@@ -16,8 +16,8 @@ from hvr.calling.values import CallFailure
 from hvr.navigation.errands import ATTEMPTS, carry_out
 from hvr.navigation.experience import CountedExperience
 from hvr.navigation.lookups import call_key
-from hvr.navigation.preconditions import Preconditions
-from hvr.navigation.wants import Errand, Feature, Sought, Want
+from hvr.navigation.preconditions import LearntConditions
+from hvr.navigation.wants import Errand, NamedValue, Sought, Want
 from hvr.tools.catalogue.schema import Catalogue, Effect, ToolParameter, ToolSchema
 
 THINGS = ("lamp", "desk", "mug", "kettle")
@@ -72,11 +72,13 @@ def shop(orders: list[tuple[str, str]]) -> tuple[PythonTools, dict[str, Any]]:
     return PythonTools(Catalogue(tools), {n: f for n, (f, _, _) in functions.items()}, state), state
 
 
-FACTS = (Feature("email", "ann@x.org"), Feature("first_name", "Ann"))
+FACTS = (NamedValue("email", "ann@x.org"), NamedValue("first_name", "Ann"))
 
 
 def cancelled(thing: str) -> Errand:
-    return Errand((Want("cancel_order", {"order_id": Sought((Feature("name", thing),))}),), FACTS)
+    return Errand(
+        (Want("cancel_order", {"order_id": Sought((NamedValue("name", thing),))}),), FACTS
+    )
 
 
 orders = st.lists(st.sampled_from(THINGS), min_size=1, max_size=4, unique=True)
@@ -160,7 +162,7 @@ def test_a_call_in_doubt_is_settled_by_a_look_up_that_shows_what_it_writes() -> 
 
 
 def test_conditions_are_trusted_when_confirmed_and_then_another_entity_is_taken() -> None:
-    learnt = Preconditions()
+    learnt = LearntConditions()
     for status in ("pending", "delivered", "pending", "pending", "delivered"):
         tools, _ = shop([("lamp", status)])
         carry_out(GuardedTools(tools, "shop"), cancelled("lamp"), conditions=learnt)
