@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hvr.calling.faults import KINDS, FaultyTools, ToolFault
 from hvr.calling.guard import CallPolicy, GuardedTools
 from hvr.calling.python_world import PythonTools
-from hvr.calling.values import CallFailure
+from hvr.calling.values import CallFailure, ToolCall
 from hvr.navigation.errands import ATTEMPTS, carry_out
 from hvr.navigation.experience import CountedExperience
 from hvr.navigation.lookups import call_key
@@ -138,12 +138,24 @@ def test_another_tool_is_called_where_one_fails_for_good() -> None:
     assert "find_user_id_by_name" in {outcome.call.tool for outcome in went.outcomes}
 
 
+class Said:
+    """A user who always says the same, and remembers of which calls."""
+
+    def __init__(self, said: bool | None) -> None:
+        self._said = said
+        self.asked: list[ToolCall] = []
+
+    def __call__(self, call: ToolCall) -> bool | None:
+        self.asked.append(call)
+        return self._said
+
+
 def test_a_call_in_doubt_is_repeated_if_the_user_says_that_it_was_not_done() -> None:
     for said, complete in ((False, True), (True, True), (None, False)):
         inner, state = shop([("lamp", "pending")])
         faults = {"cancel_order": ToolFault(CallFailure.TIMED_OUT, 5)}
         tools = GuardedTools(FaultyTools(inner, faults), "shop")
-        went = carry_out(tools, cancelled("lamp"), was_done=lambda _, said=said: said)
+        went = carry_out(tools, cancelled("lamp"), was_done=Said(said))
         assert went.complete is complete
         assert (state["orders"]["#100"]["status"] == "cancelled") is (said is False)
 
