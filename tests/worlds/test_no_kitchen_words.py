@@ -16,16 +16,13 @@ from pathlib import Path
 import pytest
 
 from hvr.knowledge.ontology import load_ontology, ontology_of
+from hvr.knowledge.roles import ROLES
 from hvr.pddl import Domain, parse_domain
 from hvr.world_file import load_world
 
 REPOSITORY = Path(__file__).parents[2]
 
-NOT_YET_CLEAN = {
-    "hvr/language/": 215,
-    "hvr/policies/goal/": 17,
-    "hvr/retrieval/": 167,
-}
+NOT_YET_CLEAN = {"hvr/language/": 8, "hvr/retrieval/": 74}
 """Rooms with the number of words that are still in them; none may be added.
 Empty when all is done."""
 
@@ -36,10 +33,15 @@ THE_WORLDS_OWN = (
     "hvr/verifier/kitchen/",
 )
 
+ROLES_FILE = "hvr/knowledge/roles.py"
+"""Names roles in English ("filled", "liquid"), which ontologies give to whatever plays them."""
+
 GENERIC = frozenset(
     {
         "object", "item", "on", "in", "beside", "near", "fits",  # things in space
+        "Control", "Tool",  # of a browser, of a model that calls tools
         "holding", "present",  # a robot and things that come to be
+        "liquid",  # the upper taxonomy has it
         "surface", "container",  # where a robot puts things, as the ontology's affordances
     }
 )  # fmt: skip
@@ -48,6 +50,7 @@ GENERIC = frozenset(
 HOMOGRAPHS = frozenset(
     {
         "box",  # axis aligned, or a Markdown tick box
+        "dish",  # what is cooked, in the grammar of requests
         "floor",  # a floor plan
         "fork",  # a process
         "pillow",  # the package
@@ -158,6 +161,7 @@ def found_in(path: Path) -> list[str]:
     return [
         f"{name}:{line}: {word}"
         for line, text in strings(source, examples=name.startswith("hvr/cli/"))
+        if not (name == ROLES_FILE and text in ROLES)
         for word in kitchen_words(text)
     ]
 

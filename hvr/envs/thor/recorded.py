@@ -42,6 +42,11 @@ def scene_from_file(path: Path) -> Scene:
         content = read_json(path)
     except DataFileError as error:
         raise SceneError(str(error)) from error
+    if isinstance(content, Mapping) and "proceduralParameters" in content:
+        raise SceneError(
+            f"{path}: a ProcTHOR house is built of assets whose shapes only AI2-THOR knows: create "
+            "it there (CreateHouse), and save the metadata of an event"
+        )
     if isinstance(content, Mapping) and isinstance(content.get("metadata"), Mapping):
         content = content["metadata"]
     if not isinstance(content, Mapping):
