@@ -28,12 +28,12 @@ from hvr.calling.bfcl_world import BfclTools
 from hvr.calling.environment import ToolEnvironment
 from hvr.calling.tau2_world import Tau2Tools
 from hvr.calling.values import CallOutcome, Json, ToolCall
-from hvr.navigation.findings import POSITION, Finding, Findings, Flow, Trait, key
+from hvr.navigation.findings import POSITION, Findings, Flow, FoundValue, Trait, key
 from hvr.navigation.lookups import call_key
 from hvr.navigation.wants import (
     Argument,
     Errand,
-    Feature,
+    NamedValue,
     Place,
     Sought,
     Want,
@@ -56,7 +56,7 @@ class Scenario:
     texts: tuple[str, ...]
     gold: tuple[ToolCall, ...]
     open: Callable[[], ToolEnvironment]
-    said: tuple[Feature, ...] = ()
+    said: tuple[NamedValue, ...] = ()
 
 
 @dataclass
@@ -103,7 +103,7 @@ def _tau2(world: str, row: Mapping[str, Any]) -> Scenario:
 
     texts = tuple(_strings([row["scenario"], row["ticket"]]))
     own = [
-        Feature(name, value) for action in actions for name, value in action["arguments"].items()
+        NamedValue(name, value) for action in actions for name, value in action["arguments"].items()
     ]
     return Scenario(
         row["id"], world, texts,
@@ -146,7 +146,7 @@ def oracle(
     facts = _facts(scenario, outcomes, schemas, seen, ledger)
     writes = [o.call for o in outcomes if schemas[o.call.tool].effect is not Effect.READS]
     said_by_calls = [
-        Feature(name, value)
+        NamedValue(name, value)
         for call in writes
         for name, value in call.arguments.items()
         if not isinstance(value, (list, dict)) and said(value, scenario.texts)
@@ -169,7 +169,7 @@ def oracle(
 def _facts(
     scenario: Scenario, outcomes: Sequence[CallOutcome], schemas: Mapping[str, ToolSchema],
     seen: Findings, ledger: Ledger,
-) -> list[Feature]:  # fmt: skip
+) -> list[NamedValue]:  # fmt: skip
     """Return what correct look-ups take from the user, and what the user is said to be.
 
     A value that is not in the user's words, but that some look-up yields under its name, is no
@@ -187,14 +187,14 @@ def _facts(
             )
             if not isinstance(value, (list, dict)) and (known or not yielded):
                 ledger.values["fact said" if known else "fact made"] += 1
-                facts[Feature(name, value)] = None
+                facts[NamedValue(name, value)] = None
         if outcome.ok:
             found.add(outcome)
     return list(facts)
 
 
 def explored(
-    tools: ToolEnvironment, facts: Iterable[Feature], reads: Sequence[ToolCall],
+    tools: ToolEnvironment, facts: Iterable[NamedValue], reads: Sequence[ToolCall],
     schemas: Mapping[str, ToolSchema], flow: Flow | None, most: int = 80,
 ) -> Findings:  # fmt: skip
     """Return what reading calls say of the first state, beginning with what the user says."""
@@ -263,7 +263,7 @@ class _Giving:
 
     def arguments(self, call: ToolCall) -> dict[str, Argument]:
         """Return the arguments as the errand has them."""
-        origins: dict[Place, list[Finding]] = {}
+        origins: dict[Place, list[FoundValue]] = {}
         bound: dict[Place, Json] = {}
         before: dict[Place, Json] = {}
         for place, name, value in given_leaves(call.arguments):
@@ -280,7 +280,7 @@ class _Giving:
             before[place] = value
         return {name: _with(value, sought, (name,)) for name, value in call.arguments.items()}
 
-    def _origins(self, name: str, value: Json) -> list[Finding]:
+    def _origins(self, name: str, value: Json) -> list[FoundValue]:
         """Return where a value stands in results if it is not given.
 
         Texts count wherever a correct call before has yielded them; numbers, which are equal by
@@ -303,9 +303,9 @@ class _Giving:
         return fitting
 
     def _features(
-        self, name: str, found: Sequence[Finding], place: Place, bound: Mapping[Place, Json],
+        self, name: str, found: Sequence[FoundValue], place: Place, bound: Mapping[Place, Json],
         before: Mapping[Place, Json],
-    ) -> tuple[Feature, ...]:  # fmt: skip
+    ) -> tuple[NamedValue, ...]:  # fmt: skip
         """Return as few features as tell an entity from the others beside it."""
         peers = peers_of(place, before)
         own = max(found, key=lambda one: (
@@ -336,7 +336,7 @@ class _Giving:
             self._ledger.values["feature said" if in_words else "feature not said"] += 1
         if others:
             self._ledger.values["sought, not told from others"] += 1
-        return tuple(Feature("_".join(sorted(words)), value) for words, value in chosen)
+        return tuple(NamedValue("_".join(sorted(words)), value) for words, value in chosen)
 
     def _narrowed(
         self, others: dict[str, frozenset[Trait]], mine: set[Trait], chosen: list[Trait]

@@ -14,11 +14,11 @@ from hvr.navigation.experience import CountedExperience, Experience
 from hvr.navigation.findings import Findings, Trait
 from hvr.navigation.lookups import Search, call_key, match, next_look_up
 from hvr.navigation.naming import fit
-from hvr.navigation.preconditions import Preconditions
+from hvr.navigation.preconditions import LearntConditions
 from hvr.navigation.wants import (
     Argument,
     Errand,
-    Feature,
+    NamedValue,
     Place,
     Sought,
     Want,
@@ -48,7 +48,7 @@ UNSURE = frozenset({CallFailure.TIMED_OUT, CallFailure.UNAVAILABLE, CallFailure.
 """Failures after which a tool may have changed the world all the same."""
 
 
-class Patience(Enum):
+class Insistence(Enum):
     """What is tried again."""
 
     NONE = "nothing that failed"
@@ -84,7 +84,7 @@ def carry_out(
     *,
     recombine: bool = True,
     was_done: Callable[[ToolCall], bool | None] | None = None,
-    conditions: Preconditions | None = None,
+    conditions: LearntConditions | None = None,
 ) -> Carried:
     """Make the wanted calls, and the look-ups that find their values.
 
@@ -105,7 +105,7 @@ def carry_out(
             calls. A wanted call of which a confirmed condition does not hold is not made; where
             its features suit another entity, that one is taken.
     """
-    learnt = conditions or Preconditions()
+    learnt = conditions or LearntConditions()
     run = _Run(tools, errand, experience or CountedExperience(), recombine, was_done, learnt)
     return run.carry_out()
 
@@ -120,7 +120,7 @@ class _Run:
         experience: Experience,
         recombine: bool,
         was_done: Callable[[ToolCall], bool | None] | None,
-        conditions: Preconditions,
+        conditions: LearntConditions,
     ) -> None:
         self._tools, self._errand = tools, errand
         self._experience, self._recombine, self._was_done = experience, recombine, was_done
@@ -133,7 +133,7 @@ class _Run:
         self._readers = [t for t in self._schemas.values() if t.effect is Effect.READS]
         self._reading = {tool.name for tool in self._readers}
         wanted = [
-            Feature(name, value)
+            NamedValue(name, value)
             for want in errand.wants
             for _, name, value in given_leaves(want.arguments)
             if value is not None
@@ -171,7 +171,7 @@ class _Run:
                 return None, last
             if last.tool in self._reading:
                 return None
-        for patience in Patience:
+        for patience in Insistence:
             for number in self._open(patience):
                 want = self._errand.wants[number]
                 step = self._step(number, want, patience)
@@ -181,14 +181,14 @@ class _Run:
         return None
 
     def _step(
-        self, number: int, want: Want, patience: Patience
+        self, number: int, want: Want, patience: Insistence
     ) -> tuple[int | None, ToolCall] | None:
         """Return the next call for a want: a look-up, or, if all is found, the wanted one."""
         for sure in (True, False):
             values, searches, weak = self._bind(number, sure)
             if not searches:
                 call = ToolCall(want.tool, _plain(filled(want.arguments, values)))
-                if patience is Patience.NONE and self._experience.idle(want.tool):
+                if patience is Insistence.NONE and self._experience.idle(want.tool):
                     return None
                 if self._refuses(number, call):
                     return self._step(number, want, patience) if number in self._unfit else None
@@ -200,18 +200,18 @@ class _Run:
                 return None
         return None
 
-    def _waits_for(self, number: int, patience: Patience) -> bool:
+    def _waits_for(self, number: int, patience: Insistence) -> bool:
         """Say whether a wanted call is to wait for one before it."""
-        if not self._errand.ordered or patience is Patience.END:
+        if not self._errand.ordered or patience is Insistence.END:
             return False
         return any(n not in self._done and n not in self._left for n in range(number))
 
-    def _open(self, patience: Patience) -> Iterator[int]:
+    def _open(self, patience: Insistence) -> Iterator[int]:
         for number in range(len(self._errand.wants)):
             if number in self._done or number in self._left or number in self._doubts:
                 continue
             if self._waits.get(number, -1) < len(self._done) or patience in (
-                Patience.MOST, Patience.END):  # fmt: skip
+                Insistence.MOST, Insistence.END):  # fmt: skip
                 yield number
 
     def _refuses(self, number: int, call: ToolCall) -> bool:
@@ -272,13 +272,13 @@ class _Run:
                 return True
         return False
 
-    def _look(self, searches: list[Search], patience: Patience, least: float) -> ToolCall | None:
+    def _look(self, searches: list[Search], patience: Insistence, least: float) -> ToolCall | None:
         rested = [tool for tool in self._readers if not self._experience.idle(tool.name)]
-        readers = rested if patience is Patience.NONE else self._readers
+        readers = rested if patience is Insistence.NONE else self._readers
         readers = [tool for tool in readers if self._row.get(tool.name, 0) < TOO_OFTEN]
-        attempts = 1 if patience is Patience.NONE else ATTEMPTS
+        attempts = 1 if patience is Insistence.NONE else ATTEMPTS
         # What was read before something was written may have changed since.
-        old = -1 if patience is Patience.NONE else len(self._done)
+        old = -1 if patience is Insistence.NONE else len(self._done)
         tried = {k for k, done in self._answered.items() if old < 0 or done >= old}
         tried |= {k for k, times in self._failed.items() if times >= attempts}
         look = next_look_up(searches, self._findings, readers, self._experience, tried, least)

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from hvr.calling.values import CallOutcome, Json
 from hvr.navigation.naming import fit, pattern, words_of
-from hvr.navigation.wants import Feature, given_leaves
+from hvr.navigation.wants import NamedValue, given_leaves
 
 Shape: TypeAlias = "frozenset[tuple[str, ...]]"
 """The patterns of the paths in a tool's results (`hvr.navigation.naming.pattern`)."""
@@ -29,7 +29,7 @@ WANTED = "a wanted call"
 
 
 @dataclass(frozen=True)
-class Finding:
+class FoundValue:
     """A value at hand.
 
     Args:
@@ -63,12 +63,12 @@ class Findings:
 
     def __init__(
         self,
-        facts: Iterable[Feature] = (),
-        wanted: Iterable[Feature] = (),
+        facts: Iterable[NamedValue] = (),
+        wanted: Iterable[NamedValue] = (),
         flow: Flow | None = None,
     ) -> None:
         self._flow = flow
-        self._all: list[Finding] = []
+        self._all: list[FoundValue] = []
         self._calls: list[tuple[frozenset[str], frozenset[str]]] = []
         self._about: dict[str, set[Trait]] = {}
         self._own: dict[str, set[Trait]] = {}
@@ -76,15 +76,15 @@ class Findings:
         facts = tuple(facts)
         traits = frozenset(trait(feature) for feature in facts)
         for feature in facts:
-            self._all.append(Finding(feature.value, (feature.name,), REQUEST, traits))
+            self._all.append(FoundValue(feature.value, (feature.name,), REQUEST, traits))
             self._own.setdefault(key(feature.value), set()).update(traits)
         for feature in wanted:
-            self._all.append(Finding(feature.value, (feature.name,), WANTED, frozenset()))
+            self._all.append(FoundValue(feature.value, (feature.name,), WANTED, frozenset()))
 
     def add(self, outcome: CallOutcome) -> None:
         """Take in the result of a call that went well."""
         taken = [
-            Feature(name, value)
+            NamedValue(name, value)
             for _, name, value in given_leaves(outcome.call.arguments)
             if value is not None
         ]
@@ -97,7 +97,7 @@ class Findings:
                 whole.add((words_of(_name(path)), plain(value)))
             # What is said around a list of plain values is no feature of one of them.
             whose = traits if path[-1:] == ("[]",) else traits | said
-            self._all.append(Finding(value, path, outcome.call.tool, whose, number))
+            self._all.append(FoundValue(value, path, outcome.call.tool, whose, number))
             self._own.setdefault(key(value), set()).update(whose)
         self.shapes[outcome.call.tool] = frozenset(shape)
         inside = frozenset(key(v) for _, v, _ in entities(outcome.result, traits=False))
@@ -112,22 +112,22 @@ class Findings:
         return len(self._calls)
 
     @property
-    def all(self) -> tuple[Finding, ...]:
+    def all(self) -> tuple[FoundValue, ...]:
         """Every value at hand, in the order in which they came."""
         return tuple(self._all)
 
-    def fit(self, found: Finding, parameter: str) -> float:
+    def fit(self, found: FoundValue, parameter: str) -> float:
         """Return how well a value suits a parameter: by name, or by what was passed on before."""
         learnt = self._flow(parameter, found.tool, found.path) if self._flow else 0.0
         return max(found.fit(parameter), learnt)
 
-    def suiting(self, parameter: str, least: float = 0.3) -> list[Finding]:
+    def suiting(self, parameter: str, least: float = 0.3) -> list[FoundValue]:
         """Return the values that suit a parameter, the best first and of these the latest."""
         ranked = [(self.fit(found, parameter), found.call, found) for found in self._all]
         ranked = [one for one in ranked if one[0] >= least]
         return [one[2] for one in sorted(ranked, key=lambda one: one[:2], reverse=True)]
 
-    def traits(self, found: Finding) -> frozenset[Trait]:
+    def traits(self, found: FoundValue) -> frozenset[Trait]:
         """Return all that is known of the entity that a value names, from any result."""
         return self.known_of(found.value)
 
@@ -144,7 +144,7 @@ class Findings:
             default=0,
         )
 
-    def within(self, found: Finding, others: Iterable[Json]) -> int:
+    def within(self, found: FoundValue, others: Iterable[Json]) -> int:
         """Return how many of other values stand in the result of a finding, or in its call."""
         if found.call < 0:
             return 0
@@ -197,7 +197,7 @@ def entities(
             return
 
 
-def trait(feature: Feature) -> Trait:
+def trait(feature: NamedValue) -> Trait:
     """Return a feature freed of spelling."""
     return words_of(feature.name), plain(feature.value)
 

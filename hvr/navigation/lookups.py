@@ -13,8 +13,8 @@ from hvr.navigation.findings import (
     POSITION,
     REQUEST,
     WANTED,
-    Finding,
     Findings,
+    FoundValue,
     Shape,
     key,
     plain,
@@ -241,7 +241,7 @@ def _calls(
     search: Search,
     findings: Findings,
     cost: int,
-    fixed: Mapping[str, Finding] | None = None,
+    fixed: Mapping[str, FoundValue] | None = None,
 ) -> Iterator[LookUp]:
     """Return the calls of a tool for which all values are at hand; `fixed` are chosen already."""
     needed = [parameter for parameter in tool.takes if parameter.required]
@@ -265,7 +265,7 @@ def _calls(
             yield LookUp(ToolCall(tool.name, arguments), cost, relevance)
 
 
-def _relevance(found: Finding, search: Search, findings: Findings) -> float:
+def _relevance(found: FoundValue, search: Search, findings: Findings) -> float:
     """Return what the entity of a value has in common with what is searched, from 0 to 1."""
     wanted = {trait(feature) for feature in search.sought.features}
     bound = {key(value) for value in search.bound}

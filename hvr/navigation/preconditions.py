@@ -24,7 +24,7 @@ CONFIRMED_REFUSED = 1
 
 
 @dataclass(frozen=True)
-class Condition:
+class StateCondition:
     """That something named in a call has one of some values.
 
     Args:
@@ -52,13 +52,13 @@ class Condition:
         return bool(known & {key(value) for value in self.values}) if known else None
 
 
-class Preconditions:
+class LearntConditions:
     """What is thought of the conditions of tools, as calls come."""
 
     def __init__(self) -> None:
         self._well: dict[str, list[frozenset[Trait]]] = {}
         self._refused: dict[str, list[frozenset[Trait]]] = {}
-        self._candidates: dict[tuple[str, frozenset[str]], Condition] = {}
+        self._candidates: dict[tuple[str, frozenset[str]], StateCondition] = {}
 
     def observe(self, outcome: CallOutcome, traits: Iterable[Trait]) -> None:
         """Take in a call that went well or was refused; other failures say nothing of the state.
@@ -78,12 +78,12 @@ class Preconditions:
             return
         self._propose(tool)
 
-    def conditions(self, tool: str) -> tuple[Condition, ...]:
+    def conditions(self, tool: str) -> tuple[StateCondition, ...]:
         """Return the candidates of a tool, those that are confirmed first."""
         mine = [one for one in self._candidates.values() if one.tool == tool]
         return tuple(sorted(mine, key=lambda one: (not one.confirmed, sorted(one.name))))
 
-    def violated(self, tool: str, traits: Iterable[Trait]) -> Condition | None:
+    def violated(self, tool: str, traits: Iterable[Trait]) -> StateCondition | None:
         """Return a confirmed condition that does not hold of what is known; None if all may."""
         known = frozenset(traits)
         for condition in self.conditions(tool):
@@ -114,7 +114,7 @@ class Preconditions:
                 continue
             if len(values) > 1 and len(distinct) == len(values):
                 continue  # each has another: a name of something
-            condition = Condition(tool, name, tuple(distinct.values()))
+            condition = StateCondition(tool, name, tuple(distinct.values()))
             if any(condition.holds(known) is False for known in refused):
                 self._candidates[tool, name] = condition
 

@@ -10,7 +10,7 @@ from hvr.calling.values import Json
 
 
 @dataclass(frozen=True)
-class Feature:
+class NamedValue:
     """A value under a name: something that the request says, or that an entity has.
 
     Args:
@@ -26,7 +26,7 @@ class Feature:
 class Sought:
     """A value that only look-ups yield: that of the one entity which has these features."""
 
-    features: tuple[Feature, ...] = ()
+    features: tuple[NamedValue, ...] = ()
 
 
 Argument: TypeAlias = "Json | Sought | list[Argument] | dict[str, Argument]"
@@ -58,7 +58,7 @@ class Errand:
     """
 
     wants: tuple[Want, ...]
-    facts: tuple[Feature, ...] = ()
+    facts: tuple[NamedValue, ...] = ()
     ordered: bool = True
 
 

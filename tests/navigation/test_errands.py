@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from hvr.calling.faults import KINDS, FaultyTools, ToolFault
 from hvr.calling.guard import CallPolicy, GuardedTools
 from hvr.calling.python_world import PythonTools
-from hvr.calling.values import CallFailure
+from hvr.calling.values import CallFailure, ToolCall
 from hvr.navigation.errands import ATTEMPTS, carry_out
 from hvr.navigation.experience import CountedExperience
 from hvr.navigation.lookups import call_key
-from hvr.navigation.preconditions import Preconditions
-from hvr.navigation.wants import Errand, Feature, Sought, Want
+from hvr.navigation.preconditions import LearntConditions
+from hvr.navigation.wants import Errand, NamedValue, Sought, Want
 from hvr.tools.catalogue.schema import Catalogue, Effect, ToolParameter, ToolSchema
 
 THINGS = ("lamp", "desk", "mug", "kettle")
@@ -72,11 +72,13 @@ def shop(orders: list[tuple[str, str]]) -> tuple[PythonTools, dict[str, Any]]:
     return PythonTools(Catalogue(tools), {n: f for n, (f, _, _) in functions.items()}, state), state
 
 
-FACTS = (Feature("email", "ann@x.org"), Feature("first_name", "Ann"))
+FACTS = (NamedValue("email", "ann@x.org"), NamedValue("first_name", "Ann"))
 
 
 def cancelled(thing: str) -> Errand:
-    return Errand((Want("cancel_order", {"order_id": Sought((Feature("name", thing),))}),), FACTS)
+    return Errand(
+        (Want("cancel_order", {"order_id": Sought((NamedValue("name", thing),))}),), FACTS
+    )
 
 
 orders = st.lists(st.sampled_from(THINGS), min_size=1, max_size=4, unique=True)
@@ -136,12 +138,24 @@ def test_another_tool_is_called_where_one_fails_for_good() -> None:
     assert "find_user_id_by_name" in {outcome.call.tool for outcome in went.outcomes}
 
 
+class Said:
+    """A user who always says the same, and remembers of which calls."""
+
+    def __init__(self, said: bool | None) -> None:
+        self._said = said
+        self.asked: list[ToolCall] = []
+
+    def __call__(self, call: ToolCall) -> bool | None:
+        self.asked.append(call)
+        return self._said
+
+
 def test_a_call_in_doubt_is_repeated_if_the_user_says_that_it_was_not_done() -> None:
     for said, complete in ((False, True), (True, True), (None, False)):
         inner, state = shop([("lamp", "pending")])
         faults = {"cancel_order": ToolFault(CallFailure.TIMED_OUT, 5)}
         tools = GuardedTools(FaultyTools(inner, faults), "shop")
-        went = carry_out(tools, cancelled("lamp"), was_done=lambda _, said=said: said)
+        went = carry_out(tools, cancelled("lamp"), was_done=Said(said))
         assert went.complete is complete
         assert (state["orders"]["#100"]["status"] == "cancelled") is (said is False)
 
@@ -160,7 +174,7 @@ def test_a_call_in_doubt_is_settled_by_a_look_up_that_shows_what_it_writes() -> 
 
 
 def test_conditions_are_trusted_when_confirmed_and_then_another_entity_is_taken() -> None:
-    learnt = Preconditions()
+    learnt = LearntConditions()
     for status in ("pending", "delivered", "pending", "pending", "delivered"):
         tools, _ = shop([("lamp", status)])
         carry_out(GuardedTools(tools, "shop"), cancelled("lamp"), conditions=learnt)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hvr.calling.values import CallFailure, CallOutcome, ToolCall
-from hvr.navigation.preconditions import Preconditions
+from hvr.navigation.preconditions import LearntConditions
 
 STATUS, COLOUR = frozenset({"status"}), frozenset({"color"})
 
@@ -16,8 +16,8 @@ def outcome(ok: bool) -> CallOutcome:
     return CallOutcome(ToolCall("cancel", {}), failure=None if ok else CallFailure.REFUSED)
 
 
-def taught(*calls: tuple[str, str, bool]) -> Preconditions:
-    learnt = Preconditions()
+def taught(*calls: tuple[str, str, bool]) -> LearntConditions:
+    learnt = LearntConditions()
     for status, colour, ok in calls:
         learnt.observe(outcome(ok), {(STATUS, status), (COLOUR, colour)})
     return learnt
@@ -61,7 +61,7 @@ def test_other_failures_than_refusals_teach_nothing() -> None:
 def test_no_trusted_condition_is_contradicted_by_a_call_that_went_well(
     calls: list[tuple[str, bool]],
 ) -> None:
-    learnt = Preconditions()
+    learnt = LearntConditions()
     for value, ok in calls:
         learnt.observe(outcome(ok), {(STATUS, value)})
     for value, ok in calls:
