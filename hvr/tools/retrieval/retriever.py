@@ -29,7 +29,7 @@ ALPHAS = tuple(round(0.5 + 0.05 * i, 2) for i in range(11))
 TEMPERATURES = (0.02, 0.04, 0.08)
 """Softmax temperatures that `fit_text_decoder` tries for cosines of texts."""
 
-UNTRAINED = Decoder(Transitions(ToolGraph(())), weight=0.4, temperature=0.08)
+UNTRAINED = Decoder(Transitions(ToolGraph(())), weight=0.4, temperature=0.08, skip=-5.0)
 """The decoder of `untrained_retriever`, apart from the tools; chosen on UltraTool's training plans
 and on TMDB's."""
 FINE_SKIP = -3.0

@@ -51,7 +51,9 @@ _DRAWN = 5.0
 FLAG_PRECISION = 0.6
 """Share of flagged steps, and links, that are to be wrong."""
 FAR_QUANTILE = 0.01
-"""Share of the training requests that count as unlike all others."""
+"""Share of the training requests that are the least like all others."""
+FAR = 0.8
+"""Part of their nearness below which a request counts as unlike all that there are plans for."""
 
 
 _KINDS = ("to_new", "to_known", "of_known")
@@ -116,7 +118,7 @@ def fit_judge(
         calibration,
         Thresholds(0.5, *_flags(trials)),
         change_rule(trials),
-        float(np.quantile(nearness, FAR_QUANTILE)),
+        FAR * float(np.quantile(nearness, FAR_QUANTILE)),
     )
 
 
