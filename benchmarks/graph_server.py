@@ -25,8 +25,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from conditions import conditions
 from inputs import measured
-from knowledge import kitchen, kitchen_triples, machine, queries
+from knowledge import kitchen, kitchen_triples, queries
 from pyoxigraph import NamedNode, Quad, RdfFormat, Store, serialize
 
 from hvr.knowledge.ontology import load_ontology
@@ -159,7 +160,7 @@ def main() -> None:
     parser.add_argument("--store", metavar="URL", help="a server that runs already")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    report: dict[str, Any] = {"machine": machine(), "seed": options.seed, "sizes": []}
+    report: dict[str, Any] = {"conditions": conditions(options.seed), "sizes": []}
     for triples in map(int, options.triples.split(",")):
         with (
             tempfile.TemporaryDirectory() as folder,
@@ -172,7 +173,7 @@ def main() -> None:
     if options.json:
         print(json.dumps(report, indent=2))
         return
-    print(report["machine"])
+    print(report["conditions"])
     for loaded in report["sizes"]:
         seconds = ", ".join(f"{k} {v:.1f} s" for k, v in loaded["load seconds"].items())
         print(f"\n{loaded['triples']} triples in {loaded['runs']} runs; loaded: {seconds}")

@@ -1,6 +1,6 @@
 """The judge of plans over tools, on a planner's real drafts.
 
-    python benchmarks/plan_judgement.py [--part verdicts|corrections|curve|ablation|all]
+    python benchmarks/plan_judgement.py [--part verdicts|corrections|curve|ablation] [--part …]
         [--data FOLDER] [--train SPLIT] [--plans SPLIT] [--drafts FILE] [--links whole|seen]
         [--seeds 3] [--svg FILE]
 
@@ -20,6 +20,7 @@ import argparse
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -38,11 +39,14 @@ from hvr.tools.tool_plan import ToolPlan
 from hvr.verifier.config import VerifierConfig
 from hvr.verifier.judgement.corrector import correct, rewritten
 from hvr.verifier.judgement.edits import difference
-from hvr.verifier.judgement.fit import fit_judge
+from hvr.verifier.judgement.fit import fit_judge, simulated, weights_of
 from hvr.verifier.judgement.judge import ChangeRule, Judge
-from hvr.verifier.judgement.posterior import FEATURES
+from hvr.verifier.judgement.past_plans import PastPlans
+from hvr.verifier.judgement.planner_errors import PlannerErrors
+from hvr.verifier.judgement.posterior import FEATURES, probabilities
 from hvr.verifier.judgement.reading import DraftReader
 from hvr.verifier.network.auc import roc_auc
+from hvr.verifier.network.progress import no_progress
 from hvr.verifier.tool_embeddings import ToolEmbeddings
 from hvr.verifier.verdict import Verdict
 from hvr.verifier.verifier import make_encoder
@@ -57,9 +61,11 @@ def main() -> int:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     add_tool_set(parser)
-    parser.add_argument("--part", default="all", choices=(
-        "verdicts", "corrections", "curve", "ablation", "all"))  # fmt: skip
+    parser.add_argument("--part", choices=(
+        "verdicts", "corrections", "curve", "ablation"), action="append")  # fmt: skip
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help=(
+        "numbers of plans of the learning curve"))  # fmt: skip
     parser.add_argument("--svg", type=Path, help="write the reliability diagram")
     args = parser.parse_args()
     if not args.data.exists():
@@ -81,19 +87,20 @@ def measure(data: ToolSet, args: argparse.Namespace) -> None:
     print(conditions())
     print(f"{len(data.train)} plans to learn from, {len(data.drafts)} drafts, {len(data.tools)} "
           f"tools, {len(data.tools.links)} links ({args.links})\n")  # fmt: skip
+    parts = args.part or ("verdicts", "corrections", "curve", "ablation")
     judges = []
-    for seed in range(1 if args.part == "ablation" else args.seeds):
+    for seed in range(args.seeds if {"verdicts", "corrections"} & set(parts) else 0):
         started = time.process_time()
         judges.append(fit_judge(embeddings, data.train, seed=seed))
         spent = time.process_time() - started
-        print(f"seed {seed}: {spent:.0f} s of CPU to learn; {judges[-1].rule}")
-    if args.part in ("verdicts", "all"):
+        print(f"seed {seed}: {spent:.0f} s of CPU to learn; {judges[-1].rule}", flush=True)
+    if "verdicts" in parts:
         verdicts(judges, data, args.svg)
-    if args.part in ("corrections", "all"):
+    if "corrections" in parts:
         corrections(judges, data)
-    if args.part in ("curve", "all"):
-        curve(embeddings, data, args.seeds)
-    if args.part in ("ablation", "all"):
+    if "curve" in parts:
+        curve(embeddings, data, args.seeds, args.sizes)
+    if "ablation" in parts:
         ablation(embeddings, data)
 
 
@@ -209,14 +216,14 @@ def gained(values: np.ndarray, base: np.ndarray, draws: int = 2000) -> str:
     )
 
 
-def curve(embeddings: ToolEmbeddings, data: ToolSet, seeds: int) -> None:
+def curve(embeddings: ToolEmbeddings, data: ToolSet, seeds: int, sizes: Sequence[int]) -> None:
     """Corrections by the number of plans to learn from; another sample for each seed."""
     drafts = [d for d, _ in data.pairs]
     base = scored(drafts, data)
     none = np.zeros(len(drafts), bool)
     print("\nlearning curve; gains in node F1, accuracy of nodes, with 95 % intervals")
     row("draft", base, base, none)
-    for size in (s for s in SIZES if s < len(data.train)):
+    for size in (s for s in sizes if s < len(data.train)):
         for seed in range(seeds):
             some = Random(f"curve {seed}").sample(list(data.train), size)
             judge = fit_judge(embeddings, some, seed=seed)
@@ -225,15 +232,27 @@ def curve(embeddings: ToolEmbeddings, data: ToolSet, seeds: int) -> None:
 
 
 def ablation(embeddings: ToolEmbeddings, data: ToolSet) -> None:
-    """Without each feature in turn: AUC, and the best plans whatever the rule."""
-    drafts = [d for d, _ in data.pairs]
+    """Without each feature in turn: AUC, and the best plans whatever the rule.
+
+    Drafts are simulated once; of the real drafts the features are computed once.
+    """
+    usable = [p for p in data.train if p.tools and all(map(embeddings.known, p.tools))]
+    numbers = [tuple(map(embeddings.tools.index, p.tools)) for p in usable]
+    past = PastPlans(embeddings, [p.request for p in usable], numbers)
+    trials = simulated(past, PlannerErrors(), 0, no_progress)
+    every = Judge(past, weights_of(trials, np.ones(len(FEATURES))))
+    reader = DraftReader(embeddings)
+    read = [reader.read(d) for d, _ in data.pairs]
+    opinions = [o for o in map(every.opinion, read) if o is not None]
     right = np.array([d.tools == t.tools for d, t in data.pairs], int)
     print(f"\n{'without':20}{'AUC':>8}{'n-F1':>8}{'l-F1':>8}{'acc n':>8}{'acc nl':>8}")
     for name in ("nothing", *FEATURES):
-        judge = fit_judge(embeddings, data.train, without=(name,))
-        auc = roc_auc([v.score for v in judge.judge(drafts)], right)
-        always = Judge(judge.past, judge.weights, rule=ChangeRule(0, 0, 0))
-        made = scored([c.plan for c in correct(always, drafts)], data).mean(0)
+        weights = weights_of(trials, np.array([float(f != name) for f in FEATURES]))
+        said = [replace(o, shares=probabilities(o.features @ weights)) for o in opinions]
+        auc = roc_auc([float(o.shares[0]) for o in said], right)
+        kept = [o.among(r.allows) for o, r in zip(said, read, strict=True)]
+        plans = [rewritten(every, r, o.plans[o.best]) for o, r in zip(kept, read, strict=True)]
+        made = scored(plans, data).mean(0)
         print(f"{name:20}{auc:8.3f}" + "".join(f"{100 * v:8.1f}" for v in made), flush=True)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from hvr.calling.guard import GuardedTools
+from hvr.calling.guard import MOST_EQUAL_FAILURES, GuardedTools
 from hvr.calling.values import CallFailure, CallOutcome, Json, ToolCall
 from hvr.navigation.doubts import witness
 from hvr.navigation.experience import CountedExperience, Experience
@@ -31,7 +31,7 @@ from hvr.navigation.wants import (
 )
 from hvr.tools.catalogue.schema import Effect, ToolSchema
 
-ATTEMPTS = 3
+ATTEMPTS = MOST_EQUAL_FAILURES
 """How often one and the same call is made before it is given up."""
 
 TOO_OFTEN = 2 * ATTEMPTS

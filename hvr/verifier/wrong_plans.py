@@ -22,7 +22,9 @@ from random import Random
 import numpy as np
 
 from hvr.tools.tool_plan import ToolPlan
+from hvr.verifier.network.auc import roc_auc
 from hvr.verifier.tool_embeddings import ToolEmbeddings
+from hvr.verifier.verdict import Verdict
 
 KINDS = (
     "other request, near", "other request, far", "tail missing", "dropped",
@@ -137,6 +139,31 @@ class WrongPlans:
 
     def _said(self, tool: str) -> str:
         return self.embeddings.default_step(self.embeddings.tools.index(tool))
+
+
+def auc_by_kind(
+    score: Callable[[Sequence[ToolPlan]], Sequence[Verdict]],
+    plans: Sequence[ToolPlan],
+    embeddings: ToolEmbeddings,
+    seed: int,
+) -> dict[str, float]:
+    """Return the ROC-AUC of scores of true plans against wrong ones, by kind.
+
+    Args:
+        score: gives verdicts.
+        plans: true plans.
+        embeddings: of the tools.
+        seed: of the wrong plans.
+    """
+    maker = WrongPlans(embeddings, plans, seed)
+    made = [maker.of(p) for p in plans]
+    true = [v.score for v in score(plans)]
+    found = {}
+    for kind in KINDS:
+        wrong = [v.score for v in score([m[kind] for m in made if kind in m])]
+        if wrong:
+            found[kind] = roc_auc([*true, *wrong], [1] * len(true) + [0] * len(wrong))
+    return found
 
 
 def _dropped(rng: Random, _: ToolPlan, calls: Calls) -> Calls | None:

@@ -34,6 +34,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "of the texts of a file: lexical-hash, minilm or st:NAME (default: minilm)"))  # fmt: skip
     parser.add_argument("steps", metavar="STEP", nargs="*", type=words, help=(
         "steps of a plan, in order, in words"))  # fmt: skip
+    parser.add_argument("--fine-steps", action="store_true", help=(
+        "steps are finer than the tools of a file, and many call none"))  # fmt: skip
     parser.add_argument(
         "--request", metavar="TEXT", type=words, default="", help="what the plan is for"
     )
@@ -83,7 +85,10 @@ def _retriever(args: argparse.Namespace) -> Retriever:
 
     if args.model.is_file():
         graph, _ = read_graph(args.model, args.graph)
-        return untrained_retriever(graph, TextVectors(args.encoder or "minilm"))
-    if args.graph is not None or args.encoder is not None:
-        raise UsageError("--graph and --encoder are for a file of tools; a model has its own")
+        encoder = TextVectors(args.encoder or "minilm")
+        return untrained_retriever(graph, encoder, fine=args.fine_steps)
+    if args.graph is not None or args.encoder is not None or args.fine_steps:
+        raise UsageError(
+            "--graph, --encoder and --fine-steps are for a file of tools; a model has its own"
+        )
     return load_retriever(args.model)

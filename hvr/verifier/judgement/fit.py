@@ -40,6 +40,8 @@ TRIALS = 2000
 MOST_DRAFTS = 3
 CONFIDENCE = 1.64
 """Standard errors that a gain must be above 0 by: one-sided, 95 %."""
+TOLERANCE = 1.0
+"""Standard errors within which requests for which no past plan is right count as not worse off."""
 BLOCKS = 12
 """Parts of the changes of a kind, by expected gain, each of which must be a gain."""
 LEAST_CHANGES = 15
@@ -84,7 +86,6 @@ def fit_judge(
     progress: ProgressCallback = no_progress,
     errors: PlannerErrors | None = None,
     seed: int = 0,
-    without: Sequence[str] = (),
 ) -> Judge:
     """Return a judge of plans over the tools of true plans.
 
@@ -94,7 +95,6 @@ def fit_judge(
         progress: called now and then, with drafts for epochs.
         errors: rates of the simulated drafts.
         seed: of all that is drawn.
-        without: features to do without, for ablations.
     """
     usable = [p for p in plans if p.tools and all(map(embeddings.known, p.tools))]
     past = PastPlans(
@@ -104,11 +104,11 @@ def fit_judge(
     )
     if len(usable) < MIN_PLANS:
         return Judge(past, None)
-    drawn = _simulated(past, errors or PlannerErrors(), seed, progress)
-    used = np.array([name not in without for name in FEATURES])
+    drawn = simulated(past, errors or PlannerErrors(), seed, progress)
+    used = np.ones(len(FEATURES))
     trials = cross_fitted(drawn, used)
     calibration = _calibration(trials)
-    plain = Judge(past, _weights(drawn, used), calibration)
+    plain = Judge(past, weights_of(drawn, used), calibration)
     nearness = [t.opinion.expected.nearness for t in trials]
     return Judge(
         past,
@@ -120,7 +120,7 @@ def fit_judge(
     )
 
 
-def _simulated(
+def simulated(
     past: PastPlans, errors: PlannerErrors, seed: int, progress: ProgressCallback
 ) -> list[Trial]:
     """Return simulated drafts with candidates and features; their shares are yet to come."""
@@ -142,7 +142,8 @@ def _simulated(
     return trials
 
 
-def _weights(trials: Sequence[Trial], used: np.ndarray) -> Floats:
+def weights_of(trials: Sequence[Trial], used: np.ndarray) -> Floats:
+    """Return the weights that trials give, 0 for features that are not used."""
     cases = [
         Case(t.opinion.features * used, t.opinion.plans.index(t.true))
         for t in trials
@@ -155,7 +156,7 @@ def cross_fitted(trials: Sequence[Trial], used: np.ndarray) -> list[Trial]:
     """Return trials with the posterior of weights that were fitted on the other half of plans."""
     found = []
     for half in (0, 1):
-        weights = _weights([t for t in trials if t.plan % 2 != half], used)
+        weights = weights_of([t for t in trials if t.plan % 2 != half], used)
         for t in trials:
             if t.plan % 2 == half:
                 o = t.opinion
@@ -232,7 +233,8 @@ def _least_gain(changed: Sequence[Trial], credit: float) -> tuple[float, float]:
 
     Changes are ordered by expected gain and cut into blocks. From the highest on, a block is taken
     while what was gained up to it is above 0 by `CONFIDENCE` standard errors, the block itself is a
-    gain on average, and the requests for which no past plan is right lose no more than the credit.
+    gain on average, and the requests for which no past plan is right lose no more than the credit,
+    within `TOLERANCE` standard errors.
 
     Args:
         changed: trials of one kind of change.
@@ -247,10 +249,12 @@ def _least_gain(changed: Sequence[Trial], credit: float) -> tuple[float, float]:
         end = start + size if len(order) - start >= 2 * size else len(order)
         so_far = gains[:end]
         surely = so_far.mean() > CONFIDENCE * so_far.std() / math.sqrt(end)
-        balance = credit + float(so_far[new[:end]].sum())
-        if not (surely and gains[start:end].mean() > 0 and balance >= 0):
+        on_new = so_far[new[:end]]
+        balance = credit + float(on_new.sum())
+        doubt = TOLERANCE * float(np.sqrt((on_new**2).sum()))
+        if not (surely and gains[start:end].mean() > 0 and balance + doubt >= 0):
             break
-        least, left = order[end - 1].opinion.gain, balance
+        least, left = order[end - 1].opinion.gain, max(balance, 0.0)
     return least, left
 
 

@@ -45,6 +45,8 @@ _BESIDE = frozenset(
 _PIECES = frozenset({"Slice"})
 _BEFORE_NOUNS = frozenset({"det", "number", "of", "be", "unheeded", *_ROLES})
 _AFTER_VERBS = frozenset({",", ".", ";", "!", "?", "and", "then", "again", "for", "please"})
+_FILLING = "fill"
+"""The frame of verbs that say with what."""
 _ENDS = frozenset({",", ".", ";", "!", "?"})
 
 
@@ -137,7 +139,8 @@ class _Reader:
             case Verb():
                 self._verb |= self._asked_for(entry.condition)
                 self._usual = frozenset(entry.places)
-                if entry.liquid:
+                # What to fill with is said apart, or is not a part of what was asked.
+                if entry.liquid and entry.frame != _FILLING:
                     self._liquids.add(entry.liquid)
             case Adjective() if noun is None and not verb:
                 self._adjectives |= self._asked_for(entry.condition)

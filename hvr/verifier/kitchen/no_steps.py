@@ -6,6 +6,7 @@ There are no steps that a network could judge, and the initial state says it all
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from hvr.verifier.kitchen.linked_plan import LinkedPlan
 from hvr.verifier.kitchen.mentions import FROM, IN, NEAR, REMEMBERED, Mentions, Named, State
@@ -13,6 +14,7 @@ from hvr.verifier.kitchen.outcome import families_of
 from hvr.verifier.kitchen.similarity import Likeness, best
 from hvr.verifier.kitchen.words import class_of, label
 
+_HELD = ("hold", True)
 STATES: Mapping[str, str] = {
     "heat": "hot or cooked", "cold": "cold", "wash": "washed", "slice": "sliced",
     "crack": "cracked", "fill": "filled", "open": "open", "switch": "switched on",
@@ -54,7 +56,11 @@ def _wanted(asked: Mentions) -> Iterable[tuple[Named, Named | None]]:
         if thing.optional and not thing.states:
             continue
         after = next((t for t in things[i + 1 :] if t.role == IN), None)
-        yield thing, after or next((t for t in things[:i][::-1] if t.role == IN), None)
+        place = after or next((t for t in things[:i][::-1] if t.role == IN), None)
+        # "Bring me the mug" and "bring the mug to the table", "get it" and "get it hot": what is
+        # to be somewhere, or otherwise, need not be held.
+        others = thing.states - {_HELD}
+        yield (replace(thing, states=others) if place or others else thing), place
 
 
 def _needed(plan: LinkedPlan, thing: Named) -> int:
