@@ -42,7 +42,7 @@ from hvr.navigation.annealing import annealed_chain
 from hvr.navigation.backward import backward_chain
 from hvr.navigation.chains import CallFacts, cheapest_chain
 from hvr.navigation.evolution import evolved
-from hvr.navigation.graph import GraphTool, NavigationGraph, Observation
+from hvr.navigation.graph import GraphTool, NavigationGraph, ObservedCall
 from hvr.navigation.graph_log import ToolThere, graph_text, read_events, rebuilt, write_event
 from hvr.navigation.learnt import learnt_counts, learnt_tools
 
@@ -65,7 +65,7 @@ def generated_tool(number: int, size: int, random: Random) -> GraphTool:
     return GraphTool(f"tool{number}", needs, takes, gives)
 
 
-def generated_call(graph: NavigationGraph, size: int, random: Random, time_: float) -> Observation:
+def generated_call(graph: NavigationGraph, size: int, random: Random, time_: float) -> ObservedCall:
     """A call of any tool after one near it."""
     number = random.randrange(size)
     before = f"tool{(number - 1 - random.randrange(NEAR)) % size}"
@@ -74,7 +74,7 @@ def generated_call(graph: NavigationGraph, size: int, random: Random, time_: flo
     passed = ((random.choice(sorted(graph.tools[before].gives)),
                random.choice(sorted(tool.needs))),)  # fmt: skip
     gives = tuple(sorted(tool.gives))
-    return Observation(tool.name, ok, time_, before, tuple(sorted(tool.needs)),
+    return ObservedCall(tool.name, ok, time_, before, tuple(sorted(tool.needs)),
                        gives if ok else (), () if ok else gives, passed)  # fmt: skip
 
 
@@ -234,14 +234,14 @@ def retrain(tools: int, threads: int) -> None:
         print(f"| {name} | {spent:.1f} | {wall:.1f} |", flush=True)
 
 
-def _runs(graph: NavigationGraph, size: int, random: Random) -> Iterator[tuple[Observation, ...]]:
+def _runs(graph: NavigationGraph, size: int, random: Random) -> Iterator[tuple[ObservedCall, ...]]:
     for _ in range(2000):
-        run: list[Observation] = []
+        run: list[ObservedCall] = []
         number = random.randrange(size)
         for _ in range(random.randint(2, 6)):
             before = run[-1].tool if run else ""
             tool = graph.tools[f"tool{number}"]
-            run.append(Observation(tool.name, True, 1.0, before, tuple(sorted(tool.needs)),
+            run.append(ObservedCall(tool.name, True, 1.0, before, tuple(sorted(tool.needs)),
                                    tuple(sorted(tool.gives))))  # fmt: skip
             number = (number + 1 + random.randrange(NEAR)) % size
         yield tuple(run)

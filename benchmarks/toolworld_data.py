@@ -18,7 +18,7 @@ from hvr.calling.log import log_line
 from hvr.calling.origins import ValueOrigin, ValueSource, trace
 from hvr.calling.values import CallFailure, CallOutcome, ToolCall
 from hvr.errors import DataFileError
-from hvr.navigation.graph import Observation
+from hvr.navigation.graph import ObservedCall
 from hvr.navigation.observations import MeaningNames, observations
 from hvr.retrieval.text_vectors import TextVectors
 from hvr.texts import read_json
@@ -187,7 +187,7 @@ class Understood:
     tools: ToolSet
     found: tuple[ParameterMeaning, ...]
     names: MeaningNames
-    seen: tuple[tuple[Observation, ...], ...]
+    seen: tuple[tuple[ObservedCall, ...], ...]
 
 
 def understood(tools: ToolSet, encoder: TextVectors) -> Understood:

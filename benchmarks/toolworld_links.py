@@ -55,7 +55,7 @@ from toolworld_data import SHARED, Understood, call_set, parted, tool_sets, unde
 
 from hvr.errors import UsageError
 from hvr.extras import need_gnn
-from hvr.navigation.graph import Observation
+from hvr.navigation.graph import ObservedCall
 from hvr.navigation.observations import MeaningNames
 from hvr.navigation.prediction.measures import area_under_curve, best_cut, f1, hits_at
 from hvr.navigation.prediction.predictor import LinkPredictor, alike, common_neighbours, counted
@@ -101,7 +101,7 @@ class World:
     vectors: NodeVectors
     sets: tuple[str, ...]
     requests: tuple[str, ...]
-    runs: tuple[tuple[Observation, ...], ...]
+    runs: tuple[tuple[ObservedCall, ...], ...]
 
 
 def world_of(sets: Sequence[Understood], encoder: TextVectors) -> World:
@@ -125,7 +125,7 @@ def world_of(sets: Sequence[Understood], encoder: TextVectors) -> World:
     return World(vectors, tuple(s.tools.name for s in sets), tuple(requests), tuple(runs))
 
 
-def _in_front(front: str, seen: Observation) -> Observation:
+def _in_front(front: str, seen: ObservedCall) -> ObservedCall:
     def named(names: Sequence[str]) -> tuple[str, ...]:
         return tuple(f"{front}/{name}" for name in names)
 
@@ -140,7 +140,7 @@ def _in_front(front: str, seen: Observation) -> Observation:
 class Task:
     """What one seed hides."""
 
-    train: tuple[tuple[Observation, ...], ...]
+    train: tuple[tuple[ObservedCall, ...], ...]
     whole: SequenceCounts
     hidden: dict[str, Pairs]
     others: dict[tuple[str, str], Pairs]

@@ -13,7 +13,7 @@ KEPT = 0.7
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class CallEvidence:
     """Successes and failures, of which no order matters.
 
     Args:
@@ -58,14 +58,14 @@ class Evidence:
             return self.aged
         return KEPT * self.aged + (1 - KEPT) * share(self.new_successes, self.new_failures)
 
-    def after(self, ok: bool, time: float) -> Evidence:
+    def after(self, ok: bool, time: float) -> CallEvidence:
         """Return what is known after one more try.
 
         Args:
             ok: whether it worked.
             time: seconds since 1970, UTC.
         """
-        return Evidence(
+        return CallEvidence(
             self.successes + ok,
             self.failures + (not ok),
             max(self.last_success, time) if ok else self.last_success,
@@ -75,16 +75,16 @@ class Evidence:
             self.new_failures + (not ok),
         )
 
-    def older(self) -> Evidence:
+    def older(self) -> CallEvidence:
         """Return the same with its weight written down (eq. 14); the weight stays what it is."""
         if not self.new_successes + self.new_failures:
             return self
-        return Evidence(
+        return CallEvidence(
             self.successes, self.failures, self.last_success, self.last_failure, self.weight
         )
 
 
-UNTRIED = Evidence()
+UNTRIED = CallEvidence()
 
 
 def share(successes: float, failures: float) -> float:

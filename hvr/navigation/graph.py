@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from immutables import Map
 
 from hvr.navigation.chains import NavigationTool
-from hvr.navigation.evidence import UNTRIED, Evidence
+from hvr.navigation.evidence import UNTRIED, CallEvidence
 from hvr.navigation.links import NO_LINKS, Links
 
 
@@ -36,7 +36,7 @@ class GraphTool:
     needs: frozenset[str] = frozenset()
     takes: frozenset[str] = frozenset()
     gives: frozenset[str] = frozenset()
-    evidence: Evidence = UNTRIED
+    evidence: CallEvidence = UNTRIED
 
     def as_step(self) -> NavigationTool:
         """Return it as chains are planned with it."""
@@ -61,7 +61,7 @@ class Absence:
 
 
 @dataclass(frozen=True)
-class Observation:
+class ObservedCall:
     """What a call showed, free of values: names and whether it worked.
 
     Args:
@@ -159,7 +159,7 @@ class NavigationGraph:
             return self
         return replace(self, absent=self.absent.set(name, Absence(time, time, gone=True)))
 
-    def observe(self, seen: Observation) -> NavigationGraph:
+    def observe(self, seen: ObservedCall) -> NavigationGraph:
         """Return the graph after a call.
 
         The result does not depend on the order in which calls are taken in. A tool that was not

@@ -10,7 +10,7 @@ from hvr.calling.values import CallOutcome
 from hvr.navigation.evolution import evolved
 from hvr.navigation.experience import CountedExperience, flows_in
 from hvr.navigation.findings import Shape, entities
-from hvr.navigation.graph import NavigationGraph, Observation
+from hvr.navigation.graph import NavigationGraph, ObservedCall
 
 LOOK = 5
 """Calls between two looks at the graph, at which failing tools are removed and some tried again."""
@@ -82,7 +82,7 @@ class GraphExperience:
         tool = outcome.call.tool
         paths = (path for path, _, _ in entities(outcome.result, traits=False))
         returned = dict.fromkeys(_place(tool, path) for path in paths) if outcome.ok else ()
-        seen = Observation(
+        seen = ObservedCall(
             tool, outcome.ok, float(self._clock), self._before,
             given=tuple(outcome.call.arguments), returned=tuple(returned), passed=tuple(passed),
         )  # fmt: skip

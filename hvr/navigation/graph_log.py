@@ -16,9 +16,9 @@ from typing import Any, TypeAlias
 
 from hvr.errors import DataFileError
 from hvr.files import append_json_line
-from hvr.navigation.evidence import Evidence
+from hvr.navigation.evidence import CallEvidence
 from hvr.navigation.evolution import PRUNING, Pruning, evolved
-from hvr.navigation.graph import GraphTool, NavigationGraph, Observation
+from hvr.navigation.graph import GraphTool, NavigationGraph, ObservedCall
 from hvr.navigation.links import Links
 from hvr.texts import read_log
 
@@ -46,13 +46,13 @@ class LookedAt:
     pruning: Pruning = PRUNING
 
 
-GraphEvent: TypeAlias = "ToolThere | ToolGone | Observation | LookedAt"
+GraphEvent: TypeAlias = "ToolThere | ToolGone | ObservedCall | LookedAt"
 """What changes a graph."""
 
 
 def applied(graph: NavigationGraph, event: GraphEvent) -> NavigationGraph:
     """Return the graph after an event."""
-    if isinstance(event, Observation):
+    if isinstance(event, ObservedCall):
         return graph.observe(event)
     if isinstance(event, ToolThere):
         return graph.with_tool(event.tool)
@@ -134,7 +134,7 @@ def event_of(record: Any, place: str) -> GraphEvent:
         if kind == "call":
             given, returned, missing = (tuple(map(str, record[k])) for k in _LISTS)
             passed = tuple((str(a), str(b)) for a, b in record["passed"])
-            return Observation(
+            return ObservedCall(
                 str(record["tool"]), bool(record["ok"]), float(record["time"]),
                 str(record["before"]), given, returned, missing, passed,
             )  # fmt: skip
@@ -182,7 +182,7 @@ def _listed(links: Links) -> list[Mapping[str, Any]]:
     return [{"source": s, "target": t, **_shown(evidence)} for s, t, evidence in links]
 
 
-def _shown(evidence: Evidence) -> dict[str, Any]:
+def _shown(evidence: CallEvidence) -> dict[str, Any]:
     return {
         "successes": evidence.successes,
         "failures": evidence.failures,

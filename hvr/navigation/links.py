@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from immutables import Map
 
-from hvr.navigation.evidence import UNTRIED, Evidence
+from hvr.navigation.evidence import UNTRIED, CallEvidence
 
 
 @dataclass(frozen=True)
@@ -24,13 +24,13 @@ class Links:
         before: sources by target, sorted.
     """
 
-    after: Map[str, Map[str, Evidence]] = field(default_factory=Map)
+    after: Map[str, Map[str, CallEvidence]] = field(default_factory=Map)
     before: Map[str, tuple[str, ...]] = field(default_factory=Map, compare=False, repr=False)
 
     @staticmethod
     def of(pairs: Iterable[tuple[str, str]]) -> Links:
         """Return links of which nothing is known yet."""
-        after: dict[str, dict[str, Evidence]] = defaultdict(dict)
+        after: dict[str, dict[str, CallEvidence]] = defaultdict(dict)
         before: dict[str, list[str]] = defaultdict(list)
         for source, target in pairs:
             if target not in after[source]:
@@ -44,17 +44,17 @@ class Links:
     def __len__(self) -> int:
         return sum(len(targets) for targets in self.after.values())
 
-    def __iter__(self) -> Iterator[tuple[str, str, Evidence]]:
+    def __iter__(self) -> Iterator[tuple[str, str, CallEvidence]]:
         """Give source, target and evidence, sorted."""
         for source, targets in sorted(self.after.items()):
             yield from ((source, target, targets[target]) for target in sorted(targets))
 
-    def get(self, source: str, target: str) -> Evidence | None:
+    def get(self, source: str, target: str) -> CallEvidence | None:
         """Return what is known of a link; None if it is not there."""
         targets = self.after.get(source)
         return None if targets is None else targets.get(target)
 
-    def targets(self, source: str) -> Map[str, Evidence]:
+    def targets(self, source: str) -> Map[str, CallEvidence]:
         """Return where links from here lead."""
         return self.after.get(source, Map())
 
@@ -62,7 +62,7 @@ class Links:
         """Return where links to here come from, sorted."""
         return self.before.get(target, ())
 
-    def put(self, source: str, target: str, evidence: Evidence) -> Links:
+    def put(self, source: str, target: str, evidence: CallEvidence) -> Links:
         """Return the links with one new or changed."""
         targets = self.after.get(source, Map())
         after = self.after.set(source, targets.set(target, evidence))
@@ -92,7 +92,7 @@ class Links:
         evidence = self.get(source, target) or UNTRIED
         return self.put(source, target, evidence.after(ok, time))
 
-    def changed(self, change: Callable[[Evidence], Evidence]) -> Links:
+    def changed(self, change: Callable[[CallEvidence], CallEvidence]) -> Links:
         """Return the links with each evidence changed; costs O(links)."""
         after = self.after
         for source, targets in self.after.items():

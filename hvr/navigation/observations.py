@@ -10,7 +10,7 @@ from hvr.calling.log import DEEPEST
 from hvr.calling.origins import ValueSource
 from hvr.calling.values import CallFailure
 from hvr.errors import DataFileError
-from hvr.navigation.graph import GraphTool, Observation
+from hvr.navigation.graph import GraphTool, ObservedCall
 from hvr.tools.catalogue.schema import Catalogue, ToolParameter, ToolSchema
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class MeaningNames:
         yield from map(self.graph_tool, self._tools.values())
 
 
-def observations(lines: Iterable[Mapping[str, Any]], names: MeaningNames) -> Iterator[Observation]:
+def observations(lines: Iterable[Mapping[str, Any]], names: MeaningNames) -> Iterator[ObservedCall]:
     """Give what logged calls showed; see `observed`."""
     for _, seen in observed(lines, names):
         yield seen
@@ -72,7 +72,7 @@ def observations(lines: Iterable[Mapping[str, Any]], names: MeaningNames) -> Ite
 
 def observed(
     lines: Iterable[Mapping[str, Any]], names: MeaningNames
-) -> Iterator[tuple[tuple[str, str], Observation]]:
+) -> Iterator[tuple[tuple[str, str], ObservedCall]]:
     """Give what logged calls showed, each with its world and run.
 
     Args:
@@ -103,7 +103,7 @@ def observed(
 
 def _observation(
     line: Mapping[str, Any], names: MeaningNames, before: str, called: Sequence[str]
-) -> Observation | None:
+) -> ObservedCall | None:
     """Return what a call showed; None if it showed nothing of the tool."""
     tool = str(line["tool"])
     failure = None if line.get("failure") is None else CallFailure(line["failure"])
@@ -123,7 +123,7 @@ def _observation(
     promised = [] if schema is None else [p.name for p in schema.gives if p.required or not ok]
     # Beyond some depth the log does not say what came.
     missing = [p for p in promised if p not in came and p.count(".") < DEEPEST - 1]
-    return Observation(
+    return ObservedCall(
         tool, ok, time, before,
         tuple(given.values()),
         tuple(names.name(tool, place, gives=True) for place in came),

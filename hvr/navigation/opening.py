@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from hvr.errors import DataFileError, UsageError
-from hvr.navigation.graph import NavigationGraph, Observation
+from hvr.navigation.graph import NavigationGraph, ObservedCall
 from hvr.navigation.graph_log import GraphEvent, LookedAt, ToolThere, applied, event_of
 from hvr.navigation.observations import MeaningNames, observed
 from hvr.texts import read_log
@@ -32,7 +32,7 @@ class OpenedGraph:
     graph: NavigationGraph
     names: MeaningNames
     events: tuple[GraphEvent, ...] = field(repr=False)
-    runs: tuple[tuple[Observation, ...], ...] = field(repr=False)
+    runs: tuple[tuple[ObservedCall, ...], ...] = field(repr=False)
 
 
 def open_graph(names: MeaningNames, logs: Sequence[Path], days: float = 7.0) -> OpenedGraph:
@@ -52,13 +52,13 @@ def open_graph(names: MeaningNames, logs: Sequence[Path], days: float = 7.0) -> 
     if days < 0:
         raise UsageError(f"days between looks are 0 or more, not {days:g}")
     events: list[GraphEvent] = [ToolThere(tool) for tool in names.graph_tools()]
-    runs: dict[tuple[str, str, str], list[Observation]] = defaultdict(list)
+    runs: dict[tuple[str, str, str], list[ObservedCall]] = defaultdict(list)
     for log in logs:
         records = _records(log)
         if records and "event" in records[0][1]:
             events += [event_of(record, f"{log}: line {number}") for number, record in records]
             continue
-        seen: list[Observation] = []
+        seen: list[ObservedCall] = []
         try:
             for (world, run), observation in observed((r for _, r in records), names):
                 runs[str(log), world, run].append(observation)
@@ -72,7 +72,7 @@ def open_graph(names: MeaningNames, logs: Sequence[Path], days: float = 7.0) -> 
     return OpenedGraph(graph, names, tuple(events), tuple(tuple(run) for run in runs.values()))
 
 
-def with_looks(seen: Iterable[Observation], days: float) -> Iterator[GraphEvent]:
+def with_looks(seen: Iterable[ObservedCall], days: float) -> Iterator[GraphEvent]:
     """Give observations, and a look at the graph whenever so many days have passed."""
     due: float | None = None
     for observation in seen:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from hvr.navigation.evidence import Evidence
+from hvr.navigation.evidence import CallEvidence
 from hvr.navigation.evolution import PRUNING, prune_score
 from hvr.navigation.graph import NavigationGraph
 from hvr.navigation.links import Links
@@ -106,7 +106,7 @@ def state(graph: NavigationGraph, name: str) -> str:
 class _Link:
     source: str
     target: str
-    evidence: Evidence | None = None
+    evidence: CallEvidence | None = None
     chance: float | None = None
 
 

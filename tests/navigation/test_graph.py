@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 pytest.importorskip("immutables")
 
 from hvr.errors import DataFileError
-from hvr.navigation.evidence import Evidence, share
+from hvr.navigation.evidence import CallEvidence, share
 from hvr.navigation.evolution import Pruning, evolved, prune_score
-from hvr.navigation.graph import GraphTool, NavigationGraph, Observation
+from hvr.navigation.graph import GraphTool, NavigationGraph, ObservedCall
 from hvr.navigation.graph_log import (
     GraphEvent,
     LookedAt,
@@ -39,7 +39,7 @@ GRAPH_TOOLS = st.builds(
     TOOLS, SETS, SETS, SETS,
 )  # fmt: skip
 CALLS = st.builds(
-    Observation, TOOLS, st.booleans(), TIMES, st.one_of(st.just(""), TOOLS), SOME, SOME, SOME,
+    ObservedCall, TOOLS, st.booleans(), TIMES, st.one_of(st.just(""), TOOLS), SOME, SOME, SOME,
     st.lists(st.tuples(MEANINGS, MEANINGS), max_size=2).map(tuple),
 )  # fmt: skip
 EVENTS = st.one_of(
@@ -63,7 +63,7 @@ def test_a_graph_is_rebuilt_from_its_log_byte_for_byte(events: list[GraphEvent])
 
 
 @given(st.lists(CALLS, max_size=12), st.randoms())
-def test_the_order_of_calls_does_not_matter(calls: list[Observation], random: object) -> None:
+def test_the_order_of_calls_does_not_matter(calls: list[ObservedCall], random: object) -> None:
     other = list(calls)
     random.shuffle(other)  # type: ignore[attr-defined]
     assert graph_text(rebuilt(calls)) == graph_text(rebuilt(other))
@@ -92,7 +92,7 @@ def test_links_go_both_ways_and_end_where_something_is(events: list[GraphEvent])
 
 
 @given(st.lists(CALLS, max_size=15), CALLS)
-def test_a_call_touches_only_what_it_names(calls: list[Observation], call: Observation) -> None:
+def test_a_call_touches_only_what_it_names(calls: list[ObservedCall], call: ObservedCall) -> None:
     before = rebuilt(calls)
     text = graph_text(before)
     after = before.observe(call)
@@ -106,7 +106,7 @@ def test_a_call_touches_only_what_it_names(calls: list[Observation], call: Obser
 
 
 @given(st.lists(CALLS, max_size=15), TIMES)
-def test_a_look_changes_no_weight(calls: list[Observation], time: float) -> None:
+def test_a_look_changes_no_weight(calls: list[ObservedCall], time: float) -> None:
     before = rebuilt(calls)
     after = evolved(before, time)
     for name, tool in before.tools.items():
@@ -119,7 +119,7 @@ def test_a_look_changes_no_weight(calls: list[Observation], time: float) -> None
 def test_weights_are_chances_and_follow_what_happens(
     aged: float, successes: int, failures: int, old: bool
 ) -> None:
-    evidence = Evidence(successes, failures, new_successes=successes, new_failures=failures,
+    evidence = CallEvidence(successes, failures, new_successes=successes, new_failures=failures,
                         aged=aged if old else None)  # fmt: skip
     assert 0 <= evidence.weight <= 1
     if evidence.new_successes + evidence.new_failures:
@@ -130,15 +130,15 @@ def test_weights_are_chances_and_follow_what_happens(
 def test_a_tool_that_fails_goes_is_tried_again_and_comes_back() -> None:
     graph = NavigationGraph.of([GraphTool("good"), GraphTool("bad"), GraphTool("unused")])
     for time in range(1, 7):
-        graph = graph.observe(Observation("good", True, time))
-        graph = graph.observe(Observation("bad", False, time))
+        graph = graph.observe(ObservedCall("good", True, time))
+        graph = graph.observe(ObservedCall("bad", False, time))
     graph = evolved(graph, 10.0)
     assert [tool.name for tool in graph.usable_tools()] == ["good", "unused"]
     graph = evolved(graph, 20.0)
     assert graph.usable("bad") and graph.absent["bad"].trial
-    failed = evolved(graph.observe(Observation("bad", False, 21.0)), 30.0)
+    failed = evolved(graph.observe(ObservedCall("bad", False, 21.0)), 30.0)
     assert failed.absent["bad"].since == 10.0
-    back = graph.observe(Observation("bad", True, 21.0))
+    back = graph.observe(ObservedCall("bad", True, 21.0))
     assert "bad" not in back.absent
     # What worked last stays, however much it failed before.
     assert evolved(back, 30.0).usable("bad")
@@ -149,7 +149,7 @@ def test_a_tenth_of_the_removed_is_tried_again_and_each_has_its_turn() -> None:
     graph = NavigationGraph.of(map(GraphTool, names))
     for name in names:
         for time in (1.0, 2.0, 3.0):
-            graph = graph.observe(Observation(name, False, time))
+            graph = graph.observe(ObservedCall(name, False, time))
     graph = evolved(graph, 4.0, Pruning(balance=1.0))
     assert len(graph.absent) == 30 and not list(graph.usable_tools())
     turns: list[str] = []
@@ -162,7 +162,7 @@ def test_a_tenth_of_the_removed_is_tried_again_and_each_has_its_turn() -> None:
 
 
 def test_eq_13_weighs_failures_and_seldom_use() -> None:
-    tool = GraphTool("t", evidence=Evidence(1, 3))
+    tool = GraphTool("t", evidence=CallEvidence(1, 3))
     score = prune_score(tool, 8, Pruning(balance=0.5))
     assert score == pytest.approx(0.5 * (1 - share(1, 3)) + 0.5 * (1 - 4 / 8))
 
@@ -170,7 +170,7 @@ def test_eq_13_weighs_failures_and_seldom_use() -> None:
 def test_a_tool_that_is_gone_keeps_its_past_for_its_return() -> None:
     tool = GraphTool("t", frozenset("a"), frozenset("ab"), frozenset("c"))
     graph = NavigationGraph.of([tool]).observe(
-        Observation("t", True, 1.0, given=("a",), returned=("c", "d"))
+        ObservedCall("t", True, 1.0, given=("a",), returned=("c", "d"))
     )
     gone = graph.without_tool("t", 2.0)
     assert not gone.usable("t") and not evolved(gone, 3.0).usable("t")

@@ -13,7 +13,7 @@ from hvr.calling.log import log_line
 from hvr.calling.origins import trace
 from hvr.calling.values import CallFailure, CallOutcome, Json, ToolCall
 from hvr.errors import DataFileError
-from hvr.navigation.graph import NavigationGraph, Observation
+from hvr.navigation.graph import NavigationGraph, ObservedCall
 from hvr.navigation.observations import MeaningNames, observations
 from hvr.tools.catalogue.merging import ParameterMeaning, Slot
 from hvr.tools.catalogue.schema import Catalogue, ToolParameter, ToolSchema
@@ -51,8 +51,8 @@ def test_a_value_is_followed_from_result_to_argument() -> None:
     )
     first, second = observations(log, NAMES)
     start = BEGIN.timestamp()
-    assert first == Observation("find", True, start, "", ("find.email",), ("user", "find.tags"))
-    assert second == Observation(
+    assert first == ObservedCall("find", True, start, "", ("find.email",), ("user", "find.tags"))
+    assert second == ObservedCall(
         "list", True, start + 1, "find", ("user",), ("list.id",), (), (("user", "user"),)
     )
 

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hvr.errors import DataFileError, UsageError
-from hvr.navigation.graph import Observation
+from hvr.navigation.graph import ObservedCall
 from hvr.navigation.prediction.features import adamic_adar, best_likeness, mean_likeness, near
 from hvr.navigation.prediction.graph_arrays import graph_arrays, graph_of
 from hvr.navigation.prediction.learning import METHODS, learnt_links, predictor
@@ -55,7 +55,7 @@ def world(seed: int = 0) -> NodeVectors:
     )
 
 
-def runs_of(count: int, seed: int = 0) -> list[list[Observation]]:
+def runs_of(count: int, seed: int = 0) -> list[list[ObservedCall]]:
     random = np.random.default_rng(seed)
     runs = []
     for _ in range(count):
@@ -63,12 +63,14 @@ def runs_of(count: int, seed: int = 0) -> list[list[Observation]]:
         for step in range(3):
             tool = (kind + step) % KINDS + KINDS * int(random.integers(SIZE // KINDS))
             before = run[-1].tool if run else ""
-            run.append(Observation(f"t{tool}", True, 1.0, before))
+            run.append(ObservedCall(f"t{tool}", True, 1.0, before))
         runs.append(run)
     return runs
 
 
-def right(vectors: NodeVectors, scores: np.ndarray, seen: Sequence[Sequence[Observation]]) -> float:
+def right(
+    vectors: NodeVectors, scores: np.ndarray, seen: Sequence[Sequence[ObservedCall]]
+) -> float:
     """How well links of the right kinds that no run shows are told from others."""
     kind = np.arange(SIZE) % KINDS
     true = (kind[:, None] + 1) % KINDS == kind[None, :]
@@ -126,7 +128,7 @@ def test_a_task_of_training_does_not_show_what_it_hides(seed: int) -> None:
 
 @given(st.integers(0, 30), st.integers(2, 6))
 def test_folds_leave_out_each_run_once(count: int, number: int) -> None:
-    runs = [[Observation(f"t{i}", True, 1.0)] for i in range(count)]
+    runs = [[ObservedCall(f"t{i}", True, 1.0)] for i in range(count)]
     left = [[run for run in runs if run not in seen] for seen in folds(runs, number, 0)]
     assert sorted(run[0].tool for some in left for run in some) == sorted(r[0].tool for r in runs)
 
@@ -201,7 +203,7 @@ def test_links_are_learnt_checked_and_kept(tmp_path: Path) -> None:
     few = learnt_links(vectors, runs_of(1), "counted")
     assert few.figures == {}
     with pytest.raises(UsageError, match="nothing to learn from"):
-        learnt_links(vectors, [[Observation("t0", True, 1.0)]], "counted")
+        learnt_links(vectors, [[ObservedCall("t0", True, 1.0)]], "counted")
     with pytest.raises(UsageError, match="unknown method"):
         learnt_links(vectors, runs_of(5), "magic")
     assert METHODS[0] == "pairs"

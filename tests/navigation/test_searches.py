@@ -21,7 +21,7 @@ from hvr.navigation.chains import (
     useful_tools,
 )
 from hvr.navigation.evolution import evolved
-from hvr.navigation.graph import GraphTool, NavigationGraph, Observation
+from hvr.navigation.graph import GraphTool, NavigationGraph, ObservedCall
 from hvr.navigation.learnt import learnt_counts, learnt_tools
 
 
@@ -92,9 +92,9 @@ def test_the_backward_search_leaves_alone_what_leads_nowhere() -> None:
 def test_a_tool_that_keeps_failing_is_cut_where_another_gives_the_same() -> None:
     graph = SHOP
     for time in range(1, 12):
-        graph = graph.observe(Observation("find_user", False, time, given=("email",),
+        graph = graph.observe(ObservedCall("find_user", False, time, given=("email",),
                                           missing=("user",)))  # fmt: skip
-        graph = graph.observe(Observation("find_by_name", True, time, given=("email",),
+        graph = graph.observe(ObservedCall("find_by_name", True, time, given=("email",),
                                           returned=("user",)))  # fmt: skip
     kept = backward_tools(graph, known("email reason"), CANCELLED, BackwardBounds(beta=0.4))
     assert "find_user" not in kept and "find_by_name" in kept
@@ -113,7 +113,7 @@ def test_a_value_that_was_passed_on_makes_a_way() -> None:
     graph = NavigationGraph.of([tool("get", "id", "owner"), tool("mail", "address")])
     goal = CallFacts(done=frozenset({"mail"}))
     assert backward_chain(graph, known("id"), goal) is None
-    graph = graph.observe(Observation("mail", True, 1.0, "get", ("address",),
+    graph = graph.observe(ObservedCall("mail", True, 1.0, "get", ("address",),
                                       passed=(("owner", "address"),)))  # fmt: skip
     chain = backward_chain(graph, known("id"), goal)
     assert chain is not None and chain.calls == ("get", "mail")
@@ -123,8 +123,8 @@ def test_a_value_that_was_passed_on_makes_a_way() -> None:
 def test_costs_come_from_links_and_calls() -> None:
     graph = SHOP
     for time in range(1, 6):
-        graph = graph.observe(Observation("list_orders", True, time, "find_user"))
-        graph = graph.observe(Observation("list_orders", False, time, "find_by_name"))
+        graph = graph.observe(ObservedCall("list_orders", True, time, "find_user"))
+        graph = graph.observe(ObservedCall("list_orders", False, time, "find_by_name"))
     counts = learnt_counts(graph)
     best = graph.calls.targets("find_user")["list_orders"].weight
     assert counts["list_orders"] == CallCounts(5, 5, best)
@@ -141,8 +141,8 @@ def test_costs_come_from_links_and_calls() -> None:
 def test_tools_that_were_removed_are_not_planned_with() -> None:
     graph = SHOP
     for time in range(1, 9):
-        graph = graph.observe(Observation("find_user", False, time))
-        graph = graph.observe(Observation("list_orders", True, time))
+        graph = graph.observe(ObservedCall("find_user", False, time))
+        graph = graph.observe(ObservedCall("list_orders", True, time))
     graph = evolved(graph, 10.0)
     assert "find_user" not in learnt_counts(graph)
     assert "find_user" not in {t.name for t in learnt_tools(graph)}

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from hvr.navigation.evidence import Evidence
+from hvr.navigation.evidence import CallEvidence
 from hvr.navigation.graph import GraphTool, NavigationGraph
 from hvr.navigation.links import Links
 from hvr.navigation.prediction.sequences import Run
@@ -20,7 +20,7 @@ KINDS = ("inputs", "outputs", "calls", "passes")
 
 
 @dataclass(frozen=True, eq=False)
-class Relation:
+class LinkArrays:
     """Links of one kind, of which messages pass from sources to targets.
 
     Args:
@@ -46,7 +46,7 @@ class GraphArrays:
     """
 
     nodes: dict[str, Tensor]
-    relations: dict[str, Relation]
+    relations: dict[str, LinkArrays]
 
 
 def graph_of(vectors: NodeVectors, runs: Sequence[Run]) -> NavigationGraph:
@@ -70,7 +70,7 @@ def graph_arrays(vectors: NodeVectors, graph: NavigationGraph) -> GraphArrays:
     """Return a graph as arrays; tools and parameters without a row are left out."""
     parameter = {name: i for i, name in enumerate(vectors.parameters)}
     rows = {"tool": vectors.row, "parameter": parameter}
-    relations: dict[str, Relation] = {}
+    relations: dict[str, LinkArrays] = {}
     for kind, links, source, target in (
         ("inputs", graph.inputs, "parameter", "tool"),
         ("outputs", graph.outputs, "tool", "parameter"),
@@ -79,7 +79,7 @@ def graph_arrays(vectors: NodeVectors, graph: NavigationGraph) -> GraphArrays:
     ):
         made = _relation(links, source, target, rows)
         relations[kind] = made
-        relations[f"{kind} back"] = Relation(target, source, made.ends.flip(0), made.weights)
+        relations[f"{kind} back"] = LinkArrays(target, source, made.ends.flip(0), made.weights)
     evidence = {
         "tool": [graph.tools[name].evidence for name in vectors.tools],
         "parameter": [_sum(graph, name) for name in vectors.parameters],
@@ -94,23 +94,23 @@ def graph_arrays(vectors: NodeVectors, graph: NavigationGraph) -> GraphArrays:
 
 def _relation(
     links: Links, source: str, target: str, rows: Mapping[str, Mapping[str, int]]
-) -> Relation:
+) -> LinkArrays:
     one, other = rows[source], rows[target]
     kept = [(one[s], other[t], evidence.weight) for s, t, evidence in links
             if s in one and t in other]  # fmt: skip
     ends = torch.tensor([[s for s, _, _ in kept], [t for _, t, _ in kept]], dtype=torch.int64)
     weights = torch.tensor([w for _, _, w in kept], dtype=torch.float32)
-    return Relation(source, target, ends, weights)
+    return LinkArrays(source, target, ends, weights)
 
 
-def _sum(graph: NavigationGraph, parameter: str) -> Evidence:
+def _sum(graph: NavigationGraph, parameter: str) -> CallEvidence:
     """Return how often a parameter was given."""
     some = [graph.inputs.targets(parameter)[tool] for tool in graph.inputs.targets(parameter)]
-    return Evidence(sum(e.successes for e in some), sum(e.failures for e in some))
+    return CallEvidence(sum(e.successes for e in some), sum(e.failures for e in some))
 
 
 def _features(
-    texts: Matrix, evidence: Sequence[Evidence], relations: Sequence[Relation], side: str
+    texts: Matrix, evidence: Sequence[CallEvidence], relations: Sequence[LinkArrays], side: str
 ) -> Tensor:
     """Return eq. 17: the text's vector, successes, failures, their share, degrees in and out."""
     degree_in, degree_out = np.zeros(len(evidence)), np.zeros(len(evidence))

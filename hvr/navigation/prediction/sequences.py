@@ -9,10 +9,10 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from hvr.navigation.graph import Observation
+from hvr.navigation.graph import ObservedCall
 from hvr.navigation.prediction.vectors import NodeVectors
 
-Run = Sequence[Observation]
+Run = Sequence[ObservedCall]
 Pairs = NDArray[np.int64]
 """Rows of sources and targets, (pairs, 2)."""
 
