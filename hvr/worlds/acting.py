@@ -52,7 +52,7 @@ from hvr.worlds.detection import (
 from hvr.worlds.environment import (
     FactEnvironment,
     Observation,
-    Telling,
+    Sending,
     check_timeless,
     place_of,
 )
@@ -180,7 +180,7 @@ class FactWorld(Acting):
 
     def sent(self, action: GroundAction, error: str) -> dict[str, Any]:
         """Return what was sent to the environment: as it tells where it does, else the action."""
-        if isinstance(self.env, Telling):
+        if isinstance(self.env, Sending):
             return self.env.sent()
         return {"action": action.name, "args": list(action.args), "success": not error}
 

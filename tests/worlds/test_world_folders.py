@@ -62,6 +62,7 @@ def test_every_world_that_hvr_brings_is_looked_at() -> None:
         "home",
         "kitchen",
         "logistics",
+        "parcels",
     }
 
 
