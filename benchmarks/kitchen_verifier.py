@@ -7,6 +7,10 @@ steps missing, steps in the middle missing, a plan for another request in the sa
 out of training are the kitchens, for `sentence` the wordings too (nothing of
 benchmarks/sentences.txt was trained on), and for `new things` also the classes of what is
 handled. ROC-AUC of the graph score; each wording of a request counts once.
+
+With `--paraphrases` only the sentences of the part `judge` of benchmarks/kitchen_paraphrases.tsv:
+false alarms and misses at the threshold, by group. A right plan is also one without steps where all
+is done already, a wrong one one without steps where it is not.
 """
 
 from __future__ import annotations
@@ -15,7 +19,7 @@ import argparse
 import json
 import sys
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,13 +32,16 @@ from conditions import conditions
 from inputs import measured
 
 from hvr.verifier.kitchen.graph import reading_of
-from hvr.verifier.kitchen.shipped import FOLDER
+from hvr.verifier.kitchen.shipped import FOLDER, judge
 from hvr.verifier.network.auc import roc_auc
 from hvr.verifier.verifier import Verifier
+from studies.kitchen_plans.contrast_groups import fulfils_as_said
 from studies.kitchen_plans.examples import Example, read_examples
 from studies.kitchen_plans.hard_negatives import KINDS
+from studies.kitchen_plans.no_steps import done_already, nothing_done
 
 ROOT = Path(__file__).resolve().parent.parent
+PARAPHRASES = ROOT / "tools" / "data" / "kitchen_paraphrases.jsonl.xz"
 EXAMPLES = ROOT / "tools" / "data" / "kitchen_plans.jsonl.xz"
 
 
@@ -115,11 +122,42 @@ def _auc(good: Sequence[float], bad: Sequence[float]) -> float:
     return roc_auc([*good, *bad], [1] * len(good) + [0] * len(bad))
 
 
+def paraphrased(verifier: Verifier, examples: Iterable[Example]) -> int:
+    """Print false alarms and misses by group, and say 0."""
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    reasonless = 0
+    for example in examples:
+        group, text = example.source.partition(" ")[2], example.texts[0]
+        rows = [(group, True, example.true), ("done already", True, done_already(example.true))]
+        if group != "clean already":
+            rows.append(("nothing done", False, nothing_done(example.true)))
+        for _, plan in example.wrong:
+            if not fulfils_as_said(text, plan, example.true):
+                rows.append((group, False, plan))
+        for name, right, plan in rows:
+            verdict = judge(verifier, plan, text)
+            reasonless += not (verdict.accepted or verdict.findings)
+            for where in {name, "all with steps" if plan.steps else "all without steps"}:
+                counts[where]["right" if right else "wrong"] += 1
+                counts[where]["false alarms"] += right and not verdict.accepted
+                counts[where]["misses"] += verdict.accepted and not right
+    for name, row in counts.items():
+        alarms, misses = (
+            f"{row[what]} of {row[of]} ({row[what] / max(row[of], 1):.1%})"
+            for what, of in (("false alarms", "right"), ("misses", "wrong"))
+        )
+        print(f"{name}: false alarms {alarms}, misses {misses}")
+    print(f"threshold {verifier.thresholds.graph:.2f}; refused without a reason: {reasonless}")
+    return 0
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Score, print, and say 0, or 2 when the examples are not there."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--examples", type=Path, default=EXAMPLES)
     parser.add_argument("--model", type=Path, default=FOLDER)
+    parser.add_argument("--paraphrases", action="store_true", help="60 sentences of our own")
+    parser.add_argument("--part", default="judge", help="of the paraphrases: judge, or choose")
     parser.add_argument("--json", type=Path, help="write everything there")
     options = parser.parse_args(arguments)
     if not options.examples.is_file():
@@ -131,6 +169,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     torch.set_num_threads(2)
     print(conditions(0))
     verifier = Verifier.load(options.model)
+    if options.paraphrases:
+        told = [e for e in read_examples(PARAPHRASES) if e.source.startswith(options.part)]
+        return paraphrased(verifier, told)
     examples = list(read_examples(options.examples))
     started = time.perf_counter()
     scored = score(verifier, examples)

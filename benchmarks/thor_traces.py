@@ -37,15 +37,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from conditions import conditions
 from inputs import measured
 
-from hvr.envs import scenes
 from hvr.envs.kitchen import Kitchen
-from hvr.envs.recorded import scene_from_metadata
+from hvr.envs.thor import types
+from hvr.envs.thor.recorded import scene_from_metadata
 from hvr.errors import HvrError
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "ai2thor" / "traces"
 """Where the recordings are looked for: beside the checkout of hvr."""
 
-STATES = (*scenes.STATES, "openness", "isPickedUp")
+STATES = (*types.STATES, "openness", "isPickedUp")
 """Fields of an object's state."""
 
 RELATIONS = ("parentReceptacles", "receptacleObjectIds")

@@ -9,6 +9,7 @@ beside the repository). Everything is learnt or chosen on UltraTool's training s
 SGC's alpha, the weights of Viterbi. Validation requests are only scored.
 
 names in / out    the steps as they are, which name their tools / with "Call NAME to" taken out
+once              repeats of a tool removed, whatever the rule
 whole links       611; some come from test plans and from validation plans
 seen links        the 542 links that occur in training plans
 paper             GNN4Plan's settings with hvr's encoder; trained on steps with names for
@@ -66,6 +67,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--data", type=Path, default=DATA)
+    parser.add_argument("--tools", default="ultratool", metavar="NAME", help=(
+        "folder of the tools with plans to learn from (default: %(default)s)"))  # fmt: skip
+    parser.add_argument("--other", default="tmdb", metavar="NAME", help=(
+        "folder of the tools to carry over to (default: %(default)s)"))  # fmt: skip
+    parser.add_argument("--plans", default="val", metavar="SPLIT", help=(
+        "true plans to measure on (default: %(default)s)"))  # fmt: skip
     parser.add_argument("--encoder", default="minilm")
     parser.add_argument("--layers", default=",".join(LAYERS))
     parser.add_argument("--part", choices=PARTS, action="append")
@@ -108,9 +115,9 @@ class Bench:
         self.options = options
         self.layers: list[Layer] = [layer for layer in LAYERS if layer in options.layers]
         self.encoder = TextVectors(options.encoder)
-        self.ultra = load_data(options.data / "ultratool")
+        self.ultra = load_data(options.data / options.tools)
         self.fitted: dict[Any, tuple[Any, float]] = {}
-        self.train, self.val = self.ultra.split("train"), self.ultra.split("val")
+        self.train, self.val = self.ultra.split("train"), self.ultra.split(options.plans)
 
     def once(self, key: Any, make: Callable[[], T]) -> tuple[T, float]:
         """Return the cached value of a key, and the seconds that it took to compute."""
@@ -167,11 +174,8 @@ class Bench:
     def planners(self) -> None:
         """Return steps written by language models for validation requests."""
         graph = only_seen(self.ultra.graph, self.train)
-        for name in ("direct_val", "gpt4", "gpt35"):
-            path = self.options.data / "ultratool" / f"predictions_{name}.jsonl"
-            if not path.exists():
-                print(f"\n{path} is missing")
-                continue
+        for path in sorted((self.options.data / self.options.tools).glob("predictions_*.jsonl")):
+            name = path.stem.removeprefix("predictions_")
             records = [r for r in read_records(path) if r.get("split", "val") == "val"]
             plans = [replace(p, request=self.ultra.requests.get(p.id, ""))
                      for p in map(to_plan, records)]  # fmt: skip
@@ -187,9 +191,11 @@ class Bench:
 
     def tmdb(self) -> None:
         """Too few requests to train on: settings and networks come from UltraTool."""
-        data = load_data(self.options.data / "tmdb")
+        data = load_data(self.options.data / self.options.other)
         plans = data.split("dev")
-        predicted = read_plans(self.options.data / "tmdb" / "predictions_direct_dev.jsonl")
+        predicted = read_plans(
+            self.options.data / self.options.other / "predictions_direct_dev.jsonl"
+        )
         predicted = tuple(replace(p, request=data.requests.get(p.id, "")) for p in predicted)
         for what, given in (("true steps", plans), ("steps of predictions_direct_dev", predicted)):
             for names in (True, False):
@@ -247,14 +253,20 @@ class Bench:
             TextScores,
             choose_alpha,
             fit_text_decoder,
+            untrained_retriever,
         )
         from hvr.tools.retrieval.transitions import Transitions
 
         truth = truth or plans
         texts, bare = TextScores(graph, self.encoder), Transitions(graph)
         ask = Timed(plans, truth, names)
-        ask.row("nearest text", Retriever(texts, Decoder(bare, rule="nearest")))
-        ask.row("nearest text, greedy on links", Retriever(texts, Decoder(bare, rule="greedy")))
+        for rule, on in (("nearest", ""), ("greedy", ", greedy on links")):
+            for once in (False, True):
+                decoder = Decoder(bare, rule=rule, once=once)
+                ask.row(f"nearest text{on}{', once' if once else ''}", Retriever(texts, decoder))
+        ask.row(
+            "nothing trained (hvr tools retrieve FILE)", untrained_retriever(graph, self.encoder)
+        )
         own_graph = graph if graph.tools == self.ultra.graph.tools else self.ultra.graph
         alpha, seconds = self.once(
             ("alpha", own_graph.links, names),
@@ -273,8 +285,10 @@ class Bench:
                         seen_links=len(own_graph.links) < len(self.ultra.graph.links)),
             )  # fmt: skip
             transitions = tuned.transitions if own_graph is graph else bare
-            found = Retriever(texts, replace(tuned, transitions=transitions))
-            ask.row(f"nearest text, Viterbi on {title}", found, seconds)
+            for once in (False, True):
+                decoder = replace(tuned, transitions=transitions, once=once)
+                name = f"nearest text, Viterbi on {title}{', once' if once else ''}"
+                ask.row(name, Retriever(texts, decoder), seconds)
 
     def _trained_rows(
         self,
@@ -296,9 +310,16 @@ class Bench:
             fitted = [self.fit(setting(k), seen) for k in range(self.options.seeds)]
             seconds = mean(s for _, s in fitted)
             whole = [r for r, _ in fitted]
-            greedy = [Retriever(r.source, replace(r.decoder, rule="greedy")) for r in whole]
-            ask.rows(f"{layer}, {title}, greedy", greedy, seconds)
-            ask.rows(f"{layer}, {title}, Viterbi", whole, seconds)
+            for rule in ("greedy", "viterbi"):
+                for once in (False, True):
+                    made = [replace(r.decoder, rule=rule, once=once) for r in whole]
+                    found = [Retriever(r.source, d) for r, d in zip(whole, made, strict=True)]
+                    name = f"{layer}, {title}, {rule}{', once' if once else ''}"
+                    ask.rows(name, found, seconds)
+            chosen = sum(r.decoder.once for r in whole)
+            print(
+                f"  repeats removed by choice on held-out training plans: {chosen} of {len(whole)}"
+            )
 
     def _transferred_row(
         self, data: ToolData, plans: Sequence[ToolPlan], names: bool, truth: Sequence[ToolPlan]

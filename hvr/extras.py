@@ -9,6 +9,7 @@ from typing import Any
 from hvr.errors import MissingExtraError
 
 _PLAN = {
+    "immutables": "immutables",
     "owlready2": "owlready2",
     "oxrdflib": "oxrdflib",
     "pyoxigraph": "pyoxigraph",

@@ -128,6 +128,7 @@ class WorldFile:
             raise DataFileError(f"{folder} is no world: it has no {FILE} (hvr world new makes one)")
         content = read_toml(self.file)
         self._check_kinds(content)
+        self._content = content
         self.tools: Mapping[str, Any] = MappingProxyType(content.get("tools", {}))
         if self.tools:
             self._check_tools(content)
@@ -204,6 +205,16 @@ class WorldFile:
         if self.ontology is None:
             raise self._wrong('it has scenes and no ontology = ["…"] that says what is in them')
         return self.ontology
+
+    def matching_nothing(self) -> tuple[tuple[str, str], ...]:
+        """Return the entries with patterns that no file matches, and the patterns."""
+        keys = ("ontology", "problems", "task_files", "scenes")
+        return tuple(
+            (key, name)
+            for key in keys
+            for name in self._content.get(key, ())
+            if not self._files({key: [name]}, key)
+        )
 
     # reading world.toml
 

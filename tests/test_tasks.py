@@ -10,7 +10,7 @@ import pytest
 from hvr.envs.kitchen import Kitchen
 from hvr.envs.naming import Names
 from hvr.envs.scenes import load_scene
-from hvr.envs.skills import perform
+from hvr.envs.thor.skills import perform
 from hvr.errors import DataFileError, UsageError
 from hvr.evaluation.scoring import kept
 from hvr.execution.world import World
@@ -49,7 +49,7 @@ def problem_of(policy: SymbolicPolicy, task: PaperTask, scene: str) -> PddlTask:
     goal = parse_formula(stage.text, policy.domain, objects)
     bound = tuple(parse_constraint(c, policy.domain, objects) for c in task.constraints)
     named = {name for step in task.ground_truth.steps for name in step.args}
-    names = {*relevant_objects([wanted], inventory, bound).names, *named}
+    names = {*relevant_objects([wanted], inventory, policy.domain, bound).names, *named}
     problem = graph.problem(policy.domain, "task", names, goal).replace(constraints=And(bound))
     return PddlTask(policy.domain, tidy_places(problem, wanted, inventory))
 

@@ -25,7 +25,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from hvr.envs.geometry import Box
-from hvr.envs.support import Body, Holder, holder_of
+from hvr.envs.thor.support import Body, Holder, holder_of
 
 ALWAYS_KEPT_TYPES = ("Box",)
 LEGACY_TYPES = frozenset(

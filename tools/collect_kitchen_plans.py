@@ -8,7 +8,8 @@
 demonstration) with the requests that were planned for in it: how they are worded, the goal in
 PDDL, the objects and the plan. `miss` writes one line for each request: the plan and plans that
 miss the goal (`studies.kitchen_plans.hard_negatives`), all with their causal links; `pack` puts
-files of `miss` together in the form that training reads. Sources of requests:
+files of `miss` together in the form that training reads; `start` notes in such a file how its
+worlds begin. Sources of requests:
 
 task       T1 to T12, with all their wordings; their ground truths in their scenes
 made       goals drawn by chance (put, heat, wash, slice, fill …), worded by `WORDINGS`
@@ -29,6 +30,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -52,10 +54,15 @@ from hvr.policies.symbolic import SymbolicPolicy
 from hvr.retrieval.places import any_place
 from hvr.search.planners import FastDownward
 from hvr.tasks import load_task, paper_task_ids
-from hvr.verifier.kitchen.links import causal_links
+from hvr.verifier.kitchen.links import causal_links, start_of
 from studies.alfred import scene_from_alfred
 from studies.kitchen_plans.alternatives import detours
-from studies.kitchen_plans.examples import HELD_OUT_THINGS, read_examples, write_examples
+from studies.kitchen_plans.examples import (
+    HELD_OUT_THINGS,
+    Example,
+    read_examples,
+    write_examples,
+)
 from studies.kitchen_plans.hard_negatives import misses
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -438,6 +445,8 @@ def with_misses(
             "goal": entry["goal"], "true": true.to_json(),
             "wrong": [[kind, linked.to_json()] for kind, linked in wrong],
             "also": [linked.to_json() for linked in also],
+            "start": sorted({str(f) for p in (true, *(p for _, p in wrong), *also)
+                             for f in p.start}),
         }  # fmt: skip
 
 
@@ -466,6 +475,25 @@ def families(plans: Sequence[Path], alfred: Path) -> Iterator[dict[str, Any]]:
             yield from with_misses(planned["world"], planned["entries"], world, forced)
 
 
+def started(paths: Sequence[Path], alfred: Path) -> Iterator[Example]:
+    """Tell examples that lack it how their worlds begin, without planning anew."""
+    records = {str(r["id"]): r for r in read(alfred)} if alfred.is_file() else {}
+    for world, group in groupby((e for p in paths for e in read_examples(p)), lambda e: e.world):
+        scene, _, record = world.partition(" ")
+        if record and record not in records:
+            continue
+        kitchen = (
+            Kitchen(scene_from_alfred(records[record]), placement_table=False)
+            if record
+            else Kitchen(scene)
+        )
+        graph = World(kitchen, KnowledgeGraph.create(), force_put=bool(record)).graph
+        facts = start_of(graph.problem(policy(False).domain, "start"))
+        for example in group:
+            names = {n for plan in example.plans for n in plan.types}
+            yield example.started(f for n in sorted(names) for f in facts.get(n, ()))
+
+
 def worlds(options: argparse.Namespace, part: int, parts: int) -> Iterator[dict[str, Any]]:
     """The worlds that are asked for, planned."""
     if options.only != "alfred":
@@ -481,7 +509,7 @@ def worlds(options: argparse.Namespace, part: int, parts: int) -> Iterator[dict[
 def main(arguments: Sequence[str] | None = None) -> int:
     """Plan and write."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("what", choices=("plan", "miss", "pack"))
+    parser.add_argument("what", choices=("plan", "miss", "pack", "start"))
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument(
         "--plans",
@@ -501,6 +529,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     if options.what == "pack":
         write_examples(options.output, (e for p in options.plans for e in read_examples(p)))
+        return 0
+    if options.what == "start":
+        write_examples(options.output, started(options.plans, options.alfred))
         return 0
     with options.output.open("w", encoding="utf-8") as file:
         found = (

@@ -30,7 +30,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from hvr.envs.kitchen import Kitchen
 from hvr.envs.naming import Names
 from hvr.envs.scenes import load_scene, scene_names
-from hvr.envs.skills import perform
+from hvr.envs.thor.skills import perform
 from hvr.execution.world import World
 from hvr.files import data_path
 from hvr.knowledge.events import ActionEvent

@@ -6,12 +6,14 @@ It learns from requests with a plan that does them and plans that miss them
 (`studies.kitchen_plans.examples`, made by tools/collect_kitchen_plans.py), with the network and
 the two stages of `hvr.verifier`. Held out: six kitchens, six classes of things, and every sentence
 of benchmarks/sentences.txt; see docs/kitchen_verifier.md. The graph threshold is the one chosen
-on kitchens that training is stopped by, lowered where a ground truth of T1 to T12 would fall below.
+on kitchens that training is stopped by, lowered where it would refuse too many right plans for
+paraphrases (tools/kitchen_paraphrases.py), or a ground truth of T1 to T12.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,6 +26,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import numpy as np
 import torch
 
+from hvr.files import write_whole
+from hvr.verifier.checkpoint import VALUES
 from hvr.verifier.config import VerifierConfig
 from hvr.verifier.kitchen.graph import kitchen_tools, reading_of
 from hvr.verifier.kitchen.shipped import FOLDER
@@ -39,6 +43,9 @@ from studies.kitchen_plans.examples import Example, handles_new, read_examples
 
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = ROOT / "tools" / "data" / "kitchen_plans.jsonl.xz"
+PARAPHRASES = ROOT / "tools" / "data" / "kitchen_paraphrases.jsonl.xz"
+FALSE_ALARMS = 0.04
+"""Share of right plans for the paraphrases that choose the threshold that may be refused."""
 INNER = frozenset({"FloorPlan7", "FloorPlan14", "FloorPlan22", "FloorPlan27"})
 """Training kitchens that the stages are stopped by and thresholds are chosen on."""
 
@@ -90,14 +97,25 @@ def is_truth(example: Example) -> bool:
     return example.source == "task" and example.id.endswith(" truth")
 
 
-def train(examples: Sequence[Example], config: VerifierConfig) -> Verifier:
-    """Train on the examples that are not held out."""
-    kept = [
+def not_held_out(examples: Iterable[Example]) -> list[Example]:
+    """Return the examples that are neither of a new kitchen nor of a new thing or wording."""
+    return [
         e for e in examples
         if not (e.new_scene or e.new_thing or e.source == "sentence") and e.wrong
     ]  # fmt: skip
+
+
+def held_groups(examples: Iterable[Example], seed: int) -> list[ContrastGroup]:
+    """Return the contrast groups of the kitchens that training is stopped by."""
+    inner = [e for e in not_held_out(examples) if e.scene in INNER]
+    return contrast_groups(inner, WORDINGS, seed)
+
+
+def train(examples: Sequence[Example], config: VerifierConfig) -> Verifier:
+    """Train on the examples that are not held out."""
+    kept = not_held_out(examples)
     fit = contrast_groups((e for e in kept if e.scene not in INNER), WORDINGS, config.seed, REPEATS)
-    held = contrast_groups((e for e in kept if e.scene in INNER), WORDINGS, config.seed)
+    held = held_groups(examples, config.seed)
     print(f"{len(kept)} requests; {len(fit)} groups to learn from, {len(held)} to stop by; "
           f"{sum(map(len, fit))} and {sum(map(len, held))} plans")  # fmt: skip
     graphs = [p.graph for f in (*fit, *held) for p in f]
@@ -130,6 +148,29 @@ def with_fair_threshold(verifier: Verifier, held: Sequence[ContrastGroup]) -> Ve
     return replace(verifier, thresholds=replace(verifier.thresholds, graph=chosen))
 
 
+def with_few_false_alarms(verifier: Verifier, examples: Iterable[Example]) -> Verifier:
+    """Lower the graph threshold until it refuses few of the right plans of some paraphrases.
+
+    Args:
+        verifier: with the threshold of the kitchens that training is stopped by, where most
+            wordings are known.
+        examples: paraphrases of the part `choose`, in words that were not trained on.
+    """
+    graphs = [reading_of(e.true, text) for e in examples for text in e.texts]
+    at_most = float(np.quantile(verifier.plausibility(graphs), FALSE_ALARMS))
+    chosen = min(verifier.thresholds.graph, max(0.01, int(100 * at_most) / 100))
+    print(f"threshold {chosen}, with which {FALSE_ALARMS:.0%} of {len(graphs)} right plans for "
+          "paraphrases are refused")  # fmt: skip
+    return replace(verifier, thresholds=replace(verifier.thresholds, graph=chosen))
+
+
+def write_threshold(folder: Path, threshold: float) -> None:
+    """Change the graph threshold of a checkpoint, and nothing else."""
+    values = json.loads((folder / VALUES).read_text(encoding="utf-8"))
+    values["thresholds"]["graph"] = threshold
+    write_whole(folder / VALUES, json.dumps(values, ensure_ascii=False))
+
+
 def with_tasks_accepted(verifier: Verifier, examples: Sequence[Example]) -> Verifier:
     """Lower the graph threshold until it accepts the ground truths of T1 to T12."""
     graphs = [reading_of(e.true, text) for e in examples if is_truth(e) for text in e.texts]
@@ -157,6 +198,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--output", type=Path, default=FOLDER)
     parser.add_argument("--encoder", default="lexical-hash", help="lexical-hash, minilm or st:NAME")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--threshold-only", action="store_true", help="choose it anew for --output")
     parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args(arguments)
     if not options.examples.is_file():
@@ -166,9 +208,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     torch.set_num_threads(options.threads)
     started = time.perf_counter()
     examples = list(read_examples(options.examples))
-    verifier = train(examples, configuration(options.encoder, options.seed))
+    if options.threshold_only:
+        verifier = Verifier.load(options.output)
+        verifier = with_fair_threshold(verifier, held_groups(examples, verifier.config.seed))
+    else:
+        verifier = train(examples, configuration(options.encoder, options.seed))
+    choosing = (e for e in read_examples(PARAPHRASES) if e.source.startswith("choose "))
+    verifier = with_few_false_alarms(verifier, choosing)
     verifier = with_tasks_accepted(verifier, examples)
-    verifier.save(options.output, half=True)
+    if options.threshold_only:
+        write_threshold(options.output, verifier.thresholds.graph)
+    else:
+        verifier.save(options.output, half=True)
     size = sum(f.stat().st_size for f in options.output.iterdir()) / 1e6
     print(f"{options.output}: {size:.1f} MB, {time.perf_counter() - started:.0f} s")
     return 0

@@ -18,7 +18,7 @@ from hvr.files import append_json_line
 from hvr.numbers import check_whole
 from hvr.tools.catalogue.schema import Catalogue, Effect, quoted
 
-MOST_EQUAL_FAILURES = 3
+MOST_EQUAL_FAILURES = 5
 """Equal calls that fail in a row before they are refused: the same again brings nothing."""
 
 

@@ -56,6 +56,8 @@ HVR = Group("hvr", "Household robot plans, proven before they run and watched wh
         Command("query", "Answer a SPARQL query.", "hvr.cli.kg.query"),
         Command("show", "Show everything known of one object.", "hvr.cli.kg.show"),
         Command("export", "Write the graph as Turtle.", "hvr.cli.kg.export"),
+        Command("runs", "List the runs whose graphs are on a server.", "hvr.cli.kg.runs"),
+        Command("publish", "Put the graph of a run on a server.", "hvr.cli.kg.publish"),
         Command("check", "Check the ontology for contradictions, with the facts of a run or "
                 "scene if one is named.", "hvr.cli.kg.check"),
     )),
@@ -112,6 +114,12 @@ HVR = Group("hvr", "Household robot plans, proven before they run and watched wh
                 "hvr.cli.tools.run"),
         Command("import", "Read tools from function schemas, MCP, OpenAPI or Python; say which "
                 "parameters mean the same.", "hvr.cli.tools.taking_in"),
+        Command("graph", "Draw the graph of tools and parameters, with how often calls went well.",
+                "hvr.cli.tools.graph"),
+        Command("learn", "Learn from logs of calls which tool is called after which.",
+                "hvr.cli.tools.learn"),
+        Command("serve-stats", "Serve success rates, links and removed tools of a log, as page and "
+                "JSON.", "hvr.cli.tools.serve_stats"),
         Command("retrieve", "Print the tools for the steps of a plan, in order.",
                 "hvr.cli.tools.retrieve"),
         Command("train", "Train a retriever on true plans.", "hvr.cli.tools.train"),

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from hvr.cli.display import display
 from hvr.cli.output import print_json
 from hvr.cli.posed import Posed, posed
-from hvr.errors import UsageError
+from hvr.errors import SimulatorError, UsageError
 from hvr.files import write_whole
 from hvr.validation.text import count
 from hvr.worlds.environment import FactEnvironment, PddlEnvironment
@@ -29,21 +29,35 @@ def execute(args: argparse.Namespace) -> int:
         raise UsageError("plans are made anew while they run, not searched to the optimum; leave "
                          "it out with --execute", field="optimal")  # fmt: skip
     rules = read_faults(args.faults)
-    asked = posed(args)
+    from hvr.policies.llm.settings import is_goal
+
+    by_goal = hasattr(args, "spec") and is_goal(getattr(args, "setting", ""))
+    if by_goal:
+        from hvr.cli.written import with_goal
+
+        _, asked, _ = with_goal(args)
+    else:
+        asked = posed(args)
     domain, problem = asked.domain, asked.problem
     env = _environment(asked, args, rules)
     live = sys.stdout.isatty() and not args.json
     kind = "none" if args.json or args.quiet else "live" if live else "lines"
     with display(kind) as listen:
         planner: PlanMaker = StatePlanner(args.planner, args.budget)
-        if hasattr(args, "spec"):
+        if hasattr(args, "spec") and not by_goal:
             from hvr.cli.written import model_planner
 
             planner = model_planner(args, asked, listen)
-        run = run_world(
-            env, domain, problem, asked.words.wording,
-            planner=planner, max_replans=args.max_replans, listen=listen,
-        )  # fmt: skip
+        try:
+            run = run_world(
+                env, domain, problem, asked.words.wording,
+                planner=planner, max_replans=args.max_replans, listen=listen,
+            )  # fmt: skip
+        except SimulatorError as error:
+            if asked.world is None or not asked.world.environment:
+                raise
+            place = f"{asked.world.file}: {asked.world.environment}"
+            raise SimulatorError(f"{place}: {error}", exit_code=error.exit_code) from error
     if args.save is not None:
         _save(args, asked, run)
     if not isinstance(planner, StatePlanner):

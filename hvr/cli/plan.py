@@ -50,7 +50,7 @@ exit codes:
 
 _FIELDS = (
     "world", "scene", "policy", "planner", "budget", "seed", "max_replans", "save", "env", "sight",
-    "error_rate", "faults", "reader", "reading",
+    "error_rate", "faults", "reader", "reading", "store",
 )  # fmt: skip
 _SWITCHES = {
     **dict.fromkeys(("1", "true", "t", "yes", "y", "on"), True),
@@ -190,6 +190,8 @@ def _add_output_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("output")
     group.add_argument("--save", metavar="FOLDER", type=Path, help=(
         "run folder, new or empty (default: one under ./runs)"))  # fmt: skip
+    group.add_argument("--store", metavar="URL", default=argparse.SUPPRESS, help=(
+        "a SPARQL server that gets the graph of the run, too (docs/knowledge.md)"))  # fmt: skip
     group.add_argument("--html", metavar="FILE", type=Path, help=(
         "write the run as one self-contained page"))  # fmt: skip
     group.add_argument("--verify", action=argparse.BooleanOptionalAction, help=(

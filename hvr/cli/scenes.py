@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 
 from hvr.cli.arguments import add_json
 from hvr.cli.output import print_json
@@ -39,4 +40,8 @@ def run(args: argparse.Namespace) -> int:
     else:
         for entry in entries:
             print(f"{entry['scene']:12} {entry['objects']:3} objects")
+        if not entries:
+            what = f"with {args.having} " if args.having else ""
+            where = f"the world {args.world} has" if args.world else "there is"
+            print(f"{where} no scene {what}".rstrip(), file=sys.stderr)
     return 0

@@ -75,7 +75,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--world", metavar="FOLDER", help=(
         "a world instead of DOMAIN and PROBLEM: its folder, or one that hvr brings"))  # fmt: skip
     parser.add_argument("--problem", metavar="NAME", help=(
-        "which task or problem of the world; not needed where it has only one"))  # fmt: skip
+        "which task or problem of the world (after --world its name alone does, too); not needed "
+        "where it has only one"))  # fmt: skip
     parser.add_argument("--goal", metavar="TEXT", help=(
         "another goal: PDDL, or a simple sentence in the world's words"))  # fmt: skip
     parser.add_argument("--planner", metavar="NAME", help="see below (default: those that can)")
@@ -127,18 +128,41 @@ def _solve(args: argparse.Namespace) -> int:
 
     if hasattr(args, "spec"):
         from hvr.cli.written import solve_written
+        from hvr.policies.llm.settings import is_goal
 
+        if is_goal(getattr(args, "setting", "")):
+            return _solved_for_goal(args)
         return _told(args, solve_written(args, posed(args)))
 
     with posed_files(args) as (domain, problem):
         return _solved(args, domain, problem)
 
 
+def _solved_for_goal(args: argparse.Namespace) -> int:
+    """Solve for the goal that a language model writes (LLM+P)."""
+    from hvr.cli.posed import written_files
+    from hvr.cli.written import judged_by_own_goal, with_goal
+
+    asked, meant, meter = with_goal(args)
+    with written_files(meant) as (domain, problem):
+        solution = judged_by_own_goal(asked, _solution(args, domain, problem), meter)
+        if args.save is not None:
+            _save(args.save, domain, problem, solution)
+    return _told(args, solution)
+
+
 def _solved(args: argparse.Namespace, domain: Path, problem: Path) -> int:
+    solution = _solution(args, domain, problem)
+    if args.save is not None:
+        _save(args.save, domain, problem, solution)
+    return _told(args, solution)
+
+
+def _solution(args: argparse.Namespace, domain: Path, problem: Path) -> Solution:
     from hvr.solving.solve import solve
 
     show = not (args.json or args.quiet) and sys.stderr.isatty()
-    solution = solve(
+    return solve(
         domain,
         problem,
         planner=args.planner,
@@ -146,9 +170,6 @@ def _solved(args: argparse.Namespace, domain: Path, problem: Path) -> int:
         optimal=args.optimal,
         listen=_found if show else None,
     )
-    if args.save is not None:
-        _save(args.save, domain, problem, solution)
-    return _told(args, solution)
 
 
 def _told(args: argparse.Namespace, solution: Solution) -> int:

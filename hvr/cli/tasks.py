@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 
 from hvr.cli.arguments import add_json
 from hvr.cli.output import print_json
@@ -43,4 +44,10 @@ def run(args: argparse.Namespace) -> int:
     else:
         for t in tasks:
             print(f"{t.id:6} {t.name:44} {len(t.scenes):2} scenes  {t.goal_oriented}")
+        if not tasks:
+            print(
+                f"the world {world.name} has no tasks in scenes (task_files in world.toml); "
+                "hvr world show lists its problems",
+                file=sys.stderr,
+            )
     return 0

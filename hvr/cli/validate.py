@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hvr.cli import arguments
+from hvr.cli.engine_options import add_engine_options, engine_choice
 from hvr.cli.settings import read_settings
 from hvr.cli.streams import use_utf8
 from hvr.errors import UsageError
@@ -43,6 +44,7 @@ examples:
   hvr validate domain.pddl problem.pddl plan.txt --watch
   hvr validate benchmarks/ --skip '*.log'
   hvr validate --serve < requests.jsonl
+  hvr validate --rows plans.jsonl --output-file verdicts.jsonl --jobs 0
   hvr validate '{domain}/domain.pddl' '{domain}/{problem}.pddl' 'plans/{domain}-{problem}.*'
 
 exit codes:
@@ -107,6 +109,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _value(judging, "--jobs", "N", arguments.jobs,
            "use N processes; 0: one for each processor core (default: 1)")  # fmt: skip
 
+    add_engine_options(judging, "with --rows: ")
+
     asking = parser.add_argument_group("asking for more")
     asking.add_argument("--on-failure", choices=tuple(OnFailure), help=(
         "what to do after a failing step: stop there, or report every failure, going on as if "
@@ -132,6 +136,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _flag(reporting, "--quiet", "print nothing", "-q")
     reporting.add_argument("--watch", action="store_true", help=(
         "validate again whenever a file changes, until Ctrl-C"))  # fmt: skip
+    reporting.add_argument("--rows", metavar="FILE", help=(
+        "judge each row of a file of JSON lines (- for standard input) or Parquet, with the texts "
+        "domain, problem and plan: a line of JSON each, in order; with --output-file it goes on "
+        "where it was killed"))  # fmt: skip
     reporting.add_argument("--serve", action="store_true", help=(
         "stay, and answer requests: a line of JSON each with domain, problem and plan, from "
         "standard input"))  # fmt: skip
@@ -152,11 +160,28 @@ def run(args: argparse.Namespace) -> int:
         from hvr.cli.serve import serve
 
         return serve(request.options)
+    if args.rows is not None:
+        return _judge_rows(args, request)
+    if args.engine or args.address:
+        raise UsageError("--engine and --address are for --rows; files are judged with --jobs")
     if request.watch:
         from hvr.cli.watch import watch
 
         return watch(lambda: _validate(request), lambda: _suite(request).files)
     return _validate(request)
+
+
+def _judge_rows(args: argparse.Namespace, request: _Request) -> int:
+    if args.files or args.watch or args.serve or args.format or args.json or args.plot:
+        raise UsageError(
+            "--rows takes no other files, no --watch, --serve, --plot and no --format: it writes "
+            "a line of JSON for each row"
+        )
+    from hvr.cli.rows import judge_rows
+
+    args.jobs = request.jobs
+    engine = engine_choice(args)
+    return judge_rows(args.rows, request.options, engine, request.output_file, quiet=request.quiet)
 
 
 def _flag(group: argparse._ArgumentGroup, name: str, text: str, *short: str) -> None:

@@ -6,14 +6,17 @@ import argparse
 import json
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from hvr.cli.display import display
 from hvr.cli.model_options import model_choice
-from hvr.cli.posed import Posed
+from hvr.cli.posed import Posed, posed
 from hvr.errors import PlannerError, UsageError
 from hvr.files import write_whole
+from hvr.llm.meter import Meter
 from hvr.pddl import Task, print_domain, print_plan, print_problem
+from hvr.pddl.model import TRUE
 from hvr.solving.solve import Solution
 from hvr.validation import Validator
 from hvr.validation.text import count
@@ -21,6 +24,9 @@ from hvr.worlds.planning import AnyPlanner, PlanMaker
 from hvr.worlds.running import WorldRun
 from hvr.worlds.sentences import say_goal
 from hvr.worlds.written import ModelPlanner, open_model
+
+SIMULATED = "scripted"
+"""The provider whose models write what is known already."""
 
 PLANNING = "planning.json"
 """File of a saved run with how each of the model's plans came about."""
@@ -46,6 +52,56 @@ def model_planner(
         prompts=world.prompts if world is not None else None,
         seed=args.seed, folder=args.save, listen=listen,
     )  # fmt: skip
+
+
+def with_goal(args: argparse.Namespace) -> tuple[Posed, Posed, Meter]:
+    """Return the problem as it was posed, with the goal that a model reads, and the model's meter.
+
+    Raises:
+        HvrError: an option cannot be used, or the model writes no goal that can be.
+    """
+    asked = posed(args, by_model=True)
+    choice, world = model_choice(args), asked.world
+    if not asked.known and str(choice.spec).partition(":")[0] == SIMULATED:
+        raise UsageError(
+            "a simulated model reads no sentences; it needs a goal in PDDL or in the world's words",
+            field="goal",
+        )
+    known = asked if asked.known else replace(asked, problem=asked.problem.replace(goal=TRUE))
+    with display("none") as listen:
+        model = open_model(
+            choice, known.domain, known.problem, known.words,
+            asked.request or say_goal(asked.problem.goal, asked.words),
+            planner=AnyPlanner(min(args.budget, 10.0)),
+            ontology=world.ontology if world is not None else None,
+            prompts=world.prompts if world is not None else None,
+            seed=args.seed, folder=args.save, listen=listen,
+        )  # fmt: skip
+        goal = model.goal(asked.problem)
+    if not args.quiet:
+        said = f"goal, as {model.meter.name} reads it: {say_goal(goal, asked.words)}"
+        print(said, file=sys.stderr if args.json else sys.stdout)
+    return asked, replace(asked, problem=asked.problem.replace(goal=goal)), model.meter
+
+
+def judged_by_own_goal(asked: Posed, solution: Solution, meter: Meter) -> Solution:
+    """Return a solution for a model's goal with a note, and hold it against the goal as known.
+
+    Raises:
+        PlannerError: the plan does not reach the goal that was given.
+    """
+    notes = [f"the goal is that of {meter.name} ({count(meter.totals.calls, 'question')})"]
+    if meter.simulated:
+        notes.append("this model is SIMULATED: it knows the goal, and errs at rates")
+    if solution.steps is not None and asked.known:
+        report = Validator(Task(asked.domain, asked.problem)).check(solution.steps)
+        if not report.valid:
+            raise PlannerError(
+                f"the goal that {meter.name} wrote is reached, and the one that was given is not: "
+                f"{report.explain(1)}"
+            )
+        notes.append("the goal that was given is reached")
+    return replace(solution, notes=(*solution.notes, *notes))
 
 
 def run_name(args: argparse.Namespace) -> str:

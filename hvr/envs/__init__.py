@@ -3,9 +3,9 @@
 from hvr.envs.base import Environment, Event
 from hvr.envs.kitchen import Kitchen, Snapshot
 from hvr.envs.naming import Names
-from hvr.envs.observe import scene_graph
 from hvr.envs.scenes import Scene, load_scene, scene_names
-from hvr.envs.skills import SKILLS, SkillResult, Step, perform
+from hvr.envs.thor.observe import scene_graph
+from hvr.envs.thor.skills import SKILLS, SkillResult, Step, perform
 
 __all__ = [
     "SKILLS",

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from hvr.envs.base import Environment, Event
-from hvr.envs.skills import Step
+from hvr.envs.thor.skills import Step
 
 REASONS_OF_PLACE = (
     "not found within the specified visibility",

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 ENVIRONMENTS = Registry(
     "environment",
     "environments",
-    {"kitchen": "hvr.envs.kitchen:open_kitchen", "thor": "hvr.envs.thor:open_thor"},
+    {"kitchen": "hvr.envs.kitchen:open_kitchen", "thor": "hvr.envs.thor.opening:open_thor"},
     "hvr.environments",
     ("reset", "step", "stop", "last_event"),
 )

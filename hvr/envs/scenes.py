@@ -25,37 +25,6 @@ from hvr.world_file import load_world, scene_files
 NO_BOX = Box(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 """The box of something without extent."""
 
-PROPERTIES = (
-    "receptacle",
-    "toggleable",
-    "breakable",
-    "canFillWithLiquid",
-    "dirtyable",
-    "canBeUsedUp",
-    "cookable",
-    "isHeatSource",
-    "isColdSource",
-    "sliceable",
-    "openable",
-    "pickupable",
-    "moveable",
-)
-"""Fields that say what an object can do."""
-
-STATES = (
-    "isToggled",
-    "isBroken",
-    "isFilledWithLiquid",
-    "fillLiquid",
-    "isDirty",
-    "isUsedUp",
-    "isCooked",
-    "temperature",
-    "isSliced",
-    "isOpen",
-)
-"""Metadata fields that change."""
-
 
 @dataclass(frozen=True)
 class ObjectSpec:
@@ -171,7 +140,7 @@ def load_scene(name: str) -> Scene:
             damaged.
     """
     if is_recorded(name):
-        from hvr.envs.recorded import scene_from_file
+        from hvr.envs.thor.recorded import scene_from_file
 
         return scene_from_file(Path(name))
     return _packaged(name)

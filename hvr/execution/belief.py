@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from types import MappingProxyType
 
-from hvr.envs.support import LIDDED
+from hvr.envs.thor.types import LIDDED
 from hvr.scene_graph import SceneGraph, SceneObject
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from hvr.envs.skills import SHUFFLE
+from hvr.envs.thor.skills import SHUFFLE
 from hvr.pddl.model import Atom, Comparison
 from hvr.scene_graph import SceneGraph
 

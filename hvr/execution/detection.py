@@ -14,10 +14,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 
-from hvr.execution.differences import PLACES, WARMTH, Differences, atom_of, subjects
+from hvr.envs.thor.types import FLOOR
+from hvr.execution.differences import PLACES, Differences, atom_of, subjects
 from hvr.execution.explain import Explanation, UnworkedDeviation
 from hvr.execution.failures import Deviation, DeviationKind, Side
-from hvr.execution.observation import REMEMBERED, Expected, Observed, Truth
+from hvr.execution.observation import Expected, Observed, Truth
 from hvr.execution.refusals import refusal
 from hvr.execution.sounds import Noise
 from hvr.knowledge.wording import Wording
@@ -131,7 +132,7 @@ class _Search:
             side = Side.PRE if atom in self.observed.unmet else Side.POST
             self._add(UnworkedDeviation(kind, (atom,), (name, *instead, *now)), side)
             pieces = {a.args[0] for a in self.left.unexpected if a.predicate == "present"}
-            self.left.forget({name, *pieces}, also={"hand_empty"})
+            self.left.forget({name, *pieces})
 
     def refused(self) -> None:
         """Explain a refusal, unless a change of the room does.
@@ -147,7 +148,7 @@ class _Search:
         observed = replace(self.observed, unmet=()) if halfway else self.observed
         self._add(refusal(self.action, observed), Side.PRE)
         if halfway:  # what it has done so far is no deviation of its own
-            self.left.forget(self.left.touched(), also={"hand_empty"})
+            self.left.forget(self.left.touched())
 
     def own_effects(self) -> None:
         """Explain which effects of an action that was reported as done are not to be seen."""
@@ -158,17 +159,18 @@ class _Search:
         touched = self.left.touched()
         finding = self._wrong_object(wrong) or self._fell(wrong)
         if finding is None:
+            drifting = self.observed.sorts.drifting
             main = [
                 e for e in effects
                 if self._seen(atom_of(e)) and (atom_of(e).predicate != "near" or len(effects) == 1)
-                and not (isinstance(e, Not) and atom_of(e).predicate in WARMTH)  # in its own time
+                and not (isinstance(e, Not) and atom_of(e).predicate in drifting)  # in its own time
             ]  # fmt: skip
             nothing = all(e in wrong for e in main) and not self._changed_at(touched)
             kind = DeviationKind.NO_EFFECT if nothing else DeviationKind.WRONG_EFFECT
             finding = UnworkedDeviation(kind, tuple(wrong), subjects(wrong) or self.action.args)
         self._add(finding, Side.POST)
-        hand = {"hand_empty"} if any(atom_of(e).predicate == "holding" for e in wrong) else set()
-        self.left.forget(touched | set(finding.objects), also=hand, only=self.expected.effects)
+        hand = any(atom_of(e).predicate == "holding" for e in wrong)
+        self.left.forget(touched | set(finding.objects), hand=hand, only=self.expected.effects)
         if finding.kind is DeviationKind.DROPPED:  # and what it broke into
             self.left.forget(finding.objects)
         if finding.kind is DeviationKind.WRONG_OBJECT:
@@ -222,10 +224,11 @@ class _Search:
         before = self.expected.before | self.observed.lost
         gained = self.left.unexpected | self.observed.gained
         lost = self.left.missing | self.observed.lost
+        unsaid = {"near", "present"} | self.observed.sorts.remembered
         # What was done to it says more than where it is.
         for literal in sorted(wrong, key=lambda e: atom_of(e).predicate in PLACES):
             meant = atom_of(literal)
-            if meant.predicate in {"near", "hand_empty", "present"} | REMEMBERED:
+            if not meant.args or meant.predicate in unsaid:
                 continue
             undone = isinstance(literal, Not)
             others = lost & before if undone else gained - before
@@ -260,7 +263,7 @@ class _Search:
             if self.observed.scene.held == name or not (heard or elsewhere):
                 continue
             there = self.observed.scene.objects.get(now[0]) if now else None
-            on_floor = there is None or there.object_type == "Floor"
+            on_floor = there is None or there.object_type == FLOOR
             if literal.predicate == "holding" or on_floor:
                 return UnworkedDeviation(DeviationKind.DROPPED, (literal,), (name, *now))
             return UnworkedDeviation(
@@ -293,7 +296,7 @@ class _Search:
         """
         return any(
             not set(a.args).isdisjoint(names) and self._seen(a)
-            and a.predicate in self.expected.effects - WARMTH - {"near"}
+            and a.predicate in self.expected.effects - self.observed.sorts.drifting - {"near"}
             for a in self.expected.before ^ self.observed.atoms
         )  # fmt: skip
 

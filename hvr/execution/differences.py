@@ -6,14 +6,11 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from hvr.execution.compare import difference
-from hvr.execution.observation import REMEMBERED, Expected, Observed, Truth
+from hvr.execution.observation import Expected, Observed, Truth
 from hvr.pddl.model import Atom, Expression, GroundAction, Not
 
 PLACES = frozenset({"on", "in"})
 """Predicates that say where something is."""
-
-WARMTH = frozenset({"hot", "cold"})
-"""Predicates that change by themselves, in their own time."""
 
 
 @dataclass
@@ -40,6 +37,7 @@ class Differences:
 
     def __post_init__(self) -> None:
         expected, observed = self.expected, self.observed
+        drifting = observed.sorts.drifting
         should = expected.after if observed.success else expected.before
         different = difference(should, observed.atoms, observed.scene)
         new = should - expected.before
@@ -47,7 +45,7 @@ class Differences:
         self.unexpected |= {
             a for a in different.unexpected
             if observed.value(a) is Truth.TRUE
-            and not (a.predicate in WARMTH and a in expected.before)
+            and not (a.predicate in drifting and a in expected.before)
         }  # fmt: skip
         if observed.lost or observed.gained:
             within = self._within(self.touched())
@@ -85,19 +83,19 @@ class Differences:
         self,
         names: Collection[str] | None,
         *,
-        also: Collection[str] = (),
+        hand: bool = False,
         only: Collection[str] | None = None,
     ) -> None:
         """Remove the differences that are explained.
 
         Args:
             names: facts about these objects, and about nothing; None for all objects.
-            also: and all facts of these predicates.
+            hand: and all facts that name nothing: those about the robot's hand.
             only: but facts of these predicates only.
         """
 
         def explained(a: Atom) -> bool:
-            if a.predicate in also:
+            if hand and not a.args:
                 return True
             about = names is None or not a.args or not set(a.args).isdisjoint(names)
             return about and (only is None or a.predicate in only)
@@ -145,7 +143,7 @@ class Differences:
     def _is_missed(self, atom: Atom, new: Collection[Atom]) -> bool:
         if atom.predicate == "near":
             return atom in new and atom.args[0] in self.action.args
-        if atom.predicate in WARMTH and atom not in new:
+        if atom.predicate in self.observed.sorts.drifting and atom not in new:
             return False
         return self.observed.value(atom) is Truth.FALSE
 
@@ -154,7 +152,8 @@ class Differences:
 
         Not if it is the action's own doing: what stands on a moved plate moves, too.
         """
-        if atom.predicate in REMEMBERED | WARMTH | {"near"}:
+        sorts = self.observed.sorts
+        if atom.predicate in sorts.remembered | sorts.drifting | {"near"}:
             return False
         own = self.observed.success and atom.predicate in self.expected.effects
         return not (own and not within.isdisjoint(atom.args))

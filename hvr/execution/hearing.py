@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from types import MappingProxyType
 
-from hvr.execution.sounds import SILENT, Noise, Sound
+from hvr.envs.thor.types import SILENT
+from hvr.execution.sounds import Noise, Sound
 from hvr.scene_graph import SceneGraph, SceneObject
 
 

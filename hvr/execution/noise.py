@@ -15,7 +15,6 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-from hvr.execution.prediction import FLAGS
 from hvr.scene_graph import SceneGraph, SceneObject
 
 TOLERATED = 1e-6
@@ -24,7 +23,10 @@ TOLERATED = 1e-6
 MOST_LOOKS = 25
 """Looks after which what is still undecided is taken to be as expected."""
 
-_FIELDS = (*FLAGS.values(), "fillLiquid", "temperature")
+_FIELDS = (
+    *("isOpen", "isToggled", "isSliced", "isBroken", "isCooked", "isDirty", "isFilledWithLiquid"),
+    *("fillLiquid", "temperature"),
+)
 _HELD = ("", "held")
 _Key: TypeAlias = tuple[str, str]
 

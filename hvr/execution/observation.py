@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from types import MappingProxyType
 
+from hvr.execution.fields import Sorts, own_sorts
 from hvr.execution.sounds import Sound
 from hvr.pddl.model import Atom, Expression
 from hvr.scene_graph import SceneGraph
@@ -50,6 +51,7 @@ class Observed:
         error: its message if not.
         gained: atoms about objects that the plan does not name which became true.
         lost: likewise, which became false.
+        sorts: which predicates are remembered or change by themselves.
         unmet: if it did not succeed, the literals of the action's precondition that do not hold
             in `atoms`.
     """
@@ -65,6 +67,7 @@ class Observed:
     unmet: tuple[Expression, ...] = ()
     gained: frozenset[Atom] = frozenset()
     lost: frozenset[Atom] = frozenset()
+    sorts: Sorts = field(default_factory=own_sorts)
 
     def value(self, atom: Atom) -> Truth:
         """Return whether an atom is true or false by what is seen now, or not seen.
@@ -74,16 +77,9 @@ class Observed:
         always felt, and what is in reach always known; what once happened to a thing is
         remembered.
         """
-        if self.seen is not None and atom.predicate not in _ALWAYS_KNOWN and atom.args:
+        known = atom.predicate in ("holding", "near") or atom.predicate in self.sorts.remembered
+        if self.seen is not None and not known and atom.args:
             looked_into = len(atom.args) > 1 and atom.args[1] in self.whole
             if atom.args[0] not in self.seen and not looked_into:
                 return Truth.NOT_SEEN
         return Truth.TRUE if atom in self.atoms or atom in self.gained else Truth.FALSE
-
-
-REMEMBERED = frozenset(
-    {"washed", "microwaved", "stove_heated", "toasted", "chilled", "warm_liquid"}
-)
-"""Predicates about the past: no observation shows them, they are kept as a record."""
-
-_ALWAYS_KNOWN = REMEMBERED | {"hand_empty", "holding", "near"}

@@ -8,8 +8,8 @@ from types import MappingProxyType
 
 from hvr.envs.base import Environment
 from hvr.envs.naming import Names
-from hvr.envs.observe import scene_graph
-from hvr.envs.support import LIDDED
+from hvr.envs.thor.observe import scene_graph
+from hvr.envs.thor.types import LIDDED
 from hvr.execution.belief import (
     Belief,
     Sight,
@@ -18,10 +18,12 @@ from hvr.execution.belief import (
     seen_objects,
     update,
 )
+from hvr.execution.fields import fields_of
 from hvr.execution.hearing import hear
 from hvr.execution.noise import filtered, votes_needed
 from hvr.execution.prediction import predict
 from hvr.execution.sounds import Sound, sounds
+from hvr.knowledge.ontology import Ontology, load_ontology
 from hvr.pddl.model import Atom
 from hvr.scene_graph import SceneGraph
 
@@ -79,12 +81,16 @@ class Perception:
         env: what is looked at, reset to its scene.
         names: the names of its scene.
         senses: how it is looked at.
+        ontology: says which attributes stand behind predicates; hvr's own if None.
     """
 
-    def __init__(self, env: Environment, names: Names, senses: Senses) -> None:
+    def __init__(
+        self, env: Environment, names: Names, senses: Senses, ontology: Ontology | None = None
+    ) -> None:
         self.env = env
         self.names = names
         self.senses = senses
+        self._fields = fields_of(load_ontology() if ontology is None else ontology)
         self.large: frozenset[str] = frozenset()
         """Receptacles that are too long to be seen as a whole."""
         self._there = scene_graph(env.last_event.metadata, names)  # as the environment has it
@@ -150,7 +156,7 @@ class Perception:
             return Look(scene, sounds=heard)
         predicted = earlier.scene
         if success:
-            predicted = predict(predicted, added, deleted, self.names)
+            predicted = predict(predicted, added, deleted, self.names, self._fields)
         first = self._sensed(self._there)
         if self.senses.sight is Sight.OMNISCIENT:
             scene, looks = filtered(predicted, first, self._again, self._votes)

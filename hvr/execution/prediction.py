@@ -12,27 +12,17 @@ from types import MappingProxyType
 from typing import Any
 
 from hvr.envs.naming import Names
+from hvr.execution.fields import Fields
 from hvr.pddl.model import Atom
 from hvr.scene_graph import SceneGraph, SceneObject
 
-FLAGS: Mapping[str, str] = MappingProxyType(
-    {
-        "opened": "isOpen",
-        "toggled": "isToggled",
-        "sliced": "isSliced",
-        "cracked": "isBroken",
-        "cooked": "isCooked",
-        "dirty": "isDirty",
-        "filled": "isFilledWithLiquid",
-    }
-)
-"""Predicates that one boolean field of AI2-THOR's metadata stands for."""
-
-_WARMTH = {"hot": "Hot", "cold": "Cold"}
-
 
 def predict(
-    scene: SceneGraph, added: Iterable[Atom], deleted: Iterable[Atom], names: Names
+    scene: SceneGraph,
+    added: Iterable[Atom],
+    deleted: Iterable[Atom],
+    names: Names,
+    fields: Fields,
 ) -> SceneGraph:
     """Return the scene graph after the effects of an action.
 
@@ -43,13 +33,14 @@ def predict(
         added: atoms that become true.
         deleted: atoms that become false.
         names: has the names of the pieces of what is cut.
+        fields: the attributes behind the predicates.
     """
     objects = dict(scene.objects)
     held = scene.held
     for atom in deleted:
         held = None if atom.predicate == "holding" and held == atom.args[0] else held
         if atom.args and atom.args[0] in objects:
-            objects[atom.args[0]] = _without(objects[atom.args[0]], atom)
+            objects[atom.args[0]] = _without(objects[atom.args[0]], atom, fields)
     # Pieces come first: other atoms may be about them.
     for atom in sorted(added, key=lambda a: a.predicate != "present"):
         if not atom.args:
@@ -64,31 +55,35 @@ def predict(
             held = name
             objects[name] = replace(objects[name], parents=())
         else:
-            objects[name] = _with(objects[name], atom)
+            objects[name] = _with(objects[name], atom, fields)
     return replace(scene, objects=MappingProxyType(objects), held=held)
 
 
-def _with(o: SceneObject, atom: Atom) -> SceneObject:
-    if atom.predicate in ("on", "in"):
+def _with(o: SceneObject, atom: Atom, fields: Fields) -> SceneObject:
+    name = atom.predicate
+    if name in ("on", "in"):
         return replace(o, parents=(atom.args[1],))
-    if atom.predicate in FLAGS:
-        return _set(o, FLAGS[atom.predicate], True)
-    if atom.predicate in _WARMTH:
-        return _set(o, "temperature", _WARMTH[atom.predicate])
-    if atom.predicate == "contains":
-        return _set(o, "fillLiquid", atom.args[1])
+    if name in fields.flags:
+        return _set(o, fields.flags[name], True)
+    if name in fields.values:
+        return _set(o, *fields.values[name])
+    if name in fields.ends:
+        return _set(o, fields.ends[name], atom.args[1])
     return o
 
 
-def _without(o: SceneObject, atom: Atom) -> SceneObject:
-    if atom.predicate in ("on", "in"):
+def _without(o: SceneObject, atom: Atom, fields: Fields) -> SceneObject:
+    name = atom.predicate
+    if name in ("on", "in"):
         return replace(o, parents=()) if o.parents[:1] == atom.args[1:] else o
-    if atom.predicate in FLAGS:
-        return _set(o, FLAGS[atom.predicate], False)
-    if _WARMTH.get(atom.predicate) == o.attributes.get("temperature"):
-        return _set(o, "temperature", "RoomTemp") if atom.predicate in _WARMTH else o
-    if atom.predicate == "contains":
-        return _set(o, "fillLiquid", None)
+    if name in fields.flags:
+        return _set(o, fields.flags[name], False)
+    if name in fields.values:
+        field, value = fields.values[name]
+        gone = o.attributes.get(field) == value
+        return _set(o, field, fields.neutral.get(field)) if gone else o
+    if name in fields.ends:
+        return _set(o, fields.ends[name], None)
     return o
 
 

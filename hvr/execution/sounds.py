@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from hvr.envs.thor.types import FLOOR, SILENT
 from hvr.scene_graph import SceneGraph, SceneObject
 
 
@@ -41,12 +42,6 @@ class Sound:
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values."""
         return {"noise": self.noise.value, "object_type": self.object_type}
-
-
-SILENT = frozenset({"StoveKnob"})
-"""Switches that make no sound themselves; their burner does."""
-
-_FLOOR = "Floor"
 
 
 def sounds(before: SceneGraph, after: SceneGraph) -> tuple[Sound, ...]:
@@ -85,4 +80,4 @@ def _changed(then: SceneObject, now: SceneObject, field: str) -> bool:
 
 def _on_floor(scene: SceneGraph, o: SceneObject) -> bool:
     below = scene.objects.get(o.parents[0]) if o.parents else None
-    return below is not None and below.object_type == _FLOOR
+    return below is not None and below.object_type == FLOOR

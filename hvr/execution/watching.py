@@ -9,6 +9,7 @@ from hvr.execution.compare import Difference, difference
 from hvr.execution.detection import detect, not_applicable
 from hvr.execution.events import StepDone
 from hvr.execution.failures import Deviation
+from hvr.execution.fields import sorts_of
 from hvr.execution.observation import Expected, Observed, Truth
 from hvr.pddl import Atom, Expression, GroundAction, Not, State, Task
 from hvr.pddl.model import ActionSchema, changes_of
@@ -95,6 +96,7 @@ class Watch:
             unmet=() if result.success else self.unmet(action),
             gained=outcome.gained - gained - found,
             lost=frozenset(a for a in outcome.lost if not self._concerns(a)),
+            sorts=sorts_of(self.world.graph.ontology),
         )
         effects = changeable(self.task.domain.actions[action.name])
         failures = detect(number, action, Expected(believed, after, effects), observed)

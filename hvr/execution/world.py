@@ -10,7 +10,7 @@ from typing import Any
 
 from hvr.envs.base import Environment
 from hvr.envs.naming import Names
-from hvr.envs.skills import SHUFFLE, SkillResult, perform
+from hvr.envs.thor.skills import SHUFFLE, SkillResult, perform
 from hvr.execution.atoms import ChangeReader
 from hvr.execution.belief import Sight
 from hvr.execution.failures import Deviation
@@ -22,6 +22,7 @@ from hvr.knowledge.events import ActionEvent, Change, FailureNote
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.history import cleared_marks, marks
 from hvr.knowledge.ontology import Ontology
+from hvr.knowledge.shared import SharedGraph
 from hvr.pddl.model import Atom, GroundAction
 from hvr.plans import Planned, Policy
 from hvr.retrieval.inventory import Inventory, take_inventory
@@ -76,7 +77,7 @@ class World:
         self.force_put = force_put
         self.senses = senses or Senses()
         self.names = Names.from_metadata(env.last_event.metadata)
-        self.perception = Perception(env, self.names, senses or Senses())
+        self.perception = Perception(env, self.names, senses or Senses(), graph.ontology)
         self._near: frozenset[str] = frozenset()
         self._marks: set[tuple[str, str]] = set()
         self._changes = ChangeReader(graph.ontology)
@@ -85,7 +86,8 @@ class World:
         graph.add_scene(self.scene, pieces)
         if self.perception.senses.sight is Sight.VISIBLE:
             facts = graph.facts()
-            self.perception.large = frozenset(a.args[0] for a in facts if a.predicate == "large")
+            large = graph.ontology.predicates("LargeSurface")
+            self.perception.large = frozenset(a.args[0] for a in facts if a.predicate in large)
 
     @property
     def scene(self) -> SceneGraph:
@@ -274,11 +276,12 @@ class World:
         """Keep what no camera shows: that something was washed, heated or cooled."""
         added: set[tuple[str, str]] = set()
         removed: set[tuple[str, str]] = set()
+        ontology = self.graph.ontology
         for step in result.steps:
             if step.success:
                 named = self._named(step.action)
-                added |= marks(named, before, self.scene, self._marks)
-                removed |= cleared_marks(named, before, self.scene)
+                added |= marks(named, before, self.scene, self._marks, ontology)
+                removed |= cleared_marks(named, before, self.scene, ontology)
         if not added and not removed:
             return Change()
         self._marks = (self._marks | added) - removed
@@ -307,6 +310,7 @@ def open_world(
     *,
     ontology: Ontology | None = None,
     senses: Senses | None = None,
+    shared: SharedGraph | None = None,
 ) -> World:
     """Return a world with a new graph: the one place where environment, graph and senses meet.
 
@@ -315,11 +319,12 @@ def open_world(
         folder: where the graph is kept; in memory without one.
         ontology: classes and their ties to the domain; hvr's own if None.
         senses: how the robot perceives; perfectly if None.
+        shared: its graph on a server; None for none.
 
     Raises:
-        StoreError: the folder cannot hold a graph.
+        StoreError: the folder cannot hold a graph, or the server does not answer.
     """
-    graph = KnowledgeGraph.create(folder, ontology)
+    graph = KnowledgeGraph.create(folder, ontology, shared)
     try:
         return World(env, graph, senses=senses)
     except BaseException:

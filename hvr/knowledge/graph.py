@@ -47,6 +47,8 @@ from hvr.values import cached_property
 if TYPE_CHECKING:
     import rdflib
 
+    from hvr.knowledge.shared import SharedGraph
+
 _DEFAULT = DefaultGraph()
 _DERIVED = ("locatedIn", "within")
 
@@ -67,9 +69,11 @@ class KnowledgeGraph:
         *,
         path: Path | None = None,
         journal: Journal | None = None,
+        shared: SharedGraph | None = None,
     ) -> None:
         self._store: Store | None = store
         self._journal = journal
+        self._shared = shared
         self.ontology = ontology
         """The ontology that the graph is read by."""
         self.path = path
@@ -82,12 +86,18 @@ class KnowledgeGraph:
     # --- life ---
 
     @classmethod
-    def create(cls, path: Path | None = None, ontology: Ontology | None = None) -> KnowledgeGraph:
+    def create(
+        cls,
+        path: Path | None = None,
+        ontology: Ontology | None = None,
+        shared: SharedGraph | None = None,
+    ) -> KnowledgeGraph:
         """Return a new graph that has only the ontology.
 
         Args:
             path: an empty or new folder to keep it in; None keeps it in memory.
             ontology: hvr's own if None.
+            shared: the graph on a server that gets every change, too, and is closed with this one.
 
         Raises:
             StoreError: the folder cannot be made or is not empty.
@@ -102,7 +112,7 @@ class KnowledgeGraph:
                 journal = Journal.create(path)
             except OSError as error:
                 raise StoreError(f"{path}: cannot make a graph here: {error}") from error
-        graph = cls(Store(), ontology, path=path, journal=journal)
+        graph = cls(Store(), ontology, path=path, journal=journal, shared=shared)
         robot = ontology.rules.entail(
             [(ROBOT, RDF_TYPE, k("SingleArmRobot")), (ROBOT, k("handEmpty"), TRUE)]
         )
@@ -130,22 +140,44 @@ class KnowledgeGraph:
         """
         journal, quads = (None, read_journal(path)) if read_only else Journal.take_up(path)
         graph = cls(Store(), ontology or load_ontology(), path=path, journal=journal)
+        graph._fill(quads, str(path))
+        return graph
+
+    @classmethod
+    def of_quads(cls, quads: bytes, name: str, ontology: Ontology | None = None) -> KnowledgeGraph:
+        """Return the graph that N-Quads are, in memory.
+
+        Args:
+            quads: with the ontology, as `quads` returns them.
+            name: what the graph is called in messages.
+            ontology: hvr's own if None.
+
+        Raises:
+            StoreError: they are corrupt.
+        """
+        graph = cls(Store(), ontology or load_ontology())
+        graph._fill(quads, name)
+        return graph
+
+    def _fill(self, quads: bytes, name: str) -> None:
         fault = "it has no ontology"
         try:
             # Not `load`, which gives blank nodes other names.
-            graph.store.bulk_extend(parse(quads, format=RdfFormat.N_QUADS))
-            if Quad(NamedNode(KITCHEN.rstrip("#")), RDF_TYPE, _ONTOLOGY) in graph.store:
-                return graph
+            self.store.bulk_extend(parse(quads, format=RdfFormat.N_QUADS))
+            if Quad(NamedNode(KITCHEN.rstrip("#")), RDF_TYPE, _ONTOLOGY) in self.store:
+                return
         except (SyntaxError, ValueError) as error:
             fault = str(error)
-        graph.close()
-        raise StoreError(f"{path}: the graph is corrupt: {fault}")
+        self.close()
+        raise StoreError(f"{name}: the graph is corrupt: {fault}")
 
     def close(self) -> None:
         """Release the folder. The graph cannot be used any more."""
         if self._journal is not None:
             self._journal.close()
-        self._journal = self._store = None
+        if self._shared is not None:
+            self._shared.close()
+        self._journal = self._shared = self._store = None
 
     def __enter__(self) -> KnowledgeGraph:
         return self
@@ -613,6 +645,8 @@ class KnowledgeGraph:
             self._journal.append(added, removed)
         elif self.path is not None:
             raise StoreError(f"{self.path}: cannot be written: it was opened for reading only")
+        if self._shared is not None:
+            self._shared.append(added, removed)
         if not removed:
             store.extend(added)
             return

@@ -1,20 +1,28 @@
 """What has happened to things, from executed AI2-THOR steps.
 
-No camera shows that a plate was washed or a potato chilled. These marks are kept from the
-moment of the action on, as ALFRED does: what was in the basin when the faucet was turned on
-counts as washed, what was in the microwave when it was turned on as microwaved, what was in
-the fridge when it was closed as chilled.
+No camera shows that a plate was washed or a potato chilled. Such marks are kept from the moment
+of the action on, as ALFRED does: what is in a place when it is switched on or closed is marked,
+and so is what is put where something runs. Which place gives which mark is said by the
+ontology's individuals of `k:MarkRule`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, TypeAlias
 
+from hvr.knowledge.ontology import Ontology, load_ontology
 from hvr.scene_graph import SceneGraph, SceneObject
 
 Mark: TypeAlias = tuple[str, str]
 """Name of an object and PDDL name of a mark: `("plate-1", "washed")`."""
+
+_ON = "switched on"
+_CLOSED = "closed"
+_THERE = "put there while on"
+_WITHIN = "put into what is there while on"
 
 
 def marks(
@@ -22,6 +30,7 @@ def marks(
     before: SceneGraph,
     after: SceneGraph,
     marked: Collection[Mark] = (),
+    ontology: Ontology | None = None,
 ) -> set[Mark]:
     """Return the marks that a successful step sets.
 
@@ -32,57 +41,48 @@ def marks(
         before: the scene before the step.
         after: the scene after it.
         marked: the marks that there are already.
+        ontology: has the rules; hvr's own if None.
     """
-    rule = _RULES.get(str(step.get("action", "")))
+    event = _EVENTS.get(str(step.get("action", "")))
     target = str(step.get("objectId", ""))
-    if rule is None or target not in after.objects:
+    if event is None or target not in after.objects:
         return set()
-    new = set(rule(target, before, after, marked))
-    heated = {name for name, mark in new if mark in _HEATING}
-    return new | {(name, "warm_liquid") for name in _warmed(heated, before, after)}
+    rules = _rules(load_ontology() if ontology is None else ontology)
+    new = set(event(rules, _Moment(target, before, after, marked)))
+    for liquid in rules.liquids:
+        new |= {(name, liquid.mark) for name in _filled_with(liquid, new, before, after)}
+    return new
 
 
 def cleared_marks(
-    step: Mapping[str, Any], before: SceneGraph | None = None, after: SceneGraph | None = None
+    step: Mapping[str, Any],
+    before: SceneGraph | None = None,
+    after: SceneGraph | None = None,
+    ontology: Ontology | None = None,
 ) -> set[Mark]:
     """Return the marks that a successful step takes away.
 
-    The liquid of a vessel is warm no more when it is poured out or put into the fridge, be it
-    on a tray or in a bowl there.
+    A mark of what a vessel holds ends when it is emptied or put into a place that ends the mark, be
+    it on a tray or in a bowl there.
 
     Args:
         step: as for `marks`.
         before: the scene before the step; needed to see what was put away.
         after: the scene after it.
+        ontology: has the rules; hvr's own if None.
     """
     target = str(step.get("objectId", ""))
+    rules = _rules(load_ontology() if ontology is None else ontology)
     if step.get("action") == "EmptyLiquidFromObject":
-        return {(target, "warm_liquid")}
+        return {(target, liquid.mark) for liquid in rules.liquids}
     put = before.held if before is not None and step.get("action") == "PutObject" else None
-    if put is not None and after is not None and put in after.objects:
-        place = _parent(after, put)
-        around = _parent(after, place.name) if place is not None else None
-        if any(p is not None and p.object_type == "Fridge" for p in (place, around)):
-            return {(name, "warm_liquid") for name in (put, *_direct(after, put))}
-    return set()
-
-
-def _parent(scene: SceneGraph, name: str) -> SceneObject | None:
-    """Return what an object is directly on or in."""
-    parents = scene.objects[name].parents
-    return scene.objects.get(parents[0]) if parents else None
-
-
-def _warmed(heated: Collection[str], before: SceneGraph, after: SceneGraph) -> Iterator[str]:
-    """Yield vessels whose liquid has just become warm: heated while full, or filled with coffee."""
-    for name, seen in after.objects.items():
-        filled = seen.attributes.get("isFilledWithLiquid")
-        if name in heated and filled:
-            yield name
-        elif filled and seen.attributes.get("fillLiquid") == "coffee":
-            earlier = before.objects.get(name)
-            if earlier is None or not earlier.attributes.get("isFilledWithLiquid"):
-                yield name
+    if put is None or after is None or put not in after.objects:
+        return set()
+    place = _parent(after, put)
+    around = _parent(after, place.name) if place is not None else None
+    kinds = {p.object_type for p in (place, around) if p is not None}
+    lost = [liquid.mark for liquid in rules.liquids if not kinds.isdisjoint(liquid.ends_in)]
+    return {(name, mark) for mark in lost for name in (put, *_direct(after, put))}
 
 
 def contents(scene: SceneGraph, receptacle: str) -> set[str]:
@@ -91,81 +91,182 @@ def contents(scene: SceneGraph, receptacle: str) -> set[str]:
     return direct | {inner for d in direct for inner in _direct(scene, d)}
 
 
-def _direct(scene: SceneGraph, receptacle: str) -> set[str]:
-    return {o.name for o in scene.objects.values() if o.parents[:1] == (receptacle,)}
+@dataclass(frozen=True)
+class _Rule:
+    """A place that gives a mark, or its switch.
+
+    Args:
+        mark: PDDL name of the mark.
+        places: AI2-THOR types of the place.
+        switches: of what turns it on, empty if nothing else does.
+        events: when the mark is given.
+        itself: the place shows whether it is on; otherwise its switch does.
+    """
+
+    mark: str
+    places: frozenset[str]
+    switches: frozenset[str]
+    events: frozenset[str]
+    itself: bool
 
 
-def _turned_on(
-    name: str, _before: SceneGraph, after: SceneGraph, _marked: Collection[Mark]
-) -> Iterator[Mark]:
-    kind = after.objects[name].object_type
-    if after.objects[name].attributes.get("isToggled") is False:
+@dataclass(frozen=True)
+class _LiquidMark:
+    """A mark of what a vessel holds.
+
+    Args:
+        mark: its PDDL name.
+        heated: marks of the vessel that bring it.
+        liquids: values of `fillLiquid` that bring it.
+        ends_in: AI2-THOR types of places in which it ends.
+    """
+
+    mark: str
+    heated: frozenset[str]
+    liquids: frozenset[str]
+    ends_in: frozenset[str]
+
+
+@dataclass(frozen=True)
+class _Rules:
+    places: tuple[_Rule, ...]
+    liquids: tuple[_LiquidMark, ...]
+
+
+@dataclass(frozen=True)
+class _Moment:
+    """A step: what it was done to, the scene before and after it, and the marks that there were."""
+
+    target: str
+    before: SceneGraph
+    after: SceneGraph
+    marked: Collection[Mark]
+
+
+@lru_cache(maxsize=8)
+def _rules(ontology: Ontology) -> _Rules:
+    def predicates(terms: Collection[Any]) -> frozenset[str]:
+        return frozenset(p for t in terms for p in ontology.predicates(str(t)))
+
+    def types(classes: Collection[Any]) -> frozenset[str]:
+        below = {b for c in classes for b in ontology.subclasses(str(c), reflexive=True)}
+        return frozenset(str(v) for b in below for v in ontology.annotation(b, "thorType"))
+
+    places = []
+    for rule in ontology.instances("MarkRule"):
+        at = ontology.annotation(rule, "givenAt")
+        places += [
+            _Rule(
+                mark,
+                types(at),
+                types(ontology.annotation(rule, "switchedBy")),
+                frozenset(map(str, ontology.annotation(rule, "givenWhen"))),
+                any(ontology.is_a(str(c), "Switchable") for c in at),
+            )
+            for mark in predicates(ontology.annotation(rule, "gives"))
+        ]
+    liquids = [
+        _LiquidMark(
+            mark,
+            predicates(ontology.annotation(term, "comesWithMark")),
+            frozenset(
+                str(v)
+                for liquid in ontology.annotation(term, "comesWithFilling")
+                for v in ontology.annotation(str(liquid), "thorValue")
+            ),
+            types(ontology.annotation(term, "endsIn")),
+        )
+        for term in ontology.subjects("comesWithMark")
+        for mark in predicates([term])
+    ]
+    return _Rules(tuple(places), tuple(liquids))
+
+
+def _switched_on(rules: _Rules, now: _Moment) -> Iterator[Mark]:
+    """Mark what is in the target, or in what it switches."""
+    seen = now.after.objects[now.target]
+    if seen.attributes.get("isToggled") is False:
         return  # reported as done, and seen not to be
-    if kind == "Microwave":
-        yield from ((n, "microwaved") for n in contents(after, name))
-    elif kind == "Toaster":
-        yield from ((n, "toasted") for n in contents(after, name))
-    elif kind == "StoveBurner":
-        yield from ((n, "stove_heated") for n in contents(after, name))
-    else:
-        mark = {"Faucet": "washed", "StoveKnob": "stove_heated"}.get(kind)
-        for control, controlled in after.controls:
-            if control == name and mark is not None:
-                yield from ((n, mark) for n in contents(after, controlled))
+    for rule in rules.places:
+        if _ON not in rule.events:
+            continue
+        places = [now.target] if seen.object_type in rule.places else []
+        if seen.object_type in rule.switches:
+            places += [place for switch, place in now.after.controls if switch == now.target]
+        yield from ((n, rule.mark) for place in places for n in contents(now.after, place))
 
 
-def _closed(
-    name: str, _before: SceneGraph, after: SceneGraph, _marked: Collection[Mark]
-) -> Iterator[Mark]:
-    seen = after.objects[name]
-    if seen.object_type == "Fridge" and not seen.attributes.get("isOpen"):
-        yield from ((n, "chilled") for n in contents(after, name))
+def _closed(rules: _Rules, now: _Moment) -> Iterator[Mark]:
+    seen = now.after.objects[now.target]
+    if seen.attributes.get("isOpen"):
+        return
+    for rule in rules.places:
+        if _CLOSED in rule.events and seen.object_type in rule.places:
+            yield from ((n, rule.mark) for n in contents(now.after, now.target))
 
 
-def _put(
-    _target: str, before: SceneGraph, after: SceneGraph, _marked: Collection[Mark]
-) -> Iterator[Mark]:
-    put = before.held
+def _put(rules: _Rules, now: _Moment) -> Iterator[Mark]:
+    put, after = now.before.held, now.after
     if put is None or put not in after.objects:
         return
-    for place in after.objects[put].parents[:1]:
-        mark = _running(place, after)
-        if mark is not None:
-            yield put, mark
-            yield from ((n, mark) for n in _direct(after, put))
+    place = _parent(after, put)
+    below = _parent(after, place.name) if place is not None else None
+    for rule in rules.places:
+        if _THERE in rule.events and _runs(rule, place, after):
+            yield put, rule.mark
+            yield from ((n, rule.mark) for n in _direct(after, put))
         # Into a pan that stands on a lit burner.
-        below = after.objects[place].parents[:1] if place in after.objects else ()
-        if any(_running(b, after) == "stove_heated" for b in below):
-            yield put, "stove_heated"
+        if _WITHIN in rule.events and _runs(rule, below, after):
+            yield put, rule.mark
 
 
-def _running(name: str, scene: SceneGraph) -> str | None:
-    """Return the mark that a place gives to what is put there now."""
-    place = scene.objects.get(name)
-    if place is None:
-        return None
-    if place.object_type == "SinkBasin":
-        faucets = (f for f, basin in scene.controls if basin == name)
-        return "washed" if any(_is_on(scene, f) for f in faucets) else None
-    mark = {"StoveBurner": "stove_heated", "Toaster": "toasted"}.get(place.object_type)
-    return mark if _is_on(scene, name) else None
+def _filled(rules: _Rules, now: _Moment) -> Iterator[Mark]:
+    """Pouring takes the marks of what is poured along."""
+    for liquid in rules.liquids:
+        if (now.before.held, liquid.mark) in now.marked:
+            yield now.target, liquid.mark
+
+
+def _filled_with(
+    liquid: _LiquidMark, new: Collection[Mark], before: SceneGraph, after: SceneGraph
+) -> Iterator[str]:
+    """Yield vessels whose contents just got a mark: heated while full, or filled with such."""
+    heated = {name for name, mark in new if mark in liquid.heated}
+    for name, seen in after.objects.items():
+        full = seen.attributes.get("isFilledWithLiquid")
+        if name in heated and full:
+            yield name
+        elif full and seen.attributes.get("fillLiquid") in liquid.liquids:
+            earlier = before.objects.get(name)
+            if earlier is None or not earlier.attributes.get("isFilledWithLiquid"):
+                yield name
+
+
+def _runs(rule: _Rule, place: SceneObject | None, scene: SceneGraph) -> bool:
+    """Return whether a rule's place is on, by itself or by one of its switches."""
+    if place is None or place.object_type not in rule.places:
+        return False
+    if rule.itself:
+        return _is_on(scene, place.name)
+    return any(_is_on(scene, a) for a, b in scene.controls if b == place.name)
 
 
 def _is_on(scene: SceneGraph, name: str) -> bool:
     return name in scene.objects and bool(scene.objects[name].attributes.get("isToggled"))
 
 
-def _filled(
-    name: str, before: SceneGraph, _after: SceneGraph, marked: Collection[Mark]
-) -> Iterator[Mark]:
-    if (before.held, "warm_liquid") in marked:
-        yield name, "warm_liquid"
+def _parent(scene: SceneGraph, name: str) -> SceneObject | None:
+    """Return what an object is directly on or in."""
+    parents = scene.objects[name].parents
+    return scene.objects.get(parents[0]) if parents else None
 
 
-_HEATING = frozenset({"microwaved", "stove_heated", "toasted"})
-_Rule: TypeAlias = Callable[[str, SceneGraph, SceneGraph, Collection[Mark]], Iterator[Mark]]
-_RULES: Mapping[str, _Rule] = {
-    "ToggleObjectOn": _turned_on,
+def _direct(scene: SceneGraph, receptacle: str) -> set[str]:
+    return {o.name for o in scene.objects.values() if o.parents[:1] == (receptacle,)}
+
+
+_EVENTS: Mapping[str, Callable[[_Rules, _Moment], Iterator[Mark]]] = {
+    "ToggleObjectOn": _switched_on,
     "CloseObject": _closed,
     "PutObject": _put,
     "FillObjectWithLiquid": _filled,

@@ -38,16 +38,20 @@ from hvr.values import cached_property
 
 _CLASS = NamedNode(OWL + "Class")
 _DOMAIN = NamedNode(RDFS + "domain")
+_RANGE = NamedNode(RDFS + "range")
 _AFFORDING = "AffordingObject"
 _WORDING = frozenset(
     (
         HIDDEN_LABEL,
         *map(k, ("saidTrue", "saidFalse", "imperative", "title", "stepText", "purpose")),
         *map(k, ("writtenAs", "negationWrittenAs", "orderVerb")),
+        *map(k, ("role", "neverNamed", "under", "makes", "keeps", "askedBy", "goesInto", "whyNot")),
+        *map(k, ("inContents", "fillsWith", "lasting", "also", "ofDishes", "learntAs")),
+        k("exampleOf"),
     )
 )
-"""Properties that `wording` alone reads. Nothing follows from them, so that the closure leaves them
-out: every graph of a scene has a copy of it."""
+"""Properties that `wording` and the readers of requests alone read. Nothing follows from them, so
+that the closure leaves them out: every graph of a scene has a copy of it."""
 
 
 class Ontology:
@@ -184,10 +188,19 @@ class Ontology:
         kinds = self._by_property[RDF_TYPE]
         return tuple(sorted(_local(s) for s in kinds if not wanted.isdisjoint(kinds[s])))
 
+    def predicates(self, term: str) -> tuple[str, ...]:
+        """Return the PDDL predicates that stand for a class, property or individual."""
+        return tuple(str(v) for v in self.annotation(term, "pddlPredicate"))
+
     def domain_of(self, prop: str) -> str | None:
         """Return the class whose instances have a property."""
         domain = self._objects(k(prop), _DOMAIN)
         return _local(domain[0]) if domain else None
+
+    def range_of(self, prop: str) -> str | None:
+        """Return the class of the values of a property."""
+        ends = self._objects(k(prop), _RANGE)
+        return _local(ends[0]) if ends else None
 
     def pddl_type(self, cls: str) -> str | None:
         """Return the PDDL type of a class, or None."""
@@ -204,8 +217,14 @@ class Ontology:
 
     @cached_property
     def object_types(self) -> tuple[str, ...]:
-        """The classes that are AI2-THOR's object types: objects are direct instances of these."""
-        return tuple(sorted(self._one_by("thorType").values()))
+        """The classes of which objects are direct instances: a simulator's object types, or else
+        the classes of PDDL types that have none below them.
+        """
+        simulated = self._one_by("thorType")
+        if simulated:
+            return tuple(sorted(simulated.values()))
+        typed = set(self._one_by("pddlType").values())
+        return tuple(sorted(c for c in typed if typed.isdisjoint(self._below.get(c, ()))))
 
     @cache  # noqa: B019 - an ontology lives as long as the process
     def related(self, prop: str, cls: str) -> frozenset[str]:

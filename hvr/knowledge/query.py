@@ -14,6 +14,8 @@ from hvr.knowledge.terms import PREFIXES, Value, value
 
 _POSITION = re.compile(r"error at (\d+):(\d+): (.*)", re.DOTALL)
 _SHOWN = 40
+TRIPLE = ("subject", "predicate", "object")
+"""The columns of an answer that is made of triples."""
 
 
 def run_query(store: Store, sparql: str, *, allow_service: bool = False) -> QueryResult:
@@ -55,7 +57,7 @@ def solve(
     if isinstance(answer, QuerySolutions):
         return tuple(v.value for v in answer.variables), _solutions(answer)
     assert isinstance(answer, QueryTriples)
-    return ("subject", "predicate", "object"), _solutions(answer)
+    return TRIPLE, _solutions(answer)
 
 
 def _solutions(answer: QuerySolutions | QueryTriples) -> Iterator[tuple[Value, ...]]:

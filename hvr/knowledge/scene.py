@@ -37,6 +37,13 @@ class SceneReader:
         self._shattering = frozenset(ontology.subjects("shatters"))
         self._temperatures = self._by_thor_value("Temperature")
         self._liquids = self._by_thor_value("Liquid")
+        usual = ontology.annotation("containsLiquid", "usualValue")
+        self._usual_liquid = str(usual[0]) if usual else ""
+        self._switches = tuple(
+            (prop, ontology.domain_of(prop), ontology.range_of(prop))
+            for prop in ontology.subjects("joinsSwitch")
+        )
+        """Properties that join a switch with what it switches, with the classes of both."""
         self.place_properties = ("on", "in", "holding", "handEmpty")
         """The properties that `places` makes statements with."""
         self.state_properties = ("isPresent", "containsLiquid", "temperature", *self._flags)
@@ -107,7 +114,7 @@ class SceneReader:
     def belongings(
         self, scene: SceneGraph, known: Mapping[str, frozenset[str]]
     ) -> Iterator[Triple]:
-        """Yield knobs of burners, faucets of basins, and what is beside what.
+        """Yield switches of things, and that they are beside what they switch.
 
         Args:
             scene: the scene.
@@ -118,13 +125,14 @@ class SceneReader:
             if controlled not in known:
                 continue
             a, b = obj(control), obj(controlled)
-            if "StoveKnob" in classes and "StoveBurner" in known[controlled]:
-                yield a, k("knobOf"), b
-            elif "Faucet" in classes and "SinkBasin" in known[controlled]:
-                yield a, k("faucetOf"), b
-            else:
-                continue
-            yield a, k("beside"), b
+            joins = (
+                prop
+                for prop, switch, switched in self._switches
+                if switch in classes and switched in known[controlled]
+            )
+            for prop in joins:
+                yield a, k(prop), b
+                yield a, k("beside"), b
 
     def observed(self, scene: SceneGraph, known: Mapping[str, frozenset[str]]) -> Iterator[Triple]:
         """Yield what can be seen of the objects: place and state.
@@ -177,15 +185,16 @@ class SceneReader:
         temperature = self._temperatures.get(str(o.attributes.get("temperature", "")))
         if temperature is not None:
             yield node, k("temperature"), k(temperature)
-        if "Fillable" in classes and o.attributes.get("isFilledWithLiquid"):
-            yield node, k("containsLiquid"), k(self._liquid(o, classes))
+        full = "Fillable" in classes and o.attributes.get("isFilledWithLiquid")
+        if full and (liquid := self._liquid(o, classes)):
+            yield node, k("containsLiquid"), k(liquid)
 
     def _liquid(self, o: SceneObject, classes: frozenset[str]) -> str:
         liquid = self._liquids.get(str(o.attributes.get("fillLiquid") or "").lower())
         if liquid is not None:
             return liquid
         usual = (str(v) for c in classes for v in self.ontology.annotation(c, "defaultLiquid"))
-        return next(usual, "water")
+        return next(usual, None) or self._usual_liquid
 
     def _place(self, o: SceneObject, known: Mapping[str, frozenset[str]]) -> Iterator[Triple]:
         for parent in o.parents:

@@ -81,6 +81,8 @@ class Wording:
         partners: PDDL types of the other parts of the same thing.
         nouns: names that people use loosely, and the class of each.
         confused: pairs of classes that people call by each other's names.
+        wholes: PDDL types of pieces, and the type that each is cut from.
+        pieces: what language models write for the PDDL type of a piece.
         order_verbs: verbs with which an order to a kitchen robot may begin.
     """
 
@@ -90,6 +92,8 @@ class Wording:
     partners: Mapping[str, tuple[str, ...]]
     nouns: Mapping[str, str]
     confused: frozenset[frozenset[str]]
+    wholes: Mapping[str, str]
+    pieces: Mapping[str, tuple[str, ...]]
     order_verbs: frozenset[str]
 
     def clause(self, predicate: str, args: Sequence[str], *, positive: bool = True) -> str:
@@ -116,6 +120,11 @@ def wording_of(ontology: Ontology) -> Wording:
     Raises:
         DataFileError: a wording is malformed.
     """
+    wholes = {
+        piece: whole
+        for one, made in ontology.pairs("slicesInto")
+        if (piece := ontology.pddl_type(made)) and (whole := ontology.pddl_type(one))
+    }
     return Wording(
         # As written: the tools of the kitchen verifier have the order of the actions.
         actions={name: _action(ontology, term) for term, name in ontology.pairs("pddlAction")},
@@ -131,27 +140,29 @@ def wording_of(ontology: Ontology) -> Wording:
             for noun in _texts(ontology, c, HIDDEN_LABEL.value)
         },
         confused=frozenset(map(frozenset, ontology.pairs("confusedWith"))),
+        wholes=wholes,
+        pieces={piece: _pieces(ontology, piece, whole) for piece, whole in wholes.items()},
         order_verbs=frozenset(_texts(ontology, "Action", "orderVerb")),
     )
 
 
 def _action(ontology: Ontology, term: str) -> ActionWording:
-    imperative = _template(ontology, term, "imperative")
+    imperative = template_of(ontology, term, "imperative")
     return ActionWording(
         imperative=imperative,
-        title=_template(ontology, term, "title") or imperative,
-        step=_template(ontology, term, "stepText") or imperative,
+        title=template_of(ontology, term, "title") or imperative,
+        step=template_of(ontology, term, "stepText") or imperative,
         purpose=next(iter(_texts(ontology, term, "purpose")), ""),
         written=_texts(ontology, term, "writtenAs"),
     )
 
 
 def _predicate(ontology: Ontology, term: str) -> PredicateWording:
-    true = _template(ontology, term, "saidTrue")
+    true = template_of(ontology, term, "saidTrue")
     return PredicateWording(
         true=true,
-        false=_template(ontology, term, "saidFalse"),
-        end=_template(ontology, term, "stepText") or true,
+        false=template_of(ontology, term, "saidFalse"),
+        end=template_of(ontology, term, "stepText") or true,
         written=_texts(ontology, term, "writtenAs"),
         negation=_texts(ontology, term, "negationWrittenAs"),
         loose=_texts(ontology, term, HIDDEN_LABEL.value),
@@ -168,11 +179,23 @@ def _partners(ontology: Ontology) -> dict[str, tuple[str, ...]]:
     return partners
 
 
+def _pieces(ontology: Ontology, piece: str, whole: str) -> tuple[str, ...]:
+    cls = ontology.class_of_pddl_type(piece)
+    kinds = ontology.superclasses(cls, reflexive=True) if cls else ()
+    texts = (text for kind in sorted(kinds) for text in _texts(ontology, kind, "pieceWrittenAs"))
+    return tuple(text.format(whole) for text in texts)
+
+
 def _texts(ontology: Ontology, term: str, prop: str) -> tuple[str, ...]:
     return tuple(map(str, ontology.annotation(term, prop)))
 
 
-def _template(ontology: Ontology, term: str, prop: str) -> Template:
+def template_of(ontology: Ontology, term: str, prop: str) -> Template:
+    """Return a text of the ontology with its arguments; empty if it has none.
+
+    Raises:
+        DataFileError: it is malformed.
+    """
     text = next(iter(_texts(ontology, term, prop)), "")
     try:
         fields = [field for _, field, _, _ in Formatter().parse(text) if field is not None]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hvr.language.draft import MeaningDraft
-from hvr.language.literals import asks, cuts
+from hvr.language.literals import asks
 from hvr.language.meaning import SpatialRelation
 
 
@@ -27,9 +27,10 @@ def _heat_in(draft: MeaningDraft, relation: SpatialRelation) -> None:
     Pieces of a thing need not all fit in.
     """
     vessel, inner = draft.entities[relation.outer], draft.entities[relation.inner]
-    heated = [c for c in inner.conditions if asks(c.template, "stove_heated")]
-    if vessel.liquid and heated:
-        warm = replace(heated[0], template="(warm_liquid ?x)", requires=None)
+    means = draft.taxonomy.methods.used_with(vessel.classes)
+    treated = [c for c in inner.conditions if means and asks(c.template, means.achieves)]
+    if means and means.in_contents and vessel.liquid and treated:
+        warm = replace(treated[0], template=means.in_contents, requires=None)
         draft.change(relation.outer, conditions=(*vessel.conditions, warm))
     if draft.placed(relation.inner) or inner.serve or inner.cut_from is not None:
         draft.change(relation.outer, used=True)
@@ -43,7 +44,7 @@ def _move_pieces(draft: MeaningDraft, relation: SpatialRelation) -> None:
     Where it is put first and then somewhere else, only the last place counts.
     """
     entity = draft.entities[relation.inner]
-    cut = next((c for c in entity.conditions if cuts(c.template)), None)
+    cut = next((c for c in entity.conditions if draft.taxonomy.cuts(c.template)), None)
     last = max((r.clause for r in draft.relations if r.inner == relation.inner), default=0)
     if cut is None or relation.clause != last or cut.clause < relation.clause:
         return

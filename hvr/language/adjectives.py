@@ -8,11 +8,6 @@ from dataclasses import dataclass
 from hvr.language.draft import MeaningDraft
 from hvr.language.emptiness import asks_empty, emptied
 from hvr.language.lexicon import Adjective
-from hvr.language.literals import asks, opposed
-
-_STOVE_VESSELS = ("Kettle", "Pot")
-_HOT_VESSELS = ("Kettle", "Mug", "Cup", "Pot")
-"""The vessels that water is heated in if none is named, most preferred first."""
 
 
 @dataclass(frozen=True)
@@ -49,9 +44,10 @@ def qualify(
     """
     use = use or AdjectiveUse()
     for adjective in adjectives:
-        if asks(adjective.condition, "sliced"):
+        if draft.taxonomy.slices_it(adjective.condition):
             continue  # the noun has become its slices, where it has any
-        contrary = use.condition and opposed(adjective.condition, use.condition)
+        methods = draft.taxonomy.methods
+        contrary = use.condition and methods.opposed(adjective.condition, use.condition)
         if adjective.selects or contrary or (use.every and use.moved):
             draft.select(number, adjective.condition)
             continue
@@ -69,15 +65,17 @@ def apply_adjective(
         draft.select(number, adjective.condition)
         return
     condition = adjective.condition
-    if asks_empty(condition):
+    if asks_empty(condition, draft.taxonomy):
         condition = emptied(draft, number, condition)
     draft.demand(number, condition, f"be {adjective.word}", adjective.requires, moved=moved)
     heat_vessel(draft, number, adjective.condition)
 
 
 def heat_vessel(draft: MeaningDraft, number: int, condition: str) -> None:
-    """Take a vessel that can be heated for water that is to be hot, unless one was named."""
+    """Take a vessel that a liquid can be treated in, such as a kettle for water that is to be hot,
+    unless one was named.
+    """
     entity = draft.entities[number]
-    if entity.liquid == "water" and entity.unnamed and asks(condition, "hot"):
-        stove = asks(condition, "stove_heated")
-        draft.change(number, classes=_STOVE_VESSELS if stove else _HOT_VESSELS)
+    vessels = draft.taxonomy.methods.vessels_for(entity.liquid, condition)
+    if entity.liquid and entity.unnamed and vessels:
+        draft.change(number, classes=vessels)

@@ -5,6 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from hvr.errors import LanguageError
+from hvr.knowledge.roles import (
+    BIN,
+    CARRIER,
+    DRAIN,
+    HELPER,
+    INSTRUMENT,
+    OPEN,
+    PLACE,
+    PORTABLE,
+    SOURCE,
+    SURFACE,
+)
 from hvr.language.containment import holder, stands_on
 from hvr.language.draft import MeaningDraft
 from hvr.language.lexicon import Verb
@@ -14,21 +26,6 @@ from hvr.language.syntax import Adjunct
 
 STATIC = frozenset({"in", "on", "at", "inside", "inside of", "within", "on top of", "upon"})
 """Prepositions that can say where a thing is; others ('into', 'to') say where it goes."""
-
-_MARKS = (
-    ("Microwave", "(microwaved ?x)"),
-    ("StoveBurner", "(stove_heated ?x)"),
-    ("StoveKnob", "(stove_heated ?x)"),
-    ("Toaster", "(toasted ?x)"),
-    ("Fridge", "(chilled ?x)"),
-)
-"""The condition that shows that an appliance was used."""
-
-_TOOLS = (
-    "CuttingTool", "Utensil", "Cutlery", "SinkBasin", "Faucet", "DishSponge", "SoapBottle",
-    "Cookware", "CoffeeMachine", "WorkSurface", "PaperTowelRoll", "Sink",
-)  # fmt: skip
-"""Kinds of things that may be named as a means without making a difference to the goal."""
 
 
 class Adjuncts:
@@ -57,9 +54,11 @@ class Adjuncts:
             LanguageError: the thing is no means for anything.
         """
         draft = self.draft
-        mark = next((mark for kind, mark in _MARKS if draft.is_a(number, kind)), None)
-        entity = draft.entities[number]
-        if mark is None and not (draft.is_a(number, *_TOOLS) or entity.liquid == "water"):
+        taxonomy, entity = self.taxonomy, draft.entities[number]
+        mark = next((m.mark for m in taxonomy.methods.means
+                     if m.asked_by and draft.is_a(number, *m.asked_by)), None)  # fmt: skip
+        helps = draft.plays(number, HELPER) or entity.liquid in taxonomy.roles.names(HELPER)
+        if mark is None and not helps:
             raise LanguageError(
                 f"hvr does not know how to {verb.word} something with {entity.text!r}"
             )
@@ -74,7 +73,7 @@ class Adjuncts:
         """
         label = self.taxonomy.label
         for tool in tools:
-            others = tuple(c for c in self.taxonomy.concrete("CuttingTool")
+            others = tuple(c for c in self.taxonomy.with_role(INSTRUMENT)
                            if label(tool).endswith(f" {label(c)}"))  # fmt: skip
             if others:
                 self.draft.less_exact.append(Ban("(holding ?x)", others))
@@ -101,7 +100,7 @@ class Adjuncts:
                 if last and stands_on(self.draft, last[0], self.draft.live(things), adjunct):
                     things += self._beside(last[0], adjunct)
                     continue
-                last = [n for n in last if self.draft.is_a(n, "PortableReceptacle")]
+                last = [n for n in last if self.draft.plays(n, CARRIER)]
                 if not self.contents([*last, *self.draft.live(things)], adjunct):
                     things += self.referents.all_of(adjunct.things, ReferentReading())
             else:
@@ -111,13 +110,15 @@ class Adjuncts:
     def places(self, adjunct: Adjunct) -> list[int]:
         """Return the entities of a place."""
         return self.referents.all_of(
-            adjunct.things, ReferentReading(wanted=False, requires="Receptacle")
+            adjunct.things,
+            ReferentReading(wanted=False, requires=self.taxonomy.roles.class_of(PLACE)),
         )
 
     def source(self, things: Iterable[int], adjunct: Adjunct) -> None:
         """Mean only the things that come from a place; 'from the tap' says nothing of this kind."""
-        place = self.referents.of(adjunct.things[0], ReferentReading(requires="Receptacle"))[0]
-        if self.draft.is_a(place, "Receptacle"):
+        reading = ReferentReading(requires=self.taxonomy.roles.class_of(PLACE))
+        place = self.referents.of(adjunct.things[0], reading)[0]
+        if self.draft.plays(place, PLACE):
             self.draft.come_from(self.draft.live(things), place)
         else:
             self.unless_wanted(place)
@@ -160,8 +161,11 @@ class Adjuncts:
         Raises:
             LanguageError: it is what is asked for.
         """
-        holds_inside = self.draft.is_a(place, "Openable") and not self.draft.is_a(
-            place, "SurfaceReceptacle"
+        opens = self.taxonomy.roles.bearer(OPEN)
+        holds_inside = (
+            opens is not None
+            and self.draft.is_a(place, opens)
+            and not self.draft.plays(place, SURFACE)
         )
         if "top" in word.split() and holds_inside:
             label = self.taxonomy.a_label(self.draft.entities[place].classes[0])
@@ -173,7 +177,7 @@ class Adjuncts:
     def goes_on(self, inner: int, outer: int) -> bool:
         """Return whether something can be carried to a place."""
         outers = self.draft.entities[outer].classes
-        return self.draft.is_a(inner, "Pickupable") and any(
+        return self.draft.plays(inner, PORTABLE) and any(
             o in self.taxonomy.places(i) for i in self.draft.entities[inner].classes for o in outers
         )
 
@@ -216,7 +220,7 @@ class Adjuncts:
         if adjunct.inside:
             return []
         beside = self.referents.all_of(adjunct.things, ReferentReading(wanted=False))
-        return [number for number in beside if self.draft.is_a(number, "Pickupable")]
+        return [number for number in beside if self.draft.plays(number, PORTABLE)]
 
     def describes(self, places: Iterable[int], adjunct: Adjunct) -> bool:
         """Take what furniture is said to hold as telling which is meant; return whether it does:
@@ -224,7 +228,7 @@ class Adjuncts:
         """
         classes = tuple(c for t in adjunct.things for n in t.nouns
                         for c in self.taxonomy.concrete(n.object_class))  # fmt: skip
-        furniture = [n for n in places if not self.draft.is_a(n, "Pickupable")]
+        furniture = [n for n in places if not self.draft.plays(n, PORTABLE)]
         if not (furniture and classes):
             return False
         for number in furniture:
@@ -235,10 +239,9 @@ class Adjuncts:
     def is_tool(self, adjunct: Adjunct) -> bool:
         """Return whether all that an adjunct names does the filling, rather than goes in."""
         return all(
-            any(self.taxonomy.is_a(n.object_class, kind)
-                for n in t.nouns for kind in ("Appliance", "Control", "Fixture"))
+            any(self.taxonomy.plays(n.object_class, SOURCE) for n in t.nouns)
             for t in adjunct.things
-        )  # fmt: skip
+        )
 
     def without_effect(self, adjunct: Adjunct) -> None:
         """Ignore means that make no difference to the goal: 'from the tap', 'using the coffee
@@ -250,13 +253,14 @@ class Adjuncts:
 
     def into_sink(self, adjunct: Adjunct) -> bool:
         """Return whether an adjunct names a fixture, such as a sink."""
-        return any(self.taxonomy.is_a(n.object_class, "Fixture")
+        return any(self.taxonomy.plays(n.object_class, DRAIN)
                    for t in adjunct.things for n in t.nouns)  # fmt: skip
 
     def is_bin(self, adjunct: Adjunct) -> bool:
         """Return whether all that an adjunct names is a bin."""
+        plays, named = self.taxonomy.plays, self.taxonomy.class_of_type
         return all(
-            any(self.taxonomy.is_a(noun.object_class, "WasteContainer") for noun in thing.nouns)
-            or thing.text.startswith("garbagecan-")
+            any(plays(noun.object_class, BIN) for noun in thing.nouns)
+            or plays(named(thing.text.rpartition("-")[0]) or "", BIN)
             for thing in adjunct.things
         )

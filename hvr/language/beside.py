@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hvr.errors import LanguageError
+from hvr.knowledge.roles import SLOT, WORKTOP
 from hvr.language.syntax import Adjunct, Nearby, NounGroup, NounPhrase
 from hvr.language.taxonomy import Taxonomy
 
@@ -37,13 +38,13 @@ def settle_nearby(group: NounGroup, frame: str, taxonomy: Taxonomy, *, placed: b
     things, adjuncts = list(group.things), []
     placed = placed or any(a.kind == "place" for a in group.adjuncts)
     for adjunct in group.adjuncts:
-        if adjunct.kind != "unplaced" or (_is_under(adjunct) and _are(taxonomy, adjunct, "Faucet")):
-            adjuncts.append(adjunct)
-        elif _is_under(adjunct) and _are(taxonomy, adjunct, "SingleSlot") and not placed:
-            adjuncts.append(replace(adjunct, kind="place", word="on"))
-        elif (
-            not placed and adjunct.word.startswith("on ") and _are(taxonomy, adjunct, "WorkSurface")
+        if adjunct.kind != "unplaced" or (
+            _is_under(adjunct) and _stand_for_places(taxonomy, adjunct)
         ):
+            adjuncts.append(adjunct)
+        elif _is_under(adjunct) and _are(taxonomy, adjunct, SLOT) and not placed:
+            adjuncts.append(replace(adjunct, kind="place", word="on"))
+        elif not placed and adjunct.word.startswith("on ") and _are(taxonomy, adjunct, WORKTOP):
             adjuncts.append(replace(adjunct, kind="place", word="on"))  # 'on the left side of'
             placed = True
         elif adjuncts and adjuncts[-1].kind in {"place", "from"}:
@@ -75,9 +76,17 @@ def _is_under(adjunct: Adjunct) -> bool:
     return adjunct.word in UNDER
 
 
-def _are(taxonomy: Taxonomy, adjunct: Adjunct, kind: str) -> bool:
+def _are(taxonomy: Taxonomy, adjunct: Adjunct, role: str) -> bool:
     return all(
-        thing.nouns and all(taxonomy.is_a(noun.object_class, kind) for noun in thing.nouns)
+        thing.nouns and all(taxonomy.plays(noun.object_class, role) for noun in thing.nouns)
+        for thing in adjunct.things
+    )
+
+
+def _stand_for_places(taxonomy: Taxonomy, adjunct: Adjunct) -> bool:
+    """Return whether under each of some things is a place: under a tap, the sink."""
+    return all(
+        thing.nouns and all(taxonomy.under(noun.object_class) for noun in thing.nouns)
         for thing in adjunct.things
     )
 

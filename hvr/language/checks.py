@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from hvr.errors import ImpossibleGoalError, MissingObjectError
+from hvr.knowledge.roles import PORTABLE, VESSEL
 from hvr.language.choice import ObjectChoice
 from hvr.language.literals import asks, literals
 from hvr.language.meaning import Condition, Entity, SpatialRelation
+from hvr.language.methods import Manner
 
-_APPLIANCES = (("microwaved", "Microwave"), ("toasted", "Toaster"), ("chilled", "Fridge"))
 _MOST_NAMED = 8
 
 
@@ -49,15 +50,26 @@ def _check_entity(choice: ObjectChoice, number: int) -> None:
             wanted = condition.requires
             if wanted and not taxonomy.is_a(object_class, wanted):
                 raise _lacking(choice, condition.word, object_class, wanted)
-            cooked = asks(condition.template, "cooked")
-            if cooked and not taxonomy.is_a(object_class, "Cookable"):
-                raise _lacking(choice, condition.word, object_class, "Cookable")
+            _check_states(choice, condition, object_class)
             _check_method(choice, condition, object_class)
-        if entity.liquid and not taxonomy.is_a(object_class, "Fillable"):
+        if entity.liquid and not taxonomy.plays(object_class, VESSEL):
+            vessel = taxonomy.roles.class_of(VESSEL) or VESSEL
             raise ImpossibleGoalError(
                 f"{taxonomy.a_label(object_class)} cannot hold {entity.liquid}: it lacks the "
-                f"affordance Fillable; what has it: {_able(choice, 'Fillable')}"
+                f"affordance {vessel}; what has it: {_able(choice, vessel)}"
             )
+
+
+def _check_states(choice: ObjectChoice, condition: Condition, object_class: str) -> None:
+    """Refuse a state that things of a class cannot be in; of what comes about in a place, that
+    place says more.
+    """
+    methods = choice.taxonomy.methods
+    placed = {m.achieves for m in methods.means if m.goes_into}
+    for predicate, affordance in methods.requirements.items():
+        wanted = predicate not in placed and asks(condition.template, predicate)
+        if wanted and not choice.taxonomy.is_a(object_class, affordance):
+            raise _lacking(choice, condition.word, object_class, affordance)
 
 
 def _lacking(
@@ -78,7 +90,9 @@ def _cannot(word: str, label: str) -> str:
 
 def _able(choice: ObjectChoice, affordance: str) -> str:
     """Return the kinds of things in the scene that have an affordance, as text."""
-    classes = [c for c in choice.taxonomy.concrete(affordance) if choice.inventory.of(c)]
+    known = choice.taxonomy.ontology.has_class(affordance)
+    able = choice.taxonomy.concrete(affordance) if known else ()
+    classes = [c for c in able if choice.inventory.of(c)]
     labels = [choice.taxonomy.label(c) for c in classes]
     more = ", …" if len(labels) > _MOST_NAMED else ""
     return (", ".join(labels[:_MOST_NAMED]) + more) or "nothing here"
@@ -89,27 +103,21 @@ def _check_method(choice: ObjectChoice, condition: Condition, object_class: str)
     taxonomy = choice.taxonomy
     places = taxonomy.places(object_class)
     label, a_label = taxonomy.label(object_class), taxonomy.a_label(object_class)
-    for mark, appliance in _APPLIANCES:
-        if asks(condition.template, mark) and appliance not in places:
-            raise ImpossibleGoalError(
-                f"{_cannot(condition.word, label)} so: {a_label} does not go into "
-                f"{taxonomy.a_label(appliance)}"
-            )
-    by_stove = asks(condition.template, "stove_heated")
-    if (
-        by_stove
-        and not places & {"StoveBurner", "Pan", "Pot"}
-        and not _is_liquid(choice, object_class)
-    ):
-        raise ImpossibleGoalError(
-            f"{_cannot(condition.word, label)} on the stove: {a_label} goes neither on a "
-            "burner nor into a pan or pot"
-        )
+    for means in taxonomy.methods.means:
+        if not means.goes_into or not asks(condition.template, means.achieves):
+            continue
+        if not places & set(means.goes_into) and not _is_liquid(choice, object_class, means):
+            into = " or ".join(taxonomy.a_label(c) for c in means.goes_into)
+            usual = f"so: {a_label} does not go into {into}"
+            why = means.why_not.format(a_label) if means.why_not else usual
+            raise ImpossibleGoalError(f"{_cannot(condition.word, label)} {why}")
 
 
-def _is_liquid(choice: ObjectChoice, object_class: str) -> bool:
+def _is_liquid(choice: ObjectChoice, object_class: str, means: Manner) -> bool:
+    """Return whether a class only stands for the vessel of a liquid that is to be treated."""
+    vessels = choice.taxonomy.methods.vessels_with(means)
     return any(
-        e.liquid and object_class in choice.classes[n] and "Kettle" in e.classes
+        e.liquid and object_class in choice.classes[n] and vessels & set(e.classes)
         for n, e in enumerate(choice.entities)
     )
 
@@ -123,10 +131,10 @@ def _check_place(choice: ObjectChoice, relation: SpatialRelation) -> None:
     if not misfits or (not every and len(misfits) < len(inner)):
         return
     label, a_label = taxonomy.label(misfits[0]), taxonomy.a_label(misfits[0])
-    if not taxonomy.is_a(misfits[0], "Pickupable"):
-        raise ImpossibleGoalError(
-            f"cannot move the {label}: {a_label} lacks the affordance Pickupable (can be picked up)"
-        )
+    portable = taxonomy.roles.class_of(PORTABLE)
+    if portable is None or not taxonomy.is_a(misfits[0], portable):
+        told = f"{portable} ({taxonomy.label(portable)})" if portable else PORTABLE
+        raise ImpossibleGoalError(f"cannot move the {label}: {a_label} lacks the affordance {told}")
     places = sorted(taxonomy.label(p) for p in taxonomy.places(misfits[0])
                     if choice.inventory.of(p))  # fmt: skip
     raise ImpossibleGoalError(
@@ -141,13 +149,7 @@ def _subject(entity: Entity, name: str) -> str:
 
 def _check_means(choice: ObjectChoice) -> None:
     """Refuse conditions and liquids that nothing in the scene brings about."""
-    ontology = choice.taxonomy.ontology
-    needs = {
-        str(ontology.annotation(name, "achieves")[0]): str(
-            ontology.annotation(name, "needs")[0]
-        ).split()
-        for name in sorted(ontology.instances("Means"))
-    }
+    needs = {m.achieves: m.needs for m in choice.taxonomy.methods.means if m.needs}
     for number in choice.numbers:
         entity = choice.entities[number]
         wanted = {name for c in entity.conditions for name, holds in literals(c.template) if holds}
@@ -158,6 +160,6 @@ def _check_means(choice: ObjectChoice) -> None:
                 labels = " or ".join(choice.taxonomy.label(c) for c in needs[name])
                 raise MissingObjectError(
                     choice.inventory.scene,
-                    tuple(needs[name]),
+                    needs[name],
                     f"{labels}, which is needed for {_subject(entity, name)}",
                 )

@@ -10,7 +10,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 
-from hvr.errors import ImpossibleGoalError
+from hvr.errors import ImpossibleGoalError, PddlError
+from hvr.knowledge.roles import CARRIER
 from hvr.knowledge.wording import wording_of
 from hvr.language.class_choice import ClassChoice
 from hvr.language.instead import possible
@@ -112,7 +113,7 @@ class ObjectChoice(ClassChoice):
         chosen = self._own_name(number) or self._pieces(number) or everything
         every = entity.count == 0
         if every and entity.cut_from is None and (entity.group or not self.is_piece(number)):
-            chosen = tuple(n for n in chosen if self.inventory.true("present", n))
+            chosen = tuple(n for n in chosen if self.taxonomy.is_there(self.inventory, n))
         for template in entity.selectors:
             fitting = tuple(n for n in chosen if self.holds(template, n))
             none = "" if fitting else self._said_of_none(number, template)
@@ -127,7 +128,9 @@ class ObjectChoice(ClassChoice):
         if entity.holding:
             chosen = tuple(n for n in chosen if self._holds_one_of(n, entity.holding)) or chosen
         if entity.place_from:
-            fitting = tuple(n for n in chosen if stands_at(self.inventory, n, entity))
+            fitting = tuple(
+                n for n in chosen if stands_at(self.inventory, n, entity, self.taxonomy.piece_of)
+            )
             if not fitting and entity.group and entity.count == 0:
                 place = entity.from_name or self.taxonomy.label(entity.place_from[0])
                 self.note(f"nothing to be moved is on or in the {place}")
@@ -226,7 +229,7 @@ class ObjectChoice(ClassChoice):
     def _portion(self, number: int, chosen: tuple[str, ...]) -> tuple[str, ...]:
         """Return no more pieces than fit on a dish, if they are to be put on one."""
         on_dish = any(
-            r.inner == number and self.any_is(self.entities[r.outer].classes, "PortableReceptacle")
+            r.inner == number and self.any_plays(self.entities[r.outer].classes, CARRIER)
             for r in self.relations
         )
         if not (on_dish and self.is_piece(number)) or len(chosen) <= PORTION:
@@ -242,7 +245,7 @@ class ObjectChoice(ClassChoice):
         # `_adapt` has changed the classes exactly if it is the pieces that are meant.
         if entity.classes == self._asked[number].classes:
             return (entity.name,)
-        return tuple(p for p, s in self.inventory.pairs("piece_of") if s == entity.name)
+        return tuple(p for p, s in self.inventory.pairs(self.taxonomy.piece_of) if s == entity.name)
 
     def _pieces(self, number: int) -> tuple[str, ...]:
         """Return the pieces that can be meant; for all slices, those that are there or else those
@@ -251,7 +254,7 @@ class ObjectChoice(ClassChoice):
         entity = self.entities[number]
         if (entity.group and entity.cut_from is None) or not self.is_piece(number):
             return ()
-        pairs = [(p, s) for p, s in self.inventory.pairs("piece_of")
+        pairs = [(p, s) for p, s in self.inventory.pairs(self.taxonomy.piece_of)
                  if self.inventory.classes[p] in self.classes[number]]  # fmt: skip
         pairs.sort(key=lambda pair: int(pair[0].rsplit("-", 1)[1]))
         if entity.cut_from is not None:
@@ -261,7 +264,7 @@ class ObjectChoice(ClassChoice):
             return tuple(p for p, s in pairs if s in sources)
         if entity.count != 0:
             return ()
-        present = tuple(p for p, _ in pairs if self.inventory.true("present", p))
+        present = tuple(p for p, _ in pairs if self.taxonomy.is_there(self.inventory, p))
         if present:
             return present
         owners = {s for _, s in pairs}
@@ -291,9 +294,12 @@ class ObjectChoice(ClassChoice):
 
     def holds(self, template: str, name: str) -> bool:
         """Return whether a condition on `?x` holds of an object at the start."""
-        formula = parse_formula(
-            template.replace("?x", PLACEHOLDER), self.domain, [TypedName(PLACEHOLDER, ("item",))]
-        )
+        kind = self.taxonomy.pddl_type(self.inventory.classes[name])
+        thing = TypedName(PLACEHOLDER, (kind,))
+        try:
+            formula = parse_formula(template.replace("?x", PLACEHOLDER), self.domain, [thing])
+        except PddlError:
+            return False  # the predicate is none of things of this type
         return self.inventory.holds(formula, name)
 
     def _elsewhere(self, number: int, chosen: tuple[str, ...]) -> str:

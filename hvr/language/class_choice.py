@@ -8,17 +8,15 @@ the other entities, which is why the passes are not one.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import replace
 
 from hvr.errors import ImpossibleGoalError, MissingObjectError
+from hvr.knowledge.roles import SLOT, VESSEL
 from hvr.language.literals import asks
 from hvr.language.meaning import Condition, Entity, Meaning, SpatialRelation
 from hvr.language.taxonomy import Taxonomy
 from hvr.retrieval.inventory import Inventory
-
-_HOT = re.compile(r"\(or \(hot \?x\) \(warm_liquid \?x\)\)|\(hot \?x\)")
 
 
 class ClassChoice:
@@ -59,6 +57,10 @@ class ClassChoice:
         """Return whether any of some classes is, or lies below, another."""
         return any(self.taxonomy.is_a(c, wanted) for c in classes)
 
+    def any_plays(self, classes: Iterable[str], *roles: str) -> bool:
+        """Return whether any of some classes has one of some roles."""
+        return any(self.taxonomy.plays(c, *roles) for c in classes)
+
     def label(self, number: int) -> str:
         """Return the everyday name of an entity."""
         classes = self.classes[number] or self.entities[number].classes
@@ -85,16 +87,17 @@ class ClassChoice:
         """
         entity = self._asked[number]
         conditions = entity.conditions
+        methods = self.taxonomy.methods
         if entity.liquid:
             # The condition is on the vessel, the only object the domain has for the liquid.
             conditions = tuple(
-                replace(c, template=_HOT.sub("(warm_liquid ?x)", c.template)) for c in conditions
+                replace(c, template=methods.of_contents(c.template)) for c in conditions
             )
             return replace(entity, conditions=conditions)
         classes = entity.classes
         needed = [c.requires for c in conditions if c.requires]
-        needed += ["Cookable" for c in conditions if asks(c.template, "cooked")]
-        needed += ["Toastable" for c in conditions if asks(c.template, "toasted")]
+        needed += [affordance for predicate, affordance in methods.requirements.items()
+                   for c in conditions if asks(c.template, predicate)]  # fmt: skip
         for affordance in needed:
             # One after the other: each affordance narrows what the one before has left.
             able = tuple(c for c in classes if self.taxonomy.is_a(c, affordance))
@@ -105,9 +108,12 @@ class ClassChoice:
             classes = able or pieces or classes
         classes = self._more_exactly(number, self._loosely(number, classes))
         classes = self._for_places(number, classes)
-        boiled = [c for c in conditions if c.word in {"boil", "be boiled"}]
-        if boiled and self.any_is(classes, "Cookable"):
-            conditions = (*conditions, Condition("(cooked ?x)", boiled[0].clause, "boil"))
+        for condition in conditions:
+            also = methods.also(condition.template)
+            can = [c for p, c in methods.requirements.items() if asks(also, p)]
+            if also and all(self.any_is(classes, c) for c in can):
+                conditions = (*conditions, Condition(also, condition.clause, condition.word))
+                break
         return replace(entity, classes=classes, conditions=conditions)
 
     def _loosely(self, number: int, classes: tuple[str, ...]) -> tuple[str, ...]:
@@ -115,7 +121,7 @@ class ClassChoice:
         a coffee machine is a mug.
         """
         single = [self._asked[r.outer].classes for r in self.relations if r.inner == number
-                  and self.any_is(self._asked[r.outer].classes, "SingleSlot")]  # fmt: skip
+                  and self.any_plays(self._asked[r.outer].classes, SLOT)]  # fmt: skip
         if not single or any(self.fits(c, o) for c in classes for o in single[0]):
             return classes
         pairs = self.taxonomy.ontology.pairs("confusedWith")
@@ -230,7 +236,7 @@ class ClassChoice:
     def _able(self, number: int, object_class: str) -> bool:
         """Return whether things of a class have the affordances that the conditions ask for."""
         entity = self.entities[number]
-        if entity.liquid and not self.taxonomy.is_a(object_class, "Fillable"):
+        if entity.liquid and not self.taxonomy.plays(object_class, VESSEL):
             return False
         return all(
             self.taxonomy.is_a(object_class, c.requires) for c in entity.conditions if c.requires

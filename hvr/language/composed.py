@@ -55,9 +55,9 @@ def skip_meal(cursor: Cursor) -> None:
         cursor.at += 1
     cursor.take("of", "with")
     if not cursor.starts_thing():
-        raise LanguageError(
-            f"{name} can be many things: say which, for example '{name}: toast and coffee'"
-        )
+        example = cursor.lexicon.examples.get("meal")
+        told = f", for example '{name}: {example}'" if example else ""
+        raise LanguageError(f"{name} can be many things: say which{told}")
 
 
 def compound_dish(cursor: Cursor) -> tuple[int, Dish] | None:

@@ -9,11 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from hvr.knowledge.roles import INSTRUMENT, PLACE, TOOL, VESSEL, WORKTOP
 from hvr.language.draft import MeaningDraft
 from hvr.language.syntax import Adjunct, NounPhrase
-
-_TOOLS = ("Appliance", "Control", "CleaningSupply")
-"""Kinds of things that 'with' names as tools, unless they are said to be inside."""
 
 
 def holder(
@@ -32,12 +30,12 @@ def holder(
         adjunct: of kind `with`.
         at_work: the verb changes its object, so that a knife is its tool.
     """
-    tools = _TOOLS if not at_work else (*_TOOLS, "CuttingTool")
+    tools = (TOOL, INSTRUMENT) if at_work else (TOOL,)
     if not adjunct.inside and any(_is(draft, thing, tools) for thing in adjunct.things):
-        table = next((n for n in candidates if draft.is_a(n, "WorkSurface")), None)
-        if table is None or any(_is(draft, t, _TOOLS) for t in adjunct.things):
+        table = next((n for n in candidates if draft.plays(n, WORKTOP)), None)
+        if table is None or any(_is(draft, t, (TOOL,)) for t in adjunct.things):
             return None
-    vessels = [n for n in candidates if draft.is_a(n, "Receptacle", "Fillable")]
+    vessels = [n for n in candidates if draft.plays(n, PLACE, VESSEL)]
     able = [n for n in vessels if _fit(draft, n, adjunct.things)]
     placed = [n for n in able if adjunct.inside in _relations(draft, n)]
     # What is said to be inside and does not fit is refused later, with the reason.
@@ -54,11 +52,11 @@ def stands_on(draft: MeaningDraft, place: int, things: Iterable[int], adjunct: A
         things: what is put there.
         adjunct: of kind `with`.
     """
-    if not draft.is_a(place, "WorkSurface"):
+    if not draft.plays(place, WORKTOP):
         return False
     if not adjunct.inside:
         return all(thing.determiner.definite for thing in adjunct.things)
-    fitting = [n for n in things if draft.is_a(n, "Receptacle") and _fit(draft, n, adjunct.things)]
+    fitting = [n for n in things if draft.plays(n, PLACE) and _fit(draft, n, adjunct.things)]
     return (
         not any(adjunct.inside in _relations(draft, n) for n in fitting)
         and adjunct.inside in _relations(draft, place)
@@ -66,10 +64,8 @@ def stands_on(draft: MeaningDraft, place: int, things: Iterable[int], adjunct: A
     )
 
 
-def _is(draft: MeaningDraft, thing: NounPhrase, kinds: Iterable[str]) -> bool:
-    return any(
-        draft.taxonomy.is_a(noun.object_class, kind) for noun in thing.nouns for kind in kinds
-    )
+def _is(draft: MeaningDraft, thing: NounPhrase, roles: Iterable[str]) -> bool:
+    return any(draft.taxonomy.plays(noun.object_class, *roles) for noun in thing.nouns)
 
 
 def _relations(draft: MeaningDraft, number: int) -> set[str]:

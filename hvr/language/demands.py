@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from hvr.errors import MissingObjectError
+from hvr.knowledge.roles import CARRIER, CONTAINS, FILLED, OPEN, RUNNING, SLOT
 from hvr.language.choice import ObjectChoice
-from hvr.language.literals import asks, cuts, literals, opposed
+from hvr.language.literals import asks, literals
 from hvr.language.origin import at_origin
 
 HELD = "(holding ?x)"
@@ -72,7 +73,7 @@ def _of_entity(choice: ObjectChoice, number: int, before: list[Demand]) -> list[
     demands = []
     for condition in entity.conditions:
         text = condition.template
-        if text == "(present ?x)" and not choice.is_piece(number):
+        if text == choice.taxonomy.there and not choice.is_piece(number):
             continue  # always true of what is not made by cutting
         # Where things are counts as half a clause later than what state they are in.
         placing = text == HELD or "(on ?x" in text
@@ -80,11 +81,10 @@ def _of_entity(choice: ObjectChoice, number: int, before: list[Demand]) -> list[
             Demand(2 * condition.clause + placing, number, "place" if placing else text, text)
         )
     if entity.used:  # so that it enters the problem
-        demands.append(Demand(0, number, "used", "(present ?x)"))
+        demands.append(Demand(0, number, "used", choice.taxonomy.there))
     if entity.liquid:
-        demands.append(
-            Demand(2 * entity.liquid_clause, number, "liquid", f"(contains ?x {entity.liquid})")
-        )
+        holds = choice.taxonomy.state(CONTAINS).replace("?x", f"?x {entity.liquid}")
+        demands.append(Demand(2 * entity.liquid_clause, number, "liquid", holds))
     places = [r for r in choice.relations
               if r.inner == number and choice.entities[r.outer].classes]  # fmt: skip
     demands += [Demand(2 * r.clause + 1, number, "place", "", r.outer) for r in places]
@@ -97,7 +97,7 @@ def _of_entity(choice: ObjectChoice, number: int, before: list[Demand]) -> list[
     held = any(d.holds for d in demands)
     if entity.serve or (entity.rests and not held):
         demands.append(Demand(last, number, "place", _resting(choice, number)))
-    elif not places and choice.any_is(choice.classes[number], "PortableReceptacle"):
+    elif not places and choice.any_plays(choice.classes[number], CARRIER):
         filled = [2 * r.clause + 1 for r in choice.relations
                   if r.outer == number and choice.entities[r.inner].classes]  # fmt: skip
         if filled and not held:
@@ -192,13 +192,15 @@ def _comes_last(choice: ObjectChoice, moment: int, demands: list[Demand]) -> boo
 def _washing_first(choice: ObjectChoice, demands: list[Demand]) -> Iterator[int]:
     """Yield the moments at which something washed before is filled: a full cup is not washed.
 
-    Water is no matter: washing fills with it anyway.
+    What washing fills with is no matter.
     """
     for liquid in demands:
-        if liquid.key != "liquid" or choice.entities[liquid.entity].liquid == "water":
+        if liquid.key != "liquid":
             continue
+        name = choice.entities[liquid.entity].liquid
+        others = [p for p, left in choice.taxonomy.methods.floods.items() if left != name]
         if any(d.entity == liquid.entity and d.moment < liquid.moment
-               and asks(d.text, "washed") for d in demands):  # fmt: skip
+               and any(asks(d.text, p) for p in others) for d in demands):  # fmt: skip
             yield liquid.moment
 
 
@@ -225,11 +227,12 @@ def _taken_out(choice: ObjectChoice, later: Demand, running: Demand, demands: li
     """Return whether what was put into an appliance that runs with the door closed goes elsewhere:
     'put the cup in the microwave, turn it on and take it out'.
     """
-    appliance = running.entity
+    appliance, taxonomy = running.entity, choice.taxonomy
+    classes, opens = choice.classes[appliance], taxonomy.roles.bearer(OPEN) or ""
     return (
-        running.text == "(toggled ?x)"
-        and any(choice.any_is(choice.classes[appliance], k) for k in ("Openable", "SingleSlot"))
-        and not choice.any_is(choice.classes[appliance], "StoveBurner")
+        running.text == f"({taxonomy.roles.predicate(RUNNING)} ?x)"
+        and (choice.any_plays(classes, SLOT) or choice.any_is(classes, opens))
+        and not any(choice.any_is(classes, c) for c in taxonomy.switched)
         and (later.key == "place" or later.holds)
         and later.outer != appliance
         and any(d.outer == appliance and d.entity == later.entity and d.moment <= running.moment
@@ -245,24 +248,25 @@ def _undoes(choice: ObjectChoice, later: Demand, earlier: Demand) -> bool:
     # Of different things only the hand is shared.
     if later.entity != earlier.entity:
         return later.holds and earlier.holds
+    methods = choice.taxonomy.methods
     # In the fridge things grow cold, although no demand says so.
-    if later.outer is not None and choice.any_is(choice.classes[later.outer], "Fridge"):
-        return (
-            asks(earlier.text, "hot")
-            or asks(earlier.text, "warm_liquid")
-            or (later.key == earlier.key and later != earlier)
+    outer = choice.classes[later.outer] if later.outer is not None else ()
+    if kept := {p for c in outer for p in methods.kept_by(c)}:
+        return any(methods.opposed(earlier.text, f"({p} ?x)") for p in kept) or (
+            later.key == earlier.key and later != earlier
         )
-    if earlier.key == "place" and cuts(later.text):
+    if earlier.key == "place" and choice.taxonomy.cuts(later.text):
         return True  # what is cut up is nowhere: its pieces are
     if later.key == earlier.key and later != earlier:
         return later.key in {"place", "liquid"} and (later.text, later.outer) != (
             earlier.text, earlier.outer,
         )  # fmt: skip
-    if earlier.key == "liquid" and asks(later.text, "washed"):
+    if earlier.key == "liquid" and any(asks(later.text, p) for p in methods.floods):
         return True
     # Emptying and filling exclude each other, and are not literals of one predicate.
+    filled = choice.taxonomy.roles.predicate(FILLED)
     if earlier.key == "liquid":
-        return ("filled", False) in literals(later.text)
+        return (filled, False) in literals(later.text)
     if later.key == "liquid":
-        return ("filled", False) in literals(earlier.text)
-    return opposed(later.text, earlier.text)
+        return (filled, False) in literals(earlier.text)
+    return methods.opposed(later.text, earlier.text)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from hvr.errors import LanguageError
-from hvr.language.literals import cuts
+from hvr.knowledge.roles import CARRIER, PLACE, VESSEL, WORKTOP
 from hvr.language.meaning import Ban, Condition, Entity, Meaning, SpatialRelation
 from hvr.language.taxonomy import Taxonomy
 
@@ -98,6 +98,10 @@ class MeaningDraft:
             self.taxonomy.is_a(c, kind) for c in self.entities[number].classes for kind in kinds
         )
 
+    def plays(self, number: int, *roles: str) -> bool:
+        """Return whether some class of an entity has one of some roles."""
+        return any(self.taxonomy.plays(c, *roles) for c in self.entities[number].classes)
+
     def fresh(self, number: int) -> bool:
         """Return whether an entity is spoken of in this clause for the first time."""
         return self._born[number] == self.clause
@@ -141,7 +145,11 @@ class MeaningDraft:
             preferred = entity.classes[:1]
             default = entity.unnamed and (self.fresh(number) or not set(preferred) & set(classes))
             if set(entity.classes) & set(classes) and not (default or entity.somewhere):
-                cut = any(cuts(c.template) for c in entity.conditions if c.clause < self.clause)
+                cut = any(
+                    self.taxonomy.cuts(c.template)
+                    for c in entity.conditions
+                    if c.clause < self.clause
+                )
                 return self.pieces(number, 0) if cut else number
         return None
 
@@ -231,7 +239,7 @@ class MeaningDraft:
         in; the entity itself without one.
         """
         for relation in self.relations:
-            if relation.inner == number and self.is_a(relation.outer, "PortableReceptacle"):
+            if relation.inner == number and self.plays(relation.outer, CARRIER):
                 return self.outermost(relation.outer)
         return number
 
@@ -258,9 +266,9 @@ class MeaningDraft:
                 continue
             if number == outer:
                 raise LanguageError(f"{self.entities[number].text!r} cannot be put in itself")
-            if self.default_vessel(number) and self.is_a(outer, "Fillable"):
+            if self.default_vessel(number) and self.plays(outer, VESSEL):
                 self._pour_into(number, outer)
-            elif self.entities[number].unnamed and self.is_a(outer, "PortableReceptacle"):
+            elif self.entities[number].unnamed and self.plays(outer, CARRIER):
                 self.replace_vessel(number, outer)
             elif parts := self._bare_parts(number, outer):
                 self.forget(number)
@@ -281,7 +289,7 @@ class MeaningDraft:
             return any(o in self.taxonomy.places(c) for c in self.entities[number].classes
                        for o in self.entities[outer].classes)  # fmt: skip
 
-        alone = len(parts) == 1 and not self.is_a(outer, "WorkSurface")
+        alone = len(parts) == 1 and not self.plays(outer, WORKTOP)
         bare = alone or not fits(vessel)
         return parts if bare and all(map(fits, parts)) else []
 
@@ -289,7 +297,7 @@ class MeaningDraft:
         entity = self.entities[outer]
         if not entity.classes:
             return
-        if not self.is_a(outer, "Receptacle"):
+        if not self.plays(outer, PLACE):
             raise LanguageError(
                 f"things cannot be put on or in {entity.text!r}: it is not a receptacle"
             )

@@ -26,8 +26,8 @@ def leave_out(
     all_of = [n for n in draft.live(things) if draft.entities[n].count == 0]
     if not all_of:
         raise LanguageError(
-            "hvr understands 'except' only after all of something, such as 'all the cups except "
-            "the dirty cup'"
+            "hvr understands 'except' only after all of something"
+            f"{draft.taxonomy.example('exception')}"
         )
     for exception in exceptions:
         count = exception.determiner.count

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from hvr.errors import LanguageError
+from hvr.knowledge.roles import CARRIER, FILLED, INSTRUMENT, OPEN, PORTABLE, RUNNING
 from hvr.language.adjuncts import Adjuncts
 from hvr.language.choice import ObjectChoice
 from hvr.language.draft import MeaningDraft
@@ -20,16 +21,7 @@ from hvr.language.literals import literals, negated, telling
 from hvr.language.meaning import Ban
 from hvr.language.referents import ReferentReading
 from hvr.language.syntax import NounPhrase, Prohibition
-
-_USES = (
-    ("StoveBurner", "(toggled ?x)"),
-    ("Switchable", "(toggled ?x)"),
-    ("Openable", "(opened ?x)"),
-    ("Pickupable", "(holding ?x)"),
-)
-"""The condition that shows that a thing is in use; the first kind that it is of counts."""
-_TOGETHER = (frozenset({"StoveBurner", "StoveKnob"}),)
-"""Classes that are used together."""
+from hvr.language.taxonomy import Taxonomy
 
 
 class Forbidding:
@@ -93,10 +85,12 @@ class Forbidding:
 
     def _is_tool(self, thing: NounPhrase) -> bool:
         """Return whether something is done with a thing: an appliance but no fridge, a knife."""
+        runs = self.taxonomy.roles.bearer(RUNNING)
         return any(
-            self.taxonomy.is_a(noun.object_class, kind)
-            for noun in thing.nouns for kind in ("Switchable", "CuttingTool")
-        )  # fmt: skip
+            self.taxonomy.plays(noun.object_class, INSTRUMENT)
+            or (runs is not None and self.taxonomy.is_a(noun.object_class, runs))
+            for noun in thing.nouns
+        )
 
     def _meant(
         self, thing: NounPhrase, requires: str | None = None
@@ -117,9 +111,7 @@ class Forbidding:
             if thing.kind == "name":
                 self.adjuncts.unless_wanted(number)
                 return tuple(sorted(classes)), thing.text
-        for together in _TOGETHER:
-            classes |= together if classes & together else set()
-        return tuple(sorted(classes)), None
+        return tuple(sorted(self.taxonomy.with_controls(classes))), None
 
     def _is_place(self, classes: tuple[str, ...]) -> bool:
         return any(
@@ -138,22 +130,31 @@ class Forbidding:
         elif prohibition.adjuncts and (places := self._places(prohibition)):
             yield places
         elif verb is None:
-            kinds = [c for c in classes if self.taxonomy.is_a(c, "PhysicalObject")]
-            used = {next((u for k, u in _USES if self.taxonomy.is_a(c, k)), "") for c in kinds}
+            used = {self._use(c) for c in classes}
             yield from sorted(used - {""}) or ["(near ?x)"]
-            vessels = [c for c in kinds if self.taxonomy.is_a(c, "PortableReceptacle")]
+            vessels = [c for c in classes if self.taxonomy.plays(c, CARRIER)]
             if vessels:
                 # It may stand where it is to be used already.
+                thing = self.taxonomy.roles.thing_type
                 inside = {f"({self.taxonomy.relation(c)} ?inside ?x)" for c in vessels}
-                yield from (f"(exists (?inside - item) {at})" for at in sorted(inside))
+                yield from (f"(exists (?inside - {thing}) {at})" for at in sorted(inside))
         elif verb.frame == "state" and verb.condition:
             yield telling(verb.condition)
         elif verb.frame in {"put", "hold", "clear", "discard", "drop", "set"}:
             yield "(holding ?x)"
         elif verb.frame in {"fill", "pour"}:
-            yield "(filled ?x)"
+            yield self.taxonomy.state(FILLED)
         else:
-            raise LanguageError(_unclear(verb))
+            raise LanguageError(_unclear(verb, self.taxonomy))
+
+    def _use(self, object_class: str) -> str:
+        """Return the condition that shows that a thing is in use; empty if none does."""
+        taxonomy = self.taxonomy
+        for role in (RUNNING, OPEN):
+            able = taxonomy.roles.bearer(role)
+            if able is not None and taxonomy.is_a(object_class, able):
+                return taxonomy.state(role)
+        return "(holding ?x)" if taxonomy.plays(object_class, PORTABLE) else ""
 
     def _places(self, prohibition: Prohibition) -> str:
         """Return that something is at one of the places of a prohibition; empty without places."""
@@ -172,10 +173,10 @@ class Forbidding:
         return parts[0] if len(parts) == 1 else f"(or {' '.join(parts)})" if parts else ""
 
 
-def _unclear(verb: Verb) -> str:
+def _unclear(verb: Verb, taxonomy: Taxonomy) -> str:
     return (
         f"hvr cannot forbid to {verb.word}: say what must not be used, opened, moved or switched "
-        "on, for example 'without the microwave'"
+        f"on{taxonomy.example('ban')}"
     )
 
 
@@ -227,4 +228,10 @@ def _at_most(choice: ObjectChoice, ban: Ban, classes: list[str]) -> str:
 
 def _kind(choice: ObjectChoice, classes: list[str]) -> str:
     types = list(dict.fromkeys(choice.taxonomy.pddl_type(c) for c in classes))
-    return f"(either {' '.join(types)})" if len(types) > 1 else types[0] if types else "item"
+    return (
+        f"(either {' '.join(types)})"
+        if len(types) > 1
+        else types[0]
+        if types
+        else choice.taxonomy.roles.thing_type
+    )

@@ -7,6 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+NUMBERS: Mapping[str, int] = {
+    "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
+    "nine": 9, "ten": 10,
+}  # fmt: skip
+"""Numbers of a single word."""
+
 FUNCTION_WORDS: Mapping[str, Mapping[str, str | int] | Iterable[str]] = {
     # Counts: 0 is all there are, -1 is some.
     "det": {
@@ -25,8 +31,7 @@ FUNCTION_WORDS: Mapping[str, Mapping[str, str | int] | Iterable[str]] = {
         "every one of the": 0, "any of": 1,
     },
     "number": {
-        "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
-        "nine": 9, "ten": 10, "a couple of": 2, "a pair of": 2, "a couple": 2, "a single": 1,
+        **NUMBERS, "a couple of": 2, "a pair of": 2, "a couple": 2, "a single": 1,
         "half a dozen": 6, "a dozen": 12,
     },
     "pronoun": {"it": 1, "them": 0, "that one": 1, "this one": 1, "those ones": 0, "both": 0,

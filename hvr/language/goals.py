@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hvr.errors import ImpossibleGoalError
+from hvr.knowledge.ontology import Ontology
+from hvr.knowledge.roles import AGENT
 from hvr.language.checks import check
 from hvr.language.choice import ObjectChoice
 from hvr.language.demands import HELD, Demand, collect, stages
@@ -20,7 +22,7 @@ from hvr.language.taxonomy import Taxonomy
 from hvr.pddl.model import Domain
 from hvr.retrieval.inventory import Inventory
 
-__all__ = ["Goal", "Stage", "end_conditions", "goal_of"]
+__all__ = ["Goal", "Stage", "end_conditions", "end_predicates", "goal_of"]
 
 
 @dataclass(frozen=True)
@@ -106,16 +108,15 @@ def _ends(choice: ObjectChoice, demands: list[Demand], *, last: bool) -> list[st
     Before the last stage the hand may hold what the next one needs.
     """
     # Exempt are classes, not objects: with one burner on, the others are not checked either.
-    exempt = {c for d in demands for c in choice.classes[d.entity]
-              if d.text in {"(toggled ?x)", "(opened ?x)"}}  # fmt: skip
-    if exempt & {"StoveBurner", "StoveKnob"}:  # a burner and its knob are on together
-        exempt |= {"StoveBurner", "StoveKnob"}
+    states = {f"({predicate} ?x)" for predicate in end_predicates(choice.taxonomy)}
+    exempt = {c for d in demands for c in choice.classes[d.entity] if d.text in states}
+    exempt = choice.taxonomy.with_controls(exempt)
     holding = not last or any(d.text == HELD for d in demands)
     return end_conditions(choice.taxonomy, exempt, holding=holding)
 
 
 def end_conditions(taxonomy: Taxonomy, exempt: set[str], *, holding: bool) -> list[str]:
-    """Return PDDL conditions for how a kitchen is left, from the preferences in the ontology.
+    """Return PDDL conditions for how a scene is left, from the preferences in the ontology.
 
     Args:
         taxonomy: has the ontology.
@@ -124,22 +125,37 @@ def end_conditions(taxonomy: Taxonomy, exempt: set[str], *, holding: bool) -> li
     """
     ontology = taxonomy.ontology
     conditions = []
-    for name in ontology.instances("Preference"):
-        if ontology.annotation(name, "context") != ("end of task",):
-            continue
+    for name, prop in _end_preferences(ontology):
         target = str(ontology.annotation(name, "appliesTo")[0]).removeprefix("k:")
-        prop = str(ontology.annotation(name, "property")[0]).removeprefix("k:")
         wanted = str(ontology.annotation(name, "value")[0]).lower() == "true"
         predicate = str(ontology.annotation(prop, "pddlPredicate")[0])
-        if taxonomy.is_a(target, "Agent"):
+        if taxonomy.plays(target, AGENT):
             if not holding:
                 conditions.append(f"({predicate})" if wanted else f"(not ({predicate}))")
             continue
-        able = "Switchable" if prop == "isToggled" else "Openable"
+        able = ontology.domain_of(prop)
         for object_class in taxonomy.concrete(target):
-            if object_class in exempt or not taxonomy.is_a(object_class, able):
+            if object_class in exempt or (able and not taxonomy.is_a(object_class, able)):
                 continue
             kind = taxonomy.pddl_type(object_class)
             text = f"({predicate} ?{kind})"
             conditions.append(f"(forall (?{kind} - {kind}) {text if wanted else f'(not {text})'})")
     return conditions
+
+
+def end_predicates(taxonomy: Taxonomy) -> frozenset[str]:
+    """Return the predicates that preferences want so or not so when all is done."""
+    ontology = taxonomy.ontology
+    return frozenset(
+        str(predicate) for _, prop in _end_preferences(ontology)
+        for predicate in ontology.annotation(prop, "pddlPredicate")
+    )  # fmt: skip
+
+
+def _end_preferences(ontology: Ontology) -> list[tuple[str, str]]:
+    """Return the preferences for the end of a task, each with the property that it is about."""
+    return [
+        (name, str(ontology.annotation(name, "property")[0]).removeprefix("k:"))
+        for name in ontology.instances("Preference")
+        if ontology.annotation(name, "context") == ("end of task",)
+    ]

@@ -73,8 +73,8 @@ def _read_once(cursor: Cursor, taxonomy: Taxonomy) -> Meaning:
         forbidding.take(prohibition)
     if not draft.requested:
         raise LanguageError(
-            f"nothing to do was found in {cursor.text.strip()!r}: say a verb and a thing, "
-            "for example 'wash the mug'"
+            f"nothing to do was found in {cursor.text.strip()!r}: say a verb and a thing"
+            f"{taxonomy.example('request')}"
         )
     adapt(draft)
     for note in cursor.notes:

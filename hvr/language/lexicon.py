@@ -36,7 +36,8 @@ class Verb:
 
     `places`: classes where things go if no place is said; `back`: they go where they were;
     `liquid`: what is then in vessels of which nothing else is said ('boil the kettle');
-    `by` holds of what it is done by, a thing of the class `by_class` ('read by the lamp').
+    `by` holds of what it is done by, a thing of the class `by_class` ('read by the lamp');
+    `of_dishes`: of a dish it says no more than that it be made ('cook some toast').
     """
 
     word: str
@@ -48,6 +49,7 @@ class Verb:
     back: bool = False
     by: str | None = None
     by_class: str = ""
+    of_dishes: bool = False
 
 
 @dataclass(frozen=True)
@@ -120,6 +122,8 @@ class Lexicon:
         fixed: classes of things that stay where they are.
         fillings: classes to the parts that they are in a salad or a sandwich.
         idioms: phrases to what they stand for.
+        examples: what refusals give as an example, by what they refuse.
+        full: the condition of holding a liquid; empty if nothing does.
     """
 
     entries: Mapping[tuple[str, ...], tuple[Entry, ...]]
@@ -127,6 +131,8 @@ class Lexicon:
     fixed: frozenset[str] = frozenset()
     fillings: Mapping[str, Part] = field(default_factory=dict)
     idioms: Mapping[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)
+    examples: Mapping[str, str] = field(default_factory=dict)
+    full: str = ""
 
     @cached_property
     def parts(self) -> frozenset[str]:
@@ -179,9 +185,24 @@ class Lexicon:
         return tuple(kept[:count])
 
 
-def verb_of(lexicon: Lexicon, word: str) -> Verb:
-    """Return the verb of a word that the ontology has."""
-    return next(entry for entry in lexicon.lookup(word) if isinstance(entry, Verb))
+def verb_of(lexicon: Lexicon, word: str, frame: str = "") -> Verb:
+    """Return the verb of a word, or else the first that takes its objects in the same way.
+
+    Args:
+        lexicon: the words.
+        word: of the verb.
+        frame: of the verb, where its word is another.
+
+    Raises:
+        LanguageError: there is no such verb.
+    """
+    exact = (entry for entry in lexicon.lookup(word) if isinstance(entry, Verb))
+    like = (entry for entries in lexicon.entries.values() for entry in entries
+            if isinstance(entry, Verb) and entry.frame == (frame or word))  # fmt: skip
+    verb = next(exact, None) or next(like, None)
+    if verb is None:
+        raise LanguageError(f"this world has no verb for {word!r}")
+    return verb
 
 
 def tokenize(text: str) -> tuple[str, ...]:
@@ -191,7 +212,7 @@ def tokenize(text: str) -> tuple[str, ...]:
         LanguageError: the text is empty or far too long.
     """
     if not text.strip():
-        raise LanguageError("the request is empty: say what to do, for example 'make coffee'")
+        raise LanguageError("the request is empty: say what to do")
     if len(text) > MAX_CHARACTERS:
         raise LanguageError(
             f"the request has {len(text)} characters, at most {MAX_CHARACTERS} are read: "

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from hvr.errors import LanguageError
+from hvr.knowledge.roles import BASIN, BOTTOMLESS, FILLED, PLACE, SERVED, VESSEL
 from hvr.language.adjuncts import Adjuncts
 from hvr.language.draft import MeaningDraft
 from hvr.language.emptiness import emptied
 from hvr.language.lexicon import Dish, Lexicon, Verb, verb_of
+from hvr.language.literals import negated
 from hvr.language.referents import ReferentReading, Referents
 from hvr.language.syntax import Adjunct, NounGroup, NounPhrase
 
@@ -46,13 +48,17 @@ class Liquids:
         self.liquids = {e.liquid for es in lexicon.entries.values() for e in es
                         if isinstance(e, Dish) and e.liquid}  # fmt: skip
         self.clear = clear
+        self.vessel = self.taxonomy.roles.class_of(VESSEL)
+
+    @property
+    def _empty(self) -> str:
+        return negated(self.taxonomy.state(FILLED))
 
     def fill(self, verb: Verb, group: NounGroup) -> list[int]:
-        """Fill vessels: with water if nothing else is given."""
-        things = self.referents.all_of(
-            group.things,
-            ReferentReading(wanted=False, requires="Fillable", condition="(filled ?x)"),
-        )
+        """Fill vessels: with the verb's own liquid if nothing else is given."""
+        full = self.taxonomy.state(FILLED)
+        reading = ReferentReading(wanted=False, requires=self.vessel, condition=full)
+        things = self.referents.all_of(group.things, reading)
         places: list[tuple[int, str]] = []
         filled = False
         for adjunct in group.adjuncts:
@@ -69,7 +75,7 @@ class Liquids:
                 filled = True
             elif adjunct.kind == "place":
                 for number in self.adjuncts.places(adjunct):
-                    if self.draft.is_a(number, "SinkBasin", "Sink"):
+                    if self.draft.plays(number, BASIN):
                         self.adjuncts.unless_wanted(number)
                     else:
                         places.append((number, adjunct.word))
@@ -77,21 +83,21 @@ class Liquids:
                 self.adjuncts.without_effect(adjunct)
         for number in self.draft.live(things):
             if not filled and not self.draft.entities[number].liquid:
-                self.draft.fill(number, "water")
+                if verb.liquid:
+                    self.draft.fill(number, verb.liquid)
+                else:
+                    self.draft.demand(number, full, verb.word, self.vessel)
             if self.draft.entities[number].liquid:
-                self.draft.demand(number, "(present ?x)", verb.word, "Fillable")
+                self.draft.demand(number, self.taxonomy.there, verb.word, self.vessel)
         self.adjuncts.settle(self.draft.live(things), places)
         return things
 
     def _flows_from(self, adjunct: Adjunct) -> str | None:
         """Return the liquid that what an adjunct names gives: coffee 'at the coffee machine'."""
-        ontology = self.taxonomy.ontology
         named = {n.object_class for thing in adjunct.things for n in thing.nouns}
-        for means in sorted(ontology.instances("Means")):
-            liquid = str(ontology.annotation(means, "achieves")[0])
-            sources = str(ontology.annotation(means, "needs")[0]).split()
-            if liquid in self.liquids and named & set(sources):
-                return liquid
+        for means in self.taxonomy.methods.means:
+            if means.achieves in self.liquids and named & set(means.needs):
+                return means.achieves
         return None
 
     def _fill_with(self, verb: Verb, vessel: int, thing: NounPhrase) -> None:
@@ -110,17 +116,18 @@ class Liquids:
             self.draft.fill(vessel, liquid)
             return
         is_dish = thing.dish is not None
-        bottle = [n for n in thing.nouns if self.taxonomy.liquid(n.object_class)]
-        if bottle and not is_dish:
-            self.draft.fill(vessel, self.taxonomy.liquid(bottle[0].object_class) or "water")
+        held = [x for n in thing.nouns if (x := self.taxonomy.liquid(n.object_class))]
+        if held and not is_dish:  # what a bottle holds
+            self.draft.fill(vessel, held[0])
             return
         if (
             thing.kind == "noun"
             and not is_dish
-            and not any(self.taxonomy.is_a(n.object_class, "Food") for n in thing.nouns)
+            and not any(self.taxonomy.plays(n.object_class, SERVED) for n in thing.nouns)
         ):
+            known_liquids = ", ".join(sorted(self.liquids)) or "nothing"
             raise LanguageError(
-                f"hvr can {verb.word} with water, coffee, wine or food, not with {thing.text!r}"
+                f"hvr can {verb.word} with {known_liquids} or food, not with {thing.text!r}"
             )
         self.referents.put_in(vessel, thing, "with")
 
@@ -140,34 +147,34 @@ class Liquids:
                 return self.make(verb, group)
             text = group.things[0].text
             raise LanguageError(
-                f"pour {text} into what? Say for example 'pour the wine into a cup'"
+                f"{verb.word} {text} into what? Say where{self.taxonomy.example('pouring')}"
             )
         target = targets[0]
-        if not draft.is_a(target, "Fillable", "SinkBasin"):
+        if not draft.plays(target, VESSEL, BASIN):
             raise LanguageError(
                 f"{self.taxonomy.a_label(draft.entities[target].classes[0])} cannot be filled"
             )
         for thing in group.things:
             liquid, vessel = self._poured(thing, others)
-            if draft.is_a(target, "SinkBasin"):
+            if draft.plays(target, BASIN):
                 if vessel is None:
                     raise LanguageError(
-                        f"pour {thing.text} out of what? Say for example "
-                        f"'pour the {thing.text} in the mug into the sink'"
+                        f"{verb.word} {thing.text} out of what? Say what it is in"
+                        f"{self.taxonomy.example('pouring away')}"
                     )
-                draft.demand(vessel, "(not (filled ?x))", verb.word, "Fillable")
+                draft.demand(vessel, self._empty, verb.word, self.vessel)
                 self.adjuncts.unless_wanted(target)
                 continue
             if liquid:
                 draft.fill(target, liquid)
-                draft.demand(target, "(present ?x)", verb.word, "Fillable")
+                draft.demand(target, self.taxonomy.there, verb.word, self.vessel)
             else:
-                draft.demand(target, "(filled ?x)", verb.word, "Fillable")
+                draft.demand(target, self.taxonomy.state(FILLED), verb.word, self.vessel)
             if vessel is not None:
-                if draft.is_a(vessel, "Bottomless"):
+                if draft.plays(vessel, BOTTOMLESS):
                     self.adjuncts.unless_wanted(vessel)
                 else:
-                    draft.demand(vessel, "(not (filled ?x))", verb.word, "Fillable")
+                    draft.demand(vessel, self._empty, verb.word, self.vessel)
         self.adjuncts.settle([target], [(n, a.word) for a in others if a.kind == "place"
                                 for n in self.adjuncts.places(a)])  # fmt: skip
         return draft.live([target, *targets])
@@ -184,13 +191,13 @@ class Liquids:
         vessel: int | None = None
         for adjunct in others:
             if adjunct.kind == "from":
-                vessel = self.referents.of(adjunct.things[0], ReferentReading(requires="Fillable"))[
-                    0
-                ]
+                vessel = self.referents.of(
+                    adjunct.things[0], ReferentReading(requires=self.vessel)
+                )[0]
         liquid = thing.dish.liquid if thing.dish else None
         if liquid is None or thing.determiner.definite or thing.kind == "pronoun":
             before = len(draft.entities)
-            number = self.referents.of(thing, ReferentReading(dishes=True, requires="Fillable"))[0]
+            number = self.referents.of(thing, ReferentReading(dishes=True, requires=self.vessel))[0]
             if number < before:
                 liquid, vessel = liquid or draft.entities[number].liquid, vessel or number
             elif liquid is None:
@@ -215,20 +222,20 @@ class Liquids:
             vessels = [a for a in places if not self.adjuncts.into_sink(a)]
             if thing.dish and thing.dish.liquid and not thing.nouns and vessels:
                 liquid_only += self.referents.of(
-                    vessels[0].things[0], ReferentReading(requires="Fillable")
+                    vessels[0].things[0], ReferentReading(requires=self.vessel)
                 )
                 continue
             before = len(draft.entities)
             numbers = self.referents.of(
                 thing,
-                ReferentReading(wanted=False, requires="Fillable", condition=verb.condition or ""),
+                ReferentReading(wanted=False, requires=self.vessel, condition=verb.condition or ""),
             )
             if thing.dish and not thing.nouns and numbers[0] >= before:
                 raise LanguageError(
-                    f"say which vessel to {verb.word}, not only what is in it: "
-                    f"'{verb.word} the mug'"
+                    f"say which vessel to {verb.word}, not only what is in it"
+                    f"{self.taxonomy.example('vessel')}"
                 )
-            place = draft.is_a(numbers[0], "Receptacle") and not draft.is_a(numbers[0], "Fillable")
+            place = draft.plays(numbers[0], PLACE) and not draft.plays(numbers[0], VESSEL)
             if place and places and verb.places:
                 return self.clear(
                     verb_of(self.lexicon, "clear"), NounGroup((thing,), tuple(places))
@@ -238,7 +245,7 @@ class Liquids:
             if draft.entities[number].liquid and draft.fresh(number):
                 draft.change(number, liquid=None)  # 'empty the cup of water'
             condition, requires = verb.condition or "", verb.requires
-            if verb.places and number in vessels_now and draft.is_a(number, "Receptacle"):
+            if verb.places and number in vessels_now and draft.plays(number, PLACE):
                 condition, requires = emptied(draft, number, condition), None
             if draft.fresh(number):
                 draft.change(number, turns=condition)

@@ -1,4 +1,4 @@
-"""The literals of a condition on `?x`: enough to see that two conditions exclude each other.
+"""The literals of a condition on `?x`: enough to see what it asks for.
 
 Disjunctions are not told apart from conjunctions: 'hot or warm' counts as both.
 """
@@ -8,13 +8,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-_LITERAL = re.compile(r"(\(not \()?\b([a-z_]+) \?x\b")
-_PART = re.compile(r"\(not \([a-z_]+ \?x\)\)|\([a-z_]+ \?x\)")
-_EXCLUDING = frozenset(
-    frozenset(pair.split()) for pair in ("hot cold", "warm_liquid cold", "opened toggled")
-)
-"""Pairs of predicates that do not hold of one thing at once; appliances with a door run only with
-the door closed."""
+_LITERAL = re.compile(r"(\(not )?\(([\w-]+) \?x\b")
+_PART = re.compile(r"\(not \([\w-]+ \?x\)\)|\([\w-]+ \?x\)")
 
 Literal = tuple[str, bool]
 
@@ -33,11 +28,6 @@ def literals(condition: str) -> frozenset[Literal]:
 def asks(condition: str, predicate: str) -> bool:
     """Return whether a condition wants a predicate to hold."""
     return (predicate, True) in literals(condition)
-
-
-def cuts(condition: str) -> bool:
-    """Return whether a condition wants a thing cut up or cracked, which leaves pieces of it."""
-    return asks(condition, "sliced") or asks(condition, "cracked")
 
 
 def negated(condition: str) -> str:
@@ -67,17 +57,3 @@ def telling(condition: str) -> str:
         return condition
     positive = [part for part in _PART.findall(condition) if not part.startswith("(not ")]
     return positive[-1] if positive else condition
-
-
-def opposed(one: str, other: str) -> bool:
-    """Return whether two conditions cannot hold of one thing at once.
-
-    Examples:
-        >>> opposed("(opened ?x)", "(not (opened ?x))"), opposed("(hot ?x)", "(cold ?x)")
-        (True, True)
-    """
-    return any(
-        (a == b and wanted != also) or (wanted and also and frozenset({a, b}) in _EXCLUDING)
-        for a, wanted in literals(one)
-        for b, also in literals(other)
-    )

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from hvr.errors import LanguageError
+from hvr.knowledge.roles import APPARATUS, BESIDE, CARRIER, PORTABLE, RUNNING, SERVED, VESSEL
 from hvr.language.adjectives import apply_adjective
 from hvr.language.adjuncts import Adjuncts
 from hvr.language.draft import MeaningDraft
 from hvr.language.lexicon import Verb
-from hvr.language.literals import literals
 from hvr.language.meaning import PORTION, Entity
 from hvr.language.referents import ReferentReading
 from hvr.language.syntax import Adjunct, NounGroup, NounPhrase
@@ -69,8 +69,8 @@ class Making:
     def _in_vessel(self, adjunct: Adjunct) -> Adjunct:
         """Return a vessel that something is made 'using' as the place where it is made."""
         vessels = adjunct.things and all(
-            any(self.taxonomy.is_a(n.object_class, "Fillable")
-                and self.taxonomy.is_a(n.object_class, "Pickupable") for n in t.nouns)
+            any(self.taxonomy.plays(n.object_class, VESSEL)
+                and self.taxonomy.plays(n.object_class, PORTABLE) for n in t.nouns)
             for t in adjunct.things
         )  # fmt: skip
         return (
@@ -83,15 +83,13 @@ class Making:
         """Return whether people mean beside it by 'with': cutlery, a drink in its own vessel."""
         own_vessel = thing.of is not None and thing.kind == "noun"
         drink = thing.dish is not None and thing.dish.liquid is not None and not thing.nouns
-        return own_vessel or drink or any(
-            self.taxonomy.is_a(n.object_class, kind)
-            for n in thing.nouns for kind in ("Cutlery", "Utensil")
-        )  # fmt: skip
+        beside = any(self.taxonomy.plays(n.object_class, BESIDE) for n in thing.nouns)
+        return own_vessel or drink or beside
 
     def _serve_beside(self, things: Iterable[NounPhrase], places: list[tuple[int, str]]) -> None:
         """Serve things with others: at the place that was named, or where things are served."""
         numbers = self.referents.all_of(things, ReferentReading(dishes=True))
-        fixed = [(n, w) for n, w in places[-1:] if not self.draft.is_a(n, "PortableReceptacle")]
+        fixed = [(n, w) for n, w in places[-1:] if not self.draft.plays(n, CARRIER)]
         self.adjuncts.settle(numbers, fixed)
         for number in self.draft.live(numbers):
             if not fixed:
@@ -109,7 +107,7 @@ class Making:
             return
         if entity.group:
             raise LanguageError(
-                f"{entity.text!r} can be many things: say which, for example 'a sandwich'"
+                f"{entity.text!r} can be many things: say which{self.taxonomy.example('dish')}"
             )
         what = "slice" if self.taxonomy.pieces(entity.classes[0]) else "bring"
         if verb.frame == "hold":
@@ -125,7 +123,7 @@ class Making:
         draft = self.draft
         for number in draft.live(things):
             top = draft.outermost(number)
-            if draft.placed(top) or not draft.is_a(top, "Pickupable"):
+            if draft.placed(top) or not draft.plays(top, PORTABLE):
                 continue
             if serving:
                 draft.change(self._served_in(top), serve=True, rests=False)
@@ -134,10 +132,12 @@ class Making:
 
     def _served_in(self, number: int) -> int:
         """Return what is to stand on the table: food comes on a plate."""
-        if not self.draft.is_a(number, "Food") or self.draft.entities[number].count == 0:
+        if not self.draft.plays(number, SERVED) or self.draft.entities[number].count == 0:
             return number
         vessels = self.taxonomy.preferred("solid food")
-        plate = self.draft.new(Entity(vessels, "plate", unnamed=True))
+        if not vessels:
+            return number
+        plate = self.draft.new(Entity(vessels, self.taxonomy.label(vessels[0]), unnamed=True))
         self.draft.place([number], plate, "on")
         return plate
 
@@ -150,8 +150,8 @@ class Making:
         if said and all(a.selects for a in said) and not group.adjuncts:
             what = group.things[0].text
             raise LanguageError(
-                f"hvr makes nothing {said[0].word}: say what to do with the {what}, for example "
-                f"'wash the {what}'"
+                f"hvr makes nothing {said[0].word}: say what to do with the {what}"
+                f"{self.taxonomy.example('request')}"
             )
         needed = next((a.requires for a in group.predicate.adjectives if a.requires), None)
         reading = ReferentReading(dishes=True, requires=needed)
@@ -174,12 +174,12 @@ class Making:
 
     def _is_means(self, things: list[int], adjunct: Adjunct) -> bool:
         """Return whether a place is what heats the things, as in 'cooked in the microwave'."""
-        heated = any(
-            {"hot", "cooked"} & {name for name, wanted in literals(c.template) if wanted}
-            for n in self.draft.live(things) for c in self.draft.entities[n].conditions
-        )  # fmt: skip
-        return heated and any(
-            self.taxonomy.is_a(n.object_class, "HeatSource")
+        conditions = [c.template for n in self.draft.live(things)
+                      for c in self.draft.entities[n].conditions]  # fmt: skip
+        asked_of = self.taxonomy.methods.asked_of
+        return any(
+            self.taxonomy.plays(n.object_class, APPARATUS)
+            and any(asked_of(condition, (n.object_class,)) for condition in conditions)
             for t in adjunct.things for n in t.nouns
         )  # fmt: skip
 
@@ -192,14 +192,17 @@ class Making:
         """
         entity, draft = self.draft.entities[number], self.draft
         related = draft.placed(number) or draft.holds_something(number) or entity.liquid
-        held = handed and draft.is_a(number, "Pickupable")
+        held = handed and draft.plays(number, PORTABLE)
         if related or entity.serve or (entity.conditions and not held):
             return
         if entity.cut_from is not None or (
             entity.count != 1 and any(self.taxonomy.source(c) for c in entity.classes)
         ):
-            draft.demand(number, "(present ?x)", "be there")
-        elif not draft.is_a(number, "Pickupable") and draft.is_a(number, "Switchable"):
-            draft.demand(number, "(toggled ?x)", "be on", "Switchable")
+            draft.demand(number, self.taxonomy.there, "be there")
+            return
+        roles = self.taxonomy.roles
+        runs = roles.bearer(RUNNING)
+        if runs and not draft.plays(number, PORTABLE) and draft.is_a(number, runs):
+            draft.demand(number, self.taxonomy.state(RUNNING), "be on", runs)
         else:
-            draft.demand(number, "(holding ?x)", "be held", "Pickupable")
+            draft.demand(number, "(holding ?x)", "be held", roles.class_of(PORTABLE))

@@ -53,7 +53,7 @@ def read_determiner(cursor: Cursor) -> Determiner:
         elif count is None:
             count = int(value)
     if count is not None and count > MOST:
-        raise LanguageError(f"{count} of them are more than a kitchen holds")
+        raise LanguageError(f"{count} of them are more than hvr reads")
     return Determiner(count, definite, other, each, apart, both)
 
 

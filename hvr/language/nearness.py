@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from hvr.errors import ImpossibleGoalError
+from hvr.knowledge.roles import STORAGE, WORKTOP, roles_of
 from hvr.language.meaning import Entity, Nearness
 from hvr.retrieval.inventory import Inventory, Position
 
@@ -37,8 +38,7 @@ def narrowed(
             fitting = nearest(inventory, chosen, near, max(entity.count, 0))
         if not fitting and entity.somewhere:
             raise ImpossibleGoalError(
-                f"no place here is {near.word} {near.text!r}: say where to put it, for example 'on "
-                "the counter'"
+                f"no place here is {near.word} {near.text!r}: say where to put it"
             )
         if not fitting:
             notes.append(f"nothing here to be {near.word} {near.text!r}: that is not heeded")
@@ -67,9 +67,8 @@ def place_near(
     level = not any(word in _HEIGHTS for word in nearness.word.split())
     if level and holders:
         return holders
-    kind = "WorkSurface" if level else "StorageFurniture"
-    ontology = inventory.ontology
-    usual = [c for c in candidates if ontology.is_a(inventory.classes[c], kind)]
+    role, roles = WORKTOP if level else STORAGE, roles_of(inventory.ontology)
+    usual = [c for c in candidates if roles.plays(inventory.classes[c], role)]
     return nearest(inventory, usual, nearness, 1)
 
 

@@ -29,7 +29,7 @@ def only_fetched(cursor: Cursor, clauses: list[Clause]) -> list[Clause]:
     if not clauses or clauses[-1].verb is None or clauses[-1].verb.frame != "put":
         return clauses
     nowhere = not any(a.kind == "place" for g in clauses[-1].groups for a in g.adjuncts)
-    fetched = replace(clauses[-1], verb=verb_of(cursor.lexicon, "pick up"))
+    fetched = replace(clauses[-1], verb=verb_of(cursor.lexicon, "pick up", "hold"))
     return [*clauses[:-1], fetched] if nowhere and not clauses[-1].verb.places else clauses
 
 

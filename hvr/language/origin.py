@@ -12,7 +12,8 @@ def at_origin(choice: ObjectChoice, number: int) -> str:
     Raises:
         ImpossibleGoalError: it was nowhere, as what is in the hand is.
     """
-    inventory, sources = choice.inventory, dict(choice.inventory.pairs("piece_of"))
+    inventory = choice.inventory
+    sources = dict(inventory.pairs(choice.taxonomy.piece_of))
     places: dict[str, list[str]] = {}
     for name in choice.pool(number):
         place = inventory.parents.get(name) or inventory.parents.get(sources.get(name, ""))

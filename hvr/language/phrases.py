@@ -476,7 +476,7 @@ def read_predicate(cursor: Cursor, *, sole_place: bool = False) -> Predication:
             adjectives.append(deny(cursor.take_adjective()))
         elif cursor.kind(Adjective):
             adjectives.append(cursor.take_adjective())
-            if adjectives[-1].condition.startswith("(filled") and cursor.take("of"):
+            if adjectives[-1].condition == cursor.lexicon.full and cursor.take("of"):
                 adjectives.pop()  # 'full of water'
                 adjuncts.append(Adjunct("with", "with", read_things(cursor, "of", listing=True)))
         elif (made := gerund(cursor)) is not None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from hvr.errors import LanguageError
+from hvr.knowledge.roles import PLACE, PORTABLE
 from hvr.language.draft import MeaningDraft
 from hvr.language.meaning import Entity
 from hvr.language.syntax import NounPhrase
@@ -53,7 +54,7 @@ class Pronouns:
             if several is not None:
                 return several
             # Things named one by one ('wash a mug. slice an apple. put them …') together.
-            carried = [[n for n in g if self.draft.is_a(n, "Pickupable")] for g in suited]
+            carried = [[n for n in g if self.draft.plays(n, PORTABLE)] for g in suited]
             return self._union(carried) or groups[0]
         return (suited or groups)[0]
 
@@ -95,7 +96,7 @@ class Pronouns:
         draft = self.draft
         named = [n for n in draft.live(draft.objects)
                  if self._suits(n, requires) and not draft.holds_something(n)]  # fmt: skip
-        if not named and requires == "Receptacle":
+        if not named and requires and requires == self.taxonomy.roles.class_of(PLACE):
             outers = [r.outer for r in draft.relations if r.clause == draft.clause]
             named = draft.live(outers)[-1:]  # 'a fork in one drawer and a knife in another'
         if not named:

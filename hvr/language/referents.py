@@ -6,13 +6,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from hvr.errors import LanguageError
+from hvr.knowledge.roles import PLACE, PORTABLE, SLICE, SLICED, VESSEL
 from hvr.language.adjectives import AdjectiveUse, apply_adjective, qualify
 from hvr.language.draft import MeaningDraft
 from hvr.language.lexicon import Adjective, Dish
-from hvr.language.literals import asks, literals
+from hvr.language.literals import literals
 from hvr.language.meaning import Condition, Entity, Nearness, SpatialRelation
 from hvr.language.pronouns import Pronouns
 from hvr.language.syntax import Nearby, NounPhrase, how_many
+from hvr.language.taxonomy import Taxonomy
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,7 @@ class Referents:
         self.draft = draft
         self.taxonomy = draft.taxonomy
         self.pronouns = Pronouns(draft)
+        self._place = self.taxonomy.roles.class_of(PLACE)
 
     def all_of(self, things: Iterable[NounPhrase], reading: ReferentReading) -> list[int]:
         """Return the entities of several noun phrases."""
@@ -64,7 +67,7 @@ class Referents:
         Raises:
             LanguageError: it is not clear what is meant.
         """
-        thing = _cut_before(thing)
+        thing = _cut_before(thing, self.taxonomy)
         entities = self._entities(thing, reading)
         if thing.relative:
             self._relative(thing, entities, reading)
@@ -79,7 +82,7 @@ class Referents:
         """
         if thing.kind == "pronoun":
             entities = self.pronouns.of(thing, reading.requires)
-            if reading.requires == "Receptacle" and not thing.many:
+            if reading.requires and reading.requires == self._place and not thing.many:
                 self.draft.keep_topic(entities)
             return entities
         if thing.kind == "rest":
@@ -109,9 +112,9 @@ class Referents:
             same = entity.liquid == dish.liquid if dish.liquid else entity.text == dish.word
             if entity.classes and same:
                 return number
-        machine = "CoffeeMachine" if dish.liquid == "coffee" else None
+        makers = self.taxonomy.methods.sources(dish.liquid) if dish.liquid else ()
         return next((r.inner for r in reversed(self.draft.relations)
-                     if machine and self.draft.is_a(r.outer, machine)), None)  # fmt: skip
+                     if self.draft.is_a(r.outer, *makers)), None)  # fmt: skip
 
     def _known_part(self, part: str) -> int | None:
         """Return the thing spoken of before that is all of a dish: 'the boiled egg'."""
@@ -147,13 +150,13 @@ class Referents:
         classes: list[str] = []
         for noun in thing.nouns:
             classes += [c for c in self.taxonomy.concrete(noun.object_class) if c not in classes]
-        if any(asks(a.condition, "sliced") for a in thing.adjectives):
+        if any(self.taxonomy.slices_it(a.condition) for a in thing.adjectives):
             # 'a sliced tomato' is a slice: the tomato is gone once it is cut.
             pieces = [p for c in classes if (p := self.taxonomy.pieces(c))]
             if len(pieces) > 1 and determiner.count != 1:
                 raise LanguageError(
-                    f"{thing.text} of several kinds, sliced: say how many slices of what, for "
-                    "example 'a slice of each vegetable'"
+                    f"{thing.text} of several kinds, sliced: say how many slices of what"
+                    f"{self.taxonomy.example('slices')}"
                 )
             if pieces:
                 return self._pieces(thing, tuple(pieces[:1]), determiner.count or 1, reading)
@@ -212,7 +215,9 @@ class Referents:
         if of.dish and not of.nouns:
             return self._dish(of, of.dish, count)
         if not of.nouns:
-            raise LanguageError(f"a slice of {of.text!r}? Say for example 'a slice of bread'")
+            raise LanguageError(
+                f"a slice of {of.text!r}? Say of what{self.taxonomy.example('slice')}"
+            )
         object_class = of.nouns[0].object_class
         parts = self.taxonomy.slices(object_class)
         if of.determiner.count == 0 and len(parts) > 1:  # 'a slice of each vegetable'
@@ -222,9 +227,9 @@ class Referents:
             # 'a piece of fruit'
             return [self.draft.new(Entity(parts, of.text, group=True, count=count))]
         pieces = self.taxonomy.pieces(object_class)
-        if pieces is None and self.taxonomy.is_a(object_class, "Slice"):
+        if pieces is None and self.taxonomy.plays(object_class, SLICE):
             pieces = object_class
-        if pieces is None or not self.taxonomy.is_a(pieces, "Slice"):
+        if pieces is None or not self.taxonomy.plays(pieces, SLICE):
             raise LanguageError(f"{self.taxonomy.a_label(object_class)} cannot be cut into slices")
         return [self._pieces(thing, (pieces,), count, reading)]
 
@@ -244,16 +249,17 @@ class Referents:
                 for number in slices:
                     self._describe_pieces(number, thing, reading)
                 return slices
-        raise LanguageError(f"{thing.text} of what? Say for example 'a slice of bread'")
+        raise LanguageError(f"{thing.text} of what? Say it{self.taxonomy.example('slice')}")
 
     def _slices_from(self, number: int, count: int) -> int | None:
         """Return the entity for slices of an entity, or None if it gives none."""
         entity = self.draft.entities[number]
         if entity.cut_from is not None:
             return self.draft.pieces(entity.cut_from, count)
-        if self.draft.is_a(number, "Slice"):
+        if self.draft.plays(number, SLICE):
             return number
-        return self.draft.pieces(number, count) if self.draft.is_a(number, "Sliceable") else None
+        able = self.taxonomy.roles.bearer(SLICED)
+        return self.draft.pieces(number, count) if able and self.draft.is_a(number, able) else None
 
     def _pieces(
         self, thing: NounPhrase, classes: tuple[str, ...], count: int, reading: ReferentReading
@@ -272,7 +278,7 @@ class Referents:
         out by how they are at the start: 'slice an apple and put the chilled slices on a plate'.
         """
         adjectives = [a for a in (*thing.adjectives, *(thing.of.adjectives if thing.of else ()))
-                      if not asks(a.condition, "sliced")]  # fmt: skip
+                      if not self.taxonomy.slices_it(a.condition)]  # fmt: skip
         adjectives = [a for a in adjectives if not self._asked(number, a)]
         use = reading.use(thing)
         if self.draft.entities[number].cut_from is not None:
@@ -348,8 +354,7 @@ class Referents:
         if self._is_its_name(thing, thing.of):
             return self.all_of((thing.of,), reading)
         vessels = [n for n in thing.nouns
-                   if self.taxonomy.is_a(n.object_class, "Receptacle")
-                   or self.taxonomy.is_a(n.object_class, "Fillable")]  # fmt: skip
+                   if self.taxonomy.plays(n.object_class, PLACE, VESSEL)]  # fmt: skip
         if not vessels:
             raise LanguageError(f"hvr does not understand '{thing.text} of {thing.of.text}'")
         bare = NounPhrase("noun", thing.text, thing.determiner, (), tuple(vessels))
@@ -427,7 +432,7 @@ class Referents:
                 for adjective in thing.relative.adjectives:
                     self.draft.select(number, adjective.condition)
         for adjunct in thing.relative.adjuncts:
-            furniture = not any(self.draft.is_a(n, "Pickupable") for n in things)
+            furniture = not any(self.draft.plays(n, PORTABLE) for n in things)
             if adjunct.kind == "with" and furniture and thing.determiner.definite:
                 held = [c for t in adjunct.things for n in t.nouns
                         for c in self.taxonomy.concrete(n.object_class)]  # fmt: skip
@@ -440,7 +445,7 @@ class Referents:
                     for number in things:
                         self.put_in(number, other, "with")
                 elif adjunct.kind in {"place", "from"}:
-                    place = self.of(other, ReferentReading(requires="Receptacle"))[0]
+                    place = self.of(other, ReferentReading(requires=self._place))[0]
                     self.draft.come_from(things, place)
                 elif adjunct.kind == "unplaced":
                     self._nearby((Nearby(adjunct.word, (other,)),), things)
@@ -448,11 +453,11 @@ class Referents:
                     raise LanguageError(f"hvr does not understand {adjunct.word!r} here")
 
 
-def _cut_before(thing: NounPhrase) -> NounPhrase:
+def _cut_before(thing: NounPhrase, taxonomy: Taxonomy) -> NounPhrase:
     """Return 'a tomato that was cut' as 'a cut tomato', which speaks of its slices."""
     if thing.relative is None:
         return thing
-    cut = tuple(a for a in thing.relative.adjectives if asks(a.condition, "sliced"))
+    cut = tuple(a for a in thing.relative.adjectives if taxonomy.slices_it(a.condition))
     if not cut:
         return thing
     others = tuple(a for a in thing.relative.adjectives if a not in cut)

@@ -150,7 +150,8 @@ class _Speaker:
 
     def _noun(self, types: Sequence[str]) -> str:
         labels = [self._label_of_type(name) for name in types]
-        if len(labels) > _MOST or labels in (["item"], ["object"]):
+        everything = (self._taxonomy.roles.thing_type,)
+        if len(labels) > _MOST or tuple(types) in (everything, ("object",)):
             return _ANYTHING
         return ", ".join(labels[:-1]) + " or " * (len(labels) > 1) + labels[-1]
 

@@ -51,8 +51,15 @@ def _unmet(
     return sum(inventory.true(predicate, name) != wanted for predicate, wanted in parts)
 
 
-def stands_at(inventory: Inventory, name: str, entity: Entity) -> bool:
-    """Return whether an object stands where an entity is said to be at the start."""
+def stands_at(inventory: Inventory, name: str, entity: Entity, piece_of: str) -> bool:
+    """Return whether an object stands where an entity is said to be at the start.
+
+    Args:
+        inventory: the state of the scene.
+        name: the object.
+        entity: has the place.
+        piece_of: the predicate of a piece and what it is cut from.
+    """
     parent = inventory.parents.get(name)
     while parent is not None:
         if entity.from_name == parent or (
@@ -63,5 +70,5 @@ def stands_at(inventory: Inventory, name: str, entity: Entity) -> bool:
             # 'everything on the table' are the dishes; what they hold goes with them.
             return False
         parent = inventory.parents.get(parent)
-    source = next((b for a, b in inventory.pairs("piece_of") if a == name), None)
-    return source is not None and stands_at(inventory, source, entity)
+    source = next((b for a, b in inventory.pairs(piece_of) if a == name), None)
+    return source is not None and stands_at(inventory, source, entity, piece_of)

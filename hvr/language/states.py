@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from hvr.knowledge.roles import CARRIER, INSTRUMENT, OPEN, PORTABLE, VESSEL, WORKTOP
 from hvr.language.adjectives import heat_vessel
 from hvr.language.adjuncts import STATIC, Adjuncts
 from hvr.language.draft import MeaningDraft
 from hvr.language.lexicon import Verb
-from hvr.language.literals import asks, cuts
+from hvr.language.literals import asks
 from hvr.language.making import Making
 from hvr.language.referents import ReferentReading
 from hvr.language.syntax import Adjunct, NounGroup
@@ -49,7 +50,7 @@ class States:
         for adjunct in adjuncts:
             vessels += self._adjunct(verb, things, adjunct, definite, vessels)
         things = self.draft.live(things)
-        if cuts(condition):
+        if self.taxonomy.cuts(condition):
             # 'slice the tomato and fry it': from now on the slices are spoken of.
             return [self.draft.pieces(number, 0) for number in things]
         return things
@@ -58,13 +59,13 @@ class States:
         """Ask for the verb's condition; of slices that are to be cut, that there are some."""
         entity = self.draft.entities[number]
         condition = verb.condition or ""
-        if verb.liquid and entity.liquid is None and self.draft.is_a(number, "Fillable"):
+        if verb.liquid and entity.liquid is None and self.draft.plays(number, VESSEL):
             self.draft.fill(number, verb.liquid)
-        if verb.requires == "Cookable" and entity.unnamed:
+        if verb.of_dishes and entity.unnamed:
             self.making.leave([number], serving=False)  # 'cook some toast': the dish says how
             return
-        if cuts(condition) and all(self.taxonomy.source(c) for c in entity.classes):
-            self.draft.demand(number, "(present ?x)", verb.word)
+        if self.taxonomy.cuts(condition) and all(self.taxonomy.source(c) for c in entity.classes):
+            self.draft.demand(number, self.taxonomy.there, verb.word)
         else:
             self.draft.demand(number, condition, verb.word, verb.requires)
 
@@ -73,7 +74,8 @@ class States:
     ) -> list[int]:
         """Take in what follows the objects; return the vessels that it names."""
         condition = verb.condition or ""
-        if cuts(condition) and all(t.kind == "slices" and t.of is None for t in adjunct.things):
+        cuts = self.taxonomy.cuts(condition)
+        if cuts and all(t.kind == "slices" and t.of is None for t in adjunct.things):
             if any(t.determiner.count not in {None, -1, 1} for t in adjunct.things):
                 self.draft.note("things are cut into as many slices as they give")
             return []
@@ -83,7 +85,8 @@ class States:
         elif adjunct.kind == "with":
             # 'boil the potato in the pot with water': what is nearest holds it.
             nearest = [*reversed(self.draft.live(vessels)), *live]
-            if verb.requires == "Openable" and self.adjuncts.describes(live, adjunct):
+            opens = verb.requires and verb.requires == self.taxonomy.roles.bearer(OPEN)
+            if opens and self.adjuncts.describes(live, adjunct):
                 return []
             if not self.adjuncts.contents(nearest, adjunct, at_work=True):
                 self.adjuncts.means(verb, live, adjunct)
@@ -93,7 +96,7 @@ class States:
             places = self.adjuncts.places(adjunct)
             for outer in places:
                 self._place(verb, live, outer, adjunct, definite)
-            return [n for n in places if self.draft.is_a(n, "PortableReceptacle")]
+            return [n for n in places if self.draft.plays(n, CARRIER)]
         return []
 
     def _place(
@@ -105,32 +108,29 @@ class States:
         a pan is in it then. Of other places, 'in' and 'on' before a known place ('heat the cup on
         the table') tell which thing is meant, and everything else is where it shall be.
         """
-        draft = self.draft
-        condition = verb.condition or ""
-        heats = asks(condition, "hot") or asks(condition, "cooked")
+        draft, taxonomy = self.draft, self.taxonomy
+        condition, methods = verb.condition or "", taxonomy.methods
         liquid = any(draft.entities[n].liquid for n in things)
-        if (
-            (heats and draft.is_a(outer, "HeatSource", "StoveKnob"))
-            or (asks(condition, "cold") and draft.is_a(outer, "Fridge"))
-            or (asks(condition, "washed") and draft.is_a(outer, "SinkBasin", "Sink"))
-        ):
+        classes = draft.entities[outer].classes
+        means = methods.used_with(classes)
+        if methods.asked_of(condition, classes):
             self.adjuncts.method(verb, things, outer)
-        elif heats and not liquid and draft.is_a(outer, "Pan", "Pot"):
+        elif means and not liquid and methods.asked_of(condition, means.needs):
             draft.heat_in(things, outer, adjunct.word)
-            for number in draft.live(things) if not asks(condition, "stove_heated") else ():
-                draft.demand(number, "(stove_heated ?x)", verb.word)
-        elif asks(condition, "sliced") and draft.is_a(outer, "CuttingTool"):
+            for number in draft.live(things) if not asks(condition, means.achieves) else ():
+                draft.demand(number, means.mark, verb.word)
+        elif taxonomy.slices_it(condition) and draft.plays(outer, INSTRUMENT):
             self.adjuncts.unless_wanted(outer)
-        elif cuts(condition) and not draft.is_a(outer, "WorkSurface"):
+        elif taxonomy.cuts(condition) and not draft.plays(outer, WORKTOP):
             for number in things:
                 pieces = draft.pieces(number, 0)
                 draft.place([pieces], outer, adjunct.word)
         elif adjunct.word in STATIC and (
             (definite and all(t.determiner.definite for t in adjunct.things))
-            or not all(draft.is_a(n, "Pickupable") for n in things)
+            or not all(draft.plays(n, PORTABLE) for n in things)
         ):
             draft.come_from(things, outer)
-        elif asks(condition, "sliced") and draft.is_a(outer, "WorkSurface"):
+        elif taxonomy.slices_it(condition) and draft.plays(outer, WORKTOP):
             self.adjuncts.unless_wanted(outer)
         else:
             draft.place(things, outer, adjunct.word)

@@ -2,7 +2,26 @@
 
 from __future__ import annotations
 
+from hvr.errors import LanguageError
 from hvr.knowledge.ontology import Ontology
+from hvr.knowledge.roles import (
+    CONTAINER,
+    DIVIDED,
+    GROUND,
+    PIECE_OF,
+    PLACE,
+    PORTABLE,
+    PRESENT,
+    SLICE,
+    SLICED,
+    SLOT,
+    SWITCHES,
+    Roles,
+    roles_of,
+)
+from hvr.language.literals import asks
+from hvr.language.methods import Methods
+from hvr.retrieval.inventory import Inventory
 from hvr.values import cached_property
 
 
@@ -16,23 +35,98 @@ class Taxonomy:
 
     def __init__(self, ontology: Ontology, *, any_place: bool = False) -> None:
         self.ontology = ontology
+        self.roles: Roles = roles_of(ontology)
+        self.methods = Methods(ontology)
         self._any_place = any_place
 
     @cached_property
     def portable(self) -> tuple[str, ...]:
         """The object types that fit the hand, in order of name."""
-        return tuple(sorted(c for c in self._types if self.is_a(c, "Pickupable")))
+        return tuple(sorted(c for c in self._types if self.plays(c, PORTABLE)))
 
     @cached_property
     def standing(self) -> tuple[str, ...]:
         """The receptacles that stay where they are and take several things, in order of name."""
-        return tuple(
-            sorted(c for c in self._roomy if not self.is_a(c, "Pickupable") and c != "Floor")
-        )
+        return tuple(sorted(c for c in self._roomy if not self.plays(c, PORTABLE, GROUND)))
 
     def is_a(self, object_class: str, ancestor: str) -> bool:
         """Return whether a class is, or lies below, another; False for unknown names."""
         return self.ontology.is_a(object_class, ancestor)
+
+    def plays(self, object_class: str, *roles: str) -> bool:
+        """Return whether a class has one of some roles, or lies below one that has."""
+        return self.roles.plays(object_class, *roles)
+
+    def wants(self, condition: str, role: str) -> bool:
+        """Return whether a condition asks for a state with a role."""
+        return any(asks(condition, predicate) for predicate in self.roles.predicates(role))
+
+    def cuts(self, condition: str) -> bool:
+        """Return whether a condition wants a thing in pieces, sliced or not."""
+        return self.wants(condition, DIVIDED)
+
+    def slices_it(self, condition: str) -> bool:
+        """Return whether a condition wants a thing in slices."""
+        return self.wants(condition, SLICED)
+
+    def state(self, role: str) -> str:
+        """Return the condition on `?x` of being in a state with a role.
+
+        Raises:
+            LanguageError: the world has no such state.
+        """
+        predicate = self.roles.predicate(role)
+        if predicate is None:
+            raise LanguageError(f"nothing can be {role} in this world")
+        return f"({predicate} ?x)"
+
+    @cached_property
+    def there(self) -> str:
+        """The condition on `?x` that asks for no more than that it is there."""
+        predicate = self.roles.predicate(PRESENT)
+        return f"({predicate} ?x)" if predicate else "(= ?x ?x)"
+
+    def is_there(self, inventory: Inventory, name: str) -> bool:
+        """Return whether an object is there at the start, rather than to be made."""
+        predicate = self.roles.predicate(PRESENT)
+        return predicate is None or inventory.true(predicate, name)
+
+    @cached_property
+    def piece_of(self) -> str:
+        """The predicate of a piece and what it is cut from; empty if there is none."""
+        return self.roles.predicate(PIECE_OF) or ""
+
+    @cached_property
+    def switched(self) -> frozenset[str]:
+        """The classes of things that are switched by others, by controls of their own."""
+        return frozenset(
+            name for prop in self.roles.players(SWITCHES)
+            if (name := self.ontology.range_of(prop))
+        )  # fmt: skip
+
+    def with_controls(self, classes: set[str]) -> set[str]:
+        """Return classes with those that are on and off together with them."""
+        ontology, more = self.ontology, set(classes)
+        for prop in self.roles.players(SWITCHES):
+            ends = set(filter(None, (ontology.domain_of(prop), ontology.range_of(prop))))
+            more |= ends if ends & classes else set()
+        return more
+
+    def under(self, object_class: str) -> str:
+        """Return the noun for where things are put under things of a class; empty if nowhere."""
+        above = sorted(self.ontology.superclasses(object_class, reflexive=True))
+        return next((str(w) for c in above for w in self.ontology.annotation(c, "under")), "")
+
+    def example(self, of: str, before: str = "") -> str:
+        """Return an example for a refusal, as ', for example …'; empty if the world gives none.
+
+        Args:
+            of: what is refused.
+            before: words that the example goes on.
+        """
+        names = (name for name, refused in self.ontology.pairs("exampleOf") if refused == of)
+        found = next(names, None)
+        return f", for example '{before}{self.ontology.label(found)}'" if found else ""
 
     def label(self, object_class: str) -> str:
         """Return the everyday name of a class."""
@@ -70,9 +164,20 @@ class Taxonomy:
         below = self.ontology.subclasses(object_class, reflexive=True)
         return tuple(sorted(below & self._types))
 
+    def with_role(self, role: str) -> tuple[str, ...]:
+        """Return the object types that have a role, in order of name."""
+        return tuple(sorted(c for c in self._types if self.plays(c, role)))
+
     def class_of_type(self, name: str) -> str | None:
-        """Return the class of a PDDL type name (`mug`), or None."""
-        return self.ontology.class_of_pddl_type(name)
+        """Return the class of a PDDL type name (`mug`), or None.
+
+        Names of objects are made of letters, so that `storage-rack` is known as `storagerack`, too.
+        """
+        return self.ontology.class_of_pddl_type(name) or self._squeezed.get(name)
+
+    @cached_property
+    def _squeezed(self) -> dict[str, str]:
+        return {squeezed_type(self.pddl_type(c)): c for c in sorted(self._types)}
 
     def pddl_type(self, object_class: str) -> str:
         """Return the PDDL type of an object type."""
@@ -87,7 +192,7 @@ class Taxonomy:
     def slices(self, object_class: str) -> tuple[str, ...]:
         """Return the slices of the object types at or below a class."""
         parts = map(self.pieces, self.concrete(object_class))
-        return tuple(part for part in parts if part and self.is_a(part, "Slice"))
+        return tuple(part for part in parts if part and self.plays(part, SLICE))
 
     def source(self, piece_class: str) -> str | None:
         """Return the class whose pieces these are, or None."""
@@ -109,15 +214,20 @@ class Taxonomy:
     def places(self, object_class: str) -> frozenset[str]:
         """Return the object types on or in which things of a class may be put."""
         places = self.usual_places(object_class)
-        if self._any_place and self.is_a(object_class, "Pickupable"):
+        if self._any_place and self.plays(object_class, PORTABLE):
             return places | (self._roomy - {object_class})
         return places
 
     @cached_property
     def _roomy(self) -> frozenset[str]:
         """The receptacles that take more than one thing at a time."""
-        return frozenset(c for c in self.concrete("Receptacle") if not self.is_a(c, "SingleSlot"))
+        return frozenset(c for c in self.with_role(PLACE) if not self.plays(c, SLOT))
 
     def relation(self, receptacle_class: str) -> str:
         """Return the PDDL predicate for being at a receptacle: `in` for containers, else `on`."""
-        return "in" if self.is_a(receptacle_class, "ContainerReceptacle") else "on"
+        return "in" if self.plays(receptacle_class, CONTAINER) else "on"
+
+
+def squeezed_type(name: str) -> str:
+    """Return the letters of the name of a type."""
+    return "".join(filter(str.isalpha, name.lower()))

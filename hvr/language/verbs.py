@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hvr.errors import LanguageError
+from hvr.knowledge.roles import BIN, CARRIER, PLACE, PORTABLE, RUNNING, VESSEL
 from hvr.language.adjectives import apply_adjective
 from hvr.language.adjuncts import STATIC, Adjuncts
 from hvr.language.beside import UNDER, settle_nearby, with_as_beside
@@ -57,6 +58,7 @@ class Interpreter:
         self.draft = draft
         self.lexicon = lexicon
         self.taxonomy = draft.taxonomy
+        self._portable = self.taxonomy.roles.class_of(PORTABLE)
         self.referents = Referents(draft)
         self.adjuncts = Adjuncts(draft, self.referents)
         self.making = Making(draft, self.adjuncts)
@@ -180,24 +182,25 @@ class Interpreter:
         return things
 
     def _under_tap(self, frame: str, adjunct: Adjunct) -> Adjunct:
-        """Return 'under the tap' as the sink, after a verb that puts things there."""
+        """Return 'under the tap' as 'in the sink', after a verb that puts things there."""
         if adjunct.kind != "unplaced" or adjunct.word not in UNDER or frame not in {"put", "set"}:
             return adjunct
         thing = adjunct.things[0]
         spoken = self.draft.spoken()[:1] if thing.kind == "pronoun" else []
-        tap = any(self.draft.is_a(n, "Faucet") for group in spoken for n in group) or any(
-            self.taxonomy.is_a(noun.object_class, "Faucet") for noun in thing.nouns
+        classes = [c for group in spoken for n in group for c in self.draft.entities[n].classes]
+        classes += [noun.object_class for noun in thing.nouns]
+        word = next((w for c in classes if (w := self.taxonomy.under(c))), "")
+        place = NounPhrase(
+            "noun", word, Determiner(definite=True), nouns=_nouns(self.lexicon, word)
         )
-        sink = NounPhrase(
-            "noun", "sink", Determiner(definite=True), nouns=_nouns(self.lexicon, "sink")
-        )
-        return Adjunct("place", "in", (sink,)) if tap else adjunct
+        return Adjunct("place", "in", (place,)) if word else adjunct
 
     def _puts_on(self, group: NounGroup) -> bool:
         """Return whether 'put on' is followed by a place rather than by what is switched on."""
         classes = [noun.object_class for thing in group.things for noun in thing.nouns]
+        runs = self.taxonomy.roles.bearer(RUNNING) or ""
         return bool(classes and self.draft.spoken()) and not any(
-            self.taxonomy.is_a(c, kind) for c in classes for kind in ("Switchable", "Pickupable")
+            self.taxonomy.is_a(c, runs) or self.taxonomy.plays(c, PORTABLE) for c in classes
         )
 
     def _for_persons(self, verb: Verb | None, group: NounGroup) -> NounGroup:
@@ -262,14 +265,13 @@ class Interpreter:
         Raises:
             LanguageError: the place is not given and not known.
         """
-        if verb.places == ("GarbageCan",) and all(
-            t.dish and t.dish.liquid and not t.nouns for t in group.things
-        ):
+        away = verb.places and all(self.taxonomy.plays(c, BIN) for c in verb.places)
+        if away and all(t.dish and t.dish.liquid and not t.nouns for t in group.things):
             return self.liquids.empty(verb_of(self.lexicon, "empty"), group)
         things = self.referents.all_of(
             group.things,
             ReferentReading(
-                self._poured_rather(group), wanted=False, requires="Pickupable", moved=True
+                self._poured_rather(group), wanted=False, requires=self._portable, moved=True
             ),
         )
         back = any(a.kind == "origin" for a in group.adjuncts)
@@ -295,7 +297,7 @@ class Interpreter:
         pronoun = len(group.things) == 1 and group.things[0].text == "it"
         vessels = {r.outer for r in self.draft.relations
                    if r.inner in things and r.clause == self.draft.clause - 1
-                   and self.draft.is_a(r.outer, "PortableReceptacle")}  # fmt: skip
+                   and self.draft.plays(r.outer, CARRIER)}  # fmt: skip
         if not (pronoun and places and len(vessels) == 1):
             return things
         vessel = vessels.pop()
@@ -307,7 +309,7 @@ class Interpreter:
         kinds = {n.object_class for t in group.things if t.dish for n in t.nouns}
         vessels = [n.object_class for a in group.adjuncts if a.kind == "place"
                    for t in a.things for n in t.nouns
-                   if self.taxonomy.is_a(n.object_class, "Fillable")]  # fmt: skip
+                   if self.taxonomy.plays(n.object_class, VESSEL)]  # fmt: skip
         return any(v not in self.taxonomy.places(k) for k in kinds for v in vessels)
 
     def _put_nowhere(self, verb: Verb, group: NounGroup, things: list[int]) -> list[int]:
@@ -330,8 +332,8 @@ class Interpreter:
             return things
         text = " and ".join(thing.text for thing in group.things)
         raise LanguageError(
-            f"{verb.word} {text} where? Say the place, for example "
-            f"'{verb.word} {text} on the table'"
+            f"{verb.word} {text} where? Say the place"
+            f"{self.taxonomy.example('place', f'{verb.word} {text} ')}"
         )
 
     def _set(self, verb: Verb, group: NounGroup) -> list[int]:
@@ -368,10 +370,10 @@ class Interpreter:
         things: list[int] = []
         for thing in group.things:
             numbers = self.referents.of(thing, ReferentReading(wanted=False))
-            if self.draft.is_a(numbers[0], "Pickupable"):
+            if self.draft.plays(numbers[0], PORTABLE):
                 things += numbers
                 continue
-            if not self.draft.is_a(numbers[0], "Receptacle"):
+            if not self.draft.plays(numbers[0], PLACE):
                 raise LanguageError(f"hvr does not know how to {verb.word} {thing.text!r}")
             everything = NounPhrase("everything", f"things on the {thing.text}")
             what = self.referents.of(everything, ReferentReading())
@@ -395,7 +397,7 @@ class Interpreter:
         if any(a.kind == "place" for a in group.adjuncts):
             return self._put(verb, group)
         things = self.referents.all_of(
-            group.things, ReferentReading(wanted=False, requires="Pickupable")
+            group.things, ReferentReading(wanted=False, requires=self._portable)
         )
         self.adjuncts.take(verb, things, group.adjuncts)
         for number in self.draft.live(things):
@@ -422,7 +424,7 @@ class Interpreter:
         if group.things[0].kind == "everything" and not places:
             return self._put_nowhere(verb_of(self.lexicon, "clear"), group, things)
         onto_dish = any(
-            self.draft.is_a(number, "PortableReceptacle")
+            self.draft.plays(number, CARRIER)
             and self.draft.fresh(number)
             and not any(t.determiner.definite for a in group.adjuncts for t in a.things)
             for number, _ in places

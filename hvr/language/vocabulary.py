@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from hvr.errors import DataFileError
 from hvr.knowledge.ontology import Ontology
+from hvr.knowledge.roles import AFFORDANCE, FILLED, PORTABLE, THING, roles_of
 from hvr.knowledge.terms import HIDDEN_LABEL
 from hvr.language.lexicon import Adjective, Dish, Lexicon, Part, Verb, build_lexicon, tokenize
 
@@ -18,6 +19,8 @@ def load_lexicon(ontology: Ontology) -> Lexicon:
         DataFileError: a word of the ontology lacks what its kind needs.
     """
     verbs = list(_verbs(ontology))
+    roles = roles_of(ontology)
+    filled = roles.predicate(FILLED)
     lexicon = build_lexicon(
         list(_nouns(ontology)),
         verbs,
@@ -28,10 +31,14 @@ def load_lexicon(ontology: Ontology) -> Lexicon:
             if _one(ontology, name, "collective") in {"True", "true"}
         ),
         _loose_nouns(ontology),
-        (c for c in ontology.object_types if not ontology.is_a(c, "Pickupable")),
+        (c for c in ontology.object_types if not roles.plays(c, PORTABLE)),
         [label for name in ontology.instances("Room") for label in ontology.labels(name)],
     )  # fmt: skip
-    return replace(lexicon, fillings=_fillings(ontology), idioms=_idioms(ontology))
+    examples = {of: ontology.label(name) for name, of in ontology.pairs("exampleOf")}
+    return replace(
+        lexicon, fillings=_fillings(ontology), idioms=_idioms(ontology), examples=examples,
+        full=f"({filled} ?x)" if filled else "",
+    )  # fmt: skip
 
 
 def _idioms(ontology: Ontology) -> dict[tuple[str, ...], tuple[str, ...]]:
@@ -76,13 +83,12 @@ def _needed(ontology: Ontology, name: str, prop: str) -> str:
 
 def _nouns(ontology: Ontology) -> Iterator[tuple[str, str]]:
     """Yield the labels of classes; object types first, since the name of a type is more exact."""
-    types = frozenset(ontology.object_types)
+    types, roles = frozenset(ontology.object_types), roles_of(ontology)
+    unnamed = {name for name, value in ontology.pairs("neverNamed") if value in {"True", "true"}}
     for name in sorted(ontology.classes(), key=lambda c: (c not in types, c)):
-        if not ontology.is_a(name, "PhysicalObject"):
+        if name in unnamed or not roles.plays(name, THING):
             continue
-        if name == "PhysicalObject" or "Receptacle" in name or name == "AffordingObject":
-            continue
-        if name in ontology.subclasses("AffordingObject") and name not in _groups(ontology):
+        if roles.plays(name, AFFORDANCE) and name not in types and _is_affordance(ontology, name):
             continue
         for label in ontology.labels(name):
             yield label, name
@@ -95,16 +101,11 @@ def _loose_nouns(ontology: Ontology) -> Iterator[tuple[str, str, str]]:
             yield str(word), name, ontology.label(name)
 
 
-def _groups(ontology: Ontology) -> frozenset[str]:
-    """Return the classes that people name: object types, and those above that are no affordance."""
-    types = set(ontology.object_types)
-    affordances = frozenset(
-        c for c in ontology.subclasses("AffordingObject")
-        if c not in types and (ontology.annotation(c, "pddlPredicate")
-                               or ontology.annotation(c, "thorField"))
-    )  # fmt: skip
-    verbal = {"Heatable", "Toastable", "Coolable", "Washable", "Switchable"}
-    return frozenset(ontology.classes()) - affordances - verbal
+def _is_affordance(ontology: Ontology, name: str) -> bool:
+    """Return whether a class only says what its things are good for, which nobody names."""
+    return bool(
+        ontology.annotation(name, "pddlPredicate") or ontology.annotation(name, "thorField")
+    )
 
 
 def _verb(ontology: Ontology, name: str, word: str) -> Verb:
@@ -118,7 +119,14 @@ def _verb(ontology: Ontology, name: str, word: str) -> Verb:
         _one(ontology, name, "back") in {"True", "true"},
         _one(ontology, name, "by"),
         (_one(ontology, name, "byClass") or "").removeprefix("k:"),
+        _one(ontology, name, "ofDishes") in {"True", "true"},
     )
+
+
+def learnt_verb(ontology: Ontology, kind: str) -> Verb | None:
+    """Return the verb that says what a kind of request of the learnt reader does, or None."""
+    name = next((n for n, learnt in ontology.pairs("learntAs") if learnt == kind), None)
+    return None if name is None else _verb(ontology, name, ontology.label(name))
 
 
 def _verbs(ontology: Ontology) -> Iterator[tuple[str, Verb]]:

@@ -44,7 +44,7 @@ def parse_step(text: str) -> GroundAction:
     Raises:
         PddlSyntaxError: it is no action.
     """
-    return GroundAction(*_call(text.strip().lower(), text, "an action such as (pick_up ?a)"))
+    return GroundAction(*_call(text.strip().lower(), text, "an action such as (move ?a)"))
 
 
 def _call(text: str, shown: str, expected: str) -> tuple[str, tuple[str, ...]]:

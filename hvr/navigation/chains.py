@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,10 +30,17 @@ ASKING = 1_000_000
 
 @dataclass(frozen=True)
 class CallCounts:
-    """How often calls of a tool went well or not."""
+    """How often calls of a tool went well or not.
+
+    Args:
+        successes: calls that went well.
+        failures: calls that did not.
+        link: the chance that the tool is the one to call there, from links between tools; above 0.
+    """
 
     successes: int = 0
     failures: int = 0
+    link: float = 1.0
 
     @property
     def probability(self) -> float:
@@ -41,8 +49,8 @@ class CallCounts:
 
     @property
     def cost(self) -> int:
-        """What a call costs in a plan: -100 ln of the chance, at least 1."""
-        return max(1, round(-100 * math.log(self.probability)))
+        """What a call costs in a plan: -100 ln(p_link p_success), at least 1."""
+        return max(1, round(-100 * math.log(self.probability * self.link)))
 
 
 @dataclass(frozen=True)
@@ -115,14 +123,62 @@ def navigation_tools(
 
 def reachable(facts: CallFacts, tools: Iterable[NavigationTool]) -> CallFacts:
     """Return all that calls of these tools can lead to, if none fails."""
-    waiting = list(tools)
-    while True:
-        ready = [tool for tool in waiting if tool.needs <= facts.known]
-        if not ready:
-            return facts
-        for tool in ready:
-            facts = facts.after(tool)
-        waiting = [tool for tool in waiting if tool not in ready]
+    made = callable_tools(facts, tools)
+    return CallFacts(
+        facts.known.union(*(tool.gives for tool in made)),
+        facts.done.union(tool.name for tool in made),
+    )
+
+
+def callable_tools(facts: CallFacts, tools: Iterable[NavigationTool]) -> list[NavigationTool]:
+    """Return the tools that can be called sooner or later, each after what it needs."""
+    missing: list[int] = []
+    takers: dict[str, list[int]] = defaultdict(list)
+    known, listed = set(facts.known), list(tools)
+    for number, tool in enumerate(listed):
+        lacking = tool.needs - known
+        missing.append(len(lacking))
+        for meaning in lacking:
+            takers[meaning].append(number)
+    ready = [number for number, count in enumerate(missing) if not count]
+    for number in ready:
+        for meaning in sorted(listed[number].gives - known):
+            known.add(meaning)
+            for taker in takers.get(meaning, ()):
+                missing[taker] -= 1
+                if not missing[taker]:
+                    ready.append(taker)
+    return [listed[number] for number in ready]
+
+
+def useful_tools(
+    facts: CallFacts,
+    goal: CallFacts,
+    tools: Iterable[NavigationTool],
+    askable: Collection[str] = (),
+) -> tuple[NavigationTool, ...]:
+    """Return the tools that a cheapest chain can have: callable, and of use for the goal.
+
+    None is left out that a chain without a needless call has.
+    """
+    ready = callable_tools(CallFacts(facts.known.union(askable)), tools)
+    givers: dict[str, list[NavigationTool]] = defaultdict(list)
+    for tool in ready:
+        for meaning in tool.gives:
+            givers[meaning].append(tool)
+    wanted = set(goal.known - facts.known)
+    queue = sorted(wanted)
+    kept = {tool.name for tool in ready if tool.name in goal.done - facts.done}
+    for tool in ready:
+        if tool.name in kept:
+            queue += sorted(tool.needs - facts.known - wanted)
+            wanted |= tool.needs - facts.known
+    for meaning in queue:
+        for tool in givers.get(meaning, ()):
+            kept.add(tool.name)
+            queue += sorted(tool.needs - facts.known - wanted)
+            wanted |= tool.needs - facts.known
+    return tuple(tool for tool in ready if tool.name in kept)
 
 
 def cheapest_chain(
@@ -161,6 +217,7 @@ def cheapest_chain(
     if not reachable(start, tools).covers(goal):
         return None
     asked = tuple(sorted(set(askable) - facts.known))
+    tools = useful_tools(facts, goal, tools, asked)
     domain, problem = _pddl(facts, goal, tools, counts or {}, asked)
     with TemporaryDirectory(prefix="hvr-tools-") as folder:
         files = Path(folder, "domain.pddl"), Path(folder, "problem.pddl")
@@ -191,10 +248,11 @@ def _pddl(
     known = {m: f"(known m{i}-{_slug(m)})" for i, m in enumerate(sorted(meanings))}
     apis = sorted({t.name for t in tools} | facts.done | goal.done)
     done = {a: f"(done t{i}-{_slug(a)})" for i, a in enumerate(apis)}
-    constants = " ".join(
-        [*(f[7:-1] for f in known.values()), "- meaning", *(f[6:-1] for f in done.values()),
-         "- tool"] if known else [*(f[6:-1] for f in done.values()), "- tool"]
-    )  # fmt: skip
+    kinds = (
+        ([f[7:-1] for f in known.values()], "meaning"),
+        ([f[6:-1] for f in done.values()], "tool"),
+    )
+    constants = " ".join(" ".join([*names, "-", kind]) for names, kind in kinds if names)
     actions = [
         _action(
             f"call-{i}-{_slug(t.name)}",

@@ -70,6 +70,11 @@ def _read(source: Source, offset: int, holders: frozenset[str], levels: int) -> 
     return placed
 
 
+def places_of_items(text: str) -> Iterator[int]:
+    """Yield where the items of the list begin that a JSON text is."""
+    return _items(text, _skip(text, 0))
+
+
 def _items(text: str, offset: int) -> Iterator[int]:
     """Yield where the items of a list begin, or the names and values of an object."""
     place = _skip(text, offset + 1)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
-from itertools import islice, pairwise
-from operator import ge
+from itertools import pairwise
 from pathlib import Path
 from typing import Literal, NoReturn, TypeAlias
 
@@ -75,15 +74,6 @@ _ITEM = re.compile(
 _ARGUMENT = re.compile(r"[^?,:=\[\]{}\"`\s();]+")
 _COMMENT = re.compile(r";[^\r\n]*")
 _HEADER = re.compile(r"\s*(?:sequentialplan|timetriggeredplan):")
-_PLAIN = re.compile(r"(?:\s*+\(\s*+(?:[^?,:=\[\]{}\"`\s();]++\s*+)++\))*+\s*+")
-_NUMBERED = re.compile(
-    r"(?:\s*+[0-9]{1,18}+\s*+:\s*+\(\s*+(?:[^?,:=\[\]{}\"`\s();]++\s*+)++\)"
-    r"(?:\s*+\[\s*+[0-9]{1,18}+(?:\.[0-9]{0,18}+)?\s*+\])?+)++\s*+"
-)
-# Names may have very many digits, which are looked at once each.
-_STEP_NUMBER = re.compile(r"(?<![0-9])([0-9]{1,18}+)\s*+:")
-_PLAIN_STEP = re.compile(r"\(([^()]*)\)")
-_STEP_OR_COMMENT = re.compile(r";[^\r\n]*+|(\((?:[^();]++|;[^\r\n]*+)*+\))")
 
 
 def read_plan(source: str | Path, *, file: str | None = None, lenient: bool = False) -> PlanText:
@@ -148,49 +138,6 @@ def in_order(steps: Iterable[Step]) -> tuple[GroundAction, ...]:
                 raise PddlSyntaxError(message)
             raise PddlTextSyntaxError(Diagnostic(place, message, expected=expected))
     return tuple([step.action for step in timed])
-
-
-def plain_steps(text: str) -> list[str] | None:
-    """Return the text in the parentheses of each step, in lower case, quickly.
-
-    None unless the text is nothing but steps in parentheses, space and comments, so that nothing in
-    it can be refused.
-    """
-    if ";" in text:
-        text = _COMMENT.sub("", text)
-    if _PLAIN.fullmatch(text) is None or "\0" in text:
-        return None
-    return _PLAIN_STEP.findall(text.lower())
-
-
-def numbered_steps(text: str) -> list[str] | None:
-    """Return the steps like `plain_steps`, of a text with whole, rising numbers before them."""
-    if ";" in text:
-        text = _COMMENT.sub("", text)
-    if _NUMBERED.fullmatch(text) is None or "\0" in text:
-        return None
-    numbers = list(map(int, _STEP_NUMBER.findall(text)))
-    if any(map(ge, numbers, islice(numbers, 1, None))):
-        return None
-    return _PLAIN_STEP.findall(text.lower())
-
-
-def step_reader(text: Source) -> Callable[[int], GroundAction]:
-    """Return what reads a single step, counted from 1, with its place.
-
-    Args:
-        text: a text of which `plain_steps` or `numbered_steps` gives the steps.
-    """
-    matches: list[re.Match[str]] = []
-    left = (match for match in _STEP_OR_COMMENT.finditer(text.text) if match[1] is not None)
-
-    def read(number: int) -> GroundAction:
-        matches.extend(islice(left, max(0, number - len(matches))))
-        match = matches[number - 1]
-        name, *args = _COMMENT.sub("", match[1]).strip("()").lower().split()
-        return GroundAction(name, tuple(args), text.location(match.start()))
-
-    return read
 
 
 def print_plan(steps: Iterable[Step], cost: float | Decimal | Fraction | None = None) -> str:

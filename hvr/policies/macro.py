@@ -1,27 +1,21 @@
 """Cut a plan into macro actions: each block ends where something has been accomplished.
 
-A block ends with putting something down, cutting, cracking or pouring, with switching an
-appliance off, or with closing a door for good rather than to switch something on. Its
-precondition is what its actions need and do not bring about themselves; its postcondition
-is what it changes for good.
+Which actions end a block, and unless what follows, is said by the ontology (`k:endsBlock`,
+`k:continuedBy`): those whose effect may be wanted for its own sake. Its precondition is what its
+actions need and do not bring about themselves; its postcondition is what it changes for good.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from hvr.knowledge.conduct import UseName, load_conduct
 from hvr.knowledge.wording import load_wording
 from hvr.pddl import GroundAction, Task
 from hvr.pddl.conditions import Conjunction
 from hvr.pddl.model import Atom
 from hvr.plans import AABlock, MacroAction
 from hvr.search.ground import Literals, bits
-
-_ENDS = frozenset(
-    {"put_on", "put_in", "drop_obj", "throw_away", "slice_obj", "crack_obj", "pour", "toggle_off"}
-)
-"""Actions whose effect may be wanted for its own sake; going, opening and picking up only lead
-to these."""
 
 _FLEETING = "near"
 
@@ -101,18 +95,12 @@ def support(condition: Conjunction, state: int) -> Literals:
 
 
 def _cut(actions: Sequence[GroundAction]) -> Iterator[list[GroundAction]]:
+    conduct = load_conduct()
     block: list[GroundAction] = []
     for number, action in enumerate(actions):
         block.append(action)
         following = actions[number + 1].name if number + 1 < len(actions) else ""
-        ends = action.name in _ENDS or (action.name == "close_obj" and following != "toggle_on")
-        # Filling an appliance and closing its door belong to the block that uses it.
-        if action.name in {"put_on", "put_in"} and following in {"close_obj", "toggle_on"}:
-            ends = False
-        # An egg is cracked to be put somewhere at once: one result, which `block_name` names so.
-        if action.name == "crack_obj" and following in {"put_in", "put_on"}:
-            ends = False
-        if ends:
+        if action.name in conduct.ends and following not in conduct.continued[action.name]:
             yield block
             block = []
     if block:
@@ -129,36 +117,31 @@ def _literals(task: Task, literals: Literals) -> Iterator[str]:
 
 def block_name(task: Task, block: Sequence[GroundAction], before: int, after: int) -> str:
     """Name what a block accomplishes, in a few words."""
+    conduct = load_conduct()
     gained = [task.fluent(bit) for bit in bits(after & ~before)]
     last = block[-1]
     # A block that uses an appliance is named by what that has done, not by switching it off.
-    switched = [a.args[0] for a in block if a.name == "toggle_on"]
-    if switched:
-        return _used(switched[-1], gained)
-    wording = load_wording().actions.get(last.name)
-    text = wording.title.fill(last.args) if wording is not None else ""
-    text = text or f"go to {last.args[0]}"
-    cracked = [a.args[0] for a in block if a.name == "crack_obj"]
-    if cracked and last.name != "crack_obj":
-        text = f"crack {cracked[0]} and {text}"
+    used = [a for a in block if a.name in conduct.used]
+    if used:
+        return _used(used[-1].args[0], gained, conduct.uses) or _titled(used[-1])
+    text = _titled(last) or f"go to {last.args[0]}"
+    first = [a for a in block if a.name in conduct.both]
+    if first and last.name not in conduct.both:
+        text = f"{_titled(first[0])} and {text}"
     return text
 
 
-def _used(appliance: str, gained: list[Atom]) -> str:
-    """Name what using an appliance has done, by its most telling change."""
+def _titled(action: GroundAction) -> str:
+    wording = load_wording().actions.get(action.name)
+    return wording.title.fill(action.args) if wording is not None else ""
 
-    def things(predicate: str, *rest: str) -> str:
-        names = [a.args[0] for a in gained if a.predicate == predicate and a.args[1:] == rest]
-        return " and ".join(sorted(names))
 
-    for predicate, rest, verb in (
-        ("contains", ("coffee",), "brew coffee in"),
-        ("cooked", (), "cook"),
-        ("contains", ("water",), "fill with water"),
-        ("washed", (), "wash"),
-        ("warm_liquid", (), "heat what is in"),
-        ("hot", (), "heat"),
-    ):
-        if names := things(predicate, *rest):
-            return f"{verb} {names} with {appliance}"
-    return f"turn on {appliance}"
+def _used(tool: str, gained: Sequence[Atom], uses: Sequence[UseName]) -> str:
+    """Name what using a thing has done, by its most telling change; empty if by none."""
+    for use in uses:
+        names = [
+            a.args[0] for a in gained if a.predicate == use.predicate and a.args[1:] == use.rest
+        ]
+        if names:
+            return use.title.fill((" and ".join(sorted(names)), tool))
+    return ""

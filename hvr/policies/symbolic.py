@@ -7,19 +7,20 @@ relevant objects, has a classical planner find a short plan, and cuts it into ma
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Self
 
 from hvr.errors import ImpossibleGoalError, PlannerError
+from hvr.knowledge.conduct import conduct_of
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import Ontology
 from hvr.language.goals import Stage, end_conditions
 from hvr.language.reader import Reader
 from hvr.language.readers import make_reader
 from hvr.language.saying import constraints_said
-from hvr.pddl import And, Atom, Domain, Task, TypedName, parse_constraint, parse_formula
-from hvr.pddl.model import Expression, changes_of
+from hvr.pddl import And, Domain, Task, TypedName, parse_constraint, parse_formula
+from hvr.pddl.model import Expression
 from hvr.plans import Plan, Planned, Policy, PolicyContext, Understanding
 from hvr.policies.macro import macro_blocks
 from hvr.retrieval.inventory import Inventory
@@ -27,7 +28,7 @@ from hvr.retrieval.places import any_place, tidy_places, unused
 from hvr.retrieval.relevance import Relevant, relevant_objects
 from hvr.search.fast_downward import SearchResult
 from hvr.search.planners import Planner
-from hvr.search.polish import eliminate, switch_late
+from hvr.search.polish import eliminate, postpone
 from hvr.values import cached_property
 
 _LATER = re.compile(r"\((?:sometime|at end)\b")
@@ -77,12 +78,6 @@ class SymbolicPolicy(Policy[Stage]):
         """The reader of requests."""
         return make_reader(self._reader, self.ontology, self.domain, any_place=self.any_place)
 
-    @cached_property
-    def _changing(self) -> frozenset[str]:
-        """The predicates that actions change."""
-        effects = (schema.effect for schema in self.domain.actions.values())
-        return frozenset(a.predicate for e in effects for a in changes_of(e) if isinstance(a, Atom))
-
     def understand(
         self, request: str, graph: KnowledgeGraph, inventory: Inventory
     ) -> Understanding[Stage]:
@@ -92,14 +87,15 @@ class SymbolicPolicy(Policy[Stage]):
         return Understanding(goal.stages, goal)
 
     def with_ends(self, wanted: str) -> Stage:
-        """Return a goal given as PDDL, with the preferences for how a kitchen is left."""
+        """Return a goal given as PDDL, with the preferences for how the world is left."""
         holding = "(holding" in wanted
         return Stage(wanted, tuple(end_conditions(self.reader.taxonomy, set(), holding=holding)))
 
     def clearing(self, things: Sequence[str], place: str) -> Stage:
         """Return the goal of taking things away from a place."""
         gone = " ".join(f"(not (on {t} {place})) (not (in {t} {place}))" for t in things)
-        return Stage(f"(and {gone} (hand_empty))")
+        free = " ".join(f"({p})" for p in self.ontology.predicates("handEmpty"))
+        return Stage(f"(and {gone} {free})")
 
     def keeping(self, stage: Stage, constraints: Sequence[str]) -> Stage:
         """See `Policy`."""
@@ -119,15 +115,16 @@ class SymbolicPolicy(Policy[Stage]):
     ) -> Planned:
         """See `Policy`; what is to happen at some time need not happen yet."""
         kept = tuple(c for c in stage.constraints if not _LATER.search(c))
-        shut = " ".join(f"(not (opened {other}))" for other in closing)
-        wanted = f"(and (opened {place}) {shut})"
+        (is_open,) = self.ontology.predicates("isOpen")
+        shut = " ".join(f"(not ({is_open} {other}))" for other in closing)
+        wanted = f"(and ({is_open} {place}) {shut})"
         return self.plan(Stage(wanted, constraints=kept), graph, inventory)
 
     def _relevant(self, stage: Stage, graph: KnowledgeGraph, inventory: Inventory) -> Relevant:
         objects = [TypedName(n, (graph.pddl_type(n),)) for n in inventory.classes]
         wanted = parse_formula(stage.wanted, self.domain, objects, file="<goal>")
         kept = [parse_constraint(c, self.domain, objects) for c in stage.constraints]
-        return relevant_objects([wanted], inventory, kept, self._changing)
+        return relevant_objects([wanted], inventory, self.domain, kept)
 
     def plan(
         self, stage: Stage, graph: KnowledgeGraph, inventory: Inventory, reason: str = ""
@@ -170,14 +167,16 @@ class SymbolicPolicy(Policy[Stage]):
                 f"{', '.join(relevant.names)}: the planner has shown that no plan exists"
                 f"{keeping}{unseen}"
             )
-        return Planned(problem, task, relevant, _finish(task, result), 1)
+        return Planned(
+            problem, task, relevant, _finish(task, result, conduct_of(self.ontology).late), 1
+        )
 
     def _said(self, constraints: Sequence[Expression], inventory: Inventory) -> str:
         return constraints_said(constraints, self.reader.taxonomy, inventory)
 
 
-def _finish(task: Task, result: SearchResult) -> Plan:
+def _finish(task: Task, result: SearchResult, late: Collection[str]) -> Plan:
     assert result.plan is not None
     actions = result.plan if result.optimal else eliminate(task, result.plan)
-    actions = switch_late(task, actions)
+    actions = postpone(task, actions, late)
     return Plan(macro_blocks(task, actions), result.optimal, result.planner, result.seconds)

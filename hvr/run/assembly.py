@@ -15,6 +15,7 @@ from hvr.report.run_page.scenes import AFTER, BEFORE
 from hvr.run.folder import RunFolder
 from hvr.run.recorder import Listener, Recorder
 from hvr.run.request import RunRequest
+from hvr.run.sharing import shared_graph
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,10 @@ def assembled(
         )
         env = open_environment(request.environment, setup, request.faults)
         ontology, agent = request.world.scene_ontology, request.world.agent
-        world = open_world(env, folder.path / "graph", ontology=ontology, senses=options.senses)
+        shared = shared_graph(request, folder)
+        world = open_world(
+            env, folder.path / "graph", ontology=ontology, senses=options.senses, shared=shared
+        )
         folder.write_scene(BEFORE, env.last_event.metadata, world.names)
         folder.write("domain.pddl", agent.path.read_text(encoding="utf-8"))
         policy = request.policy.open(

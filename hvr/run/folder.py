@@ -21,6 +21,7 @@ scene-after.json   the same after the last one
 trace.jsonl     one event a line, written as it happens
 graph/          the knowledge graph, as a file of its changes
 graph.ttl       the same as Turtle, written at the end
+shared.json     with a store: under which name the graph is there
 run.lock        while the run goes on: a lock that ends with its process
 
 A run that broke off can be gone on with. It is then done again from the beginning in the same
@@ -52,7 +53,7 @@ from hvr.report.run_page.state import ACCOUNT, LOCK, RunState, read_account
 from hvr.values import cached_property
 
 _STAYS = re.compile(
-    r"task\.json|run\.lock|llm\.jsonl|llm-aside\.jsonl|planner\.jsonl|library\.ttl|prompts"
+    r"task\.json|run\.lock|llm\.jsonl|llm-aside\.jsonl|planner\.jsonl|library\.ttl|prompts|shared\.json"
     r"|ledger\.sqlite.*|broken-\d+"
 )
 """What a run is gone on with."""

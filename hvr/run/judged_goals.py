@@ -1,4 +1,4 @@
-"""Plans judged against the goals that a sentence can mean in a kitchen.
+"""Plans judged against the goals that a sentence can mean in a scene.
 
 A goal with several stages is judged as one: the actions remember which of its stages have been
 reached, in their order, and all of them must have been. Where a sentence can mean several things,
@@ -21,20 +21,17 @@ from hvr.language.saying import in_order
 from hvr.pddl import (
     TRUE,
     And,
-    Atom,
     Domain,
-    Formula,
-    Predicate,
     Problem,
     Step,
     Task,
     TypedName,
-    When,
     parse_constraint,
     parse_formula,
 )
 from hvr.retrieval.inventory import Inventory
 from hvr.retrieval.relevance import relevant_objects
+from hvr.solving.stages import remembering
 from hvr.validation import Validator
 from hvr.validation.sequences import action_of
 
@@ -96,7 +93,7 @@ def judge_by_goals(
 
 
 _NAME = re.compile(r"\b([a-z]+)-\d+\b")
-"""An object of a kitchen: its kind and a number."""
+"""An object of a scene: its kind and a number."""
 
 
 def _of_the_plan(stages: Sequence[Stage], plan: Sequence[Step]) -> tuple[Stage, ...]:
@@ -163,30 +160,6 @@ def judge_by_stages(
     return JudgedGoal(judge(validator, plan, seconds=seconds), validator, goal)
 
 
-def remembering(
-    domain: Domain, problem: Problem, stages: Sequence[Formula]
-) -> tuple[Domain, Problem]:
-    """Return a domain whose actions remember which conditions held before them, and in which order.
-
-    The goal is the problem's, reached after each condition has held, one after the other.
-    """
-    if not stages:
-        return domain, problem
-    marks = [Atom(f"stage-{number}-reached") for number in range(1, len(stages) + 1)]
-    # All conditions are evaluated before an action: of two stages the later is marked a step later.
-    due = [And((stage, *marks[number - 1 : number])) for number, stage in enumerate(stages)]
-    remembers = tuple(When(condition, mark) for condition, mark in zip(due, marks, strict=True))
-    actions = {
-        name: schema.replace(effect=And((schema.effect, *remembers)))
-        for name, schema in domain.actions.items()
-    }
-    predicates = {mark.predicate: Predicate(mark.predicate) for mark in marks}
-    return (
-        domain.replace(actions=actions, predicates={**domain.predicates, **predicates}),
-        problem.replace(goal=And((problem.goal, *marks))),
-    )
-
-
 def _fits(verdict: PlanVerdict) -> bool:
     """Say whether a plan needs most of its steps for its goal."""
     return verdict.repaired is not None and 2 * len(verdict.removed) <= len(verdict.plan)
@@ -198,7 +171,7 @@ def _findings(verdict: PlanVerdict) -> tuple[bool, int]:
     return unmended, missing + len(verdict.removed)
 
 
-def kitchen_problem(
+def scene_problem(
     world: World,
     inventory: Inventory,
     domain: Domain,
@@ -208,7 +181,7 @@ def kitchen_problem(
     """Return the problem of a goal, over the objects that it needs and those that a plan names.
 
     Args:
-        world: the kitchen.
+        world: the scene.
         inventory: what there is in it.
         domain: the actions.
         stages: the goal; the problem is that of the last stage, with the objects of all.
@@ -217,7 +190,7 @@ def kitchen_problem(
     objects = [TypedName(n, (world.graph.pddl_type(n),)) for n in inventory.classes]
     wanted = [parse_formula(stage.wanted, domain, objects, file="<goal>") for stage in stages]
     goal = parse_formula(stages[-1].text, domain, objects, file="<goal>")
-    chosen = {*relevant_objects(wanted, inventory).names, *named}
+    chosen = {*relevant_objects(wanted, inventory, domain).names, *named}
     sources = {world.names.source(name) for name in chosen}
     chosen |= {name for name in sources if name is not None}
     for name in list(chosen):

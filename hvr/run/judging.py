@@ -12,7 +12,7 @@ from hvr.judging.combined import check, measure
 from hvr.judging.model import ask
 from hvr.judging.symbolic import judge
 from hvr.judging.verdict import Critique, CritiqueKind, PlanVerdict
-from hvr.knowledge.ontology import Ontology, load_ontology
+from hvr.knowledge.ontology import Ontology
 from hvr.language.goals import Goal, Stage, end_conditions
 from hvr.language.readers import make_reader
 from hvr.language.taxonomy import Taxonomy
@@ -27,7 +27,7 @@ from hvr.pddl import (
     read_plan,
 )
 from hvr.retrieval.inventory import Inventory
-from hvr.run.judged_goals import judge_by_goals, kitchen_problem
+from hvr.run.judged_goals import judge_by_goals, scene_problem
 from hvr.tools.tool_plan import ToolPlan
 from hvr.validation import Validator
 from hvr.validation.sequences import action_of
@@ -43,9 +43,9 @@ class Asked:
     Args:
         problem: file of a problem.
         goal: a sentence.
-        goal_pddl: file of a goal about objects of a kitchen.
-        scene: the kitchen of a goal.
-        domain: file of the domain; None for hvr's kitchen.
+        goal_pddl: file of a goal about objects of a scene.
+        scene: the scene of a goal.
+        domain: file of the domain; None for that of the scene's world.
         lenient: whether to overlook what leaves the meaning of a file clear.
     """
 
@@ -107,7 +107,7 @@ def judge_plan(plan: Path, asked: Asked, *, seconds: float) -> tuple[JudgedPlan,
         UsageError: it does not say what the plan is for, or says it twice.
         DataFileError: a file is missing or damaged.
         PddlError: a PDDL file is wrong.
-        SceneError: there is no such kitchen.
+        SceneError: there is no such scene.
     """
     given = [asked.problem is not None, asked.goal is not None, asked.goal_pddl is not None]
     if sum(given) > 1:
@@ -129,7 +129,7 @@ def judge_plan(plan: Path, asked: Asked, *, seconds: float) -> tuple[JudgedPlan,
             f"what is {plan} for? Say it with a sentence, a condition in PDDL, or a problem",
             field="goal",
         )
-    return (_judged_in_kitchen(file, steps, asked, seconds),)
+    return (_judged_in_scene(file, steps, asked, seconds),)
 
 
 def _domain(asked: Asked) -> Domain:
@@ -158,19 +158,20 @@ def _parts_of_run(folder: Path) -> Iterable[tuple[Path, tuple[Step, ...], Valida
         number += 1
 
 
-# In a kitchen -----------------------------------------------------------------------------------
+# In a scene -------------------------------------------------------------------------------------
 
 
-def _judged_in_kitchen(
+def _judged_in_scene(
     file: Path, steps: tuple[Step, ...], asked: Asked, seconds: float
 ) -> JudgedPlan:
-    from hvr.envs.kitchen import Kitchen
-    from hvr.envs.scenes import load_scene
+    from hvr.envs.registry import EnvironmentSetup, open_environment
 
     domain = _domain(asked)
-    scene = load_scene(asked.scene or load_world().first_scene)
-    ontology = world_of_scene(scene.name).scene_ontology
-    world = open_world(Kitchen(scene), ontology=ontology)
+    scene = asked.scene or load_world().first_scene
+    place = world_of_scene(scene)
+    ontology = place.scene_ontology
+    environment = open_environment(place.environments[0], EnvironmentSetup(scene=scene))
+    world = open_world(environment, ontology=ontology)
     inventory = world.inventory()
     actions = tuple([action_of(step) for step in steps])
 
@@ -182,7 +183,7 @@ def _judged_in_kitchen(
             goals = _goals(asked.goal, ontology, domain, inventory)
         else:
             assert asked.goal_pddl is not None
-            goals = (Goal((with_ends(asked.goal_pddl.read_text(encoding="utf-8")),)),)
+            goals = (Goal((with_ends(asked.goal_pddl.read_text(encoding="utf-8"), ontology),)),)
     except (LanguageError, ImpossibleGoalError) as error:
         return undecided(f"the goal is not understood: {error}")
     except OSError as error:
@@ -190,11 +191,11 @@ def _judged_in_kitchen(
     strange = _strange(actions, inventory)
     if strange:
         named = ", ".join(strange[:_MOST_OBJECTS_NAMED])
-        return undecided(f"{scene.name} has no {named}", goals[0].stages[-1].text)
+        return undecided(f"{inventory.scene} has no {named}", goals[0].stages[-1].text)
     named_objects = [name for action in actions for name in action.args]
 
     def problem_of(stages: Sequence[Stage]) -> Problem:
-        return kitchen_problem(world, inventory, domain, stages, named_objects)
+        return scene_problem(world, inventory, domain, stages, named_objects)
 
     found = judge_by_goals(goals, problem_of, domain, steps, seconds=seconds)
     return JudgedPlan(file, found.verdict, steps, found.validator, found.goal, found.reading)
@@ -216,10 +217,10 @@ def _strange(actions: Sequence[GroundAction], inventory: Inventory) -> list[str]
     return sorted({name for action in actions for name in action.args} - known)
 
 
-def with_ends(wanted: str) -> Stage:
-    """Return a goal in PDDL with the preferences for how a kitchen is left."""
+def with_ends(wanted: str, ontology: Ontology) -> Stage:
+    """Return a goal in PDDL with the preferences of an ontology for how a scene is left."""
     holding = "(holding" in wanted
-    ends = end_conditions(Taxonomy(load_ontology()), set(), holding=holding)
+    ends = end_conditions(Taxonomy(ontology), set(), holding=holding)
     return Stage(wanted, tuple(ends))
 
 

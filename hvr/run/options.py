@@ -43,6 +43,8 @@ class Options:
         reader: who reads the request for the symbolic policy, one of
             `hvr.language.readers.READERS`; None for both where the extra `language` is installed,
             and for the grammar elsewhere.
+        store: address of a SPARQL server that gets the graph of the run, too, change by change
+            (docs/knowledge.md); None for none.
         reading: which reading of a request is meant that can be read in several ways, from 1.
     """
 
@@ -63,6 +65,7 @@ class Options:
     faults: Path | None = None
     reader: str | None = None
     reading: int | None = None
+    store: str | None = None
 
     def __post_init__(self) -> None:
         check_positive("budget", self.budget)
@@ -75,6 +78,10 @@ class Options:
                 f"unknown sight {self.sight!r} (sights: {', '.join(Sight)})", field="sight"
             )
         check_reader(self.reader)
+        if self.store is not None:
+            from hvr.knowledge.sparql_server import ServerAddress
+
+            ServerAddress.read(self.store, {})
         if not 0 <= as_float(self.error_rate) < 0.5:
             raise UsageError(
                 f"error_rate must be from 0 to below 0.5, not {brief(self.error_rate)}",

@@ -66,7 +66,8 @@ def verify(
     asked = request or asked
     if not asked:
         raise UsageError(
-            f"what was asked? Give the request, such as 'make coffee' ({path})", field="request"
+            f"what was asked? Give the request, the sentence that the plan is for ({path})",
+            field="request",
         )
     verifier = load_kitchen_verifier() if model is None else Verifier.load(Path(model))
     return judge(verifier, causal_links(*parts), asked)

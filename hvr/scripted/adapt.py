@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from hvr.pddl import GroundAction, Task
-from hvr.scripted.step_errors import NAVIGATION, Steps
+from hvr.scripted.step_errors import Steps, is_walk
 
 Providers = Mapping[str, tuple[Steps, ...]]
 """For each literal the step sequences that establish it in the ground truth, in order."""
@@ -31,7 +31,7 @@ def providers_of(task: Task, steps: Sequence[GroundAction]) -> Providers:
     bits = task.initial.bits
     walk: list[GroundAction] = []
     for step in steps:
-        walk = [step] if step.name == NAVIGATION else [*walk[:1], step]
+        walk = [step] if is_walk(step) else [*walk[:1], step]
         following = task.ground(step).apply(bits)
         gained = [str(a) for a in task.atoms_in(following & ~bits)]
         lost = [f"(not {a})" for a in task.atoms_in(bits & ~following)]

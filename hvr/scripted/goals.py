@@ -27,6 +27,7 @@ _NEVER_TWO = re.compile(
     r" \((\w+) \?\1\) \(\3 \?\2\)\)\)\)\)"
 )
 _WRITTEN = re.compile(r"^Goal that was written:\s*(\{.*\})\s*$", re.MULTILINE)
+_WRITTEN_PDDL = re.compile(r"^Goal that was written:\s*(\(.*\))\s*$", re.MULTILINE)
 _NO_PREDICATES = ("placed_at", "is_ready", "heated_up", "prepared")
 
 _Json = dict[str, Any]
@@ -41,6 +42,8 @@ def goal_answer(script: Script, errors: ErrorModel, request: Request, streams: S
     if script.goal is None:
         raise ModelError("the simulated model knows no goal", kind="request")
     prompt = request.messages[-1].text
+    if request.schema is None:
+        return _formula(script.goal, errors, request, streams)
     true = {**_written(script.goal), **_throughout(script.constraints)}
     if request.purpose == "goal":
         listed = prompt.partition("\nKinds:\n")[2].partition("\nRequest:")[0]
@@ -50,6 +53,27 @@ def goal_answer(script: Script, errors: ErrorModel, request: Request, streams: S
     if before is not None and streams("feedback").random() >= errors.improve:
         return before[1]
     return json.dumps(true)
+
+
+def _formula(goal: Expression, errors: ErrorModel, request: Request, streams: Streams) -> str:
+    """Return a goal as PDDL, in the first answer with errors in its parts."""
+    if request.purpose != "goal":
+        before = _WRITTEN_PDDL.search(request.messages[-1].text)
+        kept = before is not None and streams("feedback").random() >= errors.improve
+        return before[1] if before is not None and kept else str(goal)
+    parts = list(goal.operands) if isinstance(goal, And) else [goal]
+    written: list[str] = []
+    for number, part in enumerate(parts):
+        rng = streams(f"literal {number}")
+        wrong = rng.random() < errors.error * errors.conditions
+        kind = errors.kind(CONDITION_KINDS, rng) if wrong else None
+        if kind == "literal_negated":
+            written.append(str(part.operand) if isinstance(part, Not) else f"(not {part})")
+        elif kind == "literal_unknown_predicate":
+            written.append(f"({rng.choice(_NO_PREDICATES)})")
+        elif kind != "literal_dropped":
+            written.append(str(part))
+    return f"(and {' '.join(written or [str(parts[0])])})"
 
 
 def _written(goal: Expression) -> _Json:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from hvr.knowledge.conduct import load_conduct
 from hvr.llm.errors import ModelError
 from hvr.llm.model import Request
 from hvr.pddl import GroundAction
@@ -21,13 +22,7 @@ _OBJECT = re.compile(r"(?P<name>[a-z0-9][\w-]*) \((?P<cls>[\w-]+)\)(?::\s*(?P<ab
 _NAME = re.compile(r"\b[a-z]\w*-\d+\b")
 _HELD = re.compile(r"\b(?:held|holding|in the hand|in the robot's hand)\b")
 _NUMBERED = re.compile(r"^\s*\d+[.)]\s+(.+?)\s*$", re.MULTILINE)
-_WORDS = {
-    "a surface": "surface",
-    "a container": "container",
-    "turned on": "switched",
-    "toggled": "switched",
-}
-_SORTS = frozenset({"surface", "container", "heat source", "heats", "cutting tool", "cuts"})
+_SAME = {"turned on": "switched"}
 
 
 @dataclass(frozen=True)
@@ -146,12 +141,12 @@ def _uses(about: str) -> frozenset[str]:
     uses: set[str] = set()
     for part in (p.strip() for p in about.split(";")):
         words = [w.strip() for w in part.removeprefix("can be ").split(",")]
-        words = [_WORDS.get(w, w) for w in words]
+        words = [_SAME.get(w, w.removeprefix("a ")) for w in words]
         if part.startswith("can be "):
             uses.update(words)
         elif part.startswith("takes one "):
-            uses.add("surface")
+            uses.add(load_conduct().needs["on", 1])
         elif part.startswith("switched by "):
             uses.add("switched")
-        uses.update(w for w in words if w in _SORTS)
+        uses.update(w for w in words if w in load_conduct().sorts)
     return frozenset(uses)

@@ -6,39 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from random import Random
 
+from hvr.knowledge.conduct import load_conduct
 from hvr.scripted.parsed_prompt import ListedObject, class_of
-
-# The affordance that an argument needs, in the words of `ListedObject.uses`.
-_NEEDS = {
-    ("pick_up", 0): "picked up",
-    ("put_on", 0): "picked up",
-    ("put_on", 1): "surface",
-    ("put_in", 0): "picked up",
-    ("put_in", 1): "container",
-    ("drop_obj", 0): "picked up",
-    ("throw_away", 0): "picked up",
-    ("throw_away", 1): "container",
-    ("open_obj", 0): "opened",
-    ("close_obj", 0): "opened",
-    ("toggle_on", 0): "switched",
-    ("toggle_off", 0): "switched",
-    ("slice_obj", 0): "sliced",
-    ("crack_obj", 0): "cracked",
-    ("pour", 0): "filled",
-    ("pour", 1): "filled",
-    ("holding", 0): "picked up",
-    ("on", 0): "picked up",
-    ("on", 1): "surface",
-    ("in", 0): "picked up",
-    ("in", 1): "container",
-    ("opened", 0): "opened",
-    ("toggled", 0): "switched",
-    ("sliced", 0): "sliced",
-    ("cracked", 0): "cracked",
-    ("filled", 0): "filled",
-    ("contains", 0): "filled",
-}
-_INVENTED = ("spatula", "tray", "ladle", "whisk", "napkin", "oven", "colander", "chopstick")
 
 
 @dataclass(frozen=True)
@@ -89,7 +58,7 @@ class PromptObjects:
         others = [o for o in self.listed if o.name != name]
         same = [o.name for o in others if o.cls == self._class(name)]
         mine = next((o.uses for o in self.listed if o.name == name), frozenset[str]())
-        need = _NEEDS.get((what, place))
+        need = load_conduct().needs.get((what, place))
         fits = [o.name for o in others if (need in o.uses if need else mine & o.uses)]
         return rng.choice([name, *(same or fits)])
 
@@ -98,7 +67,7 @@ class PromptObjects:
         known = {o.name for o in self.listed} | self.mentioned | self.meant
         classes = {class_of(n) for n in known}
         numbers = [n for n in range(2, 100) if f"{class_of(name)}-{n}" not in known]
-        things = [t for t in _INVENTED if t not in classes]
+        things = [t for t in load_conduct().invented if t not in classes]
         same = f"{class_of(name)}-{rng.choice(numbers[:8])}"
         other = f"{rng.choice(things)}-{rng.randint(1, 3)}" if things else same
         return rng.choice((same, other)) if self._is_object(name) else other

@@ -11,6 +11,8 @@ from hvr.envs.kitchen import Kitchen
 from hvr.envs.scenes import Scene, load_scene
 from hvr.errors import UsageError
 from hvr.execution.world import open_world
+from hvr.knowledge.conduct import load_conduct
+from hvr.knowledge.wording import load_wording
 from hvr.pddl import Expression, GroundAction, Problem, Task, parse_formula
 from hvr.plans import AABlock, MacroAction
 from hvr.policies.macro import block_conditions, block_name
@@ -20,7 +22,6 @@ from hvr.tasks import PaperTask
 from hvr.world_file import world_of_scene
 
 _INSTANCE = re.compile(r"\b[a-z]+-\d+\b")
-_FILL = re.compile(r"fill with water (.+) with (\S+)")
 _ARTICLES = frozenset({"the", "a", "an"})
 _NTH = ("another", "a third", "a fourth", "a fifth", "a sixth", "a seventh", "an eighth")
 _AGAIN = ("again", "a third time", "a fourth time", "a fifth time", "a sixth time")
@@ -125,10 +126,11 @@ def scene_name(scene: str | Scene) -> str:
 def _objects(steps: Iterable[GroundAction], inventory: Inventory) -> tuple[str, ...]:
     """Return the objects of a plan: named ones, their switches, and what they stand on or in."""
     names = {name for action in steps for name in action.args}
-    names |= set(inventory.of("Floor"))
-    for pair in (*inventory.pairs("knob_of"), *inventory.pairs("faucet_of")):
-        if names & set(pair):
-            names |= set(pair)
+    ontology = inventory.ontology
+    names |= {n for ground in ontology.subjects("isGround") for n in inventory.of(ground)}
+    for prop in ontology.subjects("joinsSwitch"):
+        for predicate in ontology.predicates(prop):
+            names |= {n for pair in inventory.pairs(predicate) if names & set(pair) for n in pair}
     waiting = list(names)
     while waiting:
         parent = inventory.parents.get(waiting.pop())
@@ -150,7 +152,7 @@ def _sentence(text: str, classes: Mapping[str, str], names: dict[str, list[str]]
     def noun_phrase(match: re.Match[str], article: str = "the") -> str:
         return f"{article} {_noun(classes[match[0]])}"
 
-    text = _FILL.sub(r"fill \1 with water from \2", text)
+    text = _as_order(text)
     sentence = _capital(_INSTANCE.sub(noun_phrase, text))
     before = names.setdefault(sentence, [])
     before.append(text)
@@ -163,10 +165,23 @@ def _sentence(text: str, classes: Mapping[str, str], names: dict[str, list[str]]
     return _capital(_INSTANCE.sub(noun_phrase, nth))
 
 
+def _as_order(text: str) -> str:
+    """Return the name of a block as somebody would ask for it, where that is said otherwise."""
+    for use in load_conduct().uses:
+        if use.sentence:
+            pattern = re.escape(use.title.text)
+            pattern = pattern.replace(r"\{0\}", "(.+)").replace(r"\{1\}", r"(\S+)")
+            match = re.fullmatch(pattern, text)
+            if match:
+                return use.sentence.fill(match.groups())
+    return text
+
+
 def _noun(object_class: str) -> str:
     words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", object_class).lower().split()
     # "bread sliced" is sliced bread.
-    return " ".join([words[-1], *words[:-1]] if words[-1] in {"sliced", "cracked"} else words)
+    is_piece = object_class.lower() in load_wording().wholes
+    return " ".join([words[-1], *words[:-1]] if is_piece else words)
 
 
 def _capital(text: str) -> str:

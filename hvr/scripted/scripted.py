@@ -9,6 +9,7 @@ from random import Random
 
 from hvr.envs.scenes import Scene
 from hvr.errors import UsageError
+from hvr.knowledge.wording import load_wording
 from hvr.llm.errors import ModelError
 from hvr.llm.model import Answer, Request, Usage
 from hvr.llm.options import ModelOptions
@@ -331,5 +332,5 @@ def _named(steps: Iterable[GroundAction], objects: PromptObjects) -> Steps:
 def _listed_class(name: str, listed: dict[str, str]) -> str | None:
     """Return the listed class of an object, or of the whole that it is a piece of."""
     kind = class_of(name)
-    whole = kind.removesuffix("sliced").removesuffix("cracked")
+    whole = load_wording().wholes.get(kind, kind)
     return listed.get(kind) or listed.get(whole)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 
+from hvr.knowledge.conduct import load_conduct
 from hvr.pddl import GroundAction
 from hvr.scripted.error_model import STEP_KINDS, ErrorModel
 from hvr.scripted.prompt_objects import PromptObjects
@@ -14,7 +15,6 @@ Steps = tuple[GroundAction, ...]
 Streams = Callable[[str], Random]
 """Random numbers by label; the same label always gives the same numbers."""
 
-NAVIGATION = "navigate_to_obj"
 _NO_ACTIONS = ("grab_with_both_hands", "wait_for", "wipe_obj", "stir", "check_obj", "push_obj")
 
 
@@ -104,16 +104,22 @@ class StepErrors:
         if not self.walks:
             return
         for thing in self.objects.listed:
-            if (NAVIGATION, (thing.name,)) != (step.name, step.args):
-                yield GroundAction(NAVIGATION, (thing.name,))
-            if "opened" in thing.uses and step.args[:1] != (thing.name,):
-                yield GroundAction("open_obj", (thing.name,))
+            for name, need in load_conduct().idle:
+                other = GroundAction(name, (thing.name,))
+                same = other == step if not need else step.args[:1] == other.args
+                if not same and (not need or need in thing.uses):
+                    yield other
+
+
+def is_walk(step: GroundAction) -> bool:
+    """Return whether a step only leads to something."""
+    return step.name in load_conduct().walks
 
 
 def possible(steps: Sequence[GroundAction], number: int) -> list[str]:
     """Return the kinds of errors that a step can have."""
     step = steps[number]
-    moves = step.name == NAVIGATION
+    moves = is_walk(step)
     is_possible = dict.fromkeys(STEP_KINDS, True)
     is_possible["dropped"] = not moves
     is_possible["missing_navigation"] = moves

@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 
 from hvr.pddl import GroundAction
 from hvr.scripted.prompt_objects import PromptObjects
-from hvr.scripted.step_errors import NAVIGATION, Steps
+from hvr.scripted.step_errors import Steps, is_walk
 
 _STEP = re.compile(r"(?<!after )\b(?:step|line|action) (\d+)\b", re.IGNORECASE)
 
@@ -33,7 +33,7 @@ class _Part:
     @property
     def walks(self) -> bool:
         """Whether all its steps are navigation."""
-        return all(step.name == NAVIGATION for step in (*self.written, *self.true))
+        return all(map(is_walk, (*self.written, *self.true)))
 
     @property
     def is_added(self) -> bool:

@@ -2,12 +2,12 @@
 
 * `eliminate`: leave out steps whose removal keeps the plan valid (action elimination,
   Nakhost & Müller 2010), greedily.
-* `switch_late`: turn appliances on only when what they work on is in place.
+* `postpone`: do some actions late: turn appliances on only when what they work on is in place.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from hvr.pddl import GroundAction, Task
 from hvr.validation import Validator, minimise
@@ -40,16 +40,21 @@ def eliminate(task: Task, actions: Sequence[GroundAction]) -> Steps:
     return tuple(actions) if kept is None else tuple([actions[i] for i in kept])
 
 
-def switch_late(task: Task, actions: Sequence[GroundAction]) -> Steps:
-    """Move each `toggle_on` as far back as the plan stays valid."""
-    # From the end, so that one moved already does not stand in the way of those before it, except
-    # another `toggle_on`: the order of these among themselves is kept.
+def postpone(task: Task, actions: Sequence[GroundAction], late: Collection[str]) -> Steps:
+    """Move each action of some names as far back as the plan stays valid.
+
+    Args:
+        task: the task.
+        actions: a plan.
+        late: names of the actions; the order of these among themselves is kept.
+    """
+    # From the end, so that one moved already does not stand in the way of those before it.
     steps = list(actions)
     for position in range(len(steps) - 1, -1, -1):
-        if steps[position].name != "toggle_on":
+        if steps[position].name not in late:
             continue
         place = position
-        while place + 1 < len(steps) and steps[place + 1].name != "toggle_on":
+        while place + 1 < len(steps) and steps[place + 1].name not in late:
             swapped = [*steps]
             swapped[place], swapped[place + 1] = swapped[place + 1], swapped[place]
             if not reaches_goal(task, swapped):

@@ -134,10 +134,14 @@ def seen_links(plans: Iterable[ToolPlan]) -> tuple[Link, ...]:
 def only_seen(graph: ToolGraph, plans: Iterable[ToolPlan]) -> ToolGraph:
     """Return the graph with only those links that occur in some plans, such as the training ones.
 
-    A published graph may have been made from all plans and so leak the links of test plans.
+    A published graph may have been made from all plans and so leak the links of test plans. A graph
+    without links gets those of the plans.
     """
-    seen = set(seen_links(plans))
-    return graph.with_links(link for link in graph.links if link in seen)
+    seen = [(a, b) for a, b in seen_links(plans) if a in graph and b in graph]
+    if not graph.links:
+        return graph.with_links(seen)
+    kept = set(seen)
+    return graph.with_links(link for link in graph.links if link in kept)
 
 
 def _first(folder: Path, *names: str) -> Path:

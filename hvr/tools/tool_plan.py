@@ -1,4 +1,4 @@
-"""Plans over tools: the value that loaders, verifiers and correctors exchange."""
+"""Plans over tools: the value that loaders, verifiers and judges exchange."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ from hvr.pddl import (
 )
 from hvr.pddl.conditions import Operator
 from hvr.pddl.lexer import Source
-from hvr.pddl.plan import numbered_steps, plain_steps, step_reader
+from hvr.pddl.plain_plan import plain_plan
 from hvr.validation.report import OnFailure, Outcome, ValidationReport
 from hvr.validation.sequences import (
     SequenceRun,
@@ -51,6 +51,7 @@ EXACT = Fraction(0)
 """How far numeric conditions may be missed: not at all."""
 
 _MOST_TEXTS = 200_000
+_CALLS = "the steps were read as action(object, …)"
 
 
 class Validator(Stepper):
@@ -162,28 +163,25 @@ class Validator(Stepper):
         overlooked = tuple([f"{w.location}: {w.message}" for w in text.warnings])
         domain = self.task.domain
         timed = domain.durative_actions or domain.moves or self.task.problem.timed_init
-        steps = None
-        if self._by_states and not timed:
-            steps = plain_steps(text.text)
-            if steps is None and self.epsilon < 1:
-                steps = numbered_steps(text.text)
-        if steps is not None:
-            known, count = self._by_text, len(steps)
+        plain = plain_plan(text, self.epsilon) if self._by_states and not timed else None
+        if plain is not None:
+            steps, known, count = plain.steps, self._by_text, len(plain.steps)
             operators = (known.get(step) or self._operator(step) for step in steps)
             report = check_quickly(self.state, operators, count, self.step_number)
             if not isinstance(report, ValidationReport) and on_failure is OnFailure.STOP:
                 # What is behind the step that cannot be executed is not read.
-                step_at, before = step_reader(text), [_action(step) for step in steps[:report]]
+                step_at, before = plain.read, [_action(step) for step in steps[:report]]
                 failing = [step_at(report + 1)] if report < count else []
                 report = self._explained(before, failing).replace(steps=count)
                 report = with_steps(report, step_at, self.step_number)
             if isinstance(report, ValidationReport):
-                return report.replace(notes=overlooked) if overlooked else report
+                told = (*report.notes, *overlooked, *((_CALLS,) if plain.calls else ()))
+                return report.replace(notes=told) if told else report
         plan = read_plan(text.text, file=text.file, lenient=lenient)
         report = self.check(plan.steps, on_failure=on_failure)
         notes = [*overlooked, *(f"{w.location}: {w.message}" for w in plan.warnings)]
         if plan.notation == "call":
-            notes.append("the steps were read as action(object, …)")
+            notes.append(_CALLS)
         return report.replace(notes=(*report.notes, *notes)) if notes else report
 
     def _explained(

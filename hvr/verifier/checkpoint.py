@@ -2,8 +2,8 @@
 
 verifier.json                settings, tools and links, counts of paths, thresholds
 verifier-….safetensors       the tensors; `verifier.safetensors` in folders of earlier versions
-corrector-….json             the corrector, if it has one (`hvr.verifier.correction.corrector_file`)
-corrector-….safetensors      its tensors
+judge-….json                 the judge, if it has one (`hvr.verifier.judgement.judge_file`)
+judge-….safetensors          its tensors
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def tools_fingerprint(tools: ToolGraph) -> str:
 def save(
     verifier: Verifier,
     folder: Path,
-    corrector: str | None = None,
+    judge: str | None = None,
     others: Mapping[str, bytes] = MappingProxyType({}),
     *,
     half: bool = False,
@@ -63,9 +63,8 @@ def save(
 
     Args:
         verifier: the verifier.
-        folder: created if it is missing. A verifier in it, and its corrector, are replaced in one
-            step.
-        corrector: file of the corrector among the others.
+        folder: created if it is missing. A verifier in it, and its judge, are replaced in one step.
+        judge: file of the judge among the others.
         others: contents of more files by name.
         half: whether to keep the tensors in half precision, which halves the file.
 
@@ -90,11 +89,11 @@ def save(
         "tools": _tools_json(verifier.tools),
         "counts": [[list(p), n] for p, n in sorted(verifier.counts.counts.items())],
         "tensors": digest(data),
-        "corrector": corrector,
+        "judge": judge,
     }
     text = json.dumps(values, ensure_ascii=False)
     parts = {name_of("verifier", digest(data), ".safetensors"): data, **others}
-    write_set(folder / VALUES, text, parts, ("verifier", "corrector"))
+    write_set(folder / VALUES, text, parts, ("verifier", "corrector", "judge"))
 
 
 def load(folder: Path, encoder: Encoder | None = None) -> Verifier:
@@ -160,7 +159,7 @@ def read_values(path: Path, what: str, kind: str, version: int) -> dict[str, Any
 
     Args:
         path: of the file.
-        what: `verifier` or `corrector`, for messages.
+        what: `verifier` or `judge`, for messages.
         kind: that the file must declare.
         version: that the file must have.
 
@@ -185,7 +184,7 @@ def read_tensors(folder: Path, stem: str, expected: str) -> bytes:
 
     Args:
         folder: of the checkpoint.
-        stem: `verifier` or `corrector`.
+        stem: `verifier` or `judge`.
         expected: their digest.
 
     Raises:

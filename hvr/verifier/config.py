@@ -49,6 +49,9 @@ class VerifierConfig:
         compress_spans: lengths of COMPRESS.
         insert: probability that an operation inserts a superfluous step; hvr's own, 0 in the
             paper.
+        negatives: `paper`, or `more`, which adds those of `hvr.verifier.wrong_plans`: for other
+            requests, without a tail, with superfluous steps, in wrong order, with tools that do not
+            exist.
         drop_tail: spans may end with the last step; hvr's own, never in the paper.
         tau: temperature of the soft target (equation 9); the best on UltraTool, figure 11.
         margin: of the ranking loss per unit of cost (equation 21).
@@ -97,6 +100,7 @@ class VerifierConfig:
     by_motif: float = 0.75
     compress_spans: tuple[int, ...] = (2, 3, 4)
     insert: float = 0.0
+    negatives: Literal["paper", "more"] = "paper"
     drop_tail: bool = False
     tau: float = 0.6
     margin: float = 0.2
@@ -171,15 +175,26 @@ class VerifierConfig:
         return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
 
     @classmethod
-    def from_dict(cls, given: object, where: str = "the configuration") -> VerifierConfig:
-        """Return a configuration from plain values; missing fields have their defaults.
+    def from_dict(
+        cls,
+        given: object,
+        where: str = "the configuration",
+        base: VerifierConfig | None = None,
+    ) -> VerifierConfig:
+        """Return a configuration from plain values; missing fields are those of `base`.
+
+        Args:
+            given: a table of fields.
+            where: it stands, for messages.
+            base: `VerifierConfig()` if None.
 
         Raises:
             UsageError: a field is unknown or has a value of another kind.
         """
         if not isinstance(given, dict):
             raise UsageError(f"{where} must be a table of names and values")
-        known = {f.name: getattr(cls(), f.name) for f in fields(cls)}
+        base = base or cls()
+        known = {f.name: getattr(base, f.name) for f in fields(cls)}
         values: dict[str, Any] = {}
         for name, value in given.items():
             if name not in known:
@@ -187,7 +202,7 @@ class VerifierConfig:
                     f"{where}: unknown field {name!r} (fields: {', '.join(sorted(known))})"
                 )
             values[name] = _fitting(name, value, known[name], where)
-        return replace(cls(), **values)
+        return replace(base, **values)
 
     def save(self, path: Path) -> None:
         """Write a YAML file.
@@ -200,15 +215,19 @@ class VerifierConfig:
         write_whole(path, yaml.safe_dump(self.to_dict(), sort_keys=False))
 
     @classmethod
-    def load(cls, path: Path) -> VerifierConfig:
-        """Read a YAML file.
+    def load(cls, path: Path, base: VerifierConfig | None = None) -> VerifierConfig:
+        """Read a YAML file; fields that it lacks are those of `base`.
+
+        Args:
+            path: of the file.
+            base: `VerifierConfig.small()` if None.
 
         Raises:
             DataFileError: it cannot be read or is not YAML.
             UsageError: a field is unknown or has a value of another kind.
         """
         given = read_yaml(path)
-        return cls.from_dict({} if given is None else given, str(path))
+        return cls.from_dict({} if given is None else given, str(path), base or cls.small())
 
 
 _COUNTS = (
@@ -220,6 +239,7 @@ _CHOICES = {
     "step_names": ("keep", "remove"),
     "compatibility": ("auto", "types", "links"),
     "readout": ("mean", "mean_max"),
+    "negatives": ("paper", "more"),
     "schedule": ("constant", "cosine"),
     "device": ("auto", "cpu", "cuda"),
 }

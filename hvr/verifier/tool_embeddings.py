@@ -50,6 +50,24 @@ class TextTable:
             self._rows.update({(role, t): size + i for i, t in enumerate(new)})
         return np.fromiter((self._rows[role, t] for t in texts), np.int64, len(texts))
 
+    def know(self, texts: Sequence[str], vectors: Floats) -> None:
+        """Take over vectors of texts that were encoded before.
+
+        Args:
+            texts: the texts.
+            vectors: of each (texts, dimension).
+
+        Raises:
+            ValueError: there are not as many vectors as texts.
+        """
+        if len(vectors) != len(texts):
+            raise ValueError("texts and vectors do not match")
+        places = {t: i for i, t in enumerate(texts) if ("query", t) not in self._rows}
+        if places:
+            self._parts.append(np.asarray(vectors[list(places.values())], dtype=np.float32))
+            size = len(self._rows)
+            self._rows.update({("query", t): size + i for i, t in enumerate(places)})
+
     @property
     def matrix(self) -> Floats:
         """All vectors (rows, dimension)."""

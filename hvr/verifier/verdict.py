@@ -60,6 +60,7 @@ class Verdict:
         edge_risks: P^E, by edge of `graph.all_edges`.
         thresholds: what they are held against.
         findings: risky steps and links with reasons, the riskiest first.
+        unknown: why the verifier does not know; empty if it does.
     """
 
     graph: PlanGraph
@@ -68,11 +69,12 @@ class Verdict:
     edge_risks: tuple[float, ...]
     thresholds: Thresholds
     findings: tuple[RiskFinding, ...] = ()
+    unknown: str = ""
 
     @property
     def accepted(self) -> bool:
-        """The score is not below its threshold."""
-        return self.score >= self.thresholds.graph
+        """The score is not below its threshold, and the verifier knows."""
+        return self.score >= self.thresholds.graph and not self.unknown
 
     @property
     def risky_nodes(self) -> tuple[int, ...]:
@@ -90,6 +92,8 @@ class Verdict:
         """Return the verdict with every step and finding, for people."""
         graph, at = self.graph, self.thresholds
         outcome = "accepted" if self.accepted else "below the threshold: look at it again"
+        if self.unknown:
+            outcome = f"no verdict: {self.unknown}"
         title = f"{graph.id}: " if graph.id else ""
         lines = [f"{title}score {self.score:.2f}, threshold {at.graph:.2f}, {outcome}"]
         if graph.request:
@@ -125,6 +129,7 @@ class Verdict:
             "request": self.graph.request,
             "score": round(self.score, 4),
             "accepted": self.accepted,
+            "unknown": self.unknown,
             "thresholds": asdict(self.thresholds),
             "nodes": [
                 {"tool": n.tool, "step": n.text, "risk": round(r, 4)}

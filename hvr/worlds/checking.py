@@ -18,7 +18,7 @@ from hvr.world_file import line_of
 from hvr.worlds.environment import Observation, check_timeless, place_of
 from hvr.worlds.folder import WorldFolder
 from hvr.worlds.observing import read_observation
-from hvr.worlds.sentences import read_goal
+from hvr.worlds.requests import pose
 from hvr.worlds.words import WorldWords, words_for
 
 _Result = TypeVar("_Result")
@@ -46,6 +46,15 @@ class _Check:
         for file in world.ontology_files:
             if self._there(file, "ontology") and domain is not None:
                 self.findings += _ties(file, domain)
+        for key, pattern in world.matching_nothing():
+            self._add(world.file, f"{key}: no file matches {pattern!r}", pattern)
+        for task_file in world.task_files:
+            self._there(task_file, "task_files")
+        if world.prompts is not None:
+            if world.prompts.is_dir():
+                self._read(partial(load_prompts, world=world.prompts), world.file)
+            else:
+                self._add(world.file, f"prompts: there is no folder {world.prompts}", "prompts")
         if domain is None:
             return self.findings
         if not domain.actions:
@@ -71,8 +80,6 @@ class _Check:
                 self._try(agent.domain, agent.path, agent.name)
         for name, file in world.scenes.items():
             self._scene(name, file)
-        if world.prompts is not None:
-            self._try(partial(load_prompts, world=world.prompts), world.file, "prompts")
         if not (problems or world.problem_files or world.tasks or world.scenes):
             self._add(world.file, "it names no problems: there is nothing to plan for", "domain")
         return self.findings
@@ -90,7 +97,7 @@ class _Check:
     def _goal(self, name: str, goal: str, problem: Problem, words: WorldWords | None) -> None:
         try:
             domain = self.world.domain
-            read_goal(goal, domain, problem, words or words_for(domain))
+            pose(goal, domain, problem, words or words_for(domain), self.world.ontology)
         except HvrError as error:
             self._add(self.world.file, f"the goal of the task {name!r}: {error}", goal)
 
@@ -133,8 +140,9 @@ class _Check:
     # findings
 
     def _try(self, make: Callable[[], _Result], file: Path, word: str) -> _Result | None:
-        if not self._there(file, word):
-            return None
+        return self._read(make, file) if self._there(file, word) else None
+
+    def _read(self, make: Callable[[], _Result], file: Path) -> _Result | None:
         try:
             return make()
         except HvrError as error:

@@ -55,7 +55,8 @@ def words_for(domain: Domain, ontology: Ontology | None = None) -> WorldWords:
     types = {name: _called(name, ontology) for name in ("object", *domain.types)}
     wording = Wording(
         MappingProxyType(actions), MappingProxyType(predicates), MappingProxyType(types),
-        MappingProxyType({}), MappingProxyType({}), frozenset(), frozenset(),
+        MappingProxyType({}), MappingProxyType({}), frozenset(),
+        MappingProxyType({}), MappingProxyType({}), frozenset(),
     )  # fmt: skip
     return WorldWords(wording, MappingProxyType(types))
 

@@ -11,8 +11,9 @@ from hvr.files import writing
 from hvr.knowledge.ontology import Ontology, load_ontology
 from hvr.llm.choice import ModelChoice
 from hvr.llm.meter import Meter
-from hvr.pddl import And, Domain, Problem, Task, print_domain, print_problem
+from hvr.pddl import And, Domain, Expression, Problem, Task, print_domain, print_problem
 from hvr.plans import Planned, PolicyContext
+from hvr.policies.llm.dialogue import Dialogue
 from hvr.policies.llm.facts import FactForesight
 from hvr.policies.llm.learning import keep_learnt
 from hvr.policies.llm.opening import open_equipment
@@ -24,6 +25,7 @@ from hvr.retrieval.relevance import Relevant
 from hvr.search.planners import Planner
 from hvr.validation import Validator
 from hvr.validation.promises import ground_constraints
+from hvr.worlds.goal_writing import GOALS, GoalWriter
 from hvr.worlds.words import WorldWords
 
 TRANSCRIPT = "llm.jsonl"
@@ -80,6 +82,17 @@ class ModelPlanner:
             self._check_possible(task)
         told = Relevant(dict.fromkeys(task.objects, "the problem names it"))
         return Planned(task.problem, task, told, record.plan, record.planner_calls)
+
+    def goal(self, problem: Problem) -> Expression:
+        """Return the goal that the model reads in the request.
+
+        Raises:
+            LLMError: it did not answer, or with nothing that can be used.
+        """
+        equipment = self.equipment
+        dialogue = Dialogue(equipment.model, equipment.prompts, equipment.temperature)
+        writer = GoalWriter(dialogue, equipment.domain, problem, self._words, equipment.planner)
+        return writer.write(self.request)
 
     def keep(self, planned: Planned, run: str) -> None:
         """Add the macro actions of a first plan that did what it should to the library.
@@ -145,11 +158,6 @@ def open_model(
         MissingExtraError: a package that the model needs is not installed.
         DataFileError: a file cannot be used.
     """
-    if is_goal(choice.setting):
-        raise UsageError(
-            f"{choice.setting} reads goals from requests in scenes; in other worlds the goal is "
-            "given", field="setting",
-        )  # fmt: skip
     if choice.library is not None and ontology is None:
         raise UsageError(
             "a library needs the words of a world's ontology: see hvr world new", field="library"
@@ -158,6 +166,9 @@ def open_model(
         with writing(folder):
             folder.mkdir(parents=True, exist_ok=True)
     pddl = {"domain": print_domain(domain), "problem": print_problem(problem)}
+    own = prompts or ANY_WORLD
+    if is_goal(choice.setting) and not (own / "goal.txt").is_file():
+        own = GOALS
     equipment, meter, library = open_equipment(
         PolicyContext(
             ontology=ontology or load_ontology(),
@@ -165,7 +176,7 @@ def open_model(
             agent=domain.name,
             planner=planner,
             model=choice,
-            prompts=prompts or ANY_WORLD,
+            prompts=own,
             about={"request": request, "pddl": pddl, "seed": seed},
             folder=folder,
             transcript=folder / TRANSCRIPT if folder is not None else None,

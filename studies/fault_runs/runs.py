@@ -8,7 +8,7 @@ from typing import Any
 
 from hvr.envs import Kitchen
 from hvr.envs.faults import FaultKind, FaultyEnvironment, Injection, NoisySense, Schedule
-from hvr.envs.skills import SHUFFLE
+from hvr.envs.thor.skills import SHUFFLE
 from hvr.errors import HvrError
 from hvr.execution.belief import Sight
 from hvr.execution.events import Event, Noticed, StepDone

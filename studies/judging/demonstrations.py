@@ -22,7 +22,7 @@ from hvr.language.goals import Stage
 from hvr.pddl import Domain, GroundAction, Problem, Task, parse_domain
 from hvr.retrieval.inventory import Inventory
 from hvr.retrieval.places import any_place
-from hvr.run.judged_goals import kitchen_problem
+from hvr.run.judged_goals import scene_problem
 from hvr.run.judging import with_ends
 from hvr.validation import Validator
 from studies.alfred import resolve_id, scene_from_alfred
@@ -96,7 +96,7 @@ def read_demonstration(record: Mapping[str, Any], wanted: str) -> Demonstration 
             names = tuple([world.names.name(str(i)) for i in ids])
             asked.append((str(interaction["action"]), names))
         named = [name for _, names in asked for name in names]
-        problem = problem_of(world, inventory, [with_ends(wanted)], named)
+        problem = problem_of(world, inventory, [with_ends(wanted, world.graph.ontology)], named)
         plan = _plan(Task(domain(), problem), asked)
     except HvrError:
         return None
@@ -124,7 +124,7 @@ def problem_of(
     """
     chosen = set(named)
     wider = [*chosen, *_bystanders(inventory, chosen)]
-    return any_place(kitchen_problem(world, inventory, domain(), stages, wider))
+    return any_place(scene_problem(world, inventory, domain(), stages, wider))
 
 
 def _bystanders(inventory: Inventory, chosen: set[str], count: int = 3) -> Iterator[str]:

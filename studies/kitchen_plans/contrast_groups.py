@@ -7,9 +7,15 @@ from difflib import SequenceMatcher
 
 from hvr.verifier.graph import PlanGraph
 from hvr.verifier.kitchen.graph import reading_of
-from hvr.verifier.kitchen.linked_plan import LinkedPlan
-from hvr.verifier.kitchen.marks import handles
+from hvr.verifier.kitchen.linked_plan import START, Fact, LinkedPlan
+from hvr.verifier.kitchen.marks import handles, is_so
+from hvr.verifier.kitchen.mention_reader import asked_of
+from hvr.verifier.kitchen.mentions import REMEMBERED
+from hvr.verifier.kitchen.outcome import PlanOutcome
+from hvr.verifier.kitchen.words import class_of
 from hvr.verifier.network.perturbations import Operation, Perturbed, unharmed
+
+_IN_PASSING = frozenset({"opened", "toggled", "near", "hand_empty", "present"})
 
 COST = 2.0
 """c of a plan that misses the request: it is no less wrong for being nearly right."""
@@ -30,9 +36,12 @@ def kitchen_family(
         true: a plan that does it.
         wrong: plans that do not, each with its kind of `misses.KINDS`.
         also: other plans that do it.
+
+    A wrong plan that does what the words ask for (`fulfils_as_said`) is left out.
     """
     good = [unharmed(reading_of(plan, request, plan_id)) for plan in (true, *also)]
-    return (*good, *(_marked(true, plan, request, plan_id) for _, plan in wrong))
+    missing = [plan for _, plan in wrong if not fulfils_as_said(request, plan, true)]
+    return (*good, *(_marked(true, plan, request, plan_id) for plan in missing))
 
 
 def _marked(true: LinkedPlan, plan: LinkedPlan, request: str, plan_id: str) -> Perturbed:
@@ -73,3 +82,25 @@ def _some(edges: tuple[int, ...], graph: PlanGraph, wanted: bool) -> tuple[int, 
         return edges
     last = len(graph.nodes) - 1
     return tuple(int(b == last) for _, b in graph.all_edges)
+
+
+def fulfils_as_said(request: str, plan: LinkedPlan, true: LinkedPlan) -> bool:
+    """Say whether a plan that misses the goal of a true one does what the words ask for.
+
+    "Put a clean plate on the table" was made of a goal for which the plate is washed. Where it is
+    clean from the start, a plan that only puts it there does what was said.
+    """
+    asked = asked_of(request)
+    outcome = PlanOutcome.of(plan)
+    if not any(s in asked.lasting and s not in outcome.states for s in asked.states):
+        return False
+    if not all(is_so(outcome, state, asked) for state in asked.states):
+        return False
+    made = [n.fact for n in true.ends if n.producer != START]
+    return {_lifted(f, true) for f in made if f.predicate not in REMEMBERED | _IN_PASSING} <= {
+        _lifted(f, plan) for f in (*(n.fact for n in plan.ends), *plan.start)
+    }
+
+
+def _lifted(fact: Fact, plan: LinkedPlan) -> tuple[str, bool, tuple[str, ...]]:
+    return fact.predicate, fact.positive, tuple(class_of(a, plan.types) for a in fact.args)

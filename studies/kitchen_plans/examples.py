@@ -11,11 +11,12 @@ from __future__ import annotations
 import json
 import lzma
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from hvr.errors import DataFileError
-from hvr.verifier.kitchen.linked_plan import LinkedPlan
+from hvr.verifier.kitchen.linked_plan import Fact, LinkedPlan
 from hvr.verifier.kitchen.words import class_of
 
 HELD_OUT_SCENES = frozenset(
@@ -47,6 +48,22 @@ class Example:
     true: LinkedPlan
     wrong: tuple[tuple[str, LinkedPlan], ...]
     also: tuple[LinkedPlan, ...] = ()
+
+    @property
+    def plans(self) -> tuple[LinkedPlan, ...]:
+        """All its plans."""
+        return (self.true, *(plan for _, plan in self.wrong), *self.also)
+
+    def started(self, start: Iterable[Fact]) -> Example:
+        """Return the example with what is so at the start; each plan gets what it names."""
+        facts = tuple(start)
+
+        def told(plan: LinkedPlan) -> LinkedPlan:
+            own = tuple(sorted(f for f in facts if f.args[0] in plan.types))
+            return replace(plan, start=own)
+
+        wrong = tuple((kind, told(plan)) for kind, plan in self.wrong)
+        return replace(self, true=told(self.true), wrong=wrong, also=tuple(map(told, self.also)))
 
     @property
     def scene(self) -> str:
@@ -83,6 +100,7 @@ def read_examples(path: Path) -> Iterator[Example]:
             for number, line in enumerate(file, 1):
                 try:
                     values = json.loads(line)
+                    start = tuple(map(Fact.parse, values.get("start", ())))
                     yield Example(
                         str(values["id"]),
                         str(values["world"]),
@@ -91,7 +109,7 @@ def read_examples(path: Path) -> Iterator[Example]:
                         LinkedPlan.from_json(values["true"]),
                         tuple((str(k), LinkedPlan.from_json(p)) for k, p in values["wrong"]),
                         tuple(map(LinkedPlan.from_json, values.get("also", ()))),
-                    )
+                    ).started(start)
                 except (KeyError, TypeError, ValueError) as error:
                     raise DataFileError(f"{path}:{number}: not an example: {error}") from error
     except (OSError, EOFError, lzma.LZMAError, UnicodeDecodeError) as error:
@@ -111,9 +129,11 @@ def write_examples(path: Path, examples: Iterable[Example]) -> None:
                 "world": e.world,
                 "source": e.source,
                 "texts": list(e.texts),
-                "true": e.true.to_json(),
-                "wrong": [[kind, plan.to_json()] for kind, plan in e.wrong],
-                "also": [plan.to_json() for plan in e.also],
+                "true": _without_start(e.true),
+                "wrong": [[kind, _without_start(plan)] for kind, plan in e.wrong],
+                "also": [_without_start(plan) for plan in e.also],
+                # Once for all plans of a request, which are of one world.
+                "start": sorted({str(f) for plan in e.plans for f in plan.start}),
             },
             ensure_ascii=False,
             separators=(",", ":"),
@@ -126,3 +146,9 @@ def write_examples(path: Path, examples: Iterable[Example]) -> None:
         path.write_bytes(lzma.compress(data) if path.suffix == ".xz" else data)
     except OSError as error:
         raise DataFileError(f"cannot write {path}: {error.strerror}") from error
+
+
+def _without_start(plan: LinkedPlan) -> dict[str, Any]:
+    values = plan.to_json()
+    del values["start"]
+    return values

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from hvr.calling.checks import check_result, has_type, type_name
 from hvr.calling.faults import FaultyTools, ToolFault, draw_faults
-from hvr.calling.guard import CallPolicy, GuardedTools
+from hvr.calling.guard import MOST_EQUAL_FAILURES, CallPolicy, GuardedTools
 from hvr.calling.log import redacted
 from hvr.calling.origins import ValueOrigin, ValueSource, places, trace
 from hvr.calling.python_world import PythonTools, open_module
@@ -138,9 +138,9 @@ def test_a_dry_run_reads_only(tools: PythonTools) -> None:
 
 def test_budget_and_equal_failures_end_a_loop(tools: PythonTools) -> None:
     broken = FaultyTools(tools, {"find_user": ToolFault(CallFailure.REFUSED)})
-    guarded = GuardedTools(broken, "shop", CallPolicy(budget=5))
-    found = [guarded.call(ANN).failure for _ in range(4)]
-    assert found == [CallFailure.REFUSED] * 3 + [CallFailure.NOT_ALLOWED]
+    guarded = GuardedTools(broken, "shop", CallPolicy(budget=MOST_EQUAL_FAILURES + 2))
+    found = [guarded.call(ANN).failure for _ in range(MOST_EQUAL_FAILURES + 1)]
+    assert found == [CallFailure.REFUSED] * MOST_EQUAL_FAILURES + [CallFailure.NOT_ALLOWED]
     assert [guarded.call(ORDERS).ok for _ in range(3)] == [True, True, False]
 
 

@@ -32,7 +32,7 @@ def invoke(monkeypatch: pytest.MonkeyPatch, *args: str) -> int:
     ("args", "code", "words"),
     [
         (["plan", ""], 2, ["empty"]),
-        (["plan"], 2, ["make coffee"]),
+        (["plan"], 2, ["request", "task"]),
         (["plan", "make coffee", "--task", "T2"], 2, ["either"]),
         (["plan", "xqzt frobnicate"], 2, ["xqzt", "docs/language.md"]),
         (["plan", "make cofvaxe"], 2, ["cofvaxe", "coffee"]),

@@ -65,6 +65,7 @@ CASES: Mapping[tuple[str, ...], str] = {
     ("tools", "import"): "tools.json",
     ("tools", "plan"): "parcels pick-up",
     ("tools", "run"): "parcels cancel",
+    ("tools", "graph"): "tools.json --json",
     ("completion",): "bash",
 }
 """Calls of commands that print something."""
@@ -72,8 +73,14 @@ LONG = {("solve",), ("verify", "plan"), ("kg", "check"), ("bench", "run")}
 
 ELSEWHERE = {
     ("scene", "serve"): "prints nothing",
+    ("tools", "serve-stats"): "prints a line and goes on until it is interrupted",
+    ("tools", "learn"): "tests/navigation/test_graph_commands.py, where there is a log",
     ("world", "new"): "prints a line about the folder that it made, and makes it only once",
     ("verify", "train"): "prints a line, as evaluate does, after long work",
+    **dict.fromkeys(
+        [("kg", "runs"), ("kg", "publish")],
+        "tests/knowledge/test_shared_graphs.py, where there is a server",
+    ),
     **dict.fromkeys(
         [("verify", "correct"), ("verify", "evaluate")],
         "tests/cli/test_cli_verify.py, where a verifier is trained",

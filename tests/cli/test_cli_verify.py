@@ -113,6 +113,51 @@ def test_a_good_plan_scores_above_a_bad_one(trained: Path, hvr_: Hvr, tmp_path: 
 
 
 @pytest.mark.slow
+def test_a_request_that_no_plan_is_like_gets_no_verdict(
+    trained: Path, hvr_: Hvr, tmp_path: Path
+) -> None:
+    plans = write(tmp_path / "plan.jsonl", [{**GOOD, "user_request": "quux xyzzy plugh"}])
+    ended = hvr_("verify", plans, "--model", trained / "verifier", "--json")
+    assert ended.code == 4 and json.loads(ended.out)["unknown"]
+    network = hvr_("verify", plans, "--model", trained / "verifier", "--network", "--json")
+    assert network.code in (0, 1) and not json.loads(network.out)["unknown"]
+
+
+@pytest.mark.slow
+def test_a_tool_that_does_not_exist_is_refused_and_renamed(
+    trained: Path, hvr_: Hvr, tmp_path: Path
+) -> None:
+    wrong = record(3, "go to Rome by train", ("find_train", "Book-Seat", "pay"))
+    plans = write(tmp_path / "plan.jsonl", [wrong])
+    ended = hvr_("verify", plans, "--model", trained / "verifier")
+    assert ended.code == 1 and "it is called book_seat" in ended.out
+    ended = hvr_("verify", "correct", trained / "verifier", plans)
+    assert [n["task"] for n in json.loads(ended.out)["task_nodes"]][1] == "book_seat"
+
+
+@pytest.mark.slow
+def test_few_plans_are_told_and_their_links_are_taken(
+    trained: Path, hvr_: Hvr, tmp_path: Path
+) -> None:
+    few = write(tmp_path / "few.jsonl", [GOOD, {**GOOD, "id": "p9"}])
+    config = tmp_path / "two.yaml"
+    config.write_text("encoder: lexical-hash\nepochs_graph: 1\n", encoding="utf-8")
+    out = tmp_path / "verifier"
+    ended = hvr_("verify", "train", few, "--tools", trained / "tools.json", "--seen-links",
+                 "--config", config, "--out", out)  # fmt: skip
+    assert ended.code == 0 and "too few to learn from" in ended.err
+    assert "graph: 1 of 1, loss" in ended.err
+    head = json.loads((out / "verifier.json").read_text(encoding="utf-8"))
+    assert head["config"]["step_names"] == "remove" and head["config"]["epochs_graph"] == 1
+    assert head["tools"]["links"] == [["find_train", "book_seat"], ["book_seat", "pay"]]
+    plans = write(tmp_path / "plan.jsonl", [BAD])
+    assert hvr_("verify", plans, "--model", out).code == 4
+    kept = hvr_("verify", "correct", out, plans)
+    assert "only names of tools and links" in kept.err
+    assert json.loads(kept.out)["task_nodes"] == BAD["task_nodes"]
+
+
+@pytest.mark.slow
 def test_the_text_says_score_threshold_risks_and_reasons(
     trained: Path, hvr_: Hvr, tmp_path: Path
 ) -> None:
@@ -238,8 +283,9 @@ def test_a_file_without_plans_is_refused(trained: Path, hvr_: Hvr, tmp_path: Pat
 def test_evaluation_gives_three_figures(trained: Path, hvr_: Hvr) -> None:
     ended = hvr_("verify", "evaluate", trained / "verifier", trained / "train.jsonl", "--json")
     found = json.loads(ended.out)
-    assert set(found) == {"graph", "node", "edge"}
+    assert set(found) == {"graph", "node", "edge", "kinds"}
     assert found["graph"] > 0.7
+    assert found["kinds"]["other request, far"] > 0.7 and found["kinds"]["misspelt"] == 1
 
 
 @pytest.mark.slow

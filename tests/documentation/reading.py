@@ -23,7 +23,7 @@ from tests.documentation.pages import ROOT
 _ASSIGNMENT = re.compile(r"\w+=")
 _OPERATORS = frozenset({"&&", "||", "|", ";", "&"})
 # Programs whose options are their own business.
-_FOREIGN = frozenset({".", "cd", "cp", "export", "pytest"})
+_FOREIGN = frozenset({".", "cd", "cp", "export", "oxigraph", "pytest", "ray"})
 
 
 class UnreadableError(AssertionError):

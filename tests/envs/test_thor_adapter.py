@@ -15,8 +15,8 @@ from hvr.cli.main import run
 from hvr.envs import Environment, Kitchen, Names, perform, scene_graph
 from hvr.envs.persistent import Persistent
 from hvr.envs.registry import EnvironmentSetup, open_environment
-from hvr.envs.skills import Step
 from hvr.envs.thor import SimulatorError, Thor, ThorOptions
+from hvr.envs.thor.skills import Step
 from hvr.errors import SceneError, UsageError
 from hvr.stand_in.launcher import command
 

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hvr.engines.registry import EngineChoice
 from hvr.errors import DataFileError, UsageError
 from hvr.evaluation.bench.cells import Cell, CellOptions, CellResult, plan_cells
 from hvr.evaluation.bench.folder import BenchFolder, commit
@@ -90,22 +91,29 @@ def test_a_password_in_an_address_is_not_written_down() -> None:
 def test_each_cell_is_run_once_and_kept(tmp_path: Path, jobs: int) -> None:
     seen: list[Progress] = []
     results = run_bench(
-        tmp_path / "b", some(), bench_cells.quick, OPTIONS, jobs=jobs, listen=seen.append
+        tmp_path / "b",
+        some(),
+        bench_cells.quick,
+        OPTIONS,
+        engine=EngineChoice(jobs=jobs),
+        listen=seen.append,
     )
     assert [r.cell for r in results] == list(some())
     assert set(begun(tmp_path / "b").values()) == {1}
     assert [p.done for p in seen] == list(range(9))
     assert BenchFolder(tmp_path / "b").results() == results
     # A second start has nothing to do.
-    again = run_bench(tmp_path / "b", some(), bench_cells.quick, OPTIONS, jobs=jobs)
+    again = run_bench(
+        tmp_path / "b", some(), bench_cells.quick, OPTIONS, engine=EngineChoice(jobs=jobs)
+    )
     assert again == results
     assert set(begun(tmp_path / "b").values()) == {1}
 
 
 @pytest.mark.slow
 def test_one_process_and_several_give_the_same(tmp_path: Path) -> None:
-    one = run_bench(tmp_path / "1", some(), bench_cells.quick, OPTIONS, jobs=1)
-    two = run_bench(tmp_path / "2", some(), bench_cells.quick, OPTIONS, jobs=2)
+    one = run_bench(tmp_path / "1", some(), bench_cells.quick, OPTIONS, engine=EngineChoice(jobs=1))
+    two = run_bench(tmp_path / "2", some(), bench_cells.quick, OPTIONS, engine=EngineChoice(jobs=2))
     assert one == two
 
 
@@ -124,17 +132,18 @@ def test_an_error_is_a_result_and_is_tried_again(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_an_error_without_words_is_named(tmp_path: Path) -> None:
-    results = run_bench(tmp_path, some(), bench_cells.broken, OPTIONS, jobs=2)
+    results = run_bench(tmp_path, some(), bench_cells.broken, OPTIONS, engine=EngineChoice(jobs=2))
     assert {r.error_kind for r in results if not r.finished} == {"ZeroDivisionError"}
     assert all(r.error for r in results if not r.finished)
 
 
 @pytest.mark.slow
-def test_a_process_that_dies_costs_only_the_cells_under_way(tmp_path: Path) -> None:
-    results = run_bench(tmp_path, some(3), bench_cells.deadly, OPTIONS, jobs=2)
+def test_a_process_that_dies_costs_no_other_cell(tmp_path: Path) -> None:
+    results = run_bench(tmp_path, some(3), bench_cells.deadly, OPTIONS, engine=EngineChoice(jobs=2))
     lost = [r for r in results if not r.finished]
-    assert 2 <= len(lost) <= 4  # two deadly cells, each with at most one beside it
-    assert {r.error_kind for r in lost} == {"BrokenProcessPool"}
+    assert {(r.cell.setting, r.cell.seed) for r in lost} == {("LLM", 1)} and len(lost) == 2
+    assert max(begun(tmp_path)[r.cell.id] for r in lost) == 2
+    assert {r.error_kind for r in lost} == {"LostCellError"}
     assert len(results) == len(some(3))
 
 
@@ -161,10 +170,12 @@ from pathlib import Path
 from tests.evaluation import bench_cells
 from hvr.evaluation.bench.cells import CellOptions, plan_cells
 from hvr.evaluation.bench.runner import run_bench
+from hvr.engines.registry import EngineChoice
 if __name__ == "__main__":
     cells = plan_cells(["T1", "T2"], ["HVR", "LLM"], ["scripted:error=0.1"], range(4))
     try:
-        run_bench(Path({folder!r}), cells, bench_cells.slow, CellOptions(), jobs=2)
+        engine = EngineChoice(jobs=2)
+        run_bench(Path({folder!r}), cells, bench_cells.slow, CellOptions(), engine=engine)
     except KeyboardInterrupt:
         sys.exit(130)
 """
@@ -260,4 +271,4 @@ def test_a_folder_with_something_else_is_refused(tmp_path: Path) -> None:
 
 def test_a_number_of_processes_that_cannot_be(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="jobs must be"):
-        run_bench(tmp_path, some(), bench_cells.quick, OPTIONS, jobs=-1)
+        run_bench(tmp_path, some(), bench_cells.quick, OPTIONS, engine=EngineChoice(jobs=-1))

@@ -13,11 +13,13 @@ from hypothesis import strategies as st
 from hvr.errors import LanguageError
 from hvr.knowledge.ontology import load_ontology
 from hvr.language.lexicon import Dish, Noun, Verb, plurals, tokenize
-from hvr.language.literals import cuts, literals, opposed
+from hvr.language.literals import literals
 from hvr.language.spelling import correct, distance
+from hvr.language.taxonomy import Taxonomy
 from hvr.language.vocabulary import load_lexicon
 
 LEXICON = load_lexicon(load_ontology())
+TAXONOMY = Taxonomy(load_ontology())
 
 
 @pytest.mark.parametrize(
@@ -63,11 +65,17 @@ def test_nearest_words():
 
 def test_literals_of_conditions():
     assert literals("(and (washed ?x) (not (dirty ?x)))") == {("washed", True), ("dirty", False)}
+    assert literals("(not (lid-closed ?x))") == {("lid-closed", False)}
+
+
+def test_the_ontology_says_which_states_exclude_each_other_and_which_divide_things():
+    opposed = TAXONOMY.methods.opposed
     assert opposed("(opened ?x)", "(not (opened ?x))")
     assert opposed("(or (hot ?x) (warm_liquid ?x))", "(cold ?x)")
     assert not opposed("(hot ?x)", "(hot ?x)")
-    assert cuts("(sliced ?x)")
-    assert not cuts("(not (sliced ?x))")
+    assert TAXONOMY.cuts("(sliced ?x)")
+    assert not TAXONOMY.cuts("(not (sliced ?x))")
+    assert TAXONOMY.cuts("(cracked ?x)") and not TAXONOMY.slices_it("(cracked ?x)")
 
 
 @pytest.mark.slow

@@ -225,7 +225,7 @@ def test_a_frame_becomes_a_goal_that_affordances_allow_or_none(
     frame = Frame(kind, thing, place, carrier if kind == "stack" else None, sliced)
     if kind not in ONLY_PLACING and kind in ("hold", "slice"):
         frame = replace(frame, place=None)
-    meaning = meaning_of(frame, "x", grammar.lexicon, taxonomy)
+    meaning = meaning_of(frame, "x", taxonomy)
     try:
         goal_of(meaning, taxonomy, scene, grammar.domain)
     except ImpossibleGoalError:

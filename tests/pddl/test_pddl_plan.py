@@ -18,7 +18,8 @@ from hvr.pddl import (
     print_plan,
     read_plan,
 )
-from hvr.pddl.plan import numbered_steps
+from hvr.pddl.lexer import Source
+from hvr.pddl.plain_plan import plain_plan
 
 PLAN = (GroundAction("pick", ("b1", "left")), GroundAction("move"))
 
@@ -184,18 +185,37 @@ def test_steps_of_json_know_their_places(items: list[Any], around: str, indent: 
     assert found[0].column == places[0] - text.rfind("\n", 0, places[0])
 
 
-PIECES = ("0:", "1: ", "2 :", "(a)", "(B c)", "[1]", "[1.5]", "; x\n", "\n", "(", "(a ;d\n b)")
+SOME = {
+    "timed": ("0:", "1: ", "2 :", "2.5:", "3.05 :", "(a)", "(B c)", "[1]", "[1.5]", "; x\n", "("),
+    "calls": ("a(b, c)", "B( c )", "d()", "a(b c)", "; x\n", "\n", "e(f,)", "(a)", "a(;d\n b)"),
+    "plain": ("(a)", "(B c)", "; x\n", "\n", "(a ;d\n b)", "()", "a"),
+    "json": ('"(a)"', ' "(B  c)"', '"b c"', '"(a) (b)"', "1", '"(\u0061)"', '{"action": "a"}'),
+}
 
 
-@given(st.lists(st.sampled_from(PIECES), max_size=8).map(" ".join))
-def test_numbered_steps_are_those_of_the_reader_in_its_order(text: str) -> None:
-    quick = numbered_steps(text)
-    if quick is not None:
-        steps = read_plan(text).steps
-        starts = [step.start for step in steps if isinstance(step, TimedAction)]
-        assert len(starts) == len(quick) and sorted(set(starts)) == starts
-        shown = [str(step.action) for step in steps if isinstance(step, TimedAction)]
-        assert shown == [f"({' '.join(words.split())})" for words in quick]
+@given(st.sampled_from(sorted(SOME)).flatmap(lambda k: st.tuples(st.just(k), st.lists(
+    st.sampled_from(SOME[k]), max_size=8))))  # fmt: skip
+def test_plain_plans_are_read_as_the_reader_reads_them(given_: tuple[str, list[str]]) -> None:
+    kind, pieces = given_
+    text = f"[{', '.join(pieces)}]" if kind == "json" else " ".join(pieces)
+    quick = plain_plan(Source(text, "<plan>"), Fraction(1, 100))
+    if quick is None:
+        return
+    plan = read_plan(text)
+    starts = [step.start for step in plan.steps if isinstance(step, TimedAction)]
+    assert sorted(set(starts)) == starts and len(starts) in (0, len(plan.steps))
+    steps = [step.action if isinstance(step, TimedAction) else step for step in plan.steps]
+    assert [str(step) for step in steps] == [f"({' '.join(s.split())})" for s in quick.steps]
+    assert quick.calls == (plan.notation == "call")
+    for number, step in enumerate(steps, 1):
+        assert quick.read(number) == step and quick.read(number).location == step.location
+
+
+def test_most_plans_are_plain() -> None:
+    for text in ("(a b)\n(c)", "0.001: (a b) [1]\n0.02: (c)", "a(b)\nc()", '["(a b)", "(c)"]'):
+        quick = plain_plan(Source(text, "<plan>"), Fraction(1, 1000))
+        assert quick is not None and [s.split() for s in quick.steps] == [["a", "b"], ["c"]]
+    assert plain_plan(Source("0.001: (a) 0.002: (b)", "<plan>"), Fraction(1, 1000)) is None
 
 
 def test_json_without_args() -> None:
@@ -212,4 +232,5 @@ def test_steps_share_the_names_that_they_are_read_with(text: str) -> None:
 
 
 def test_a_name_of_very_many_digits_is_no_number_of_a_step() -> None:
-    assert numbered_steps(f"1: (go a{'0' * 200_000})\n2: (b)") == [f"go a{'0' * 200_000}", "b"]
+    quick = plain_plan(Source(f"1: (go a{'0' * 200_000})\n2: (b)", "<plan>"), Fraction(1, 10))
+    assert quick is not None and quick.steps == [f"go a{'0' * 200_000}", "b"]

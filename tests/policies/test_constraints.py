@@ -8,7 +8,7 @@ import pytest
 
 from hvr.envs.kitchen import Kitchen
 from hvr.envs.naming import Names
-from hvr.envs.skills import perform
+from hvr.envs.thor.skills import perform
 from hvr.errors import ImpossibleGoalError
 from hvr.execution.world import World
 from hvr.files import data_path

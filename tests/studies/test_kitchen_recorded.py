@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hvr.envs import Kitchen, Names
-from hvr.envs.recorded import scene_from_metadata
+from hvr.envs.thor.recorded import scene_from_metadata
 from hvr.errors import SceneError
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"

@@ -36,6 +36,16 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def test_tools_of_a_file_are_found_without_training(hvr_: Hvr, data: Path) -> None:
+    pytest.importorskip("torch_geometric")
+    file = ("tools", "retrieve", data / "tools.json", "--graph", data / "graph.json")
+    steps = ("search trains between the towns", "of them, those on a train", "book a seat")
+    found = hvr_(*file, "--encoder", "lexical-hash", *steps)
+    assert found.out == "train_search -> train_book\n"
+    trained = hvr_("tools", "retrieve", data, "--encoder", "lexical-hash", "book a seat")
+    assert trained.code == 2 and "for a file of tools" in trained.err
+
+
 @pytest.mark.slow
 def test_train_retrieve_evaluate(hvr_: Hvr, data: Path, tmp_path: Path) -> None:
     pytest.importorskip("torch_geometric")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -159,3 +160,15 @@ def test_chosen_weights_fit_the_plans() -> None:
     assert decoder(scores[0]) == [0, 1]
     assert Decoder(moves, weight=0)(scores[0]) == [0, 3]
     assert Decoder(moves)(np.zeros((0, 5))) == []
+
+
+def test_repeats_are_removed_only_where_plans_have_none() -> None:
+    scores = [np.array([[9.0, 0, 0, 0, 0], [0, 9.0, 0, 0, 0], [9.0, 0, 0, 0, 0]])] * 3
+    steps = ("x", "y", "z")
+
+    def chosen(*tools: str) -> Decoder:
+        plans = [ToolPlan(str(i), "", steps, tools, tuple(pairwise(tools))) for i in range(3)]
+        return choose_decoder(scores, plans, count_transitions(GRAPH, plans))
+
+    assert chosen("train_search", "train_book").once
+    assert not chosen("train_search", "train_book", "train_search").once

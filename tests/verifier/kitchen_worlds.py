@@ -22,7 +22,7 @@ PROBLEM = """
     (fits apple-1 fridge-1) (fits tomato-1 fridge-1) (fits apple-1 plate-1) (fits tomato-1 plate-1)
     (fits apple-1 bowl-1) (fits apple-1 countertop-1) (fits tomato-1 countertop-1)
     (on apple-1 countertop-1) (on tomato-1 countertop-1) (on plate-1 countertop-1)
-    (on bowl-1 countertop-1))
+    (on bowl-1 countertop-1) ALSO)
   (:goal GOAL))
 """
 
@@ -47,8 +47,9 @@ def domain() -> Domain:
     return parse_domain(data_path("domains") / "kitchen" / "domain.pddl")
 
 
-def kitchen(goal: str = GOAL) -> Task:
-    return Task(domain(), parse_problem(PROBLEM.replace("GOAL", goal), domain()))
+def kitchen(goal: str = GOAL, also: str = "") -> Task:
+    text = PROBLEM.replace("GOAL", goal).replace("ALSO", also)
+    return Task(domain(), parse_problem(text, domain()))
 
 
 def steps(*lines: str) -> tuple[GroundAction, ...]:

@@ -15,8 +15,10 @@ from hvr.verifier.graph import START as GRAPH_START
 from hvr.verifier.kitchen.graph import graph_of, kitchen_graph, kitchen_tools, reading_of
 from hvr.verifier.kitchen.linked_plan import START, Fact, LinkedPlan
 from hvr.verifier.kitchen.links import causal_links
+from hvr.verifier.kitchen.marks import lacking
 from hvr.verifier.kitchen.mention_reader import asked_of
 from hvr.verifier.kitchen.mentions import FROM, IN, NEAR, WITH, State
+from hvr.verifier.kitchen.no_steps import undone
 from hvr.verifier.kitchen.similarity import Likeness, covers, likeness
 from hvr.verifier.kitchen.words import say_action
 from studies.kitchen_plans.alternatives import detours
@@ -91,8 +93,47 @@ def test_a_plan_that_cannot_be_carried_out_is_refused_with_the_reason() -> None:
         causal_links((kitchen(), PLAN[3:]))
     with pytest.raises(UsageError, match="cannot be executed"):
         causal_links((kitchen(), steps("pick_up moon-1")))
-    with pytest.raises(UsageError, match="empty"):
-        kitchen_graph(kitchen(), (), REQUEST)
+
+
+def test_a_plan_without_steps_is_what_is_so_from_the_start() -> None:
+    graph = kitchen_graph(kitchen(), (), REQUEST)
+    assert [node.tool for node in graph.nodes] == ["finish"]
+    assert graph.all_edges == ((GRAPH_START, 0),)
+    assert "on . Plate" not in graph.nodes[0].inputs
+    assert "on Apple" in graph.nodes[0].inputs
+
+
+@pytest.mark.parametrize("dirty", [False, True])
+def test_a_state_that_a_thing_has_had_from_the_start_is_there_at_the_end(dirty: bool) -> None:
+    # "Clean" asks for no washing, "washed" does.
+    task = kitchen("(and)", "(dirtyable plate-1)" + " (dirty plate-1)" * dirty)
+    moved = steps("navigate_to_obj plate-1", "pick_up plate-1")
+    plan = causal_links((task, moved))
+    assert (Fact("dirty", ("plate-1",), dirty)) in plan.start
+    assert bool(lacking(plan, asked_of("bring me a clean plate"))) == dirty
+    assert lacking(plan, asked_of("bring me a washed plate")) == ("wash",)
+
+
+@pytest.mark.parametrize(
+    ("request_text", "right"),
+    [
+        ("put the apple on the counter top", True),
+        ("put the apple and the tomato on the counter top", True),
+        ("put the apple on the plate", False),
+        ("put a clean plate on the counter top", True),
+        ("wash the plate", False),
+        ("close the fridge", True),
+        ("open the fridge", False),
+        ("put two plates on the counter top", False),
+        ("make coffee", False),
+        ("hold the apple", False),
+        ("tidy up", False),
+    ],
+)
+def test_without_steps_a_request_is_met_by_what_is_so(request_text: str, right: bool) -> None:
+    plan = causal_links((kitchen("(and)", "(dirtyable plate-1)"), ()))
+    reasons = undone(plan, asked_of(request_text))
+    assert (not reasons) == right, reasons
 
 
 def test_the_graph_has_the_links_as_edges_and_an_end() -> None:

@@ -1,4 +1,4 @@
-"""Verifiers are saved whole or not at all, their correctors with them."""
+"""Verifiers are saved whole or not at all, their judges with them."""
 
 from __future__ import annotations
 
@@ -6,16 +6,12 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from hvr.errors import DataFileError
-from hvr.verifier.correction.corrector import Corrector
-from hvr.verifier.correction.corrector_file import load_corrector, save_corrector
-from hvr.verifier.correction.corrector_fit import examples_from
-from hvr.verifier.correction.prior_models import PriorConfig
-from hvr.verifier.correction.reranker import FEATURES
-from hvr.verifier.correction.sequence_prior import train_prior
+from hvr.verifier.judgement.fit import fit_judge
+from hvr.verifier.judgement.judge import Judge
+from hvr.verifier.judgement.judge_file import load_judge, save_judge
 from hvr.verifier.network.fit import train
 from hvr.verifier.network.inference import TrainedNetwork
 from hvr.verifier.verifier import Verifier
@@ -31,50 +27,52 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows does not for
 PLANS = small_plans()[:3]
 
 
+Pair = tuple[Verifier, Judge]
+
+
 @pytest.fixture(scope="module")
-def old() -> Corrector:
-    """A verifier with its corrector."""
+def old() -> Pair:
+    """A verifier with its judge."""
     config = replace(tiny_config(), epochs_graph=1, epochs_local=1, align_epochs=1)
     verifier = train(config, small_plans(), small_tools(), encoder=HashEncoder())
-    examples = examples_from(verifier.embeddings, small_plans())
-    prior = train_prior(
-        verifier.embeddings, examples, PriorConfig(hidden=8, epochs=1, epochs_steps=1)
-    )
-    return Corrector(verifier, prior, np.ones(len(FEATURES), np.float32))
+    return verifier, fit_judge(verifier.embeddings, small_plans())
 
 
 @pytest.fixture(scope="module")
-def new(old: Corrector) -> Corrector:
+def new(old: Pair) -> Pair:
     """Another one, for the same tools: nothing but its numbers tells whose a file is."""
-    tensors = {name: 2 * values for name, values in old.verifier.network.tensors.items()}
-    network = TrainedNetwork(old.verifier.config, tensors)
-    verifier = replace(old.verifier, network=network)
-    return Corrector(verifier, old.prior, np.asarray(2 * old.weights))
+    verifier, judge = old
+    tensors = {name: 2 * values for name, values in verifier.network.tensors.items()}
+    network = TrainedNetwork(verifier.config, tensors)
+    return replace(verifier, network=network), replace(judge, weights=2 * judge.weights)
+
+
+def put(pair: Pair, folder: Path) -> None:
+    verifier, judge = pair
+    save_judge(judge, verifier, folder)
 
 
 def both(folder: Path) -> tuple[list[float], list[float]]:
     """What tells the old pair from the new one."""
     verifier = Verifier.load(folder, HashEncoder())
-    corrector = load_corrector(folder, verifier)
-    return said(corrector)
+    return said((verifier, load_judge(folder, verifier)))
 
 
-def said(corrector: Corrector) -> tuple[list[float], list[float]]:
-    return [v.score for v in corrector.verifier.score(PLANS)], corrector.weights.tolist()
+def said(pair: Pair) -> tuple[list[float], list[float]]:
+    verifier, judge = pair
+    return [v.score for v in verifier.score(PLANS)], judge.weights.tolist()
 
 
 @pytest.mark.slow
 @posix
-def test_a_kill_at_any_moment_leaves_one_pair(
-    old: Corrector, new: Corrector, tmp_path: Path
-) -> None:
+def test_a_kill_at_any_moment_leaves_one_pair(old: Pair, new: Pair, tmp_path: Path) -> None:
     folder = tmp_path / "verifier"
-    save_corrector(old, folder)
+    put(old, folder)
     seen = []
-    for number in kills(folder, lambda: save_corrector(new, folder)):
+    for number in kills(folder, lambda: put(new, folder)):
         seen.append(both(folder))
         assert seen[-1] in (said(old), said(new)), number
-        save_corrector(old, folder)
+        put(old, folder)
     assert seen[0] == said(old) and seen[-1] == said(new)
     assert len([p for p in folder.iterdir() if p.suffix != ".lock"]) == 4
 
@@ -82,12 +80,12 @@ def test_a_kill_at_any_moment_leaves_one_pair(
 @pytest.mark.slow
 @posix
 def test_a_disk_that_fails_at_any_moment_leaves_the_old_pair(
-    old: Corrector, new: Corrector, tmp_path: Path
+    old: Pair, new: Pair, tmp_path: Path
 ) -> None:
     folder = tmp_path / "verifier"
-    save_corrector(old, folder)
+    put(old, folder)
     before = sorted(folder.iterdir())
-    for error in failures(folder, lambda: save_corrector(new, folder)):
+    for error in failures(folder, lambda: put(new, folder)):
         if error is None:
             break
         assert isinstance(error, DataFileError) and error.exit_code == 4
@@ -95,19 +93,17 @@ def test_a_disk_that_fails_at_any_moment_leaves_the_old_pair(
     assert both(folder) == said(new)
 
 
-def test_a_verifier_alone_has_no_corrector_of_another(
-    old: Corrector, new: Corrector, tmp_path: Path
-) -> None:
-    save_corrector(old, tmp_path)
-    new.verifier.save(tmp_path)
+def test_a_verifier_alone_has_no_judge_of_another(old: Pair, new: Pair, tmp_path: Path) -> None:
+    put(old, tmp_path)
+    new[0].save(tmp_path)
     verifier = Verifier.load(tmp_path, HashEncoder())
     assert [v.score for v in verifier.score(PLANS)] == said(new)[0]
-    with pytest.raises(DataFileError, match="there is no corrector"):
-        load_corrector(tmp_path, verifier)
+    with pytest.raises(DataFileError, match="there is no judge"):
+        load_judge(tmp_path, verifier)
 
 
-def test_a_half_copied_folder_is_told(old: Corrector, tmp_path: Path) -> None:
-    save_corrector(old, tmp_path / "whole")
+def test_a_half_copied_folder_is_told(old: Pair, tmp_path: Path) -> None:
+    put(old, tmp_path / "whole")
     files = [p for p in (tmp_path / "whole").iterdir() if p.suffix != ".lock"]
     assert len(files) == 4
     for missing in files:
@@ -116,15 +112,17 @@ def test_a_half_copied_folder_is_told(old: Corrector, tmp_path: Path) -> None:
         for path in files:
             if path != missing:
                 (folder / path.name).write_bytes(path.read_bytes())
-        with pytest.raises(DataFileError, match=r"no (such )?(verifier|corrector|file)"):
+        with pytest.raises(DataFileError, match=r"no (such )?(verifier|judge|file)"):
             both(folder)
 
 
-def test_folders_of_earlier_versions_load(old: Corrector, tmp_path: Path) -> None:
-    save_corrector(old, tmp_path)
+def test_folders_of_earlier_versions_have_no_judge(old: Pair, tmp_path: Path) -> None:
+    put(old, tmp_path)
     (head,) = tmp_path.glob("verifier.json")
-    head.write_text(head.read_text().replace(', "corrector": "', ', "once": "'))
-    for stem in ("verifier", "corrector"):
-        for path in tmp_path.glob(f"{stem}-*"):
-            path.rename(tmp_path / f"{stem}{path.suffix}")
-    assert both(tmp_path) == said(old)
+    head.write_text(head.read_text().replace(', "judge": "', ', "corrector": "'))
+    for path in tmp_path.glob("verifier-*"):
+        path.rename(tmp_path / f"verifier{path.suffix}")
+    verifier = Verifier.load(tmp_path, HashEncoder())
+    assert [v.score for v in verifier.score(PLANS)] == said(old)[0]
+    with pytest.raises(DataFileError, match="train again to have one"):
+        load_judge(tmp_path, verifier)

@@ -51,7 +51,7 @@ def test_a_new_world_fits(made: Path) -> None:
     assert (world.name, problem.name, goal) == ("rooms", "two", "")
 
 
-@pytest.mark.parametrize("name", ["blocksworld", "logistics"])
+@pytest.mark.parametrize("name", ["blocksworld", "laboratory", "logistics"])
 def test_the_worlds_that_hvr_brings_fit(name: str) -> None:
     assert check_world(WorldFolder(find_world(name))) == ()
 
@@ -61,6 +61,7 @@ def test_every_world_that_hvr_brings_is_looked_at() -> None:
         "blocksworld",
         "home",
         "kitchen",
+        "laboratory",
         "logistics",
         "parcels",
     }

@@ -10,7 +10,7 @@ import pytest
 
 from hvr.knowledge.ontology import load_ontology
 from hvr.library import read_library
-from hvr.pddl import Task, parse_domain, parse_problem
+from hvr.pddl import Task, parse_domain, parse_plan, parse_problem
 from hvr.policies.llm.action_set import action_set
 from hvr.policies.llm.answers import read_actions
 from hvr.policies.llm.answers.exact import marked, unmarked
@@ -23,6 +23,7 @@ from hvr.retrieval.embedders import LexicalEmbedder
 from hvr.validation import Validator
 from hvr.world_file import find_world
 from hvr.worlds.folder import WorldFolder
+from hvr.worlds.goal_writing import GOALS
 from hvr.worlds.planning import StatePlanner
 from hvr.worlds.words import words_for
 from tests.conftest import Hvr
@@ -107,7 +108,9 @@ def test_a_model_behind_a_server_plans_is_corrected_and_judged(
 def test_templates_for_any_world_know_no_kitchen() -> None:
     ontology = load_ontology()
     known = {name.lower() for name in ontology.object_types}
-    for name, prompt in load_prompts(world=ANY_WORLD).by_name.items():
+    every = {**load_prompts(world=ANY_WORLD).by_name, **load_prompts(world=GOALS).by_name}
+    assert {"goal", "correct_goal"} <= set(every)
+    for name, prompt in every.items():
         said = set(re.findall(r"[a-z]+", prompt.source.decode().lower()))
         strange = said & known - {"box"}
         assert not strange, f"{name} speaks of {strange}"
@@ -182,7 +185,6 @@ def test_what_is_out_of_reach_is_proven_where_the_planner_may_repair(
     ("options", "message"),
     [
         (("--setting", "HVR"), "name one with --llm"),
-        (("--llm", "scripted", "--setting", "LLM+P"), "the goal is given"),
         (("--llm", "scripted", "--planner", "forward"), "a language model plans here"),
         (("--llm", "scripted", "--optimal"), "a language model plans here"),
         (("--llm", "scripted", "--library", "x.ttl"), "needs the words"),
@@ -252,3 +254,50 @@ def test_literals_to_the_letter() -> None:
     literals, problems = read_literals(text)
     assert not problems
     assert " ".join(str(mapper.map_literal(one).literal) for one in literals) == text
+
+
+GOAL = "(and (on red blue) (on-table blue))"
+
+
+def test_a_model_writes_the_goal_of_a_sentence_and_is_told_what_is_wrong_with_it(
+    hvr_: Hvr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("openai")
+    monkeypatch.setenv("OPENAI_API_KEY", "none-needed")
+    written = iter(["(on red pink)", "(and (on red blue) (on blue red))", f"Goal: {GOAL} Done."])
+    asked: list[str] = []
+
+    def answer(request: Received) -> Reply:
+        asked.append(request.text)
+        return Reply(next(written))
+
+    with OpenAIServer(answer) as server:
+        ended = hvr_(
+            "solve", "--world", "blocksworld", "one-tower", "--setting", "LLM+P",
+            "--goal", "pile red upon blue, would you", "--llm", "openai:m",
+            "--base-url", server.url, "--save", tmp_path / "run",
+        )  # fmt: skip
+    assert ended.code == 0, ended.err
+    assert "pile red upon blue" in asked[0] and "is on the table" in asked[0]
+    assert "pink" in asked[1] and "no plan reaches this goal" in asked[2]
+    domain = parse_domain(tmp_path / "run" / "domain.pddl")
+    task = Task(domain, parse_problem(tmp_path / "run" / "problem.pddl", domain))
+    assert str(task.problem.goal) == GOAL
+    assert Validator(task).check(parse_plan(tmp_path / "run" / "plan.pddl")).valid
+
+
+def test_a_goal_that_is_not_the_one_given_is_no_success(hvr_: Hvr, tmp_path: Path) -> None:
+    options = ("--setting", "LLM+P", "--save", tmp_path / "run")
+    ended = hvr_("solve", "--world", "logistics", "--llm", "scripted:error=0.5", *options)
+    assert ended.code == 4
+    assert "the one that was given is not" in ended.err
+    assert not (tmp_path / "run" / "plan.pddl").exists()
+
+
+def test_a_simulated_model_has_to_know_the_goal(hvr_: Hvr) -> None:
+    ended = hvr_(
+        "solve", "--world", "blocksworld", "one-tower", "--llm", "scripted", "--setting", "LLM+P",
+        "--goal", "make it nice",
+    )  # fmt: skip
+    assert ended.code == 2
+    assert "reads no sentences" in ended.err

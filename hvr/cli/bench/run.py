@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from hvr.cli.arguments import jobs
 from hvr.cli.bench.lists import split_list, split_models, split_seeds
 from hvr.cli.bench.report import add_report_options, check_report, report
+from hvr.cli.engine_options import add_engine_options, engine_choice
 from hvr.cli.model_options import add_model_options, model_choice
 from hvr.cli.signals import Terminated, orderly_end
 from hvr.printable import console
@@ -67,6 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--scene", help="where (default: where each task has its ground truth)")
     parser.add_argument("--jobs", metavar="N", type=jobs, default=1, help=(
         "processes; 0 for one a processor core (default: %(default)s)"))  # fmt: skip
+    add_engine_options(parser)
     parser.add_argument("--save", metavar="FOLDER", type=Path, help=(
         "folder of the bench; one that is there is gone on with "
         "(default: a new one under ./bench)"))  # fmt: skip
@@ -106,7 +108,7 @@ def run(args: argparse.Namespace) -> int:
         with orderly_end(), _progress(quiet=args.json) as listen, notices():
             results = run_bench(
                 folder, cells, cell.run_cell, options,
-                jobs=args.jobs, prompts=prompts, listen=listen,
+                engine=engine_choice(args), prompts=prompts, listen=listen,
             )  # fmt: skip
     except (KeyboardInterrupt, Terminated):
         print(

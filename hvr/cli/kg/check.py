@@ -36,10 +36,10 @@ def run(args: argparse.Namespace) -> int:
     """
     from hvr.knowledge.owl import check_consistency
 
-    if args.run is None and args.scene is None:
+    if args.run is None and args.scene is None and args.store is None:
         report = check_consistency()
     else:
-        with open_graph(args.run, args.scene) as graph:
+        with open_graph(args.run, args.scene, args.store) as graph:
             report = check_consistency(graph.ontology, graph.scene_triples())
     if args.json:
         print_json(report.to_json(), indent=2)

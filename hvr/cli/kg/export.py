@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
     from hvr.printable import printable
 
     shown = BytesIO()
-    with open_graph(args.run, args.scene) as graph:
+    with open_graph(args.run, args.scene, args.store) as graph:
         to_file = args.out is not None and str(args.out) != "-"
         target = args.out if to_file else shown
         if args.all:

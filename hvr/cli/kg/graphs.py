@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +13,7 @@ from hvr.errors import UsageError
 
 if TYPE_CHECKING:
     from hvr.knowledge.graph import KnowledgeGraph
+    from hvr.knowledge.sparql_server import SparqlServer
     from hvr.world_file import WorldFile
 
 
@@ -24,23 +26,52 @@ def add_graph_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--scene", help="take the graph of a scene as it starts, such as FloorPlan16"
     )
+    add_store_option(parser, "a SPARQL server with the graphs of many runs; --run names one there")
+
+
+def add_store_option(parser: argparse.ArgumentParser, text: str, *, needed: bool = False) -> None:
+    """Add the option that names a server."""
+    parser.add_argument("--store", metavar="URL", required=needed, help=text)
 
 
 @contextmanager
-def open_graph(run: Path | None, scene: str | None) -> Iterator[KnowledgeGraph]:
+def open_server(store: str, timeout: float = 30.0) -> Iterator[SparqlServer]:
+    """Reach a server, with what the environment says of its users.
+
+    Args:
+        store: its address.
+        timeout: most seconds to wait for an answer.
+
+    Raises:
+        UsageError: the address cannot be used.
+    """
+    from hvr.knowledge.sparql_server import ServerAddress, SparqlServer
+
+    with SparqlServer(ServerAddress.read(store, os.environ), timeout) as server:
+        yield server
+
+
+@contextmanager
+def open_graph(
+    run: Path | None, scene: str | None, store: str | None = None
+) -> Iterator[KnowledgeGraph]:
     """Open the graph of a run, of a scene, or, with neither, of the newest run.
 
     Raises:
         UsageError: both are named, or there is no such run.
+        UnknownObjectError: a server does not list the run.
+        StoreError: a server does not answer.
     """
     from hvr.knowledge.graph import KnowledgeGraph
 
     _check(run, scene)
-    if scene is not None:
+    if store is not None:
+        graph = _graph_of_server(store, run)
+    elif scene is not None:
         graph = _scene_graph(scene)
     else:
         folder = _run_folder(run)
-        ontology = _world_of_run(folder).scene_ontology
+        ontology = world_of_run(folder).scene_ontology
         graph = KnowledgeGraph.open(folder / "graph", read_only=True, ontology=ontology)
     with graph:
         yield graph
@@ -67,11 +98,25 @@ def _check(run: Path | None, scene: str | None) -> None:
         raise UsageError("give either --run or --scene, not both")
 
 
+def _graph_of_server(store: str, run: Path | None) -> KnowledgeGraph:
+    from hvr.knowledge.graph import KnowledgeGraph
+    from hvr.knowledge.shared import list_runs, run_quads
+    from hvr.world_file import load_world
+
+    if run is None:
+        raise UsageError("name a run of the store with --run: `hvr kg runs` lists them")
+    with open_server(store) as server:
+        quads = run_quads(server, str(run))
+        world = next((r.world for r in list_runs(server) if r.name == str(run)), "")
+    ontology = (load_world(world) if world else load_world()).scene_ontology
+    return KnowledgeGraph.of_quads(quads, f"{store}, run {run}", ontology)
+
+
 def _scene_graph(scene: str) -> KnowledgeGraph:
     from hvr.envs.kitchen import Kitchen
     from hvr.envs.naming import Names
-    from hvr.envs.observe import scene_graph
     from hvr.envs.scenes import load_scene
+    from hvr.envs.thor.observe import scene_graph
     from hvr.knowledge.graph import KnowledgeGraph
     from hvr.world_file import world_of_scene
 
@@ -84,7 +129,7 @@ def _scene_graph(scene: str) -> KnowledgeGraph:
     return graph
 
 
-def _world_of_run(folder: Path) -> WorldFile:
+def world_of_run(folder: Path) -> WorldFile:
     """Return the world of a run; the usual one where its account does not say."""
     from hvr.report.run_page.state import ACCOUNT, read_account
     from hvr.world_file import load_world

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import argparse
 import sys
+from typing import TYPE_CHECKING
 
 from hvr.cli.arguments import add_json, seconds, whole, words
-from hvr.cli.kg.graphs import add_graph_options, graph_quads, value_text
+from hvr.cli.kg.graphs import add_graph_options, graph_quads, open_server, value_text
 from hvr.cli.output import print_json
+from hvr.errors import UsageError
 from hvr.texts import decode, read_stdin
+
+if TYPE_CHECKING:
+    from hvr.knowledge.result import QueryResult
 
 _DESCRIPTION = """\
 Answer a SPARQL query.
@@ -22,6 +27,7 @@ examples:
   hvr kg query 'SELECT ?o ?place { ?o a k:Mug ; k:locatedIn ?place }'
   hvr kg query 'SELECT ?o { ?o a k:Food ; k:within o:fridge-1 }' --scene FloorPlan1
   hvr kg query 'SELECT ?e ?a ?t { ?e a k:Action ; k:argument ?a ; k:time ?t }' --json
+  hvr kg query 'SELECT ?run ?o { GRAPH ?run { ?o k:in o:fridge-1 } }' --store http://localhost:7878
 """
 
 
@@ -53,15 +59,18 @@ def run(args: argparse.Namespace) -> int:
     Raises:
         UsageError: there is no such graph, or a limit is out of range.
         DataFileError: standard input has no text.
-        StoreError: the query is malformed.
+        StoreError: the query is malformed, or a server does not answer.
         QueryLimitError: the limits did not suffice.
     """
     from hvr.knowledge.asking import QueryLimits, ask
 
     limits = QueryLimits(args.timeout, args.rows)
     text = decode(read_stdin(), "<stdin>") if args.sparql == "-" else args.sparql
-    quads = graph_quads(args.run, args.scene)
-    answer = ask(quads, text, limits, allow_service=args.allow_service)
+    if args.store is not None:
+        answer = _asked_of_server(args, text)
+    else:
+        quads = graph_quads(args.run, args.scene)
+        answer = ask(quads, text, limits, allow_service=args.allow_service)
     if args.json:
         print_json(answer.dicts(), indent=2)
     else:
@@ -73,6 +82,18 @@ def run(args: argparse.Namespace) -> int:
             file=sys.stderr,
         )
     return 0
+
+
+def _asked_of_server(args: argparse.Namespace, text: str) -> QueryResult:
+    """Let a server answer: about one run and its ontology, or about all named graphs."""
+    from hvr.knowledge.shared import ask_run
+
+    if args.scene is not None:
+        raise UsageError("a store has runs, not scenes: leave --scene out")
+    with open_server(args.store, args.timeout) as server:
+        if args.run is not None:
+            return ask_run(server, str(args.run), text, rows=args.rows)
+        return server.query(text, rows=args.rows, allow_service=args.allow_service)
 
 
 def _print_table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:

@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
         UsageError: there is no such graph.
         UnknownObjectError: there is no such object in it.
     """
-    with open_graph(args.run, args.scene) as graph:
+    with open_graph(args.run, args.scene, args.store) as graph:
         description = graph.describe(args.name)
     if args.json:
         print_json(description.to_json(), indent=2)

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hvr.cli.arguments import add_json, words
 from hvr.cli.output import print_json
 from hvr.errors import UsageError
 
+if TYPE_CHECKING:
+    from hvr.tools.retrieval.retriever import Retriever
+
 _EPILOG = """\
 examples:
   hvr tools retrieve model "find a train to Rome" "book a seat" --request "To Rome, please"
   hvr tools retrieve model --plans val.jsonl --json > found.jsonl
+  hvr tools retrieve tools.json "find a train to Rome" "book a seat"       # nothing to train
 """
 
 
@@ -21,9 +26,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = "Print the tools for the steps of a plan, in order."
     parser.epilog = _EPILOG
     parser.add_argument("model", metavar="MODEL", type=Path, help=(
-        "folder that `hvr tools train` wrote"))  # fmt: skip
+        "folder that `hvr tools train` wrote, or a file of tools (tools.json, function schemas, "
+        "MCP, OpenAPI or Python), to retrieve by their texts and links alone"))  # fmt: skip
+    parser.add_argument("--graph", metavar="FILE", type=Path, help=(
+        "links of the tools of a file (default: those that follow from the tools)"))  # fmt: skip
+    parser.add_argument("--encoder", help=(
+        "of the texts of a file: lexical-hash, minilm or st:NAME (default: minilm)"))  # fmt: skip
     parser.add_argument("steps", metavar="STEP", nargs="*", type=words, help=(
         "steps of a plan, in order, in words"))  # fmt: skip
+    parser.add_argument("--fine-steps", action="store_true", help=(
+        "steps are finer than the tools of a file, and many call none"))  # fmt: skip
     parser.add_argument(
         "--request", metavar="TEXT", type=words, default="", help="what the plan is for"
     )
@@ -49,17 +61,34 @@ def run(args: argparse.Namespace) -> int:
     if (args.plans is None) == (not args.steps):
         raise UsageError("give the steps of a plan, or a file of plans with --plans")
     from hvr.tools.plan_files import read_plans, to_record
-    from hvr.tools.retrieval.checkpoint import load_retriever
 
     plans = (
         read_plans(args.plans)
         if args.plans is not None
         else (ToolPlan("1", args.request, tuple(args.steps), ()),)
     )
-    for plan in load_retriever(args.model).retrieve(plans, names=args.names):
+    for plan in _retriever(args).retrieve(plans, names=args.names):
         if args.json:
             print_json(to_record(plan))
         else:
             head = f"{plan.id}: " if args.plans is not None else ""
             print(head + (" -> ".join(plan.tools) or "no tools"))
     return 0
+
+
+def _retriever(args: argparse.Namespace) -> Retriever:
+    """Return a trained retriever, or one that needs no training for the tools of a file."""
+    from hvr.retrieval.text_vectors import TextVectors
+    from hvr.tools.datasets import read_graph
+    from hvr.tools.retrieval.checkpoint import load_retriever
+    from hvr.tools.retrieval.retriever import untrained_retriever
+
+    if args.model.is_file():
+        graph, _ = read_graph(args.model, args.graph)
+        encoder = TextVectors(args.encoder or "minilm")
+        return untrained_retriever(graph, encoder, fine=args.fine_steps)
+    if args.graph is not None or args.encoder is not None or args.fine_steps:
+        raise UsageError(
+            "--graph, --encoder and --fine-steps are for a file of tools; a model has its own"
+        )
+    return load_retriever(args.model)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from hvr.cli.arguments import whole
 from hvr.errors import UsageError
-from hvr.printable import console
 
 if TYPE_CHECKING:
     from hvr.tools.retrieval.config import RetrieverConfig
@@ -91,15 +90,13 @@ def _config(args: argparse.Namespace) -> RetrieverConfig:
 
 @contextmanager
 def _epochs(config: RetrieverConfig) -> Iterator[Callable[[Any], None]]:
-    """Return a progress bar on standard error."""
-    from rich.progress import Progress, TextColumn
+    """Report epochs on standard error."""
+    from hvr.cli.progress import shown_progress
 
-    columns = (*Progress.get_default_columns(), TextColumn("{task.fields[accuracy]}"))
-    with Progress(*columns, console=console(stderr=True), transient=True) as bar:
-        task = bar.add_task("epochs", total=config.epochs, accuracy="")
+    with shown_progress() as shown:
 
         def tell(epoch: Any) -> None:
-            accuracy = f"accuracy of steps {epoch.accuracy:.3f}"
-            bar.update(task, completed=epoch.number, accuracy=accuracy)
+            remark = f"accuracy of steps {epoch.accuracy:.3f}"
+            shown("epochs", epoch.number, config.epochs, remark)
 
         yield tell

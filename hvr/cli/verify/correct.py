@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from hvr.cli.arguments import words
 from hvr.cli.model_options import add_model_options, model_choice, refuse_model_options
-from hvr.printable import console
 
 if TYPE_CHECKING:
     from hvr.llm.choice import ModelChoice
@@ -22,7 +21,8 @@ if TYPE_CHECKING:
 _DESCRIPTION = """\
 Correct plans at their risky places; the changes are printed on standard error.
 
-The best plan near the draft is searched for, or a language model edits the draft (--llm).
+A plan changes only where such changes were a gain on training plans that were left out; or a
+language model edits the draft (--llm).
 """
 
 _EPILOG = """\
@@ -48,9 +48,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("plans", metavar="PLANS", type=Path, help="plans to correct, JSON lines")
     parser.add_argument("--requests", metavar="FILE", type=Path, help=(
         "JSON lines with id and user_request, for plans that lack their request"))  # fmt: skip
-    parser.add_argument("--one-by-one", action="store_true", help=(
-        "the plans are not all by one planner, whose ways would show in the other "
-        "plans"))  # fmt: skip
     parser.add_argument("--out", metavar="FILE", type=Path, help=(
         "write the plans as JSON lines (default: print them)"))  # fmt: skip
     parser.add_argument("--llm", dest="spec", metavar="MODEL", type=words, help=(
@@ -83,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
     mend = (
         _by_model(verifier, model_choice(args))
         if args.spec is not None
-        else _by_search(verifier, args.model, one_planner=not args.one_by_one)
+        else _by_judge(verifier, args.model)
     )
     drafts = read_tool_plans(args.plans)
     if args.requests is not None:
@@ -104,17 +101,22 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _by_search(verifier: Verifier, folder: Path, *, one_planner: bool) -> Mend:
-    from rich.progress import track
+def _by_judge(verifier: Verifier, folder: Path) -> Mend:
+    from hvr.cli.progress import shown_progress
+    from hvr.verifier.judgement.corrector import correct
+    from hvr.verifier.judgement.judge_file import load_judge
 
-    from hvr.verifier.correction.corrector_file import load_corrector
-
-    corrector = load_corrector(folder, verifier)
+    judge = load_judge(folder, verifier)
+    if judge.weights is None:
+        print(f"the verifier knows {len(judge.past)} plans, too few to learn from: only names of "
+              "tools and links are corrected", file=sys.stderr)  # fmt: skip
 
     def mend(plans: Sequence[ToolPlan]) -> Iterable[tuple[ToolPlan, tuple[str, ...]]]:
-        shown = track(plans, "plans", console=console(stderr=True), transient=True)
-        corrections = corrector.correct_all(shown, one_planner=one_planner)
-        return [(c.plan, c.changes) for c in corrections]
+        with shown_progress() as tell:
+            for number, plan in enumerate(plans, 1):
+                (corrected,) = correct(judge, [plan])
+                tell("plans", number, len(plans), "")
+                yield corrected.plan, corrected.changes
 
     return mend
 

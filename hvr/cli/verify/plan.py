@@ -11,8 +11,8 @@ from hvr.errors import UsageError
 _DESCRIPTION = """\
 Score a plan: does it do what was asked? Which steps and links are risky, and why?
 
-Exit code 1 if it scores below the threshold. `hvr verify PLAN` is short for
-`hvr verify plan PLAN`.
+The score of a tool plan is the probability that it is right. Exit code 1 if it is below the
+threshold, 4 if the verifier does not know. `hvr verify PLAN` is short for `hvr verify plan PLAN`.
 """
 
 _EPILOG = """\
@@ -38,6 +38,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "the tools: tools.json, function schemas, MCP, OpenAPI or Python"))  # fmt: skip
     parser.add_argument("--graph", metavar="FILE", type=Path, help=(
         "their links (default: those that follow from the tools)"))  # fmt: skip
+    parser.add_argument("--network", action="store_true", help=(
+        "ask the graph neural network alone, as the paper does; for tool plans"))  # fmt: skip
     parser.add_argument("--domain", metavar="FILE", type=Path, help=(
         "the domain of a PDDL plan (default: hvr's kitchen)"))  # fmt: skip
     parser.add_argument("--problem", metavar="FILE", type=Path, help=(
@@ -66,7 +68,11 @@ def run(args: argparse.Namespace) -> int:
     if args.svg is not None:
         check_writable(args.svg)
     if is_json(args.plan):
-        verdicts = list(tool_verdicts(args.plan, args.request, args.model, args.tools, args.graph))
+        verdicts = list(
+            tool_verdicts(
+                args.plan, args.request, args.model, args.tools, args.graph, network=args.network
+            )
+        )
     else:
         verdicts = [
             verify(
@@ -92,4 +98,6 @@ def run(args: argparse.Namespace) -> int:
         if len(verdicts) > 1:
             good = sum(v.accepted for v in verdicts)
             print(f"{good} of {len(verdicts)} plans accepted")
-    return 0 if all(verdict.accepted for verdict in verdicts) else 1
+    if all(verdict.accepted for verdict in verdicts):
+        return 0
+    return 1 if any(not v.accepted and not v.unknown for v in verdicts) else 4

@@ -22,7 +22,13 @@ def is_json(plan: Path) -> bool:
 
 
 def tool_verdicts(
-    path: Path, request: str | None, model: Path | None, tools: Path | None, graph: Path | None
+    path: Path,
+    request: str | None,
+    model: Path | None,
+    tools: Path | None,
+    graph: Path | None,
+    *,
+    network: bool = False,
 ) -> Sequence[Verdict]:
     """Return the verdicts on tool plans.
 
@@ -32,14 +38,18 @@ def tool_verdicts(
         model: folder of a verifier.
         tools: the tools that it is to know; None if that is not to be checked.
         graph: their links, where they are in another file.
+        network: ask the graph neural network alone, as the paper does.
 
     Raises:
         UsageError: there is no verifier, or it is for other tools.
         DataFileError: a file is missing or damaged.
     """
-    verifier = _tool_verifier(model, tools, graph)
+    from hvr.verifier.judgement.judge_file import load_judge
+
+    folder, verifier = _tool_verifier(model, tools, graph)
     plans = read_tool_plans(path)
-    return verifier.score([p if request is None else replace(p, request=request) for p in plans])
+    asked = [p if request is None else replace(p, request=request) for p in plans]
+    return verifier.score(asked) if network else load_judge(folder, verifier).judge(asked)
 
 
 def read_tool_plans(path: Path) -> Sequence[ToolPlan]:
@@ -67,7 +77,9 @@ def read_tool_graph(tools: Path, graph: Path | None) -> ToolGraph:
     return read_graph(tools, graph)[0]
 
 
-def _tool_verifier(model: Path | None, tools: Path | None, graph: Path | None) -> Verifier:
+def _tool_verifier(
+    model: Path | None, tools: Path | None, graph: Path | None
+) -> tuple[Path, Verifier]:
     from hvr.verifier.checkpoint import tools_fingerprint
     from hvr.verifier.verifier import Verifier
 
@@ -90,4 +102,4 @@ def _tool_verifier(model: Path | None, tools: Path | None, graph: Path | None) -
                 f"{model} was trained for other tools than {files} "
                 f"({mine} and {given}): train one for these with hvr verify train"
             )
-    return verifier
+    return model, verifier

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from hvr.cli.arguments import add_json, whole
 from hvr.cli.output import print_json
-from hvr.errors import UsageError
 
 if TYPE_CHECKING:
     from hvr.verifier.config import VerifierConfig
@@ -36,9 +36,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", metavar="FOLDER", type=Path, default=Path("verifier"), help=(
         "folder for the verifier (default: %(default)s)"))  # fmt: skip
     parser.add_argument("--config", metavar="FILE", type=Path, help=(
-        "YAML file of settings; see docs/verifier.md"))  # fmt: skip
+        "YAML file of settings that differ from the usual ones; see docs/verifier.md"))  # fmt: skip
     parser.add_argument("--paper", action="store_true", help=(
         "the paper's settings instead of the small ones"))  # fmt: skip
+    parser.add_argument("--seen-links", action="store_true", help=(
+        "links are those that occur in these plans, whatever else the files list"))  # fmt: skip
     parser.add_argument("--seed", type=whole, default=0, help=(
         "of all that is drawn (default: %(default)s)"))  # fmt: skip
     parser.add_argument("--log", metavar="FILE", type=Path, help=(
@@ -51,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
 
     Raises:
         MissingExtraError: the extra `gnn` is not installed.
-        UsageError: options exclude each other, or a setting cannot be used.
+        UsageError: a setting cannot be used.
         DataFileError: a file cannot be read or written.
     """
     from hvr.extras import need_gnn
@@ -60,31 +62,35 @@ def run(args: argparse.Namespace) -> int:
     from dataclasses import asdict
 
     from hvr.cli.verify.tool_plans import read_tool_graph
+    from hvr.tools.datasets import only_seen
     from hvr.tools.plan_files import read_plans
-    from hvr.verifier.checkpoint import VALUES
-    from hvr.verifier.correction.corrector_file import save_corrector
-    from hvr.verifier.correction.corrector_fit import fit_corrector
-    from hvr.verifier.correction.prior_models import PriorConfig
+    from hvr.verifier.judgement.fit import MIN_PLANS, fit_judge
+    from hvr.verifier.judgement.judge_file import save_judge
     from hvr.verifier.network.fit import train
 
     config = _config(args)
     tools = read_tool_graph(args.tools, args.graph)
     plans = read_plans(args.plans)
+    if args.seen_links:
+        tools = only_seen(tools, plans)
     with _progress(args.log) as progress:
         verifier = train(config, plans, tools, progress)
-        if not (args.out / VALUES).exists():
-            # Nothing is replaced by half: a verifier alone can be used.
-            verifier.save(args.out)
-        corrector = fit_corrector(verifier, plans, PriorConfig(seed=args.seed), progress=progress)
-        save_corrector(corrector, args.out)
-    at = verifier.thresholds
+        judge = fit_judge(verifier.embeddings, plans, progress, seed=args.seed)
+        save_judge(judge, verifier, args.out)
+    at = judge.thresholds
+    if judge.weights is None:
+        print(f"{len(judge.past)} plans are too few to learn from (there must be {MIN_PLANS}): "
+              "plans will be judged and corrected by the names of tools alone",
+              file=sys.stderr)  # fmt: skip
     if args.json:
-        about = {"verifier": str(args.out), "tools": len(tools), "thresholds": asdict(at)}
+        about = {"verifier": str(args.out), "tools": len(tools), "plans": len(judge.past),
+                 "thresholds": asdict(at)}  # fmt: skip
         print_json(about)
     else:
         print(
-            f"{args.out}: a verifier for {len(tools)} tools; a plan is accepted from "
-            f"{at.graph:.2f} on, a step is risky from {at.node:.2f}, a link from {at.edge:.2f}"
+            f"{args.out}: a verifier for {len(tools)} tools, by {len(judge.past)} plans; a plan is "
+            f"accepted from {at.graph:.2f} on, a step is risky from {at.node:.2f}, a link from "
+            f"{at.edge:.2f}"
         )
     return 0
 
@@ -94,21 +100,22 @@ def _config(args: argparse.Namespace) -> VerifierConfig:
 
     from hvr.verifier.config import VerifierConfig
 
-    if args.config is not None and args.paper:
-        raise UsageError("give --config or --paper, not both")
-    if args.config is not None:
-        config = VerifierConfig.load(args.config)
-    else:
-        config = VerifierConfig() if args.paper else VerifierConfig.small()
+    base = VerifierConfig() if args.paper else VerifierConfig.small()
+    config = base if args.config is None else VerifierConfig.load(args.config, base)
     return replace(config, seed=args.seed)
 
 
 @contextmanager
 def _progress(log: Path | None) -> Iterator[ProgressCallback]:
-    """Report epochs by a progress bar, and in a file if one is named."""
-    from hvr.verifier.network.progress import combined, csv_log, progress_bar
+    """Report epochs on standard error, and in a file if one is named."""
+    from hvr.cli.progress import shown_progress
+    from hvr.verifier.network.progress import Epoch, combined, csv_log
 
-    with progress_bar() as shown:
+    with shown_progress() as tell:
+
+        def shown(epoch: Epoch) -> None:
+            tell(epoch.stage, epoch.number, epoch.of, f"loss {epoch.loss:.3f}")
+
         if log is None:
             yield shown
         else:

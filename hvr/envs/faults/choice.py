@@ -7,18 +7,18 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from hvr.envs.faults.others import CHANGEABLE, contents
+from hvr.envs.thor.types import OPEN_PLACES, SLICEABLE
 
 _SUITS: Mapping[str, str] = {
     "PickupObject": "pickupable",
     "PutObject": "receptacle",
     "OpenObject": "openable",
     "CloseObject": "openable",
-    "SliceObject": "sliceable",
+    "SliceObject": SLICEABLE,
     "BreakObject": "breakable",
     "FillObjectWithLiquid": "canFillWithLiquid",
     "EmptyLiquidFromObject": "canFillWithLiquid",
 }
-_PLACES = frozenset({"CounterTop", "DiningTable", "SideTable", "SinkBasin", "Shelf", "Stool"})
 
 Entries = Mapping[str, Mapping[str, Any]]
 
@@ -55,7 +55,7 @@ def movable(known: Entries, hand: str | None, chance: random.Random) -> list[str
 
 def places(known: Entries, chance: random.Random) -> list[str]:
     """Return ids of open places where somebody can put something, in random order."""
-    open_places = _ids(o for o in known.values() if o["objectType"] in _PLACES)
+    open_places = _ids(o for o in known.values() if o["objectType"] in OPEN_PLACES)
     chance.shuffle(open_places)
     return open_places
 

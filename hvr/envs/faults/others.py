@@ -14,8 +14,7 @@ from typing import Any
 from hvr.envs.base import Environment
 from hvr.envs.kitchen import Kitchen
 from hvr.envs.kitchen.placement import surface_height
-
-_ASIDE = ("CounterTop", "DiningTable", "SideTable", "ShelvingUnit", "Shelf", "Floor")
+from hvr.envs.thor.types import ASIDE, USUAL_LIQUID
 
 _SETTERS: Mapping[tuple[str, bool], str] = {
     ("isOpen", True): "OpenObject",
@@ -67,7 +66,7 @@ def change(env: Environment, object_id: str, field: str, value: str | bool) -> b
         return False
     more = {}
     if setter == "FillObjectWithLiquid":
-        more["fillLiquid"] = value if isinstance(value, str) else "water"
+        more["fillLiquid"] = value if isinstance(value, str) else USUAL_LIQUID
     return bool(env.step(setter, objectId=object_id, forceAction=True, **more))
 
 
@@ -135,7 +134,7 @@ def _carry(env: Environment, object_id: str, receptacle: str) -> bool:
 def _put_aside(env: Environment, first: Iterable[str] = (), avoid: Sequence[str] = ()) -> bool:
     """Put what is in the hand somewhere; return whether a place took it."""
     known = entries(env)
-    places = [i for kind in _ASIDE for i, o in known.items() if o["objectType"] == kind]
+    places = [i for kind in ASIDE for i, o in known.items() if o["objectType"] == kind]
     return any(
         bool(env.step("PutObject", objectId=i, forceAction=True))
         for i in (*first, *places)

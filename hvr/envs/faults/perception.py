@@ -11,6 +11,7 @@ from hvr.envs.faults import choice, others
 from hvr.envs.faults.fault import What
 from hvr.envs.faults.trigger import Trigger
 from hvr.envs.naming import Names
+from hvr.envs.thor.types import USUAL_LIQUID
 
 NOISY: Mapping[str, str] = {
     "isOpen": "openable",
@@ -55,7 +56,7 @@ def with_value(field: str, value: Any) -> dict[str, Any]:
     if field == "isOpen":
         return {field: value, "openness": 1.0 if value else 0.0}
     if field == "isFilledWithLiquid":
-        liquid = value if isinstance(value, str) else "water"
+        liquid = value if isinstance(value, str) else USUAL_LIQUID
         return {field: bool(value), "fillLiquid": liquid if value else None}
     return {field: value}
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from hvr.envs.naming import Names
-from hvr.envs.scenes import STATES
+from hvr.envs.thor.types import STATES
 from hvr.errors import UnknownObjectError
 
 Statement: TypeAlias = tuple[str, str, str | bool]

@@ -6,7 +6,7 @@ from typing import Any
 
 from hvr.envs.geometry import Box, Vec
 from hvr.envs.kitchen.thing import Thing
-from hvr.envs.scenes import PROPERTIES
+from hvr.envs.thor.types import PROPERTIES
 
 
 def object_dict(

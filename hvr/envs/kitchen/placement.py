@@ -30,7 +30,7 @@ from hvr.envs.geometry import Box, Vec
 from hvr.envs.kitchen.room import Room
 from hvr.envs.kitchen.visibility import closed_around
 from hvr.envs.kitchen.world import KitchenState, Thing
-from hvr.envs.support import CLOSED_BOXES, HOLDERS, SURFACES, VESSELS
+from hvr.envs.thor.support import CLOSED_BOXES, HOLDERS, SURFACES, VESSELS
 
 LATTICE = 0.05
 """Distance of the spots tried, metres."""

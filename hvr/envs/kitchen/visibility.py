@@ -23,7 +23,7 @@ from hvr.envs.geometry import (
 )
 from hvr.envs.kitchen.room import Point, Room
 from hvr.envs.kitchen.world import CROUCH, KitchenState, Things
-from hvr.envs.support import LIDDED
+from hvr.envs.thor.types import LIDDED
 
 HORIZONS = (-30.0, 0.0, 30.0, 60.0)
 """Horizons that GetInteractablePoses tries unless told otherwise, degrees."""

@@ -1,22 +1,22 @@
-"""AI2-THOR itself, through its own Python client."""
+"""AI2-THOR: what its types, fields and actions mean, and itself, through its own Python client."""
 
-from hvr.envs.persistent import Persistent
-from hvr.envs.registry import EnvironmentSetup
-from hvr.envs.thor.adapter import Thor
-from hvr.envs.thor.options import ThorOptions, read_options
-from hvr.errors import SimulatorError
+from __future__ import annotations
 
-__all__ = ["SimulatorError", "Thor", "ThorOptions", "open_thor", "read_options"]
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hvr.envs.thor.adapter import Thor
+    from hvr.envs.thor.options import ThorOptions, read_options
+    from hvr.errors import SimulatorError
+
+__all__ = ["SimulatorError", "Thor", "ThorOptions", "read_options"]
 
 
-def open_thor(setup: EnvironmentSetup) -> Persistent:
-    """Return AI2-THOR in a scene; interactions are tried again where the place was wrong.
+def __getattr__(name: str) -> Any:
+    """Import the simulator when it is asked for: its types are needed without it."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from hvr import errors
+    from hvr.envs.thor import adapter, options
 
-    Raises:
-        UsageError: an option cannot be used.
-        SceneError: the simulator has no such scene.
-        MissingExtraError: the package ai2thor is not installed.
-        SimulatorError: the simulator cannot be started.
-    """
-    options = read_options(setup.options)
-    return Persistent(Thor(setup.scene, options, setup.folder), options.tries)
+    return next(getattr(m, name) for m in (adapter, options, errors) if hasattr(m, name))

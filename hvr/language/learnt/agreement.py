@@ -27,10 +27,6 @@ from hvr.language.learnt.reader import Reading
 from hvr.language.saying import in_order
 
 _PLACES = frozenset({"on", "in"})
-_WARMTH = frozenset({"hot", "microwaved", "cold", "chilled", "cooked"})
-_STATES = _WARMTH | {"washed", "dirty"}
-_FRAMES = _PLACES | _WARMTH | {"washed", "dirty", "="}
-"""The predicates of which frames can speak."""
 
 
 @dataclass(frozen=True)
@@ -83,26 +79,27 @@ def agreed(
         return (grammar,)
     said, heard = ends.predicates(grammar), ends.predicates(learnt)
     more = len(grammar.stages) > len(learnt.stages) or ends.things(grammar) > ends.things(learnt)
-    if more or not _could_be_a_frame(said, heard) or ends.entails(grammar, learnt):
+    if more or not _could_be_a_frame(said, heard, ends.states) or ends.entails(grammar, learnt):
         return (grammar,)
     other = marked(learnt, reading.p, head)
     sure = reading.p >= thresholds.against
     if ends.entails(learnt, grammar):
         # How a thing comes to its state may be added; a state that nobody spoke of may not.
-        added = heard - said <= _STATES and said & _STATES
+        added = heard - said <= ends.states and said & ends.states
         return (other,) if sure and added else (grammar,)
     if sure and ends.kinds(learnt) <= ends.kinds(grammar):
         return (other,)
     return grammar, other
 
 
-def _could_be_a_frame(said: frozenset[str], heard: frozenset[str]) -> bool:
+def _could_be_a_frame(said: frozenset[str], heard: frozenset[str], states: frozenset[str]) -> bool:
     """Return whether what the grammar read is no more than the learnt reader can say.
 
     Otherwise the learnt reader has left something out, and is no witness: "fill the mug and put it
     on the table" is not the request to put it there.
     """
-    return said <= _FRAMES and not (said & _PLACES and not heard & _PLACES)
+    frames = _PLACES | states | {"="}
+    return said <= frames and not (said & _PLACES and not heard & _PLACES)
 
 
 def marked(goal: Goal, p: float, head: str) -> Goal:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hvr.extras import load
+from hvr.knowledge.roles import CARRIER, PORTABLE
 from hvr.language.learnt.encoder import EXTRA, Array
 from hvr.language.learnt.frames import KINDS, ONLY_PLACING, OTHER, PLACING, Frame
 from hvr.language.learnt.head import POINTERS, Scores
@@ -73,9 +74,9 @@ class Space:
         pairs = list(zip(classes, known, strict=True))
         placed = {p for c in taxonomy.portable for p in taxonomy.places(c)}
         self._suited: Mapping[str, tuple[bool, ...]] = {
-            "thing": tuple(k and taxonomy.is_a(c, "Pickupable") for c, k in pairs),
+            "thing": tuple(k and taxonomy.plays(c, PORTABLE) for c, k in pairs),
             "place": tuple(k and c in placed for c, k in pairs),
-            "carrier": tuple(k and taxonomy.is_a(c, "PortableReceptacle") for c, k in pairs),
+            "carrier": tuple(k and taxonomy.plays(c, CARRIER) for c, k in pairs),
         }
         self._cut = frozenset(c for c, k in pairs if k and taxonomy.pieces(c))
 

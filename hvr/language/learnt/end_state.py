@@ -7,13 +7,11 @@ from dataclasses import dataclass, field
 from itertools import product
 
 from hvr.language.goals import Goal, Stage
+from hvr.language.learnt.frames import states_of
 from hvr.language.taxonomy import Taxonomy
 from hvr.pddl import Domain, TypedName, parse_formula
 from hvr.pddl.model import And, Atom, Equal, Exists, Expression, Not, Or, substitute
 from hvr.retrieval.inventory import Inventory
-
-_LASTING = frozenset({"washed", "microwaved", "chilled", "toasted", "cooked", "sliced", "cracked"})
-"""What is true of a thing for ever once it was: an early stage of a goal counts to its end."""
 
 _MOST = 20_000
 """Ways to match the variables of two goals that are tried; beyond, they count as different."""
@@ -53,11 +51,22 @@ class EndStates:
             TypedName(n, (taxonomy.pddl_type(c),)) for n, c in inventory.classes.items()
         ]
         self._types = {o.name: o.types for o in self._objects}
-        self._cooked = {
-            self._types[thing][0]
-            for source, thing in inventory.pairs("cooks")
-            if inventory.classes.get(source) == "Microwave" and thing in self._types
-        }
+        methods = taxonomy.methods
+        self._lasting = methods.lasting
+        self._entailed: dict[str, tuple[str, set[str]]] = {}
+        for predicate, other, relation in methods.entailed:
+            sources = set(methods.sources(predicate))
+            self._entailed[predicate] = (
+                other,
+                {
+                    self._types[thing][0]
+                    for source, thing in inventory.pairs(relation)
+                    if inventory.classes.get(source) in sources and thing in self._types
+                },
+            )
+        also = {other for other, _ in self._entailed.values()}
+        self.states: frozenset[str] = states_of(taxonomy.ontology) | also
+        """The predicates, but for places, of which the learnt reader's frames can speak."""
 
     def predicates(self, goal: Goal) -> frozenset[str]:
         """Return the predicates of what a goal asks for; '' for what is not a plain literal."""
@@ -95,7 +104,7 @@ class EndStates:
         for number, stage in enumerate(before):
             earlier = self._conjunction(stage, f"a{number}")
             stronger.types |= earlier.types
-            stronger.parts += [part for part in earlier.parts if _lasts(part)]
+            stronger.parts += [part for part in earlier.parts if self._lasts(part)]
         held = {_canonical(part) for part in [*stronger.parts, *self._follows(stronger)]}
         fitting = [
             [t for t, types in {**self._named(stronger), **stronger.types}.items()
@@ -114,15 +123,18 @@ class EndStates:
         )
 
     def _follows(self, conjunction: _Conjunction) -> Iterator[Expression]:
-        """Yield what is so after what is asked for: a microwave cooks what it can cook."""
+        """Yield what comes with what is asked for: a microwave cooks what it can cook."""
         types = {**self._types, **conjunction.types}
         for part in conjunction.parts:
-            if (
-                isinstance(part, Atom)
-                and part.predicate == "microwaved"
-                and set(types.get(part.args[0], ())) & self._cooked
-            ):
-                yield Atom("cooked", part.args)
+            if not isinstance(part, Atom):
+                continue
+            other, able = self._entailed.get(part.predicate, ("", set()))
+            if part.args and set(types.get(part.args[0], ())) & able:
+                yield Atom(other, part.args)
+
+    def _lasts(self, part: Expression) -> bool:
+        """Say whether a part is true for ever once it was: an early stage counts to the end."""
+        return isinstance(part, Atom) and part.predicate in self._lasting
 
     def _named(self, conjunction: _Conjunction) -> Mapping[str, tuple[str, ...]]:
         """Return the objects that a condition names, with their types."""
@@ -164,10 +176,6 @@ def _holds(part: Expression, held: Collection[str]) -> bool:
         case Or(operands):
             return _canonical(part) in held or any(_holds(o, held) for o in operands)
     return _canonical(part) in held
-
-
-def _lasts(part: Expression) -> bool:
-    return isinstance(part, Atom) and part.predicate in _LASTING
 
 
 def _kept(goal: Goal) -> Sequence[tuple[str, ...]]:

@@ -6,33 +6,27 @@ there. So a frame that no scene or affordance allows is refused where the gramma
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 
-from hvr.language.lexicon import Lexicon, verb_of
+from hvr.errors import ImpossibleGoalError
+from hvr.knowledge.ontology import Ontology
+from hvr.language.literals import literals
 from hvr.language.meaning import Condition, Entity, Meaning, SpatialRelation
 from hvr.language.taxonomy import Taxonomy
+from hvr.language.vocabulary import learnt_verb
 
 OTHER = "other"
 """The kind of all requests that no frame can say."""
 
-VERBS: Mapping[str, str | None] = MappingProxyType({
-    "place": None, "two": None, "stack": None, "hold": "take",
-    "clean": "wash", "heat": "microwave", "cool": "chill", "slice": "slice",
-})  # fmt: skip
-"""The kinds of frames, and the verb of the lexicon that says what becomes of the thing."""
-
-KINDS = (*VERBS, OTHER)
+KINDS = ("place", "two", "stack", "hold", "clean", "heat", "cool", "slice", OTHER)
+"""The kinds of frames. What becomes of the thing is said by the verb that the ontology calls learnt
+as this kind (`k:learntAs`)."""
 
 PLACING = frozenset({"place", "two", "stack", "clean", "heat", "cool"})
 """Kinds whose thing may be put somewhere."""
 
 ONLY_PLACING = frozenset({"place", "two", "stack"})
 """Kinds whose thing must be put somewhere."""
-
-_MARKS = MappingProxyType({"cool": "(chilled ?x)"})
-"""What it was done with, where the verb alone does not say it."""
 
 
 @dataclass(frozen=True)
@@ -54,26 +48,25 @@ class Frame:
     sliced: bool = False
 
 
-def meaning_of(frame: Frame, text: str, lexicon: Lexicon, taxonomy: Taxonomy) -> Meaning:
+def meaning_of(frame: Frame, text: str, taxonomy: Taxonomy) -> Meaning:
     """Return the meaning of a frame.
 
     Args:
         frame: what is wanted; not of the kind `OTHER`.
         text: the request.
-        lexicon: knows what the verbs bring about.
-        taxonomy: knows the classes of pieces.
+        taxonomy: knows the classes of pieces, and what verbs bring about.
+
+    Raises:
+        ImpossibleGoalError: the world has no verb for what is wanted.
     """
     pieces = taxonomy.pieces(frame.thing) if frame.sliced else None
     thing = pieces or frame.thing
-    verb = VERBS[frame.kind]
     conditions = []
-    if verb is not None:
-        known = verb_of(lexicon, verb)
-        template = known.condition or "(holding ?x)"
-        conditions.append(Condition(template, 0, verb, known.requires))
-        mark = _MARKS.get(frame.kind)
-        if mark and mark not in template:
-            conditions.append(Condition(mark, 0, verb))
+    if frame.kind not in ONLY_PLACING:
+        verb = learnt_verb(taxonomy.ontology, frame.kind)
+        if verb is None or verb.condition is None:
+            raise ImpossibleGoalError(f"nothing brings about here what is to {frame.kind}")
+        conditions.append(Condition(verb.condition, 0, verb.word, verb.requires))
     entities = [
         Entity((thing,), taxonomy.label(thing), count=2 if frame.kind == "two" else 1,
                conditions=tuple(conditions))
@@ -84,3 +77,10 @@ def meaning_of(frame: Frame, text: str, lexicon: Lexicon, taxonomy: Taxonomy) ->
         inner = len(entities) - 2
         relations.append(SpatialRelation(inner, inner + 1, 0, taxonomy.relation(place)))
     return Meaning(text, tuple(entities), tuple(relations), 1)
+
+
+def states_of(ontology: Ontology) -> frozenset[str]:
+    """Return the predicates, but for places, of which frames speak that put things somewhere."""
+    verbs = (learnt_verb(ontology, kind) for kind in sorted(PLACING - ONLY_PLACING))
+    return frozenset(name for verb in verbs if verb is not None and verb.condition
+                     for name, _ in literals(verb.condition))  # fmt: skip

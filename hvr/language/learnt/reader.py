@@ -105,6 +105,6 @@ class LearntReader:
         return Reading(candidates[0].frame, None, 0.0, refusal)
 
     def _goal(self, frame: Frame, request: str, inventory: Inventory) -> Goal:
-        meaning = meaning_of(frame, request, self.lexicon, self.taxonomy)
+        meaning = meaning_of(frame, request, self.taxonomy)
         goal = goal_of(meaning, self.taxonomy, inventory, self.domain)
         return replace(goal, said=said(goal.stages, self.taxonomy, inventory, self.domain))

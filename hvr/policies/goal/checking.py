@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from hvr.knowledge.roles import CONTAINS, PORTABLE
 from hvr.pddl.diagnostics import nearest
 from hvr.pddl.model import Atom
 from hvr.policies.goal.answer import GoalAnswer, GoalLiteral, WrittenThing
@@ -92,7 +93,7 @@ class _Checker:
             classes = []
         objects = tuple(own) or self.words.objects_of(classes)
         kinds = tuple(dict.fromkeys(classes))
-        moved = any(self.words.taxonomy.is_a(c, "Pickupable") for c in kinds)
+        moved = any(self.words.taxonomy.plays(c, PORTABLE) for c in kinds)
         meant = Meant(thing.name, kinds, objects, thing.every, moved or thing.apart)
         self.things[thing.name] = meant
         if thing.where and classes:
@@ -113,7 +114,7 @@ class _Checker:
         if not left:
             said = " ".join(map(str, thing.where))
             label = " or ".join(meant.classes[:_MOST_NAMED])
-            self.problem(f"of no {label} of the kitchen it is true now that {said}")
+            self.problem(f"of no {label} here it is true now that {said}")
         classes = tuple(dict.fromkeys(self.words.inventory.classes[n] for n in left))
         self.things[thing.name] = replace(meant, classes=classes, objects=left)
 
@@ -171,7 +172,7 @@ class _Checker:
                 f"{literal}: {arg!r} is no liquid; argument {place + 1} is {known}"
                 if liquid
                 else f"{literal}: {arg!r} is a liquid; argument {place + 1} is the thing that has "
-                f"it in it: (contains x {lower}), and (warm_liquid x) where it is to be hot"
+                f"it in it{self._said_of_liquids(lower)}"
             )
             return None
         if liquid:
@@ -192,9 +193,17 @@ class _Checker:
         declared = [m.name for m in self.things.values() if m.classes == classes and not m.every]
         if len(declared) == 1:
             return declared[0]
-        moved = any(words.taxonomy.is_a(c, "Pickupable") for c in classes)
+        moved = any(words.taxonomy.plays(c, PORTABLE) for c in classes)
         self.things[arg] = Meant(arg, classes, words.objects_of(classes), apart=moved)
         return arg
+
+    def _said_of_liquids(self, liquid: str) -> str:
+        """Return how goals say what a thing holds, and how that is."""
+        roles, methods = self.words.taxonomy.roles, self.words.taxonomy.methods
+        holds = [f"({name} x {liquid})" for name in roles.predicates(CONTAINS)]
+        states = [f"({state_of} x) where it is to be {state}"
+                  for state, state_of in methods.contents]  # fmt: skip
+        return f": {', and '.join((*holds, *states))}" if holds else ""
 
     # What can be true -----------------------------------------------------------------------
 

@@ -4,28 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from hvr.knowledge.roles import INSTRUMENT, PORTABLE
 from hvr.policies.goal.answer import GoalAnswer
 from hvr.policies.goal.words import GoalWords
 from hvr.retrieval.selection import kinds_mentioned
-
-_MEANS = "CuttingTool"
-"""Requests often say what to cut with."""
 
 
 def forgotten(request: str, answer: GoalAnswer, words: GoalWords) -> tuple[str, ...]:
     """Return the things that a request names and of which a goal does not speak.
 
-    Only those that can be carried, and no tools: a place or an appliance may well be a means.
+    Only those that can be carried, and no instruments: requests often say what to cut with, and a
+    place or an appliance may well be a means.
 
     Args:
         request: the request.
         answer: the goal, as the model wrote it.
-        words: the words of goals in this kitchen.
+        words: the words of goals here.
     """
     if answer.left_out:
         return ()  # by the model's own account
     inventory = words.inventory
-    ontology = inventory.ontology
+    ontology, roles = inventory.ontology, words.taxonomy.roles
     literals = [*answer.always, *answer.once, *(x for stage in answer.stages for x in stage)]
     literals += [literal for thing in answer.things for literal in thing.where]
     spoken = {arg for literal in literals for arg in literal.args}
@@ -36,7 +35,7 @@ def forgotten(request: str, answer: GoalAnswer, words: GoalWords) -> tuple[str, 
     liquids = spoken & set(words.liquids)
 
     def means(kind: str) -> bool:
-        carried = ontology.is_a(kind, "Pickupable") and not ontology.is_a(kind, _MEANS)
+        carried = roles.plays(kind, PORTABLE) and not roles.plays(kind, INSTRUMENT)
         pours = ontology.annotation(kind, "defaultLiquid")
         return not carried or bool(liquids.intersection(map(str, pours)))
 

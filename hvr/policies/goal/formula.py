@@ -23,23 +23,24 @@ def stage_conditions(
     goal: CheckedGoal, taxonomy: Taxonomy, inventory: Inventory
 ) -> tuple[str, ...]:
     """Return the condition of each stage as PDDL text."""
-    writer = _Writer(_bound(goal, inventory), taxonomy)
+    writer = _Writer(_bound(goal, taxonomy, inventory), taxonomy)
     return tuple(writer.condition(stage) for stage in goal.stages)
 
 
 def constraints(goal: CheckedGoal, taxonomy: Taxonomy, inventory: Inventory) -> tuple[str, ...]:
     """Return what shall hold throughout as PDDL trajectory constraints."""
-    things = _bound(goal, inventory)
+    things = _bound(goal, taxonomy, inventory)
     writer = _Writer(things, taxonomy)
     kept = [f"(always {writer.throughout(literal)})" for literal in goal.always]
     kept += [writer.throughout(literal, "at-most-once") for literal in goal.once]
     for name in goal.never_two:
         both = f"(not (= ?a ?b)) ({name} ?a) ({name} ?b)"
-        kept.append(f"(always (not (exists (?a ?b - item) (and {both}))))")
+        kind = taxonomy.roles.thing_type
+        kept.append(f"(always (not (exists (?a ?b - {kind}) (and {both}))))")
     return tuple(kept)
 
 
-def _bound(goal: CheckedGoal, inventory: Inventory) -> dict[str, Meant]:
+def _bound(goal: CheckedGoal, taxonomy: Taxonomy, inventory: Inventory) -> dict[str, Meant]:
     """Return the things, those that have to be one and the same throughout as objects."""
     things = dict(goal.things)
     spoken = [{arg for x in stage for arg in x.args} for stage in (*goal.stages, goal.always)]
@@ -47,7 +48,7 @@ def _bound(goal: CheckedGoal, inventory: Inventory) -> dict[str, Meant]:
     for name, meant in goal.things.items():
         several = sum(name in names for names in spoken) > 1
         narrowed = len(meant.objects) < len(
-            [n for c in meant.classes for n in inventory.of(c) if inventory.true("present", n)]
+            [n for c in meant.classes for n in inventory.of(c) if taxonomy.is_there(inventory, n)]
         )
         if meant.every or meant.named or meant.liquid or not (several or narrowed):
             continue

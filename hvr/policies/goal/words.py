@@ -6,6 +6,16 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from hvr.knowledge.roles import (
+    CONTAINER,
+    CONTAINS,
+    FILLED,
+    FITS,
+    LIQUID,
+    PORTABLE,
+    SURFACE,
+    VESSEL,
+)
 from hvr.knowledge.wording import wording_of
 from hvr.language.literals import literals
 from hvr.language.taxonomy import Taxonomy
@@ -17,7 +27,6 @@ from hvr.search.navigation import find_navigation
 from hvr.values import cached_property
 
 _PLACING = ("on", "in")
-_LIQUID = "liquid"
 
 
 @dataclass(frozen=True)
@@ -96,12 +105,16 @@ class GoalWords:
 
     def liquid_at(self, predicate: str, place: int) -> bool:
         """Whether an argument of a predicate is a liquid, by its place from 0."""
-        return _LIQUID in self.predicates[predicate].parameters[place].types
+        return self._liquid in self.predicates[predicate].parameters[place].types
 
     @property
     def liquids(self) -> tuple[str, ...]:
         """The names of the liquids."""
-        return tuple(c.name for c in self.domain.constants if _LIQUID in c.types)
+        return tuple(c.name for c in self.domain.constants if self._liquid in c.types)
+
+    @property
+    def _liquid(self) -> str | None:
+        return self.taxonomy.roles.pddl_type(LIQUID)
 
     # Kinds and objects ----------------------------------------------------------------------
 
@@ -133,10 +146,10 @@ class GoalWords:
         found: list[str] = []
         for object_class in classes:
             names = self.inventory.of(object_class)
-            there = [n for n in names if self.inventory.true("present", n)]
+            there = [n for n in names if self.taxonomy.is_there(self.inventory, n)]
             if not there and (source := self.taxonomy.source(object_class)) is not None:
                 whole = next(iter(self.inventory.of(source)), None)
-                there = [p for p, s in self.inventory.pairs("piece_of") if s == whole]
+                there = [p for p, s in self.inventory.pairs(self.taxonomy.piece_of) if s == whole]
                 there = [p for p in names if p in there]
             found += there
         return tuple(dict.fromkeys(found))
@@ -177,9 +190,14 @@ class GoalWords:
         for wanted, affordance in sorted(verbs, key=lambda verb: len(verb[0])):
             for name in wanted:
                 needs.setdefault(name, affordance)
-        fillable = dict.fromkeys(("filled", "contains", "warm_liquid"), "Fillable")
-        movable = dict.fromkeys(_PLACING, "Pickupable")
-        return {**needs, **fillable, **movable}
+        roles = self.taxonomy.roles
+        held = [*roles.predicates(FILLED), *roles.predicates(CONTAINS)]
+        held += [state_of for _, state_of in self.taxonomy.methods.contents]
+        if vessel := roles.class_of(VESSEL):
+            needs.update(dict.fromkeys(held, vessel))
+        if portable := roles.class_of(PORTABLE):
+            needs.update(dict.fromkeys(_PLACING, portable))
+        return needs
 
     def can_be(self, predicate: str, object_class: str) -> bool:
         """Whether a predicate can be true of things of a type, as its first argument."""
@@ -197,12 +215,14 @@ class GoalWords:
 
     @cached_property
     def _fitting(self) -> frozenset[tuple[str, str]]:
-        classes, true = self.inventory.classes, self.inventory.true
+        classes, true, roles = self.inventory.classes, self.inventory.true, self.taxonomy.roles
+        takes = [*roles.predicates(SURFACE)[:1], *roles.predicates(CONTAINER)[:1]]
         # What fits a sink fits its basin as well, and only one of the two takes things.
         return frozenset(
             (classes[thing], classes[place])
-            for thing, place in self.inventory.pairs("fits")
-            if true("surface", place) or true("container", place)
+            for predicate in roles.predicates(FITS)
+            for thing, place in self.inventory.pairs(predicate)
+            if any(true(name, place) for name in takes)
         )
 
     def relation(self, outer: str) -> str:

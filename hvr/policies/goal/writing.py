@@ -12,7 +12,7 @@ from typing import Any
 
 from hvr.errors import GroundingLimitError, ImpossibleGoalError, PddlError
 from hvr.knowledge.graph import KnowledgeGraph
-from hvr.language.goals import Goal, Stage, end_conditions
+from hvr.language.goals import Goal, Stage, end_conditions, end_predicates
 from hvr.language.saying import said
 from hvr.language.taxonomy import Taxonomy
 from hvr.pddl import Task, TypedName, parse_formula
@@ -36,7 +36,7 @@ FORGOTTEN = "the request names what the goal does not speak of,"
 IF_RIGHT = "say of it what is asked, or write the same goal again if nothing is missing"
 
 TOO_MANY = (
-    "there are too many ways to choose these things together: name the objects themselves (mug-2) "
+    "there are too many ways to choose these things together: name the objects themselves "
     "where it does not matter which is meant, or write fewer things into a stage"
 )
 
@@ -134,7 +134,7 @@ class GoalWriting:
         try:
             goal = self._goal(answer, checked)
         except PddlError as error:
-            return GoalDraft(answer, f"the goal is no condition of this kitchen: {error}")
+            return GoalDraft(answer, f"the goal is no condition that this world knows: {error}")
         again = any(draft.problem == ALREADY for draft in self.drafts)
         if not again and all(self._holds(stage) for stage in goal.stages):
             return GoalDraft(answer, ALREADY, goal)
@@ -172,11 +172,9 @@ class GoalWriting:
 
 def _ends(checked: CheckedGoal, number: int, taxonomy: Taxonomy) -> list[str]:
     """Return how things are left after a stage, except where the goal says otherwise."""
-    holding, exempt = False, set[str]()
+    holding, exempt, left = False, set[str](), end_predicates(taxonomy)
     for literal in checked.stages[number]:
         holding = holding or (literal.predicate == "holding" and literal.holds)
-        if literal.holds and literal.predicate in {"opened", "toggled"}:
+        if literal.holds and literal.args and literal.predicate in left:
             exempt |= set(checked.things[literal.args[0]].classes)
-    if exempt & {"StoveBurner", "StoveKnob"}:  # a burner and its knob are on together
-        exempt |= {"StoveBurner", "StoveKnob"}
-    return end_conditions(taxonomy, exempt, holding=holding)
+    return end_conditions(taxonomy, taxonomy.with_controls(exempt), holding=holding)

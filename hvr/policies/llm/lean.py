@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from hvr.pddl import And, GroundAction, Not, State, Task
+from hvr.pddl import And, Atom, GroundAction, Not, State, Task
 from hvr.plans import AABlock
 from hvr.policies.llm.foresight import applicable, run
 from hvr.validation import minimise
@@ -21,6 +21,7 @@ def outcome(
     """Return the final state of everything that a plan touches, as a condition.
 
     A lamp that is switched on and off again appears as off: a shorter plan may not leave it on.
+    What the last step was done for counts, if it changes nothing else.
 
     Args:
         task: the task.
@@ -29,12 +30,13 @@ def outcome(
         fleeting: predicates that do not count, such as nearness.
     """
     # Step by step: the two ends alone would not show what was changed and changed back.
-    touched = 0
+    touched, first = 0, state
     for action in actions:
         following = run(task, state, (action,))
         touched |= state.bits ^ following.bits
         state = following
-    return _literals(task, state, touched, fleeting)
+    lasting = _literals(task, state, touched, fleeting)
+    return And((*lasting.operands, *_arrival(task, first, actions, fleeting)))
 
 
 def lean(
@@ -91,6 +93,24 @@ def eliminated(
         left_out += [actions[n] for n in numbers if n not in kept]
         shorter.append(replace(block, actions=rest))
     return tuple(b for b in shorter if b.actions), tuple(left_out)
+
+
+def _arrival(
+    task: Task, state: State, actions: Sequence[GroundAction], fleeting: frozenset[str]
+) -> tuple[Atom, ...]:
+    """Return what a last step that changes nothing for good was done for.
+
+    Going to a lamp serves what is done there; if nothing is, it was meant for itself.
+    """
+    if not actions:
+        return ()
+    before = run(task, state, actions[:-1])
+    after = run(task, before, actions[-1:])
+    changed = list(task.atoms_in(before.bits ^ after.bits))
+    if not all(a.predicate in fleeting for a in changed):
+        return ()
+    gained = task.atoms_in(after.bits & ~before.bits)
+    return tuple(sorted((a for a in gained if set(a.args) <= set(actions[-1].args)), key=str))
 
 
 def _literals(task: Task, state: State, fluents: int, fleeting: frozenset[str]) -> And:

@@ -103,7 +103,9 @@ class Mapper:
         wording = wording or load_wording()
         self._partners = wording.partners
         self._verbs = {name: action.written for name, action in wording.actions.items()}
-        phrases = {c: (*wording.types.get(c, ()), *_pieces(c)) for c in self._classes}
+        phrases = {
+            c: (*wording.types.get(c, ()), *wording.pieces.get(c, ())) for c in self._classes
+        }
         self._class_names = KnownNames(embedder, self._classes, phrases)
         self._action_names = KnownNames(embedder, actions.names, self._verbs)
         predicates = self.task.domain.predicates
@@ -361,12 +363,3 @@ class Mapper:
 
 def _score(choice: _Choice) -> float:
     return choice.score
-
-
-def _pieces(name: str) -> tuple[str, ...]:
-    """Return names for the pieces of something that was cut."""
-    whole = name.removesuffix("sliced")
-    if whole == name:
-        return ()
-    return (f"sliced {whole}", f"{whole} slice", f"slice of {whole}", f"piece of {whole}",
-            f"{whole} piece", f"{whole} sliced")  # fmt: skip

@@ -9,6 +9,7 @@ from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.imagined import imagine, suppose
 from hvr.knowledge.mapping import predicate_rules
 from hvr.knowledge.wording import Wording, load_wording
+from hvr.language.function_words import NUMBERS
 from hvr.pddl import (
     And,
     Atom,
@@ -31,7 +32,7 @@ from hvr.retrieval.knowledge import dishes, ingredients, left_as, notes, prefere
 from hvr.retrieval.places import tidy_places
 from hvr.retrieval.relevance import relevant_objects
 from hvr.retrieval.selection import mentioned, select
-from hvr.retrieval.words import singular, squeezed
+from hvr.retrieval.words import singular, squeezed, words
 from hvr.values import cached_property
 
 MOST_OBJECTS = 40
@@ -39,6 +40,12 @@ MOST_OBJECTS = 40
 
 _MOST_PLACES = 10
 """Most places of a kind that are told of, where a request names the kind in the plural."""
+
+_A_FEW = 3
+"""Most things that are taken for a plural without a number."""
+
+_BEFORE = 3
+"""A number stands at most so many words before what is counted: "two of the red mugs"."""
 
 
 class SceneForesight(Foresight):
@@ -172,13 +179,13 @@ class SceneForesight(Foresight):
         names = mentioned(text, inventory)
         chosen = select(names, inventory, embedder)
         classes = {inventory.classes[name] for name in chosen.names}
-        if not any(inventory.true("pickupable", name) for name in chosen.names):
+        if not any(_portable(inventory, name) for name in chosen.names):
             return ()
         picked = [n for n in known if inventory.classes[n] in classes]
         picked += chosen.names
         if expansion:
             picked += expand(dict.fromkeys(picked), inventory)
-        picked += [n for n in known if not inventory.true("pickupable", n)]
+        picked += [n for n in known if not _portable(inventory, n)]
         return tuple(dict.fromkeys(picked))
 
     def with_named(
@@ -213,7 +220,7 @@ class SceneForesight(Foresight):
             HvrError: what the goal needs is not there.
         """
         domain, now = self.task.domain, self._inventory_in(state)
-        needed = relevant_objects([relevant], now, kept, self.task.fluent_predicates)
+        needed = relevant_objects([relevant], now, domain, kept)
         names = {*needed.names, *_with_places(objects, now)}
         if len(names) > MOST_OBJECTS:
             return None
@@ -241,7 +248,7 @@ class SceneForesight(Foresight):
         named = dict.fromkeys(name for action in actions for name in action.args)
         inventory = self._inventory
         spoken_of = And(tuple([Atom("present", (n,)) for n in named if n in inventory.classes]))
-        names = set(relevant_objects([problem.goal, spoken_of], inventory).names)
+        names = set(relevant_objects([problem.goal, spoken_of], inventory, self.task.domain).names)
         objects = tuple([o for o in problem.objects if o.name in names])
         known = {o.name for o in objects} | {c.name for c in self.task.domain.constants}
         init = frozenset(atom for atom in problem.init if known.issuperset(atom.args))
@@ -265,16 +272,35 @@ def _spoken_of(
 
 
 def _several(request: str, inventory: Inventory) -> list[str]:
-    """Return the places that a request names in the plural: "drawers" are more than two."""
+    """Return the objects that a request names in the plural: "two pillows", "drawers".
+
+    Of things to carry as many as are said, and a few where no number is; of places many, since any
+    may be the one that is meant.
+    """
     names = []
+    spoken = words(request)
     for phrase in mentioned(request, inventory):
         *_, last = phrase.split()
         if singular(last) != last:
             kind = " ".join([*phrase.split()[:-1], singular(last)])
             same = [n for n, c in inventory.classes.items() if c.lower() == squeezed(kind)]
             rank = [n for n in inventory.of("PhysicalObject") if n in same]
-            names += [n for n in rank if not inventory.true("pickupable", n)][:_MOST_PLACES]
+            places = [n for n in rank if not _portable(inventory, n)]
+            things = [n for n in rank if _portable(inventory, n)]
+            names += [*places[:_MOST_PLACES], *things[: _number(spoken, words(phrase)[0])]]
     return names
+
+
+def _number(spoken: Sequence[str], first: str) -> int:
+    """Return the number that stands before a word, or how many a bare plural is taken for."""
+    before = spoken[: spoken.index(first)][-_BEFORE:] if first in spoken else ()
+    said = (NUMBERS.get(w) or (int(w) if w.isdecimal() else 0) for w in reversed(before))
+    return min(next((n for n in said if n), _A_FEW), _MOST_PLACES)
+
+
+def _portable(inventory: Inventory, name: str) -> bool:
+    """Return whether a thing can be carried."""
+    return any(inventory.true(p, name) for p in inventory.ontology.predicates("Pickupable"))
 
 
 def _object(phrase: str) -> str:

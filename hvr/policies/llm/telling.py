@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from hvr.knowledge.wording import load_wording
 from hvr.pddl import GroundAction, State, Task
 from hvr.plans import AABlock, MacroAction
 from hvr.policies.llm.conditions import conjunction
@@ -100,9 +101,10 @@ def _meant(macro: MacroAction, task: Task) -> tuple[str, ...]:
 
 def _named(kind: str, spoken: str) -> bool:
     """Return whether a sentence without spaces names a kind: "tomato slice" is tomatosliced."""
-    for ending, made in (("sliced", "slice"), ("cracked", "crack")):
-        if kind.endswith(ending):
-            return kind.removesuffix(ending) in spoken and made in spoken
+    whole = load_wording().wholes.get(kind)
+    if whole is not None and kind.startswith(whole):
+        made = kind.removeprefix(whole).removesuffix("ed")
+        return whole in spoken and made in spoken
     return kind in spoken
 
 

@@ -215,7 +215,7 @@ _MEANINGS = {
     Kind.SURFACE.value: "surface",
     Kind.FURNITURE.value: "furniture",
     Kind.STORAGE.value: "container",
-    Kind.BASIN.value: "sink",
+    Kind.BASIN.value: "basin",
     Kind.APPLIANCE.value: "appliance",
     Kind.FIXTURE.value: "fixture",
     "dot": "the robot can stand here",

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
+from hvr.envs.thor.types import BASINS, FLOOR, TABLES
+
 
 class Kind(StrEnum):
     """Kinds of objects, in the order in which they are drawn: later ones lie on top."""
@@ -22,17 +24,15 @@ class Kind(StrEnum):
 
 DESCRIPTIONS: Mapping[Kind, str] = {
     Kind.FLOOR: "floor",
-    Kind.SURFACE: "surface (counter, table, shelf)",
+    Kind.SURFACE: "surface",
     Kind.FURNITURE: "furniture and other moveable things",
-    Kind.STORAGE: "container (cabinet, drawer, box)",
-    Kind.BASIN: "sink",
-    Kind.APPLIANCE: "appliance, knob, tap, switch",
-    Kind.FIXTURE: "fixture (window, blinds)",
+    Kind.STORAGE: "container with a door or lid",
+    Kind.BASIN: "basin",
+    Kind.APPLIANCE: "appliance or switch",
+    Kind.FIXTURE: "fixture",
     Kind.SMALL: "small thing that can be picked up",
 }
 """Descriptions for legends."""
-
-_BASINS = frozenset({"Sink", "SinkBasin", "Bathtub", "BathtubBasin"})
 
 
 def kind_of(entry: Mapping[str, Any]) -> Kind:
@@ -42,9 +42,9 @@ def kind_of(entry: Mapping[str, Any]) -> Kind:
         entry: its metadata; only `objectType` and property fields are read.
     """
     kind = Kind.FIXTURE
-    if entry["objectType"] == "Floor":
+    if entry["objectType"] == FLOOR:
         kind = Kind.FLOOR
-    elif entry["objectType"] in _BASINS:
+    elif entry["objectType"] in BASINS:
         kind = Kind.BASIN
     elif entry.get("pickupable"):
         kind = Kind.SMALL
@@ -52,13 +52,8 @@ def kind_of(entry: Mapping[str, Any]) -> Kind:
         kind = Kind.APPLIANCE
     elif entry.get("openable") and entry.get("receptacle"):
         kind = Kind.STORAGE
-    elif entry.get("moveable") and entry["objectType"] not in _TABLES:
+    elif entry.get("moveable") and entry["objectType"] not in TABLES:
         kind = Kind.FURNITURE
     elif entry.get("receptacle"):
         kind = Kind.SURFACE
     return kind
-
-
-_TABLES = frozenset(
-    {"CoffeeTable", "CounterTop", "Desk", "DiningTable", "Dresser", "Shelf", "SideTable", "TVStand"}
-)

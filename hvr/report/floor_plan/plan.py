@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from hvr.envs.geometry import Box
 from hvr.envs.naming import Names
-from hvr.envs.observe import direct_parents
 from hvr.envs.scenes import load_scene, scene_names
+from hvr.envs.thor.observe import direct_parents
 from hvr.errors import DataFileError
 from hvr.report.floor_plan.kinds import Kind, kind_of
 
@@ -21,15 +21,11 @@ _MARGIN = 0.2
 _LARGEST = 10_000.0
 """Metres and degrees beyond are a damaged file."""
 _FLAGS = (
-    ("isPickedUp", "held"),
-    ("isOpen", "open"),
-    ("isToggled", "on"),
-    ("isSliced", "sliced"),
-    ("isBroken", "broken"),
-    ("isCooked", "cooked"),
-    ("isDirty", "dirty"),
-    ("isUsedUp", "used up"),
+    *("isPickedUp", "isOpen", "isToggled", "isSliced", "isBroken", "isCooked", "isDirty"),
+    "isUsedUp",
 )
+_SAID = {"isPickedUp": "held", "isToggled": "on", "isUsedUp": "used up"}
+"""What is said of a true field, where it is not its name without "is"."""
 
 
 class Pose(NamedTuple):
@@ -247,7 +243,7 @@ def box_of(entry: Mapping[str, Any]) -> Box | None:
 
 
 def _state(entry: Mapping[str, Any]) -> tuple[str, ...]:
-    words = [word for field, word in _FLAGS if entry.get(field)]
+    words = [_SAID.get(f, f.removeprefix("is").lower()) for f in _FLAGS if entry.get(f)]
     if entry.get("isFilledWithLiquid"):
         words.append(f"filled with {entry.get('fillLiquid') or 'something'}")
     if entry.get("temperature") in ("Hot", "Cold"):

@@ -29,6 +29,13 @@ ALPHAS = tuple(round(0.5 + 0.05 * i, 2) for i in range(11))
 TEMPERATURES = (0.02, 0.04, 0.08)
 """Softmax temperatures that `fit_text_decoder` tries for cosines of texts."""
 
+UNTRAINED = Decoder(Transitions(ToolGraph(())), weight=0.4, temperature=0.08, skip=-5.0)
+"""The decoder of `untrained_retriever`, apart from the tools; chosen on UltraTool's training plans
+and on TMDB's."""
+FINE_SKIP = -3.0
+"""Its `skip` where steps are finer than tools; chosen on steps that GPT-4 wrote, without having
+seen the tools, for training requests."""
+
 
 class ScoreSource(Protocol):
     """A source of scores of all tools of a graph for the steps of plans."""
@@ -110,6 +117,29 @@ class Retriever:
             self.decoder.transitions,
         )
         return [replace(f, id=p.id) for f, p in zip(decoded.values(), plans, strict=True)]
+
+
+def untrained_retriever(graph: ToolGraph, encoder: TextVectors, *, fine: bool = False) -> Retriever:
+    """Return a retriever that needs no plans to learn from, for any number of tools.
+
+    Texts of steps and tools are compared, and the best whole sequence along the links is taken.
+    Steps that continue a call are merged with it.
+
+    Args:
+        graph: the tools; without links their texts alone decide.
+        encoder: of texts.
+        fine: steps are finer than tools, so that steps that nothing fits are skipped.
+    """
+    weight = UNTRAINED.weight if graph.links else 0.0
+    return Retriever(
+        TextScores(graph, encoder),
+        replace(
+            UNTRAINED,
+            transitions=Transitions(graph),
+            weight=weight,
+            skip=FINE_SKIP if fine else UNTRAINED.skip,
+        ),
+    )
 
 
 def fit_retriever(

@@ -39,7 +39,7 @@ def kitchen_graph(
         plan_id: names the plan in messages.
 
     Raises:
-        UsageError: the plan is empty, or a step cannot be executed.
+        UsageError: a step cannot be executed.
     """
     return graph_of(causal_links((task, actions)), request, plan_id)
 
@@ -50,11 +50,9 @@ def graph_of(plan: LinkedPlan, request: str, plan_id: str = "plan") -> PlanGraph
     A step is a node: its tool is the name of the action, its inputs are its preconditions and its
     outputs its effects, by class. An edge is a causal link; steps that need nothing of another
     follow Start, which stands for the initial state. The last node, `finish`, stands for the end:
-    what is so then are its inputs, and it follows the steps that made it so. Outputs that begin
-    with `*` say what of a node the request names (`marks`).
-
-    Raises:
-        UsageError: the plan is empty.
+    what is so then are its inputs, and it follows the steps that made it so, or Start where there
+    are no steps. Outputs that begin with `*` say what of a node the request names (`marks`); those
+    of the end also tell which of the states that it asks for have been there from the start.
     """
     return _graph(plan, request, request, plan_id, class_of)
 
@@ -85,8 +83,6 @@ def _read(object_class: str, asked: Mentions) -> str:
 
 
 def _graph(plan: LinkedPlan, request: str, shown: str, plan_id: str, name: Name) -> PlanGraph:
-    if not plan.steps:
-        return PlanGraph(plan_id, shown, ())
     asked = asked_of(request)
     types = plan.types
     nodes = [
@@ -109,7 +105,9 @@ def _graph(plan: LinkedPlan, request: str, shown: str, plan_id: str, name: Name)
     )
     last = len(plan.steps)
     producers = dict.fromkeys(n.producer for n in plan.ends if n.producer != START)
-    edges = (*plan.edges, *((p, last) for p in producers or (last - 1,)))
+    # Without steps the end follows Start, as all that follows nothing else.
+    ending = producers or ((last - 1,) if last else ())
+    edges = (*plan.edges, *((p, last) for p in ending))
     return PlanGraph(plan_id, shown, tuple(nodes), edges)
 
 

@@ -82,12 +82,15 @@ class LinkedPlan:
         steps: in order.
         ends: what holds at the end that steps made so, and where the things lie that they named;
             with the step that made it so.
-        types: the PDDL type of each object that steps or ends name.
+        types: the PDDL type of each object that steps or ends name; of all objects if there is
+            no step.
+        start: where these lie, and in which states they are, before the first step.
     """
 
     steps: tuple[LinkedStep, ...]
     ends: tuple[Need, ...]
     types: Mapping[str, str]
+    start: tuple[Fact, ...] = ()
 
     @property
     def edges(self) -> tuple[tuple[int, int], ...]:
@@ -113,6 +116,7 @@ class LinkedPlan:
             ],
             "ends": [[str(n.fact), n.producer] for n in self.ends],
             "types": dict(self.types),
+            "start": [str(f) for f in self.start],
         }
 
     @classmethod
@@ -134,6 +138,7 @@ class LinkedPlan:
                     )
                 )
             ends = tuple(Need(Fact.parse(f), int(p)) for f, p in values["ends"])
-            return cls(tuple(steps), ends, dict(values["types"]))
+            start = tuple(map(Fact.parse, values.get("start", ())))
+            return cls(tuple(steps), ends, dict(values["types"]), start)
         except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
             raise DataFileError(f"this is not a plan with causal links: {error}") from error

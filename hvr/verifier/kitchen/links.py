@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from hvr.errors import UsageError
 from hvr.pddl.conditions import Operator
-from hvr.pddl.model import Atom, GroundAction
+from hvr.pddl.model import Atom, GroundAction, Problem
 from hvr.pddl.task import Task
 from hvr.policies.macro import support
 from hvr.search.ground import bits
@@ -20,6 +20,7 @@ from hvr.verifier.kitchen.linked_plan import (
     LinkedStep,
     Need,
 )
+from hvr.verifier.kitchen.mentions import FAMILIES
 
 
 def causal_links(*parts: tuple[Task, Sequence[GroundAction]]) -> LinkedPlan:
@@ -28,7 +29,8 @@ def causal_links(*parts: tuple[Task, Sequence[GroundAction]]) -> LinkedPlan:
     A step needs the literals that make its precondition true, and those that make the
     conditions of its conditional effects true where they come about: a microwave heats what was
     put in. Of a disjunction the first part that holds counts. The producer of a literal is the
-    step that last made it true. What can never change is left out.
+    step that last made it true. What can never change is left out. A plan without steps has ends
+    all the same: what is so from the start.
 
     Args:
         parts: a task with actions that begin in its initial state. A request that is planned
@@ -43,8 +45,11 @@ def causal_links(*parts: tuple[Task, Sequence[GroundAction]]) -> LinkedPlan:
     first: dict[Atom, bool] = {}
     last: dict[Atom, bool] = {}
     still: set[Fact] = set()
+    start: dict[str, list[Fact]] = {}
     for task, actions in parts:
         validator = Validator(task)
+        for name, facts in start_of(task.problem).items():
+            start.setdefault(name, facts)
         for action in actions:
             before = validator.state.bits
             report = _applied(validator, action, len(steps) + 1)
@@ -68,14 +73,37 @@ def causal_links(*parts: tuple[Task, Sequence[GroundAction]]) -> LinkedPlan:
             steps.append(LinkedStep(action, tuple(needs), makes))
         names = {n for s in steps for n in s.action.args}
         names |= {n for s in steps for f in s.makes for n in f.args}
+        names |= set() if steps else set(task.objects)
         types |= {n: task.objects[n][0] for n in sorted(names) if n in task.objects}
         final = validator.state.bits
         still = {_fact(a, True) for a in task.atoms_in(final) if a.predicate in _PLACED}
     ends = {_fact(atom, now) for atom, now in last.items() if _tells(atom, first[atom], now)}
     ends |= {f for f in still if f.args[0] in types and f.args[1] in types}
     return LinkedPlan(
-        tuple(steps), tuple(Need(fact, since.get(fact, START)) for fact in sorted(ends)), types
+        tuple(steps),
+        tuple(Need(fact, since.get(fact, START)) for fact in sorted(ends)),
+        types,
+        tuple(sorted(fact for name in types for fact in start.get(name, ()))),
     )
+
+
+_ENABLED = {
+    "openable": "opened", "toggleable": "toggled", "dirtyable": "dirty", "fillable": "filled",
+}  # fmt: skip
+
+
+def start_of(problem: Problem) -> dict[str, list[Fact]]:
+    """Return, for each thing, where it lies and in which states it is in the initial state."""
+    true = {a for a in problem.init if a.args}
+    facts = [_fact(a, True) for a in true if a.predicate in FAMILIES or a.predicate in _PLACED]
+    for atom in true:
+        state = _ENABLED.get(atom.predicate)
+        if state is not None and Atom(state, atom.args) not in true:
+            facts.append(Fact(state, atom.args, False))
+    found: dict[str, list[Fact]] = {}
+    for fact in sorted(facts):
+        found.setdefault(fact.args[0], []).append(fact)
+    return found
 
 
 def _applied(validator: Validator, action: GroundAction, number: int) -> StepReport:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 
 from hvr.pddl.model import GroundAction
 from hvr.verifier.kitchen.linked_plan import LinkedPlan, LinkedStep
-from hvr.verifier.kitchen.mentions import FAMILIES, IN, NEAR, Mentions, Named
+from hvr.verifier.kitchen.mentions import FAMILIES, IN, NEAR, Mentions, Named, State
 from hvr.verifier.kitchen.outcome import PlanOutcome
 from hvr.verifier.kitchen.similarity import Likeness, best, is_piece
 from hvr.verifier.kitchen.words import class_of
@@ -76,8 +76,34 @@ def untouched(plan: LinkedPlan, asked: Mentions) -> tuple[Named, ...]:
 
 def lacking(plan: LinkedPlan, asked: Mentions) -> tuple[str, ...]:
     """Return families of states that the request asks for and that are not so at the end."""
-    made = PlanOutcome.of(plan).states
-    return tuple(sorted(f for f, wanted in asked.states if wanted and (f, True) not in made))
+    outcome = PlanOutcome.of(plan)
+    return tuple(
+        sorted(f for f, wanted in asked.states if wanted and not is_so(outcome, (f, True), asked))
+    )
+
+
+def is_so(outcome: PlanOutcome, state: State, asked: Mentions) -> bool:
+    """Say whether a state that the request asks for is there at the end.
+
+    A step has brought it about; or something that is to have it has had it from the start, where
+    the request does not ask for the deed itself.
+    """
+    if state in outcome.states:
+        return True
+    if state not in lasting(outcome, asked):
+        return False
+    wanted = [t for t in asked.things if state in t.states] or named_things(asked)
+    return any(
+        best(thing.classes, kind)
+        for kind, states in outcome.kept
+        if state in states
+        for thing in wanted
+    )
+
+
+def lasting(outcome: PlanOutcome, asked: Mentions) -> frozenset[State]:
+    """Return the states that count where they have been there from the start."""
+    return asked.lasting | outcome.known
 
 
 def named_things(asked: Mentions) -> list[Named]:
@@ -196,9 +222,11 @@ def _met(outcome: PlanOutcome, thing: Named, place: Named) -> Likeness:
 def _of_states(outcome: PlanOutcome, asked: Mentions) -> Iterator[str]:
     lacks = 0
     for family, wanted in sorted(asked.states):
-        there = (family, wanted) in outcome.states
+        there = is_so(outcome, (family, wanted), asked)
         sign = "" if wanted else "not "
         yield f"* {sign}{family} asked, {'is so' if there else 'is not so'}"
+        if there and (family, wanted) not in outcome.states:
+            yield f"* {sign}{family} asked, was so from the start"
         if not there and (family, wanted) in outcome.ever:
             yield f"* {sign}{family} asked, was so"
         lacks += not there and family not in _USED
@@ -208,14 +236,17 @@ def _of_states(outcome: PlanOutcome, asked: Mentions) -> Iterator[str]:
             yield f"* {'' if so else 'not '}{family} unasked"
     for thing in asked.things:
         for family, wanted in sorted(thing.states):
+            kept = outcome.kept if (family, wanted) in lasting(outcome, asked) else ()
             levels = [
-                best(thing.classes, kind) for kind, states in outcome.states_of
+                best(thing.classes, kind) for kind, states in (*outcome.states_of, *kept)
                 if (family, wanted) in states
             ]  # fmt: skip
             sign = "" if wanted else "not "
             level = max(levels, default=Likeness.NONE)
             yield f"* {sign}{family} of its thing {level.word}"
-    for kind, states in outcome.states_of:
+    lasts = lasting(outcome, asked)
+    still = tuple((kind, states & lasts) for kind, states in outcome.kept)
+    for kind, states in (*outcome.states_of, *still):
         for family, so in sorted(states):
             if (family, so) in asked.states:
                 yield f"* {'' if so else 'not '}{family} of {named(kind, asked).word} thing"

@@ -21,7 +21,17 @@ from hvr.language.lexicon import (
     tokenize,
 )
 from hvr.language.vocabulary import load_lexicon
-from hvr.verifier.kitchen.mentions import FAMILIES, FROM, IN, NEAR, WITH, Mentions, Named, State
+from hvr.verifier.kitchen.mentions import (
+    FAMILIES,
+    FROM,
+    IN,
+    NEAR,
+    REMEMBERED,
+    WITH,
+    Mentions,
+    Named,
+    State,
+)
 
 _PREDICATE = re.compile(r"\((not \()?([a-z_]+)")
 _NO_STATES = frozenset({"and", "or", "not", "exists", "forall", "when", "near", "on", "in"})
@@ -35,6 +45,8 @@ _BESIDE = frozenset(
 _PIECES = frozenset({"Slice"})
 _BEFORE_NOUNS = frozenset({"det", "number", "of", "be", "unheeded", *_ROLES})
 _AFTER_VERBS = frozenset({",", ".", ";", "!", "?", "and", "then", "again", "for", "please"})
+_FILLING = "fill"
+"""The frame of verbs that say with what."""
 _ENDS = frozenset({",", ".", ";", "!", "?"})
 
 
@@ -72,6 +84,7 @@ class _Reader:
         self._longest = max((len(name.split()) for name in self._loose_nouns), default=0)
         self._things: list[_Thing] = []
         self._states: set[State] = set()
+        self._lasting: set[State] = set()
         self._liquids: set[str] = set()
         self._frame: list[str] = []
         self._count = 1
@@ -91,7 +104,7 @@ class _Reader:
             noun = _by_name(self._ontology, words[0])
         if noun is not None and noun.classes == _PIECES:
             noun = None
-            self._adjectives |= self._noted({("slice", True)})
+            self._adjectives |= self._noted({("slice", True)}, True)
             self._again()
         if verb:
             self._close()
@@ -124,12 +137,13 @@ class _Reader:
     def _take(self, entry: Entry, noun: Named | None, verb: bool) -> None:
         match entry:
             case Verb():
-                self._verb |= self._noted(_states(entry.condition or ""))
+                self._verb |= self._asked_for(entry.condition)
                 self._usual = frozenset(entry.places)
-                if entry.liquid:
+                # What to fill with is said apart, or is not a part of what was asked.
+                if entry.liquid and entry.frame != _FILLING:
                     self._liquids.add(entry.liquid)
             case Adjective() if noun is None and not verb:
-                self._adjectives |= self._noted(_states(entry.condition))
+                self._adjectives |= self._asked_for(entry.condition)
             case Dish() if noun is None and not verb:
                 self._dish(entry)
             case FunctionWord() if noun is None:
@@ -137,7 +151,8 @@ class _Reader:
 
     def _take_word(self, word: str, noun: Named | None) -> None:
         if word in self._loose_states and noun is None:
-            self._adjectives |= self._noted({self._loose_states[word]})
+            state, lasts = self._loose_states[word]
+            self._adjectives |= self._noted({state}, lasts)
         if word in _BESIDE:
             self._role = NEAR
         if word in _ENDS:
@@ -158,6 +173,7 @@ class _Reader:
         return Mentions(
             tuple(dict.fromkeys(things)),
             frozenset(self._states),
+            frozenset(self._lasting),
             frozenset(self._liquids),
             " ".join(self._frame),
         )
@@ -180,8 +196,15 @@ class _Reader:
                 return None
         return None
 
-    def _noted(self, states: set[State]) -> set[State]:
+    def _asked_for(self, condition: str | None) -> set[State]:
+        """Take in what a condition says of a thing; return its states."""
+        predicates = {name for _, name in _PREDICATE.findall(condition or "")}
+        return self._noted(_states(condition or ""), predicates.isdisjoint(REMEMBERED))
+
+    def _noted(self, states: set[State], lasting: bool) -> set[State]:
         self._states |= states
+        if lasting:
+            self._lasting |= states
         return states
 
     def _function(self, entry: FunctionWord) -> None:
@@ -193,6 +216,8 @@ class _Reader:
             self._role = self._role if self._role == NEAR else _ROLES[entry.role]
         elif entry.role == "pronoun" and not self._role:
             self._again()
+        elif entry.role == "hand":
+            self._adjectives |= self._noted({("hold", True)}, True)
         elif entry.role == "then":
             self._close()
 
@@ -219,6 +244,9 @@ class _Reader:
         )
 
     def _name(self, noun: Named) -> None:
+        if self._role == IN and not self._holds(noun):
+            # "Fill it at the tap": it does not end there.
+            self._role = NEAR
         states = self._adjectives | (set() if self._role else self._verb)
         named = Named(noun.classes, noun.count, noun.optional, self._role)
         if self._role == IN:
@@ -238,7 +266,7 @@ class _Reader:
         there = {t.named.classes for t in self._things}
         for part in dish.parts:
             if frozenset({part.object_class}) not in there:
-                states = self._noted(_states(part.condition or ""))
+                states = self._asked_for(part.condition)
                 named = Named(frozenset({part.object_class}), part.count)
                 self._things.append(_Thing(named, states | self._adjectives))
         if dish.vessels and not any(w & set(dish.vessels) for w in there):
@@ -261,6 +289,11 @@ class _Reader:
             self._things.append(_Thing(Named(self._usual, optional=True, role=IN)))
         self._usual = frozenset()
 
+    def _holds(self, noun: Named) -> bool:
+        """Say whether things can lie on or in something that is named."""
+        known = [c for c in noun.classes if self._ontology.has_class(c)]
+        return not known or any(self._ontology.is_a(c, "Receptacle") for c in known)
+
     def _carried(self, noun: Named) -> bool:
         known = [c for c in noun.classes if self._ontology.has_class(c)]
         return any(self._ontology.is_a(c, "Pickupable") for c in known)
@@ -272,9 +305,10 @@ def _lexicon(ontology: Ontology) -> Lexicon:
 
 
 @lru_cache(maxsize=4)
-def _loose_states(wording: Wording) -> Mapping[str, State]:
+def _loose_states(wording: Wording) -> Mapping[str, tuple[State, bool]]:
+    """Return the states that words mean, and whether they may last from the start."""
     return {
-        word: (FAMILIES[name], True)
+        word: ((FAMILIES[name], True), name not in REMEMBERED)
         for name, predicate in wording.predicates.items()
         if name in FAMILIES
         for word in predicate.loose

@@ -20,6 +20,9 @@ FAMILIES: Mapping[str, str] = {
 }  # fmt: skip
 """Predicates of states, and what they have in common."""
 
+REMEMBERED = frozenset({"washed", "microwaved", "stove_heated", "toasted", "chilled"})
+"""Predicates of what happened to a thing: of no thing are they true from the start."""
+
 IN, FROM, WITH, NEAR = "in", "from", "with", "near"
 """Roles of names: where something goes, comes from, what goes along, what is close by."""
 
@@ -53,11 +56,14 @@ class Mentions:
     Args:
         things: in the order of the words.
         states: families of states, and whether they are to be so or not so.
+        lasting: those of `states` that a thing may have had from the start: "clean" asks for no
+            washing, "washed" does.
         liquids: water, coffee, wine.
         frame: the words of the request, with `thing` for each name of something to carry.
     """
 
     things: tuple[Named, ...] = ()
     states: frozenset[State] = frozenset()
+    lasting: frozenset[State] = frozenset()
     liquids: frozenset[str] = frozenset()
     frame: str = ""

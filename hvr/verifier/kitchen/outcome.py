@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from hvr.verifier.kitchen.linked_plan import START, Fact, LinkedPlan
-from hvr.verifier.kitchen.mentions import FAMILIES, State
+from hvr.verifier.kitchen.mentions import FAMILIES, REMEMBERED, State
 from hvr.verifier.kitchen.words import class_of
 
 
@@ -27,6 +27,8 @@ class PlanOutcome:
         states: families of states that steps made so, as they are at the end.
         ever: families of states that steps made so at any time.
         states_of: the class and the states of each thing that has some.
+        kept: the class and the states that each thing has had from the start and still has.
+        known: those of `kept` that a deed before the start has brought about.
         liquids: what was filled in somewhere.
         vessels: classes of what has something in it that a step filled in.
     """
@@ -43,6 +45,8 @@ class PlanOutcome:
     states: frozenset[State]
     ever: frozenset[State]
     states_of: tuple[tuple[str, frozenset[State]], ...]
+    kept: tuple[tuple[str, frozenset[State]], ...]
+    known: frozenset[State]
     liquids: frozenset[str]
     vessels: tuple[str, ...]
 
@@ -68,6 +72,7 @@ class PlanOutcome:
         for fact in ends:
             if fact.args:
                 states.setdefault(fact.args[0], set()).update(families_of([fact]))
+        kept = _kept(plan)
         poured = [f for f in made if f.predicate == "contains" and f.positive]
         return cls(
             classes=classes,
@@ -87,6 +92,15 @@ class PlanOutcome:
             states_of=tuple(
                 dict.fromkeys((classes[n], frozenset(s)) for n, s in states.items() if s)
             ),
+            kept=tuple(
+                dict.fromkeys(
+                    (class_of(n, plan.types), frozenset(families_of(facts)))
+                    for n, facts in kept.items()
+                )
+            ),
+            known=frozenset(
+                families_of(f for fs in kept.values() for f in fs if f.predicate in REMEMBERED)
+            ),
             liquids=frozenset(f.args[1] for f in poured),
             vessels=tuple(dict.fromkeys(classes[f.args[0]] for f in poured)),
         )  # fmt: skip
@@ -99,6 +113,16 @@ def _left_alone(plan: LinkedPlan) -> Iterator[Fact]:
         stays = Fact(fact.predicate, fact.args, False) not in gone
         if fact.positive and fact.predicate in {"on", "in"} and stays:
             yield fact
+
+
+def _kept(plan: LinkedPlan) -> dict[str, list[Fact]]:
+    """Return, for each thing, the states that it is in from the start to the end."""
+    changed = {(f.predicate, f.args) for step in plan.steps for f in step.makes}
+    of: dict[str, list[Fact]] = {}
+    for fact in plan.start:
+        if fact.predicate in FAMILIES and (fact.predicate, fact.args) not in changed:
+            of.setdefault(fact.args[0], []).append(fact)
+    return of
 
 
 def families_of(facts: Iterable[Fact]) -> set[State]:

@@ -16,6 +16,7 @@ from hvr.verifier.kitchen.linked_plan import LinkedPlan
 from hvr.verifier.kitchen.links import causal_links
 from hvr.verifier.kitchen.marks import is_named, lacking, untouched
 from hvr.verifier.kitchen.mention_reader import asked_of
+from hvr.verifier.kitchen.no_steps import STATES, names, undone
 from hvr.verifier.kitchen.words import FINISH, class_of, label
 
 if TYPE_CHECKING:
@@ -24,13 +25,6 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).resolve().parent.parent / "data" / "kitchen"
 """Where the trained verifier lies."""
-
-# Families group predicates for the verifier alone, so that the ontology has no words for them.
-_STATES = {
-    "heat": "hot or cooked", "cold": "cold", "wash": "washed", "slice": "sliced",
-    "crack": "cracked", "fill": "filled", "open": "open", "switch": "switched on",
-    "hold": "in the hand",
-}  # fmt: skip
 
 
 @lru_cache(maxsize=1)
@@ -56,7 +50,7 @@ def verdict_of(request: str, *parts: tuple[Task, Sequence[GroundAction]]) -> Ver
 
     Raises:
         MissingExtraError: the extra `gnn` is not installed.
-        UsageError: the plan is empty, or a step cannot be executed.
+        UsageError: a step cannot be executed.
     """
     verifier = load_kitchen_verifier()
     plan = causal_links(*parts)
@@ -66,14 +60,47 @@ def verdict_of(request: str, *parts: tuple[Task, Sequence[GroundAction]]) -> Ver
 def judge(verifier: Verifier, plan: LinkedPlan, request: str) -> Verdict:
     """Return the verdict of a verifier on one plan, its reasons in the words of the kitchen.
 
-    Raises:
-        UsageError: the plan is empty.
+    A plan that is not accepted has a reason at least. One without steps is judged by rule: its
+    score is 1 where all that the request names is so from the start, else 0.
     """
     from dataclasses import replace
 
+    if not plan.steps:
+        return _without_steps(verifier, plan, request)
     verdict = replace(verifier.score([reading_of(plan, request)])[0], graph=graph_of(plan, request))
     reworded = tuple(_reworded(f, verdict.graph, plan) for f in verdict.findings)
+    if not (reworded or verdict.accepted):
+        reworded = (_of_the_whole(verdict, plan),)
     return replace(verdict, findings=reworded)
+
+
+def _without_steps(verifier: Verifier, plan: LinkedPlan, request: str) -> Verdict:
+    from hvr.verifier.verdict import RiskFinding, Verdict
+
+    graph = graph_of(plan, request)
+    reasons = undone(plan, asked_of(request))
+    risk = float(bool(reasons))
+    return Verdict(
+        graph,
+        1 - risk,
+        (risk,),
+        (risk,),
+        verifier.thresholds,
+        tuple(RiskFinding(0, risk, reason) for reason in reasons),
+    )
+
+
+def _of_the_whole(verdict: Verdict, plan: LinkedPlan) -> RiskFinding:
+    """Return a reason for a low score where no step and no link is above its threshold."""
+    from hvr.verifier.verdict import RiskFinding
+
+    last = len(plan.steps)
+    reason = _reason(last, verdict.graph, plan)
+    if ":" not in reason:
+        risky = max(range(last), key=lambda i: verdict.node_risks[i])
+        step = verdict.graph.nodes[risky].text
+        reason += f"; no step stands out, '{step}' fits least"
+    return RiskFinding(last, verdict.node_risks[last], reason)
 
 
 def _reworded(finding: RiskFinding, graph: PlanGraph, plan: LinkedPlan) -> RiskFinding:
@@ -85,8 +112,8 @@ def _reworded(finding: RiskFinding, graph: PlanGraph, plan: LinkedPlan) -> RiskF
 def _reason(where: int | tuple[int, int], graph: PlanGraph, plan: LinkedPlan) -> str:
     asked = asked_of(graph.request)
     missing = [
-        *(f"nothing is done with the {_names(t.classes)}" for t in untouched(plan, asked)),
-        *(f"nothing is {_STATES[f]} at the end" for f in lacking(plan, asked) if f in _STATES),
+        *(f"nothing is done with the {names(t.classes)}" for t in untouched(plan, asked)),
+        *(f"nothing is {STATES[f]} at the end" for f in lacking(plan, asked) if f in STATES),
     ]
     if isinstance(where, tuple):
         source, target = where
@@ -104,10 +131,6 @@ def _reason(where: int | tuple[int, int], graph: PlanGraph, plan: LinkedPlan) ->
     ]
     text = f"'{node.text}' does not seem to serve the request"
     return text + (f": it does not name the {' or the '.join(strange)}" if strange else "")
-
-
-def _names(classes: frozenset[str]) -> str:
-    return " or ".join(sorted(label(c) for c in classes))
 
 
 def _because(missing: Sequence[str]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import TypeVar
@@ -19,7 +19,7 @@ from hvr.verifier.network.alignment_fit import train_alignment
 from hvr.verifier.network.auc import best_threshold
 from hvr.verifier.network.logistic import logistic
 from hvr.verifier.network.path_counts import PathCounts, count_paths
-from hvr.verifier.network.perturbations import Perturber
+from hvr.verifier.network.perturbations import Perturbed, Perturber, made_wrong
 from hvr.verifier.network.progress import ProgressCallback, no_progress
 from hvr.verifier.network.training import (
     Aucs,
@@ -32,7 +32,10 @@ from hvr.verifier.network.training import (
 from hvr.verifier.tool_embeddings import Encoder, ToolEmbeddings
 from hvr.verifier.verdict import Thresholds
 from hvr.verifier.verifier import Plan, Verifier, make_encoder
+from hvr.verifier.wrong_plans import KINDS, WrongPlans
 
+_MORE = 4
+"""Negatives of a plan beyond the paper's."""
 AnyPlan = TypeVar("AnyPlan")
 
 
@@ -71,10 +74,28 @@ def train(
     alignment = train_alignment(config, embeddings, _pairs(fit), progress)
     perturber = Perturber(config, embeddings, counts, alignment)
     perturber.prepare(graphs)
-    groups = [perturber.contrast_group(g) for g in fit]
+    more = _more_negatives(config, embeddings, graphs)
+    groups = [(*perturber.contrast_group(g), *more(g)) for g in fit]
     margins = None if config.own_margins else _cross_fitted(config, embeddings, groups, progress)
-    data = TrainingData(groups, [perturber.contrast_group(g) for g in held], margins)
+    held_groups = [(*perturber.contrast_group(g), *more(g)) for g in held]
+    data = TrainingData(groups, held_groups, margins)
     return train_on(config, embeddings, counts, alignment, data, progress)
+
+
+def _more_negatives(
+    config: VerifierConfig, embeddings: ToolEmbeddings, graphs: Sequence[PlanGraph]
+) -> Callable[[PlanGraph], list[Perturbed]]:
+    """Return a function that gives the negatives of a plan beyond the paper's, if wanted."""
+    if config.negatives == "paper":
+        return lambda _: []
+    maker = WrongPlans(embeddings, [g.plan() for g in graphs], config.seed)
+
+    def more(graph: PlanGraph) -> list[Perturbed]:
+        rng = Random(f"negatives {config.seed} {graph.id}")
+        made = maker.of(graph.plan(), rng.sample(KINDS, _MORE))
+        return [made_wrong(plan_graph(p, embeddings.tools), graph) for p in made.values()]
+
+    return more
 
 
 def _cross_fitted(

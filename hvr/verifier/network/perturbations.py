@@ -7,6 +7,7 @@ REPLACE     1 - g(s_i, t')
 DROP        m sum over dropped t of max(0, s(r, t))
 COMPRESS    (m - 1) (1 - g(s_span, t*))
 INSERT      1 - max(0, s(r, t))                        hvr's own
+MADE WRONG  `MADE_WRONG_COST`, of `hvr.verifier.wrong_plans`    hvr's own
 """
 
 from __future__ import annotations
@@ -27,11 +28,13 @@ from hvr.verifier.network.logistic import logistic
 from hvr.verifier.network.path_counts import PathCounts
 from hvr.verifier.tool_embeddings import Floats, ToolEmbeddings
 
-Kind = Literal["REPLACE", "DROP", "COMPRESS", "INSERT"]
+Kind = Literal["REPLACE", "DROP", "COMPRESS", "INSERT", "MADE WRONG"]
 MAX_TRIES = 50
 """Draws for each wanted perturbation: many fail or repeat another one where tools are few."""
 UNSEEN_WEIGHT = 0.1
 """Weight of a span whose path was never counted, beside log(1 + f_n) of the others."""
+MADE_WRONG_COST = 1.0
+"""η of a plan that `hvr.verifier.wrong_plans` made wrong, as of a bad REPLACE."""
 INSERT_INVERSE_TEMPERATURE = 8.0
 """β of the softmax over cosines of request and tool by which INSERT draws a tool."""
 
@@ -82,6 +85,19 @@ class Perturbed:
 def unharmed(graph: PlanGraph) -> Perturbed:
     """Return a true plan, without operations and with labels 0."""
     return Perturbed(graph, (), (0,) * len(graph.nodes), (0,) * len(graph.all_edges))
+
+
+def made_wrong(graph: PlanGraph, true: PlanGraph) -> Perturbed:
+    """Return a plan that was made wrong, with labels for the tools that the true one lacks.
+
+    Args:
+        graph: the wrong plan.
+        true: the true plan of the same steps.
+    """
+    called = set(true.tools)
+    nodes = tuple(int(n.tool not in called) for n in graph.nodes)
+    operation = Operation("MADE WRONG", (), None, MADE_WRONG_COST)
+    return Perturbed(graph, (operation,), nodes, (0,) * len(graph.all_edges))
 
 
 def replace_cost(fit: float) -> float:

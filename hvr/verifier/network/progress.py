@@ -1,4 +1,4 @@
-"""Training progress callbacks: a progress bar, a CSV file."""
+"""Training progress: what is told after each epoch, and a CSV file of it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from io import StringIO
 from pathlib import Path
 
 from hvr.files import append_text, write_whole
-from hvr.printable import console
 
 
 @dataclass(frozen=True)
@@ -18,8 +17,8 @@ class Epoch:
     """Figures of one pass over the training plans.
 
     Args:
-        stage: `alignment`, `graph` (stage I) or `local` (stage II) of a verifier; `next_tool` or
-            `step_tool` of a corrector.
+        stage: `alignment`, `graph` (stage I) or `local` (stage II) of a network; `judge`, whose
+            epochs are simulated drafts.
         number: from 1.
         of: number of epochs at most.
         loss: mean training loss.
@@ -49,22 +48,6 @@ def combined(*callbacks: ProgressCallback) -> ProgressCallback:
             callback(epoch)
 
     return report
-
-
-@contextmanager
-def progress_bar() -> Iterator[ProgressCallback]:
-    """Show a progress bar for each stage, on standard error."""
-    from rich.progress import Progress, TaskID
-
-    with Progress(console=console(stderr=True), transient=True) as bars:
-        tasks: dict[str, TaskID] = {}
-
-        def report(epoch: Epoch) -> None:
-            if epoch.stage not in tasks:
-                tasks[epoch.stage] = bars.add_task(epoch.stage, total=epoch.of)
-            bars.update(tasks[epoch.stage], completed=epoch.number)
-
-        yield report
 
 
 @contextmanager

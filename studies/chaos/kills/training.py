@@ -47,31 +47,31 @@ import json, sys
 from pathlib import Path
 from hvr.errors import HvrError
 from hvr.tools.plan_files import read_plans
-from hvr.verifier.correction.corrector_file import load_corrector
+from hvr.verifier.judgement.judge_file import load_judge
 from hvr.verifier.verifier import Verifier
 plans = read_plans(Path(sys.argv[1]))[:4]
 for name in sys.argv[2:]:
     try:
         verifier = Verifier.load(Path(name))
-        corrector = load_corrector(Path(name), verifier)
+        judge = load_judge(Path(name), verifier)
     except HvrError as error:
         print(json.dumps({"error": str(error)}))
         continue
     scores = [round(v.score, 4) for v in verifier.score(plans)]
-    weights = [round(w, 4) for w in corrector.weights.tolist()]
-    print(json.dumps({"verifier": scores, "corrector": weights}))
+    judged = [round(v.score, 4) for v in judge.judge(plans)]
+    print(json.dumps({"verifier": scores, "judge": judged}))
 """
 _SAVE_FOR_EVER = """
 import itertools, sys
 from pathlib import Path
-from hvr.verifier.correction.corrector_file import load_corrector, save_corrector
+from hvr.verifier.judgement.judge_file import load_judge, save_judge
 from hvr.verifier.verifier import Verifier
 pairs = []
 for name in sys.argv[2:]:
     verifier = Verifier.load(Path(name))
-    pairs.append((verifier, load_corrector(Path(name), verifier)))
-for _, corrector in itertools.cycle(pairs):
-    save_corrector(corrector, Path(sys.argv[1]))
+    pairs.append((verifier, load_judge(Path(name), verifier)))
+for verifier, judge in itertools.cycle(pairs):
+    save_judge(judge, verifier, Path(sys.argv[1]))
 """
 
 
@@ -80,7 +80,7 @@ def write_data(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     source = random.Random(0)
     records = []
-    for number in range(24):
+    for number in range(40):
         asked, tools = _WAYS[number % len(_WAYS)]
         records.append({
             "id": f"p{number}",
@@ -140,20 +140,20 @@ def _put(folder: Path, files: dict[str, bytes]) -> Path:
 
 
 def probed(lab: Lab, data: Path, *folders: Path) -> list[Any]:
-    """Return what verifiers and their correctors say, or why they cannot be loaded."""
+    """Return what verifiers and their judges say, or why they cannot be loaded."""
     ended = lab.python(_PROBE, data / "train.jsonl", *folders)
     examine(lab, ended, {GOOD})
     return [json.loads(line) for line in ended.out.splitlines()]
 
 
 def require_whole(found: Any, known: list[Any]) -> None:
-    """Require that a verifier and its corrector are each the old one or the new one.
+    """Require that a verifier and its judge are each the old one or the new one.
 
     Raises:
         BrokeError: one is neither.
     """
     require("error" not in found, f"the verifier cannot be loaded: {found.get('error')}")
-    require(found in known, "the verifier and its corrector are a mixture")
+    require(found in known, "the verifier and its judge are a mixture")
 
 
 def _train(near_saving: bool, lab: Lab) -> None:

@@ -103,7 +103,7 @@ def test_every_problem_of_an_answer_is_said_at_once() -> None:
 
 def test_what_is_described_has_to_be_there() -> None:
     goal = checked(["on m CounterTop"], things=[thing("m", "Mug", where=["in m Fridge"])])
-    assert goal.problems == ("of no Mug of the kitchen it is true now that (in m Fridge)",)
+    assert goal.problems == ("of no Mug here it is true now that (in m Fridge)",)
 
 
 def test_all_of_a_kind_must_be_able() -> None:

@@ -24,7 +24,7 @@ from hvr.envs.kitchen.settings import initialized
 from hvr.envs.kitchen.thing import Thing
 from hvr.envs.kitchen.things import Things
 from hvr.envs.kitchen.world import KitchenState
-from hvr.envs.support import CLOSED_BOXES, Body, Holder, holder_of
+from hvr.envs.thor.support import CLOSED_BOXES, Body, Holder, holder_of
 
 CAMERA_PLANES = MappingProxyType({"cameraNearPlane": 0.01, "cameraFarPlane": 20.0})
 """The answer of `Initialize`, metres."""

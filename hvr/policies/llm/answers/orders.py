@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from hvr.knowledge.conduct import load_conduct
 from hvr.policies.llm.answers.words import (
     ARTICLES,
     ENDS,
@@ -63,7 +64,7 @@ def _clause(text: str, antecedent: tuple[str, ...]) -> Order | None:
     rest = words[1:]
     while rest and rest[0].lower() in PARTICLES:
         name.append(rest.pop(0).lower())
-    if verb in {"pour", "empty", "transfer"}:
+    if verb in load_conduct().contents_verbs:
         rest = _poured(rest)
     phrases, preposition = _phrases(rest)
     if len(name) == 1 and preposition and preposition not in _NEAR:

@@ -1,0 +1,296 @@
+"""The judge of plans over tools, on a planner's real drafts.
+
+    python benchmarks/plan_judgement.py [--part verdicts|corrections|curve|ablation] [--part …]
+        [--data FOLDER] [--train SPLIT] [--plans SPLIT] [--drafts FILE] [--links whole|seen]
+        [--seeds 3] [--svg FILE]
+
+Everything is learnt from true plans and drafts simulated of them; the real drafts are measured on.
+
+verdicts      ROC-AUC, expected calibration error (ten bins; and what a judge would have that is
+              calibrated perfectly, for so few drafts), flagged steps
+corrections   node F1, link F1, accuracy of nodes, of nodes and links, in per cent, beside the draft
+              and 40 lines of nearest plans and edit distance; requests whose plan is new apart
+curve         the same by the number of plans to learn from, with a paired bootstrap
+ablation      without each feature in turn
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import numpy as np
+from conditions import conditions
+from inputs import measured
+from tool_sets import ToolSet, add_tool_set, read_tool_set
+
+from hvr.errors import HvrError
+from hvr.extras import need_gnn
+from hvr.tools.agreement import link_f1, node_f1
+from hvr.tools.tool_plan import ToolPlan
+from hvr.verifier.config import VerifierConfig
+from hvr.verifier.judgement.corrector import correct, rewritten
+from hvr.verifier.judgement.edits import difference
+from hvr.verifier.judgement.fit import fit_judge, simulated, weights_of
+from hvr.verifier.judgement.judge import ChangeRule, Judge
+from hvr.verifier.judgement.past_plans import PastPlans
+from hvr.verifier.judgement.planner_errors import PlannerErrors
+from hvr.verifier.judgement.posterior import FEATURES, probabilities
+from hvr.verifier.judgement.reading import DraftReader
+from hvr.verifier.network.auc import roc_auc
+from hvr.verifier.network.progress import no_progress
+from hvr.verifier.tool_embeddings import ToolEmbeddings
+from hvr.verifier.verdict import Verdict
+from hvr.verifier.verifier import make_encoder
+
+SIZES = (10, 50, 200, 600)
+BINS = 10
+EDIT_COST = 3.0
+"""Nats for an edit in the short baseline; 2 to 4 do alike on training plans left out."""
+
+
+def main() -> int:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    add_tool_set(parser)
+    parser.add_argument("--part", choices=(
+        "verdicts", "corrections", "curve", "ablation"), action="append")  # fmt: skip
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help=(
+        "numbers of plans of the learning curve"))  # fmt: skip
+    parser.add_argument("--svg", type=Path, help="write the reliability diagram")
+    args = parser.parse_args()
+    if not args.data.exists():
+        print(f"no data: {args.data} is missing; say where with --data", file=sys.stderr)
+        return 2
+    try:
+        need_gnn()
+        measure(read_tool_set(args), args)
+    except HvrError as error:
+        print(error, file=sys.stderr)
+        return error.exit_code
+    return 0
+
+
+def measure(data: ToolSet, args: argparse.Namespace) -> None:
+    """All measurements."""
+    config = VerifierConfig.small()
+    embeddings = ToolEmbeddings(data.tools, make_encoder(config), config)
+    print(conditions())
+    print(f"{len(data.train)} plans to learn from, {len(data.drafts)} drafts, {len(data.tools)} "
+          f"tools, {len(data.tools.links)} links ({args.links})\n")  # fmt: skip
+    parts = args.part or ("verdicts", "corrections", "curve", "ablation")
+    judges = []
+    for seed in range(args.seeds if {"verdicts", "corrections"} & set(parts) else 0):
+        started = time.process_time()
+        judges.append(fit_judge(embeddings, data.train, seed=seed))
+        spent = time.process_time() - started
+        print(f"seed {seed}: {spent:.0f} s of CPU to learn; {judges[-1].rule}", flush=True)
+    if "verdicts" in parts:
+        verdicts(judges, data, args.svg)
+    if "corrections" in parts:
+        corrections(judges, data)
+    if "curve" in parts:
+        curve(embeddings, data, args.seeds, args.sizes)
+    if "ablation" in parts:
+        ablation(embeddings, data)
+
+
+def verdicts(judges: Sequence[Judge], data: ToolSet, svg: Path | None) -> None:
+    """AUC, calibration and flags of each seed."""
+    print(f"\n{'verdicts':12}{'AUC':>8}{'ECE':>8}{'ideal':>8}{'mean':>8}{'right':>8}{'precision':>11}"
+          f"{'recall':>8}{'unknown':>9}")  # fmt: skip
+    for seed, judge in enumerate(judges):
+        said = judge.judge([d for d, _ in data.pairs])
+        scores = np.array([v.score for v in said])
+        right = np.array([d.tools == t.tools for d, t in data.pairs])
+        precision, recall = flags(said, data)
+        unknown = sum(bool(v.unknown) for v in said)
+        auc, error = roc_auc(scores, right.astype(int)), calibration_error(scores, right)
+        print(f"seed {seed:<7}{auc:8.3f}{error:8.3f}{ideal_error(scores):8.3f}{scores.mean():8.2f}"
+              f"{right.mean():8.2f}{precision:11.2f}{recall:8.2f}{unknown:9}")  # fmt: skip
+        if svg is not None and not seed:
+            svg.write_text(reliability(scores, right), encoding="utf-8")
+
+
+def bins(scores: np.ndarray) -> np.ndarray:
+    """Return the bin of each score."""
+    return np.minimum((scores * BINS).astype(int), BINS - 1)
+
+
+def calibration_error(scores: np.ndarray, right: np.ndarray) -> float:
+    """Return the expected calibration error, in `BINS` bins of equal width."""
+    of = bins(scores)
+    parts = [of == k for k in range(BINS) if (of == k).any()]
+    return float(sum(abs(scores[m].mean() - right[m].mean()) * m.mean() for m in parts))
+
+
+def ideal_error(scores: np.ndarray, draws: int = 500) -> float:
+    """Return the mean error of a judge whose scores are exactly the probabilities."""
+    rng = np.random.default_rng(0)
+    drawn = [calibration_error(scores, rng.random(len(scores)) < scores) for _ in range(draws)]
+    return float(np.mean(drawn))
+
+
+def flags(said: Sequence[Verdict], data: ToolSet) -> tuple[float, float]:
+    """Return precision and recall of the flagged steps; a step is wrong if it is not kept."""
+    flagged = wrong = hits = 0
+    for verdict, (draft, true) in zip(said, data.pairs, strict=True):
+        ids = {t: i for i, t in enumerate(dict.fromkeys((*draft.tools, *true.tools)))}
+        change = difference(tuple(ids[t] for t in draft.tools), tuple(ids[t] for t in true.tools))
+        kept = {i for i, j in change.pairs if draft.tools[i] == true.tools[j]}
+        for i, risk in enumerate(verdict.node_risks):
+            flag = risk >= verdict.thresholds.node
+            flagged, wrong = flagged + flag, wrong + (i not in kept)
+            hits += flag and i not in kept
+    return hits / max(flagged, 1), hits / max(wrong, 1)
+
+
+def corrections(judges: Sequence[Judge], data: ToolSet) -> None:
+    """Drafts, the short baseline, and the corrections of each seed."""
+    past = judges[0].past
+    names = [t.id for t in past.embeddings.tools.tools]
+    known = {tuple(names[t] for t in p) for p in past.counts}
+    new = np.array([t.tools not in known for _, t in data.pairs])
+    drafts = [d for d, _ in data.pairs]
+    base = scored(drafts, data)
+    print(f"\n{'corrections':32}{'all':>26}{'plan is new':>34} ({int(new.sum())})")
+    row("draft", base, base, new)
+    row("nearest plans, edit distance", scored(nearest(judges[0], drafts), data), base, new)
+    for seed, judge in enumerate(judges):
+        row(
+            f"corrected, seed {seed}",
+            scored([c.plan for c in correct(judge, drafts)], data),
+            base,
+            new,
+        )
+    always = Judge(past, judges[0].weights, rule=ChangeRule(0, 0, 0))
+    row("the best plan, whatever the rule", scored([c.plan for c in correct(always, drafts)], data),
+        base, new)  # fmt: skip
+
+
+def nearest(judge: Judge, drafts: Sequence[ToolPlan]) -> list[ToolPlan]:
+    """Return the plans of similar requests least far from the drafts: the short baseline."""
+    found = []
+    for draft in drafts:
+        read = DraftReader(judge.embeddings).read(draft)
+        expected = judge.past.expect(draft.request)
+        plans = [read.tools, *(p for p in expected.plans if p != read.tools)]
+        values = [expected.seen(p) - EDIT_COST * difference(read.tools, p).cost for p in plans]
+        found.append(rewritten(judge, read, plans[int(np.argmax(values))]))
+    return found
+
+
+def scored(plans: Sequence[ToolPlan], data: ToolSet) -> np.ndarray:
+    """Return node F1, link F1 and both accuracies of plans (plans, 4)."""
+    rows = [(node_f1(p, t), link_f1(p, t)) for p, (_, t) in zip(plans, data.pairs, strict=True)]
+    return np.array([(n, k, n >= 0.99, n > 0.99 and k > 0.99) for n, k in rows], dtype=float)
+
+
+def row(name: str, values: np.ndarray, base: np.ndarray, new: np.ndarray) -> None:
+    """Print means, those of requests whose plan is new, and the bootstrap of the difference."""
+    cells = "".join(f"{100 * v:6.1f}" for v in values.mean(0))
+    apart = "".join(f"{100 * v:6.1f}" for v in values[new].mean(0)) if new.any() else ""
+    print(f"{name:32}{cells}   | {apart}   {gained(values, base)}", flush=True)
+
+
+def gained(values: np.ndarray, base: np.ndarray, draws: int = 2000) -> str:
+    """Return the gains in node F1 and accuracy of nodes, with 95 % of a paired bootstrap."""
+    rng = np.random.default_rng(0)
+    change = (values - base)[:, [0, 2]]
+    means = np.array(
+        [change[rng.integers(0, len(change), len(change))].mean(0) for _ in range(draws)]
+    )
+    low, high = np.quantile(means, [0.025, 0.975], axis=0)
+    return "  ".join(
+        f"{100 * m:+.1f} [{100 * a:+.1f}, {100 * b:+.1f}]"
+        for m, a, b in zip(change.mean(0), low, high, strict=True)
+    )
+
+
+def curve(embeddings: ToolEmbeddings, data: ToolSet, seeds: int, sizes: Sequence[int]) -> None:
+    """Corrections by the number of plans to learn from; another sample for each seed."""
+    drafts = [d for d, _ in data.pairs]
+    base = scored(drafts, data)
+    none = np.zeros(len(drafts), bool)
+    print("\nlearning curve; gains in node F1, accuracy of nodes, with 95 % intervals")
+    row("draft", base, base, none)
+    for size in (s for s in sizes if s < len(data.train)):
+        for seed in range(seeds):
+            some = Random(f"curve {seed}").sample(list(data.train), size)
+            judge = fit_judge(embeddings, some, seed=seed)
+            made = scored([c.plan for c in correct(judge, drafts)], data)
+            row(f"{size} plans, seed {seed}", made, base, none)
+
+
+def ablation(embeddings: ToolEmbeddings, data: ToolSet) -> None:
+    """Without each feature in turn: AUC, and the best plans whatever the rule.
+
+    Drafts are simulated once; of the real drafts the features are computed once.
+    """
+    usable = [p for p in data.train if p.tools and all(map(embeddings.known, p.tools))]
+    numbers = [tuple(map(embeddings.tools.index, p.tools)) for p in usable]
+    past = PastPlans(embeddings, [p.request for p in usable], numbers)
+    trials = simulated(past, PlannerErrors(), 0, no_progress)
+    every = Judge(past, weights_of(trials, np.ones(len(FEATURES))))
+    reader = DraftReader(embeddings)
+    read = [reader.read(d) for d, _ in data.pairs]
+    opinions = [o for o in map(every.opinion, read) if o is not None]
+    right = np.array([d.tools == t.tools for d, t in data.pairs], int)
+    print(f"\n{'without':20}{'AUC':>8}{'n-F1':>8}{'l-F1':>8}{'acc n':>8}{'acc nl':>8}")
+    for name in ("nothing", *FEATURES):
+        weights = weights_of(trials, np.array([float(f != name) for f in FEATURES]))
+        said = [replace(o, shares=probabilities(o.features @ weights)) for o in opinions]
+        auc = roc_auc([float(o.shares[0]) for o in said], right)
+        kept = [o.among(r.allows) for o, r in zip(said, read, strict=True)]
+        plans = [rewritten(every, r, o.plans[o.best]) for o, r in zip(kept, read, strict=True)]
+        made = scored(plans, data).mean(0)
+        print(f"{name:20}{auc:8.3f}" + "".join(f"{100 * v:8.1f}" for v in made), flush=True)
+
+
+def reliability(scores: np.ndarray, right: np.ndarray) -> str:
+    """Return a reliability diagram: share of right drafts by score, as an SVG document."""
+    side, edge = 300, 46
+    of = bins(scores)
+
+    def x(value: float) -> float:
+        return edge + side * value
+
+    def y(value: float) -> float:
+        return 12 + side * (1 - value)
+
+    ends = f'x1="{x(0)}" y1="{y(0)}" x2="{x(1)}" y2="{y(1)}"'
+    parts = [f'<line {ends} stroke="#999" stroke-dasharray="4"/>']
+    for tick in (0, 0.25, 0.5, 0.75, 1):
+        parts.append(f'<text x="{x(tick)}" y="{y(0) + 18}" text-anchor="middle">{tick:g}</text>')
+        parts.append(f'<text x="{x(0) - 8}" y="{y(tick) + 4}" text-anchor="end">{tick:g}</text>')
+    for k in range(BINS):
+        inside = of == k
+        if inside.any():
+            score, share, size = scores[inside].mean(), right[inside].mean(), int(inside.sum())
+            parts.append(
+                f'<circle cx="{x(score):.1f}" cy="{y(share):.1f}" r="{2 + size**0.5:.1f}" '
+                f'fill="#2a6f97" fill-opacity="0.7"><title>{size} drafts, score {score:.2f}, '
+                f"right {share:.2f}</title></circle>"
+            )
+    parts.append(f'<text x="{x(0.5)}" y="{y(0) + 38}" text-anchor="middle">score</text>')
+    parts.append(f'<text x="{x(0) + 8}" y="{y(1) + 14}">share of right drafts</text>')
+    box = f'width="{side}" height="{side}" fill="none" stroke="#555"'
+    frame = f'<rect x="{x(0)}" y="{y(1)}" {box}/>'
+    body = "\n".join([frame, *parts])
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{side + edge + 20}" height="{side + 60}" '
+        f'font-family="sans-serif" font-size="12" role="img">\n{body}\n</svg>\n'
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(measured(main))

@@ -1,0 +1,221 @@
+"""Tools and recorded calls of API-Bank, UltraTool, BFCL and tau2-bench, in one form."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks.inputs import records
+from hvr.calling.log import log_line
+from hvr.calling.origins import ValueOrigin, ValueSource, trace
+from hvr.calling.values import CallFailure, CallOutcome, ToolCall
+from hvr.errors import DataFileError
+from hvr.navigation.graph import ObservedCall
+from hvr.navigation.observations import MeaningNames, observations
+from hvr.retrieval.text_vectors import TextVectors
+from hvr.texts import read_json
+from hvr.tools.catalogue.merging import ParameterMeaning, meanings
+from hvr.tools.catalogue.reading import read_tools
+from hvr.tools.catalogue.schema import Catalogue, ToolParameter, ToolSchema
+
+SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
+_BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class RecordedRun:
+    """The calls of a request.
+
+    Args:
+        request: what it belongs to; runs of one request are never parted.
+        text: what was asked; empty if that is not known.
+        outcomes: of its calls, in order.
+        origins: of each call's arguments, where they come from.
+    """
+
+    request: str
+    text: str
+    outcomes: tuple[CallOutcome, ...]
+    origins: tuple[Mapping[str, ValueOrigin], ...]
+
+
+@dataclass(frozen=True)
+class ToolSet:
+    """Tools with the runs that call them."""
+
+    name: str
+    catalogue: Catalogue
+    runs: tuple[RecordedRun, ...] = field(repr=False)
+
+
+def tool_sets(shared: Path = SHARED, names: Sequence[str] = ()) -> list[ToolSet]:
+    """Return the sets of the shared data.
+
+    Raises:
+        DataFileError: a file is missing or damaged.
+    """
+    graphs, worlds = shared / "toolgraphs", shared / "toolworlds"
+    readers = {
+        "apibank": lambda: call_set("apibank", graphs / "apibank_apis.json", graphs),
+        "ultratool": lambda: call_set("ultratool", graphs / "ultratool_apis.json", graphs),
+        "bfcl": lambda: bfcl_set(worlds / "bfcl"),
+        "retail": lambda: tau_set(worlds / "retail"),
+        "airline": lambda: tau_set(worlds / "airline"),
+        "telecom": lambda: tau_set(worlds / "telecom"),
+    }
+    return [readers[name]() for name in names or readers]
+
+
+def call_set(name: str, apis: Path, calls: Path, source: str | None = None) -> ToolSet:
+    """Return the set of a list of APIs and a file `api_calls.jsonl`, or the folder that has it."""
+    entries = read_json(apis, strict=False)
+    if not isinstance(entries, list):
+        raise DataFileError(f"{apis}: is to be a list of APIs")
+    tools = tuple(
+        ToolSchema(api["name"], api.get("description") or "",
+                   _parameters(api.get("parameters", ())), _parameters(api.get("results", ())))
+        for api in entries
+    )  # fmt: skip
+    path = calls / "api_calls.jsonl" if calls.is_dir() else calls
+    runs = [
+        _fed_run(record) for record in records(path, "id", "calls", "feeds")
+        if record.get("source") in (None, source or name)
+    ]  # fmt: skip
+    return ToolSet(name, Catalogue(tools), tuple(runs))
+
+
+def bfcl_set(folder: Path) -> ToolSet:
+    """Return BFCL's multi-turn dialogues; the three variants of one are one request."""
+    tools = read_tools(folder / "tools.json")
+    runs = []
+    for path in sorted(folder.glob("multi_turn_*.jsonl.gz")):
+        for record in records(path, "id", "turns"):
+            calls = [
+                (call["api"], call["kwargs"], call["ok"], call["result"])
+                for turn in record["turns"] for call in turn["calls"]
+            ]  # fmt: skip
+            text = "\n".join(said for turn in record["turns"] for said in turn["user"])
+            runs.append(_traced_run(str(record["id"]).rpartition("_")[2], text, calls))
+    return ToolSet(folder.name, Catalogue(tools), tuple(runs))
+
+
+def tau_set(folder: Path) -> ToolSet:
+    """Return tau2-bench's tasks of a domain with tau-bench's recorded calls."""
+    tools = read_tools(folder / "tools.json")
+    runs = []
+    for name, request, calls in (
+        ("tasks_train", "id", "gold_calls"), ("v1_train", "id", "gold_calls"),
+        ("gpt4o_calls", "task", "calls"),
+    ):  # fmt: skip
+        path = folder / f"{name}.jsonl.gz"
+        for record in records(path, request, calls) if path.exists() else ():
+            text = json.dumps([record.get("scenario"), record.get("ticket"),
+                               record.get("instruction")])  # fmt: skip
+            made = [(c["name"], c["arguments"], c["ok"], c.get("result")) for c in record[calls]]
+            runs.append(_traced_run(str(record[request]), text, made))
+    return ToolSet(folder.name, Catalogue(tuple(tools)), tuple(runs))
+
+
+def _parameters(entries: Sequence[Mapping[str, Any]]) -> tuple[ToolParameter, ...]:
+    made = {
+        entry["name"]: ToolParameter(
+            entry["name"], _TYPES.get(str(entry.get("type")), str(entry.get("type") or "")),
+            entry.get("description") or "", entry.get("required", True) is not False,
+        ) for entry in entries
+    }  # fmt: skip
+    return tuple(made.values())
+
+
+_TYPES = {"str": "string", "int": "integer", "float": "number", "bool": "boolean", "list": "array",
+          "dict": "object"}  # fmt: skip
+
+
+def _outcome(tool: str, arguments: Mapping[str, Any], ok: bool, result: Any) -> CallOutcome:
+    failure = None if ok else CallFailure.REFUSED
+    return CallOutcome(ToolCall(tool, arguments), result if ok else None, failure)
+
+
+def _fed_run(record: Mapping[str, Any]) -> RecordedRun:
+    """Return a run whose sources of values are recorded."""
+    origins: list[dict[str, ValueOrigin]] = [{} for _ in record["calls"]]
+    for feed in record["feeds"]:
+        path = (str(feed["from_field"]),)
+        origins[feed["to"]][feed["to_param"]] = ValueOrigin(
+            ValueSource.RESULT, int(feed["from"]), path
+        )
+    outcomes = tuple(
+        _outcome(call["api"], call["arguments"], not call.get("exception"), call.get("result"))
+        for call in record["calls"]
+    )
+    return RecordedRun(str(record["id"]), record.get("request") or "", outcomes, tuple(origins))
+
+
+def _traced_run(
+    request: str, text: str, calls: Sequence[tuple[str, Mapping[str, Any], bool, Any]]
+) -> RecordedRun:
+    """Return a run whose arguments come from what was said, else from an equal value."""
+    outcomes: list[CallOutcome] = []
+    origins: list[Mapping[str, ValueOrigin]] = []
+    for name, arguments, ok, result in calls:
+        # Yes, no and single digits are equal by chance.
+        telling = {k: v for k, v in arguments.items() if len(str(v)) > 1 and v not in (True, False)}
+        unsaid = {k: v for k, v in telling.items() if str(v) not in text}
+        origins.append(trace(unsaid, outcomes))
+        outcomes.append(_outcome(name, arguments, ok, result))
+    return RecordedRun(request, text, tuple(outcomes), tuple(origins))
+
+
+@dataclass(frozen=True)
+class Understood:
+    """A set with the meanings of its parameters, and what its runs show of them.
+
+    Args:
+        tools: the set.
+        found: meanings.
+        names: of slots.
+        seen: of each run what the graph takes in.
+    """
+
+    tools: ToolSet
+    found: tuple[ParameterMeaning, ...]
+    names: MeaningNames
+    seen: tuple[tuple[ObservedCall, ...], ...]
+
+
+def understood(tools: ToolSet, encoder: TextVectors) -> Understood:
+    """Return a set with meanings and observations."""
+    found = meanings(tools.catalogue, encoder)
+    names = MeaningNames(tools.catalogue, found)
+    seen = tuple(tuple(observations(_lines(tools.name, run), names)) for run in tools.runs)
+    return Understood(tools, found, names, seen)
+
+
+def _lines(world: str, run: RecordedRun) -> Iterator[dict[str, Any]]:
+    for number, (outcome, origins) in enumerate(zip(run.outcomes, run.origins, strict=True)):
+        yield log_line(world, outcome, origins, _BEGIN + timedelta(seconds=number))
+
+
+def parted(requests: Sequence[str], seed: int, shares: Mapping[str, float]) -> dict[str, str]:
+    """Return the part of each request, drawn by a hash of its name and the seed.
+
+    Args:
+        requests: names, with repeats.
+        seed: of the draw.
+        shares: of the parts, in order; together 1.
+    """
+    order = sorted(set(requests), key=lambda r: hashlib.sha256(f"{seed} {r}".encode()).hexdigest())
+    part: dict[str, str] = {}
+    at = 0.0
+    for name, share in shares.items():
+        start, at = at, at + share
+        for request in order[round(start * len(order)) : round(at * len(order))]:
+            part[request] = name
+    return part

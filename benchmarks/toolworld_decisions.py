@@ -1,0 +1,178 @@
+"""Call, find tools, ask or answer: the right move in turns of BFCL's dialogues, by no larger model
+than MiniLM.
+
+    python benchmarks/toolworld_decisions.py [--data DIR] [--folds N] [--encoder NAME] [--seed N]
+        [--no-services] [--test-base FILE --test-missing-function FILE
+        --test-missing-parameter FILE --test-irrelevance FILE]
+
+Turns of the development half of BFCL's multi-turn dialogues (base, missing function, missing
+parameter) and its irrelevance requests. Right is: call, where correct calls are recorded; find,
+where a function is withheld that the turn needs; ask, where a parameter is missing; answer, where
+none of the functions offered is of use. Judged by cross-validation: the dialogues of one number
+(all three variants) stay together. With `--test-…` all of the development half is learnt from and
+other files of the same format are judged.
+
+What a decision sees: the user's words of this and earlier turns, the tools at hand, those outside
+(the other tools of BFCL's eight classes; of which class, unless `--no-services`), and whether the
+turn before ended without a call. It sees neither the variant of the dialogue nor what comes later.
+A turn in which only withheld functions appear is judged by the words of the turn before.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from conditions import conditions
+from toolworlds import DATA, read_rows
+
+from hvr.errors import HvrError
+from hvr.navigation.decision import NextMove
+from hvr.navigation.turns.judge import TurnDecision, TurnJudge
+from hvr.navigation.turns.turn import MOVES, JudgedTurn, OfferedTool, Turn
+from hvr.retrieval.text_vectors import TextVectors
+from hvr.tools.catalogue.formats import read_tool
+
+VARIANTS = {
+    "base": ("multi_turn_base.jsonl.gz", NextMove.ANSWER),
+    "missing-function": ("multi_turn_miss_func.jsonl.gz", NextMove.FIND),
+    "missing-parameter": ("multi_turn_miss_param.jsonl.gz", NextMove.ASK),
+}
+"""Variants of dialogues: their file, and what is right in a turn without calls."""
+
+
+def main() -> None:
+    """Judge all turns, and print the table."""
+    options = _options()
+    print(conditions(options.seed))
+    tools = _tools(options.data / "bfcl" / "tools.json", services=not options.no_services)
+    folder = options.data / "bfcl"
+    turns = _all_turns(tools, {v: folder / name for v, (name, _) in VARIANTS.items()},
+                       folder / "irrelevance.jsonl.gz")  # fmt: skip
+    encode = TextVectors(options.encoder).encode
+    tested = {v: getattr(options, f"test_{v.replace('-', '_')}") for v in VARIANTS}
+    if any(tested.values()) or options.test_irrelevance:
+        test = _all_turns(tools, {v: f for v, f in tested.items() if f}, options.test_irrelevance)
+        judge = TurnJudge(turns, encode, options.seed)
+        decided = [(one, judge.decide(one.turn)) for one in test]
+        print(f"learnt from {len(turns)} turns of the development half; others judged")
+    else:
+        decided = _cross_validated(turns, encode, options)
+        print(f"{options.folds} folds over dialogue numbers of the development half")
+    _print(decided)
+
+
+def _cross_validated(
+    turns: Sequence[JudgedTurn], encode: Any, options: argparse.Namespace
+) -> list[tuple[JudgedTurn, TurnDecision]]:
+    names = sorted({one.dialogue for one in turns})
+    random.Random(options.seed).shuffle(names)
+    fold = {name: number % options.folds for number, name in enumerate(names)}
+    decided = []
+    for part in range(options.folds):
+        judge = TurnJudge([t for t in turns if fold[t.dialogue] != part], encode, options.seed)
+        decided += [(t, judge.decide(t.turn)) for t in turns if fold[t.dialogue] == part]
+    return decided
+
+
+def _print(decided: Sequence[tuple[JudgedTurn, TurnDecision]]) -> None:
+    counts = {(a, b): 0 for a in MOVES for b in MOVES}
+    for one, decision in decided:
+        counts[one.move, decision.move] += 1
+    print("right \\ decided | " + " | ".join(move.value for move in MOVES) + " | F1")
+    scores = []
+    for move in MOVES:
+        row = [counts[move, other] for other in MOVES]
+        column = sum(counts[other, move] for other in MOVES)
+        both = sum(row) + column
+        if sum(row):
+            scores.append(2 * counts[move, move] / both if both else 0.0)
+        print(f"{move.value} | " + " | ".join(map(str, row)) +
+              (f" | {scores[-1]:.3f}" if sum(row) else " | -"))  # fmt: skip
+    right = sum(counts[move, move] for move in MOVES)
+    calls = sum(counts[NextMove.CALL, move] for move in MOVES)
+    print(
+        f"{len(decided)} turns: accuracy {right / len(decided):.4f}, macro F1 "
+        f"{sum(scores) / len(scores):.3f}; always calling is right in {calls / len(decided):.4f}"
+    )
+    allowed = sum(one.move in decision.admissible for one, decision in decided)
+    print(f"the right move is admissible in {allowed / len(decided):.4f}")
+
+
+def _tools(file: Path, *, services: bool) -> dict[str, tuple[str, OfferedTool]]:
+    found = {}
+    for record in json.loads(file.read_text(encoding="utf-8")):
+        service = record["class"]
+        tool = read_tool(record, str(file))
+        found[tool.name] = (service, OfferedTool(tool, service if services else ""))
+    return found
+
+
+def _all_turns(
+    tools: Mapping[str, tuple[str, OfferedTool]],
+    files: Mapping[str, Path],
+    irrelevance: Path | None,
+) -> list[JudgedTurn]:
+    turns: list[JudgedTurn] = []
+    for variant, file in files.items():
+        for row in read_rows(file):
+            turns += _dialogue(row, tools, VARIANTS[variant][1])
+    every = tuple(tool for _, tool in tools.values())
+    for row in read_rows(irrelevance) if irrelevance else ():
+        offered = tuple(OfferedTool(read_tool(f, row["id"])) for f in row["functions"])
+        turn = Turn(" ".join(row["user"]), offered, every)
+        turns.append(JudgedTurn(turn, NextMove.ANSWER, dialogue=row["id"]))
+    return turns
+
+
+def _dialogue(
+    row: Mapping[str, Any], tools: Mapping[str, tuple[str, OfferedTool]], without_calls: NextMove
+) -> Iterable[JudgedTurn]:
+    number = row["id"].rpartition("_")[2]
+    never = set(row.get("excluded_function") or ())
+    withheld = {int(turn): set(names) for turn, names in (row["missed_function"] or {}).items()}
+    earlier: list[str] = []
+    idle = False
+    for place, said in enumerate(row["turns"]):
+        gone = never.union(*(names for turn, names in withheld.items() if turn > place))
+        here = {n for n, (c, _) in tools.items() if c in row["classes"] and n not in gone}
+        turn = Turn(
+            " ".join(said["user"]),
+            tuple(tool for name, (_, tool) in tools.items() if name in here),
+            tuple(tool for name, (_, tool) in tools.items() if name not in here),
+            tuple(earlier),
+            idle,
+        )
+        move = NextMove.CALL if said["calls"] else without_calls
+        used = frozenset(call["api"] for call in said["calls"])
+        yield JudgedTurn(turn, move, used, number)
+        if turn.text:
+            earlier.append(turn.text)
+        idle = not said["calls"]
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=str(__doc__).partition("\n\n")[0])
+    parser.add_argument("--data", type=Path, default=DATA)
+    parser.add_argument("--folds", type=int, default=5)
+    parser.add_argument("--encoder", default="minilm")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--no-services", action="store_true")
+    for variant in (*VARIANTS, "irrelevance"):
+        parser.add_argument(f"--test-{variant}", type=Path)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except HvrError as error:
+        sys.exit(f"toolworld_decisions: {error}")

@@ -1,0 +1,178 @@
+"""Goals reached by planned calls, in tau2-bench's worlds and BFCL's: does the end state match?
+
+    python benchmarks/toolworld_goals.py [--world retail,airline,telecom,bfcl] [--data DIR]
+        [--files FILE ...] [--order request|none] [--experience graph|counts|none] [--seed N]
+        [--budget N] [--first N] [--failed]
+
+The scenarios are those of shared/data/toolworlds (its training and development half), or of other
+files in the same format (`--files`, with one world). Of each, the writing calls of its correct
+calls are what is wanted; `benchmarks/toolworlds.py` says what of their values is given, what is
+only described, and what are facts beside them. hvr sees neither the correct calls nor the values
+that look-ups yield: it plans the look-ups, picks entities by their features, and makes the calls.
+What was learnt from calls are the correct calls of the *other* scenarios: how often each tool went
+well, what its results held, which values were passed on from where; in the learnt graph, in plain
+counts, or nothing at all (`--experience`).
+
+order request   the wants in the order in which the request has them (that of the correct calls)
+order none      in an order drawn at random: hvr finds out by refusals
+
+reached   the environment's state at the end equals that after the correct calls
+calls     made by hvr; truth: correct calls; needed: of these those that write, and look-ups whose
+          results later correct calls take a value from
+beside    calls that are not among the correct ones (tool and arguments), per correct call
+unneeded  calls to tools that no correct call of the scenario uses
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from conditions import conditions
+from toolworlds import (
+    DATA,
+    WORLDS,
+    Ledger,
+    Scenario,
+    development_files,
+    oracle,
+    read_scenarios,
+    replay,
+)
+
+from hvr.calling.guard import CallPolicy, GuardedTools
+from hvr.calling.values import CallOutcome
+from hvr.errors import HvrError
+from hvr.navigation.errands import Carried, carry_out
+from hvr.navigation.experience import CountedExperience, Experience
+from hvr.navigation.findings import entities, key
+from hvr.navigation.graph_experience import GraphExperience
+from hvr.navigation.lookups import call_key
+from hvr.navigation.wants import scalars_in
+from hvr.tools.catalogue.schema import Effect
+
+EXPERIENCES: dict[str, Callable[[Sequence[Sequence[CallOutcome]]], Experience]] = {
+    "graph": GraphExperience,
+    "counts": CountedExperience,
+    "none": lambda _: CountedExperience(),
+}
+
+
+@dataclass(frozen=True)
+class Result:
+    """How one scenario went."""
+
+    scenario: Scenario
+    truth: Sequence[CallOutcome]
+    carried: Carried
+    reached: bool
+    needed: int
+    beside: int
+    unneeded: int
+
+
+def main() -> None:
+    """Measure each world, and print a table."""
+    options = _options()
+    print(conditions(options.seed))
+    print(f"order of wants: {options.order}; experience: {options.experience}; "
+          f"at most {options.budget} calls a scenario")  # fmt: skip
+    head = ("world", "scenarios", "reached", "calls", "truth", "needed", "beside", "unneeded")
+    print(" | ".join(head))
+    ledger = Ledger()
+    for world in options.world.split(","):
+        files = options.files or development_files(world, options.data)
+        scenarios = read_scenarios(world, files)[: options.first]
+        results = measure(scenarios, ledger, options)
+        _print(world, results, options.failed)
+    print("values:", ", ".join(f"{n} {name}" for name, n in sorted(ledger.values.items())))
+
+
+def measure(
+    scenarios: Sequence[Scenario], ledger: Ledger, options: argparse.Namespace
+) -> list[Result]:
+    """Return how each scenario went, with what was learnt from the others."""
+    replayed = [replay(scenario) for scenario in scenarios]
+    results = []
+    for number, (scenario, (truth, state)) in enumerate(zip(scenarios, replayed, strict=True)):
+        others = [outcomes for n, (outcomes, _) in enumerate(replayed) if n != number]
+        experience = EXPERIENCES[options.experience](others)
+        errand = oracle(scenario, truth, ledger, experience.flow)
+        if options.order == "none":
+            wants = list(errand.wants)
+            random.Random(f"{options.seed} {scenario.id}").shuffle(wants)
+            errand = replace(errand, wants=tuple(wants), ordered=False)
+        tools = GuardedTools(scenario.open(), scenario.world, CallPolicy(options.budget))
+        carried = carry_out(tools, errand, experience)
+        results.append(_result(scenario, truth, carried, tools, tools.state() == state))
+    return results
+
+
+def _result(
+    scenario: Scenario, truth: Sequence[CallOutcome], carried: Carried, tools: GuardedTools,
+    reached: bool,
+) -> Result:  # fmt: skip
+    effects = {tool.name: tool.effect for tool in tools.catalogue.tools}
+    used = Counter(call_key(outcome.call) for outcome in truth)
+    made = Counter(call_key(outcome.call) for outcome in carried.outcomes)
+    names = {outcome.call.tool for outcome in truth}
+    needed = 0
+    for number, outcome in enumerate(truth):
+        later = {key(v) for o in truth[number + 1 :] for v in scalars_in(o.call.arguments)}
+        yields = {key(value) for _, value, _ in entities(outcome.result, traits=False)}
+        needed += effects[outcome.call.tool] is not Effect.READS or bool(later & yields)
+    return Result(
+        scenario, truth, carried, reached, needed, (made - used).total(),
+        sum(outcome.call.tool not in names for outcome in carried.outcomes),
+    )  # fmt: skip
+
+
+def _print(world: str, results: Sequence[Result], failed: bool) -> None:
+    if not results:
+        return
+    reached = sum(result.reached for result in results)
+    calls = sum(len(result.carried.outcomes) for result in results)
+    truth = sum(len(result.truth) for result in results)
+    needed = sum(result.needed for result in results)
+    beside = sum(result.beside for result in results)
+    unneeded = sum(result.unneeded for result in results)
+    print(
+        f"{world} | {len(results)} | {reached} = {reached / len(results):.1%} | {calls} | {truth} "
+        f"| {needed} | {beside} = {beside / truth:.1%} | {unneeded} = {unneeded / truth:.1%}",
+        flush=True,
+    )
+    for result in results if failed else ():
+        if not result.reached:
+            print("  not reached:", result.scenario.id, dict(result.carried.left))
+            for outcome in result.carried.outcomes:
+                said = outcome.failure and f"{outcome.failure.value}: {outcome.error[:80]}"
+                print("     ", outcome.call.tool, dict(outcome.call.arguments), said or "")
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
+    parser.add_argument("--world", default=",".join(WORLDS))
+    parser.add_argument("--data", type=Path, default=DATA)
+    parser.add_argument("--files", type=Path, nargs="+")
+    parser.add_argument("--order", choices=("request", "none"), default="request")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--budget", type=int, default=60)
+    parser.add_argument("--first", type=int, default=None, help="scenarios of each world")
+    parser.add_argument("--experience", choices=tuple(EXPERIENCES), default="graph")
+    parser.add_argument("--failed", action="store_true", help="list what was not reached")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except HvrError as error:
+        sys.exit(f"toolworld_goals: {error}")

@@ -1,0 +1,402 @@
+"""Scenarios of tau2-bench and BFCL for the benchmarks of tool worlds: what they say and want.
+
+A scenario is a world in its first state, the words of its user, and the correct calls. `oracle`
+makes an errand of it: the writing calls are what is wanted, and each value in them is
+
+given      it stands in the user's words, is one of the schema's choices, or is true or false
+sought     look-ups from the first state, or earlier correct calls, yield it: hvr gets features of
+           the entity that has it instead, as few as tell it from the others beside it, first those
+           that stand in the user's words; never the value, and never the call that yields it
+made       neither: what the user means, in the form that the tool takes (a date, a text, a sum)
+
+Facts beside the wants: values that the correct look-ups take from the user (a name, an address).
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice, product
+from pathlib import Path
+from typing import Any
+
+from hvr.calling.bfcl_world import BfclTools
+from hvr.calling.environment import ToolEnvironment
+from hvr.calling.tau2_world import Tau2Tools
+from hvr.calling.values import CallOutcome, Json, ToolCall
+from hvr.navigation.findings import POSITION, Findings, Flow, FoundValue, Trait, key
+from hvr.navigation.lookups import call_key
+from hvr.navigation.wants import (
+    Argument,
+    Errand,
+    NamedValue,
+    Place,
+    Sought,
+    Want,
+    given_leaves,
+    peers_of,
+)
+from hvr.tools.catalogue.schema import Effect, ToolSchema
+
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "toolworlds"
+TAU2 = ("retail", "airline", "telecom")
+WORLDS = (*TAU2, "bfcl")
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A world in its first state, what its user says, and the correct calls."""
+
+    id: str
+    world: str
+    texts: tuple[str, ...]
+    gold: tuple[ToolCall, ...]
+    open: Callable[[], ToolEnvironment]
+    said: tuple[NamedValue, ...] = ()
+
+
+@dataclass
+class Ledger:
+    """Where the values of wanted calls come from, counted."""
+
+    values: Counter[str] = field(default_factory=Counter)
+
+
+def read_scenarios(world: str, files: Sequence[Path]) -> list[Scenario]:
+    """Return the scenarios of files in the format of shared/data/toolworlds."""
+    rows = [row for file in files for row in read_rows(file)]
+    return [_bfcl(row) if world == "bfcl" else _tau2(world, row) for row in rows]
+
+
+def read_rows(file: Path) -> list[dict[str, Any]]:
+    """Return the records of a file of JSON lines, compressed or not."""
+    data = file.read_bytes()
+    text = (gzip.decompress(data) if file.suffix == ".gz" else data).decode()
+    return [json.loads(line) for line in text.splitlines() if line.strip()]
+
+
+def development_files(world: str, data: Path = DATA) -> list[Path]:
+    """Return the files of the development part."""
+    name = "multi_turn_base.jsonl.gz" if world == "bfcl" else "tasks_train.jsonl.gz"
+    return [data / world / name]
+
+
+def _tau2(world: str, row: Mapping[str, Any]) -> Scenario:
+    initial = row["initial_state"] or {}
+    actions = initial.get("initialization_actions") or []
+
+    def opened() -> ToolEnvironment:
+        from tau2.data_model.tasks import EnvFunctionCall, InitializationData  # type: ignore[import-untyped]  # needs the package
+
+        tools = Tau2Tools(world)
+        data = initial.get("initialization_data")
+        tools.environment.set_state(
+            InitializationData(**data) if data else None,
+            [EnvFunctionCall(**action) for action in actions],
+            [],
+        )
+        return tools
+
+    texts = tuple(_strings([row["scenario"], row["ticket"]]))
+    own = [
+        NamedValue(name, value) for action in actions for name, value in action["arguments"].items()
+    ]
+    return Scenario(
+        row["id"], world, texts,
+        tuple(ToolCall(call["name"], call["arguments"]) for call in row["gold_calls"]),
+        opened, tuple(fact for fact in own if said(fact.value, texts)),
+    )  # fmt: skip
+
+
+def _bfcl(row: Mapping[str, Any]) -> Scenario:
+    return Scenario(
+        row["id"], "bfcl",
+        tuple(text for turn in row["turns"] for text in turn["user"]),
+        tuple(ToolCall(c["api"], c["kwargs"]) for turn in row["turns"] for c in turn["calls"]),
+        lambda: BfclTools(row["classes"], row["initial_config"]),
+    )  # fmt: skip
+
+
+def replay(scenario: Scenario) -> tuple[list[CallOutcome], Json]:
+    """Make the correct calls; return what came of them and the state at the end."""
+    tools = scenario.open()
+    outcomes = [tools.call(call) for call in scenario.gold]
+    return outcomes, tools.state()
+
+
+def oracle(
+    scenario: Scenario, outcomes: Sequence[CallOutcome], ledger: Ledger, flow: Flow | None = None
+) -> Errand:
+    """Return the errand of a scenario; see the module's docstring for what it gives away.
+
+    Args:
+        scenario: it.
+        outcomes: of its correct calls.
+        ledger: where it is counted what is given.
+        flow: what was passed on in other scenarios; what hvr may take for the value that is sought.
+    """
+    tools = scenario.open()
+    schemas = {tool.name: tool for tool in tools.catalogue.tools}
+    reads = [o.call for o in outcomes if schemas[o.call.tool].effect is Effect.READS]
+    seen = explored(tools, scenario.said, (), schemas, None)
+    facts = _facts(scenario, outcomes, schemas, seen, ledger)
+    writes = [o.call for o in outcomes if schemas[o.call.tool].effect is not Effect.READS]
+    said_by_calls = [
+        NamedValue(name, value)
+        for call in writes
+        for name, value in call.arguments.items()
+        if not isinstance(value, (list, dict)) and said(value, scenario.texts)
+    ]
+    seen = explored(tools, [*facts, *said_by_calls], reads, schemas, flow)
+    first = seen.calls
+    wants = []
+    known = {key(fact.value) for fact in facts}
+    reading = {name: tool.effect is Effect.READS for name, tool in schemas.items()}
+    for outcome in outcomes:
+        tool = schemas[outcome.call.tool]
+        if outcome.ok and tool.effect is not Effect.READS:
+            given = _Giving(scenario, tool, seen, first, ledger, known, reading)
+            wants.append(Want(tool.name, given.arguments(outcome.call)))
+        if outcome.ok:
+            seen.add(outcome)
+    return Errand(tuple(wants), tuple(facts))
+
+
+def _facts(
+    scenario: Scenario, outcomes: Sequence[CallOutcome], schemas: Mapping[str, ToolSchema],
+    seen: Findings, ledger: Ledger,
+) -> list[NamedValue]:  # fmt: skip
+    """Return what correct look-ups take from the user, and what the user is said to be.
+
+    A value that is not in the user's words, but that some look-up yields under its name, is no
+    fact, nor is what another correct call has yielded.
+    """
+    facts = dict.fromkeys(scenario.said)
+    found = Findings()
+    for outcome in outcomes:
+        reads = schemas[outcome.call.tool].effect is Effect.READS
+        for name, value in outcome.call.arguments.items() if reads else ():
+            known = said(value, scenario.texts)
+            yielded = any(
+                key(one.value) == key(value) and one.call >= 0
+                for one in [*found.all, *seen.suiting(name)]
+            )
+            if not isinstance(value, (list, dict)) and (known or not yielded):
+                ledger.values["fact said" if known else "fact made"] += 1
+                facts[NamedValue(name, value)] = None
+        if outcome.ok:
+            found.add(outcome)
+    return list(facts)
+
+
+def explored(
+    tools: ToolEnvironment, facts: Iterable[NamedValue], reads: Sequence[ToolCall],
+    schemas: Mapping[str, ToolSchema], flow: Flow | None, most: int = 80,
+) -> Findings:  # fmt: skip
+    """Return what reading calls say of the first state, beginning with what the user says."""
+    seen = Findings(facts, (), flow)
+    explore(tools, seen, schemas, reads, most)
+    return seen
+
+
+def explore(
+    tools: ToolEnvironment, seen: Findings, schemas: Mapping[str, ToolSchema],
+    reads: Sequence[ToolCall] = (), most: int = 80, inputs: int = 1,
+) -> None:  # fmt: skip
+    """Make reading calls until nothing new comes, and take in what they say.
+
+    Args:
+        tools: where they are made.
+        seen: takes in their results.
+        schemas: of the tools that are used.
+        reads: calls to begin with.
+        most: calls in all.
+        inputs: values that a tool may need to be called in all ways.
+    """
+    made: set[str] = set()
+    readers = [tool for tool in schemas.values() if tool.effect is Effect.READS]
+    calls = list(reads)
+    while len(made) < most:
+        for call in calls:
+            if call_key(call) not in made:
+                made.add(call_key(call))
+                outcome = tools.call(call)
+                if outcome.ok:
+                    seen.add(outcome)
+        calls = [call for tool in readers for call in _calls_of(tool, seen, inputs)]
+        calls = [call for call in calls if call_key(call) not in made]
+        if not calls:
+            break
+
+
+def _calls_of(tool: ToolSchema, seen: Findings, inputs: int) -> list[ToolCall]:
+    """Return the calls of a tool that needs only texts which are at hand, and not too many."""
+    needed = [parameter for parameter in tool.takes if parameter.required]
+    if len(needed) > inputs or any(parameter.type != "string" for parameter in needed):
+        return []
+    values = [
+        list(dict.fromkeys(f.value for f in seen.suiting(p.name) if isinstance(f.value, str)))
+        for p in needed
+    ]
+    return [
+        ToolCall(tool.name, {p.name: value for p, value in zip(needed, some, strict=True)})
+        for some in islice(product(*values), 40 if len(needed) > 1 else None)
+    ]
+
+
+class _Giving:
+    """What of the arguments of a correct writing call is given, and what is described instead."""
+
+    def __init__(
+        self, scenario: Scenario, tool: ToolSchema, seen: Findings, first: int, ledger: Ledger,
+        known: set[str], reads: Mapping[str, bool],
+    ) -> None:  # fmt: skip
+        self._facts = known
+        self._reads = reads
+        self._scenario, self._tool = scenario, tool
+        self._seen, self._first, self._ledger = seen, first, ledger
+        self._choices = [choice for p in tool.takes for choice in map(json.loads, p.choices)]
+
+    def arguments(self, call: ToolCall) -> dict[str, Argument]:
+        """Return the arguments as the errand has them."""
+        origins: dict[Place, list[FoundValue]] = {}
+        bound: dict[Place, Json] = {}
+        before: dict[Place, Json] = {}
+        for place, name, value in given_leaves(call.arguments):
+            found = self._origins(name, value)
+            if found:
+                origins[place] = found
+            else:
+                bound[place] = value
+        sought: dict[Place, Sought] = {}
+        for place, name, value in given_leaves(call.arguments):
+            if place in origins:
+                sought[place] = Sought(self._features(name, origins[place], place, bound, before))
+                bound[place] = value
+            before[place] = value
+        return {name: _with(value, sought, (name,)) for name, value in call.arguments.items()}
+
+    def _origins(self, name: str, value: Json) -> list[FoundValue]:
+        """Return where a value stands in results if it is not given.
+
+        Texts count wherever a correct call before has yielded them; numbers, which are equal by
+        chance, and what only other look-ups yield, where name or use suits the parameter.
+        """
+        if value is None or isinstance(value, bool) or value in self._choices:
+            return []
+        if said(value, self._scenario.texts) or (len(str(value)) > 2 and key(value) in self._facts):
+            self._facts.add(key(value))
+            self._ledger.values["given"] += 1
+            return []
+        same = [one for one in self._seen.all if one.call >= 0 and key(one.value) == key(value)]
+        same = [one for one in same if self._reads[one.tool]] or same
+        fitting = [one for one in same if self._seen.fit(one, name) >= 0.3]
+        if not fitting and isinstance(value, str) and len(value) > 2:
+            fitting = [one for one in same if one.call >= self._first]
+        self._ledger.values["sought" if fitting else "made"] += 1
+        if not fitting:
+            self._facts.add(key(value))
+        return fitting
+
+    def _features(
+        self, name: str, found: Sequence[FoundValue], place: Place, bound: Mapping[Place, Json],
+        before: Mapping[Place, Json],
+    ) -> tuple[NamedValue, ...]:  # fmt: skip
+        """Return as few features as tell an entity from the others beside it."""
+        peers = peers_of(place, before)
+        own = max(found, key=lambda one: (
+            self._seen.within(one, peers), self._seen.within(one, bound.values()),
+            len(one.traits)))  # fmt: skip
+        beside = self._seen.within(own, bound.values()) > 0
+        near: dict[str, frozenset[Trait]] = {}
+        far: dict[str, frozenset[Trait]] = {}
+        for one in self._seen.suiting(name) or self._seen.all:
+            if key(one.value) != key(own.value) and one.call >= 0:
+                close = not beside or (one.call == own.call and one.path == own.path)
+                (near if close else far)[key(one.value)] = self._seen.traits(one)
+        mine = {t for one in found for t in self._seen.traits(one) if self._usable(t, own.value)}
+        chosen: list[Trait] = []
+        others = near
+        for some in (
+            {t for t in mine if t[0] != POSITION and said(t[1], self._scenario.texts)},
+            {t for t in mine if t[0] != POSITION and t in own.traits},
+            {t for t in mine if t[0] == POSITION},
+            mine,
+        ):
+            others = self._narrowed(others, some, chosen)
+        self._narrowed(
+            far, {t for t in mine if t[0] != POSITION and said(t[1], self._scenario.texts)}, chosen
+        )
+        for words, value in chosen:
+            in_words = words != POSITION and said(value, self._scenario.texts)
+            self._ledger.values["feature said" if in_words else "feature not said"] += 1
+        if others:
+            self._ledger.values["sought, not told from others"] += 1
+        return tuple(NamedValue("_".join(sorted(words)), value) for words, value in chosen)
+
+    def _narrowed(
+        self, others: dict[str, frozenset[Trait]], mine: set[Trait], chosen: list[Trait]
+    ) -> dict[str, frozenset[Trait]]:
+        """Choose traits until no others have them all; return those that still have."""
+        others = {k: traits for k, traits in others.items() if traits.issuperset(chosen)}
+        while others and mine:
+            best = max(
+                sorted(mine, key=str),
+                key=lambda one: -sum(one in traits for traits in others.values()),
+            )
+            alike = {k: traits for k, traits in others.items() if best in traits}
+            if len(alike) == len(others):
+                break
+            chosen.append(best)
+            mine.discard(best)
+            others = alike
+        return others
+
+    def _usable(self, one: Trait, value: Json) -> bool:
+        """Say whether a user would say this: no id, unless the user does say it."""
+        words, other = one
+        if other is None or other == "" or key(other) == key(value) or not words:
+            return False
+        return "id" not in words or said(other, self._scenario.texts)
+
+
+def _with(value: Json, sought: Mapping[Place, Sought], place: Place) -> Argument:
+    if place in sought:
+        return sought[place]
+    if isinstance(value, dict):
+        return {name: _with(inner, sought, (*place, name)) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_with(inner, sought, (*place, index)) for index, inner in enumerate(value)]
+    return value
+
+
+def said(value: Json, texts: Iterable[str]) -> bool:
+    """Say whether a value stands in words, whatever its case; a number as a number."""
+    if isinstance(value, bool) or value is None:
+        return False
+    if isinstance(value, (int, float)):
+        numbers = {float(n.replace(",", "")) for text in texts for n in _NUMBER.findall(text)}
+        return float(value) in numbers
+    wanted = str(value).lower().replace("_", " ").strip()
+    if not wanted:
+        return True
+    inside = re.compile(rf"(?<![a-z0-9]){re.escape(wanted)}(?![a-z0-9])")
+    return any(inside.search(text.lower().replace("_", " ")) for text in texts)
+
+
+_NUMBER = re.compile(r"\d[\d,]*\.?\d*(?<![,.])")
+
+
+def _strings(value: Any) -> Iterator[str]:
+    todo = [value]
+    for one in todo:
+        if isinstance(one, dict):
+            todo += one.values()
+        elif isinstance(one, list):
+            todo += one
+        elif isinstance(one, str):
+            yield one

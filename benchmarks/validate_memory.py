@@ -1,0 +1,105 @@
+"""Memory of a validation in multiples of its input.
+
+    python benchmarks/validate_memory.py [--cases facts objects]
+
+The peak of a fresh process that judges one plan, less that of the same command with one step,
+object or fact, over the size of the large file (Linux only). Names have two to seven characters, so
+that every object in memory is many times its text.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from conditions import conditions
+
+STEPS, OBJECTS, FACTS = 100_000, 500_000, 100_000
+DOMAIN = """(define (domain d) (:predicates (p ?a ?b) (q ?a))
+  (:action m :parameters (?a ?b) :precondition (q ?a) :effect (p ?a ?b)))"""
+TIMED = """(define (domain d) (:requirements :durative-actions) (:predicates (p ?a ?b) (q ?a))
+  (:durative-action m :parameters (?a ?b) :duration (= ?duration 1)
+    :condition (at start (q ?a)) :effect (at end (p ?a ?b))))"""
+RUN = """import re, sys
+from hvr.cli.main import main
+code = main(["validate", *sys.argv[1:]])
+status = open("/proc/self/status").read()
+print(code, re.search(r"VmHWM:\\s*(\\d+)", status)[1], file=sys.stderr)"""
+# Not `ru_maxrss`, which counts what the parent had before the new program began.
+
+
+def problem(objects: int, facts: Iterable[str] = ()) -> str:
+    """A problem whose goal holds from the start."""
+    names = " ".join(f"o{i}" for i in range(objects))
+    init = " ".join(["(q o0)", *facts])
+    return f"(define (problem x) (:domain d) (:objects {names}) (:init {init}) (:goal (q o0)))"
+
+
+def listed(steps: Iterable[str]) -> str:
+    """A JSON list."""
+    return f"[{', '.join(steps)}]"
+
+
+def row(text: str) -> Callable[[int], str]:
+    """A plan of so many lines; in each, N is its number and K the number of an object."""
+    return lambda n: "\n".join(
+        text.replace("N", str(i)).replace("K", str(i % 100)) for i in range(n)
+    )
+
+
+PLANS: dict[str, tuple[str, Callable[[int], str]]] = {
+    "(m a b)": (DOMAIN, row("(m o0 oK)")),
+    "m(a, b)": (DOMAIN, row("m(o0, oK)")),
+    "0.5: (m a b)": (DOMAIN, row("N.5: (m o0 oK)")),
+    "JSON texts": (DOMAIN, lambda n: listed(row('"(m o0 oK)"')(n).split("\n"))),
+    "JSON objects": (
+        DOMAIN,
+        lambda n: listed(row('{"action": "m", "args": ["o0", "oK"]}')(n).split("\n")),
+    ),
+    "0.5: (m a b) [1], durative": (TIMED, row("N.5: (m o0 oK) [1]")),
+}
+
+
+def peak(folder: Path, domain: str, problem_: str, plan: str) -> int:
+    """The peak of a process that judges a plan, in bytes; the plan has to be valid."""
+    files = [folder / "domain.pddl", folder / "problem.pddl", folder / "plan.txt"]
+    for file, text in zip(files, (domain, problem_, plan), strict=True):
+        file.write_text(text, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-c", RUN, *files], capture_output=True, text=True, check=True
+    )
+    code, kilobytes = done.stderr.split()[-2:]
+    assert code == "0", done.stdout
+    return 1024 * int(kilobytes)
+
+
+def main() -> None:
+    """Measure and print."""
+    cases: dict[str, tuple[str, tuple[str, str], tuple[str, str]]] = {
+        name: (domain, (problem(100), plan(1)), (problem(100), plan(STEPS)))
+        for name, (domain, plan) in PLANS.items()
+    }
+    step = "(m o0 o0)"
+    facts = (f"(p o{i % 1000} o{i * 7 % 1009 % 1000})" for i in range(FACTS))
+    cases["objects"] = DOMAIN, (problem(1), step), (problem(OBJECTS), step)
+    cases["facts"] = DOMAIN, (problem(1000), step), (problem(1000, facts), step)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--cases", nargs="+", default=list(cases), choices=list(cases))
+    chosen = parser.parse_args().cases
+    print(conditions())
+    with tempfile.TemporaryDirectory() as name:
+        for case, (domain, small, large) in cases.items():
+            if case not in chosen:
+                continue
+            least = peak(Path(name), domain, *small)
+            most = peak(Path(name), domain, *large)
+            size = max(map(len, large))
+            print(f"{case:28} {size / 1e6:5.1f} MB of text, {(most - least) / size:5.1f} times")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,81 @@
+"""The arguments that say which tools and which logs a graph is made of."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hvr.cli.arguments import real
+from hvr.errors import UsageError
+
+if TYPE_CHECKING:
+    from hvr.navigation.observations import MeaningNames
+    from hvr.navigation.opening import OpenedGraph
+    from hvr.navigation.prediction.predicted import PredictedLinks
+
+
+def add_graph_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add catalogues, logs, and how meanings are found."""
+    parser.add_argument("files", metavar="FILE", type=Path, nargs="*", help=(
+        "descriptions of tools, as `hvr tools import` reads them"))  # fmt: skip
+    parser.add_argument("--log", metavar="FILE", type=Path, action="append", default=[], help=(
+        "log of calls, or of a graph (--events); may be repeated"))  # fmt: skip
+    parser.add_argument("--encoder", default="lexical-hash", help=(
+        "what tells likeness: lexical-hash, minilm or st:NAME (default: %(default)s)"))  # fmt: skip
+    parser.add_argument("--overrides", metavar="FILE", type=Path, help=(
+        "TOML file with parameters that mean the same, or not"))  # fmt: skip
+    parser.add_argument("--look", metavar="DAYS", type=real, default=7.0, help=(
+        "days of a log of calls after which failing tools are removed, some are tried again, and "
+        "weights age; 0 for never (default: %(default)s)"))  # fmt: skip
+
+
+def names_of(args: argparse.Namespace) -> MeaningNames:
+    """Return the names of the catalogue's slots.
+
+    Raises:
+        UsageError: there are neither tools nor logs, or two tools have one name.
+        DataFileError: a file cannot be read.
+        MissingExtraError: a file or the encoder needs a package that is not installed.
+    """
+    from hvr.navigation.observations import MeaningNames
+    from hvr.tools.catalogue.schema import Catalogue
+
+    if not args.files and not args.log:
+        raise UsageError("give descriptions of tools, or a log with --log")
+    if not args.files:
+        return MeaningNames(Catalogue(()))
+    from hvr.retrieval.text_vectors import TextVectors
+    from hvr.tools.catalogue.merging import NONE, meanings, read_overrides
+    from hvr.tools.catalogue.reading import read_catalogue
+
+    catalogue = read_catalogue(args.files)
+    overrides = NONE if args.overrides is None else read_overrides(args.overrides)
+    found = meanings(catalogue, TextVectors(args.encoder), overrides=overrides)
+    return MeaningNames(catalogue, found)
+
+
+def opened(args: argparse.Namespace) -> OpenedGraph:
+    """Return the graph of the tools after the logs.
+
+    Raises:
+        UsageError: there are neither tools nor logs, or two tools have one name.
+        DataFileError: a file cannot be read.
+        MissingExtraError: a file or the encoder needs a package that is not installed.
+    """
+    from hvr.navigation.opening import open_graph
+
+    return open_graph(names_of(args), args.log, args.look)
+
+
+def predicted(path: Path | None) -> PredictedLinks | None:
+    """Return the links of a file that `hvr tools learn` wrote; None if none is named.
+
+    Raises:
+        DataFileError: it cannot be read, or is none.
+    """
+    if path is None:
+        return None
+    from hvr.navigation.prediction.predicted import read_links
+
+    return read_links(path)

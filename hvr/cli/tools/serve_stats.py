@@ -1,0 +1,63 @@
+"""`hvr tools serve-stats`: what logs say of tools now, as page and JSON, to this machine alone."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from hvr.cli.arguments import whole
+from hvr.cli.tools.graph_files import add_graph_arguments, names_of, predicted
+
+_DESCRIPTION = """\
+Serve success rates, links and removed tools of logs of calls on 127.0.0.1: a page at /, JSON at
+/stats.json. The logs are read anew for each request, so that what is written to them is seen.
+"""
+
+_EPILOG = """\
+examples:
+  hvr tools serve-stats tools.json --log calls.jsonl
+  hvr tools serve-stats --log graph.jsonl --port 8765
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.description, parser.epilog = _DESCRIPTION, _EPILOG
+    add_graph_arguments(parser)
+    parser.add_argument("--links", metavar="FILE", type=Path, help=(
+        "links that `hvr tools learn` predicted"))  # fmt: skip
+    parser.add_argument("--port", type=whole, default=0, help="default: any that is free")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command until it is interrupted.
+
+    Raises:
+        UsageError: there are neither tools nor logs, or the port is not free.
+        DataFileError: a file cannot be read; of logs, when the command begins.
+        MissingExtraError: a file or the encoder needs a package that is not installed.
+    """
+    from hvr.navigation.graph_log import graph_record
+    from hvr.navigation.opening import open_graph
+    from hvr.report.loopback import ADDRESS, loopback_server
+    from hvr.report.tool_graph import tool_graph_page
+
+    names, links = names_of(args), predicted(args.links)
+    likely = links.likely() if links is not None else []
+
+    def pages(path: str) -> tuple[str, str] | None:
+        if path not in ("/", "/stats.json"):
+            return None
+        graph = open_graph(names, args.log, args.look).graph
+        if path == "/":
+            return "text/html", tool_graph_page(graph, likely)
+        chances = [{"source": s, "target": t, "chance": round(c, 4)} for s, t, c in likely]
+        record = graph_record(graph) | {"predicted": chances}
+        return "application/json", json.dumps(record) + "\n"
+
+    pages("/stats.json")
+    with loopback_server(pages, args.port) as server:
+        print(f"http://{ADDRESS}:{server.server_port}/", flush=True)
+        server.serve_forever()
+    return 0

@@ -1,0 +1,125 @@
+"""What an engine is: it does cells of work with one function, wherever it has processors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
+
+C = TypeVar("C")
+R = TypeVar("R")
+
+TRIES = 2
+"""How often a cell is begun whose process dies, before it is given up."""
+
+
+class LostCellError(Exception):
+    """Each process that was at work on a cell died."""
+
+
+@dataclass(frozen=True)
+class DoneCell(Generic[R]):
+    """What became of a cell.
+
+    Args:
+        number: its place among the cells, from 0.
+        value: what the function returned; None where the cell was lost.
+        lost: why there is no value; empty where there is one.
+    """
+
+    number: int
+    value: R | None
+    lost: str = ""
+
+
+class Engine(Protocol):
+    """Does cells of work.
+
+    Functions and cells travel to other processes: functions are those of a module, cells and
+    results are values that can be pickled. A function returns what it expects to go wrong as a
+    value; what it raises ends the whole work.
+    """
+
+    width: int
+    """How many cells are under way at a time."""
+
+    def run(
+        self, function: Callable[[C], R], cells: Iterable[C], *, ordered: bool = False
+    ) -> Iterator[DoneCell[R]]:
+        """Yield what became of each cell, as soon as it is known.
+
+        Cells are taken from the iterable as they are begun, so that there may be any number of
+        them. A cell whose process dies is begun again, alone; if that dies, too, it is lost.
+
+        Args:
+            function: does a cell.
+            cells: what to do.
+            ordered: yield in the order of the cells; then those that are ahead wait, and no more
+                than a few times `width` cells are.
+
+        Raises:
+            Exception: whatever the function raises.
+        """
+        ...
+
+    def close(self) -> None:
+        """Let go of processes."""
+        ...
+
+
+class Pool(Protocol):
+    """What an engine must be able to do with one cell, for `drive`."""
+
+    def submit(self, cell: Any) -> Any:
+        """Begin a cell; return a handle that can be hashed."""
+        ...
+
+    def wait(self, handles: list[Any]) -> list[Any]:
+        """Return handles of cells that ended, at least one."""
+        ...
+
+    def value(self, handle: Any, cell: Any) -> Any:
+        """Return what the function returned.
+
+        Raises:
+            LostCellError: the cell was lost.
+        """
+        ...
+
+
+AHEAD = 4
+"""With an order, how many times `width` cells may be begun beyond the first that is not done."""
+
+
+def drive(
+    pool: Pool, cells: Iterable[Any], width: int, *, ordered: bool
+) -> Iterator[DoneCell[Any]]:
+    """Keep `width` cells under way in a pool until there are no more; see `Engine.run`."""
+    source = enumerate(cells)
+    running: dict[Any, tuple[int, Any]] = {}
+    ahead: dict[int, DoneCell[Any]] = {}
+    begun = given = 0
+    more = True
+    while more or running:
+        while more and len(running) < width and (not ordered or begun - given < AHEAD * width):
+            try:
+                number, cell = next(source)
+            except StopIteration:
+                more = False
+                break
+            running[pool.submit(cell)] = number, cell
+            begun += 1
+        for handle in pool.wait(list(running)) if running else ():
+            number, cell = running.pop(handle)
+            try:
+                finished = DoneCell(number, pool.value(handle, cell))
+            except LostCellError as error:
+                finished = DoneCell(number, None, str(error))
+            if not ordered:
+                given += 1
+                yield finished
+                continue
+            ahead[number] = finished
+            while given in ahead:
+                given += 1
+                yield ahead.pop(given - 1)

@@ -1,0 +1,127 @@
+"""The engine with processes of this machine."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.synchronize import Event
+from typing import Any, TypeVar
+
+from hvr.engines.contract import TRIES, DoneCell, LostCellError, drive
+from hvr.workers import leave_interrupts_to_parent, starting
+
+C = TypeVar("C")
+R = TypeVar("R")
+
+_WATCH_SECONDS = 0.3
+
+
+class Processes:
+    """Does cells in processes that end with this one.
+
+    Args:
+        width: how many.
+        start: called first in each process; a function of a module.
+    """
+
+    def __init__(self, width: int, start: Callable[[], None] | None = None) -> None:
+        self.width = width
+        self._start = start
+        # A fresh interpreter for each worker: forking a process with threads is not safe.
+        self._context = multiprocessing.get_context("spawn")
+        self._stop = self._context.Event()
+        self._pool: ProcessPoolExecutor | None = None
+
+    def run(
+        self, function: Callable[[C], R], cells: Iterable[C], *, ordered: bool = False
+    ) -> Iterator[DoneCell[R]]:
+        """See `Engine.run`."""
+        try:
+            yield from drive(_Work(self, function), cells, self.width, ordered=ordered)
+        except BaseException:
+            # What is under way may take hours, and nobody waits for it any more.
+            self._stop.set()
+            self.close()
+            self._stop = self._context.Event()
+            raise
+
+    def close(self) -> None:
+        """See `Engine.close`."""
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+        self._pool = None
+
+    def submit(self, function: Callable[[Any], Any], cell: Any) -> Future[Any]:
+        """Begin a cell."""
+        for _ in range(TRIES):
+            self._pool = self._pool or self._new(self.width)
+            try:
+                with starting():
+                    return self._pool.submit(function, cell)
+            except BrokenProcessPool:
+                # A process died while nobody was looking; what it was at is noticed by its future.
+                self._pool.shutdown(wait=True)
+                self._pool = None
+        raise LostCellError("processes that do nothing die")
+
+    def again(self, function: Callable[[Any], Any], cell: Any) -> Any:
+        """Do a cell in a process of its own, after one died that may have been at it.
+
+        All processes of a pool end with one of them, so which cell was to blame shows only now.
+
+        Raises:
+            LostCellError: this process died, too.
+        """
+        self.close()
+        for _ in range(TRIES - 1):
+            with self._new(1) as alone:
+                try:
+                    with starting():
+                        future = alone.submit(function, cell)
+                    return future.result()
+                except BrokenProcessPool:
+                    continue
+        raise LostCellError("a worker process died (out of memory?)")
+
+    def _new(self, width: int) -> ProcessPoolExecutor:
+        given = (self._stop, os.getpid(), self._start)
+        return ProcessPoolExecutor(width, self._context, _begin, given)
+
+
+class _Work:
+    """One function in the processes of an engine."""
+
+    def __init__(self, engine: Processes, function: Callable[[Any], Any]) -> None:
+        self._engine = engine
+        self._function = function
+
+    def submit(self, cell: Any) -> Future[Any]:
+        return self._engine.submit(self._function, cell)
+
+    def wait(self, handles: list[Future[Any]]) -> list[Future[Any]]:
+        return list(wait(handles, return_when=FIRST_COMPLETED).done)
+
+    def value(self, handle: Future[Any], cell: Any) -> Any:
+        try:
+            return handle.result()
+        except BrokenProcessPool:
+            return self._engine.again(self._function, cell)
+
+
+def _begin(stop: Event, parent: int, start: Callable[[], None] | None) -> None:
+    """In a worker: leave Ctrl-C to the parent, and end when it says so or is gone."""
+    leave_interrupts_to_parent()
+    if start is not None:
+        start()
+
+    def watch() -> None:
+        # A cell may wait minutes for a model, and a killed parent cannot say anything.
+        while not stop.wait(_WATCH_SECONDS) and os.getppid() == parent:
+            pass
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()

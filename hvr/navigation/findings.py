@@ -1,0 +1,244 @@
+"""What results of calls say: values, the entities to which they belong, and what these have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from hvr.calling.values import CallOutcome, Json
+from hvr.navigation.naming import fit, pattern, words_of
+from hvr.navigation.wants import NamedValue, given_leaves
+
+Shape: TypeAlias = "frozenset[tuple[str, ...]]"
+"""The patterns of the paths in a tool's results (`hvr.navigation.naming.pattern`)."""
+
+Trait: TypeAlias = "tuple[frozenset[str], Json]"
+"""A feature whose name and value are freed of spelling."""
+
+Flow: TypeAlias = "Callable[[str, str, tuple[str, ...]], float]"
+
+MOST = 20_000
+"""Values of one result that are looked at; a longer result is read so far."""
+
+POSITION = frozenset({"position"})
+"""The name of the trait that says which in a list of plain values one is, from 1."""
+
+REQUEST = "the request"
+WANTED = "a wanted call"
+
+
+@dataclass(frozen=True)
+class FoundValue:
+    """A value at hand.
+
+    Args:
+        value: it.
+        path: where it stands in the result, as a pattern; of the request its name.
+        tool: whose result it is; `REQUEST` if the request says it, `WANTED` if it says it of a
+            call that it wants.
+        traits: of the entity to which it belongs, as far as this result says.
+        call: the number of the result; -1 for the request.
+    """
+
+    value: Json
+    path: tuple[str, ...]
+    tool: str
+    traits: frozenset[Trait]
+    call: int = -1
+
+    def fit(self, parameter: str) -> float:
+        """Return how well it suits a parameter, from 0 to 1."""
+        return fit(parameter, self.path, "" if self.tool in (REQUEST, WANTED) else self.tool)
+
+
+class Findings:
+    """The values at hand, as they come.
+
+    Args:
+        facts: what the request says.
+        wanted: what it says of the calls that it wants.
+        flow: how surely a parameter takes what stands at a path of a tool's results, 0 to 1.
+    """
+
+    def __init__(
+        self,
+        facts: Iterable[NamedValue] = (),
+        wanted: Iterable[NamedValue] = (),
+        flow: Flow | None = None,
+    ) -> None:
+        self._flow = flow
+        self._all: list[FoundValue] = []
+        self._calls: list[tuple[frozenset[str], frozenset[str]]] = []
+        self._about: dict[str, set[Trait]] = {}
+        self._own: dict[str, set[Trait]] = {}
+        self.shapes: dict[str, Shape] = {}
+        facts = tuple(facts)
+        traits = frozenset(trait(feature) for feature in facts)
+        for feature in facts:
+            self._all.append(FoundValue(feature.value, (feature.name,), REQUEST, traits))
+            self._own.setdefault(key(feature.value), set()).update(traits)
+        for feature in wanted:
+            self._all.append(FoundValue(feature.value, (feature.name,), WANTED, frozenset()))
+
+    def add(self, outcome: CallOutcome) -> None:
+        """Take in the result of a call that went well."""
+        taken = [
+            NamedValue(name, value)
+            for _, name, value in given_leaves(outcome.call.arguments)
+            if value is not None
+        ]
+        said = frozenset(trait(feature) for feature in taken)
+        number, shape = len(self._calls), set(self.shapes.get(outcome.call.tool, ()))
+        whole: set[Trait] = set()
+        for path, value, traits in entities(outcome.result):
+            shape.add(path)
+            if path and path[-1] != "{}":
+                whole.add((words_of(_name(path)), plain(value)))
+            # What is said around a list of plain values is no feature of one of them.
+            whose = traits if path[-1:] == ("[]",) else traits | said
+            self._all.append(FoundValue(value, path, outcome.call.tool, whose, number))
+            self._own.setdefault(key(value), set()).update(whose)
+        self.shapes[outcome.call.tool] = frozenset(shape)
+        inside = frozenset(key(v) for _, v, _ in entities(outcome.result, traits=False))
+        self._calls.append((inside, frozenset(key(feature.value) for feature in taken)))
+        # A call with one value describes what the value names; one with several does not say whom.
+        for feature in taken if len(taken) == 1 else ():
+            self._about.setdefault(key(feature.value), set()).update(whole)
+
+    @property
+    def calls(self) -> int:
+        """How many calls were taken in."""
+        return len(self._calls)
+
+    @property
+    def all(self) -> tuple[FoundValue, ...]:
+        """Every value at hand, in the order in which they came."""
+        return tuple(self._all)
+
+    def fit(self, found: FoundValue, parameter: str) -> float:
+        """Return how well a value suits a parameter: by name, or by what was passed on before."""
+        learnt = self._flow(parameter, found.tool, found.path) if self._flow else 0.0
+        return max(found.fit(parameter), learnt)
+
+    def suiting(self, parameter: str, least: float = 0.3) -> list[FoundValue]:
+        """Return the values that suit a parameter, the best first and of these the latest."""
+        ranked = [(self.fit(found, parameter), found.call, found) for found in self._all]
+        ranked = [one for one in ranked if one[0] >= least]
+        return [one[2] for one in sorted(ranked, key=lambda one: one[:2], reverse=True)]
+
+    def traits(self, found: FoundValue) -> frozenset[Trait]:
+        """Return all that is known of the entity that a value names, from any result."""
+        return self.known_of(found.value)
+
+    def known_of(self, value: Json) -> frozenset[Trait]:
+        """Return all that is known of the entity that a value names."""
+        name = key(value)
+        return frozenset(self._about.get(name, ())) | frozenset(self._own.get(name, ()))
+
+    def together(self, value: Json, others: Iterable[Json]) -> int:
+        """Return how many of other values stand in one call or result with a value, at most."""
+        these, wanted = key(value), {key(other) for other in others}
+        return max(
+            (len(wanted & (inside | taken)) for inside, taken in self._calls if these in inside),
+            default=0,
+        )
+
+    def within(self, found: FoundValue, others: Iterable[Json]) -> int:
+        """Return how many of other values stand in the result of a finding, or in its call."""
+        if found.call < 0:
+            return 0
+        inside, taken = self._calls[found.call]
+        return len({key(other) for other in others} & (inside | taken))
+
+
+def entities(
+    result: Json, *, traits: bool = True
+) -> Iterator[tuple[tuple[str, ...], Json, frozenset[Trait]]]:
+    """Return each value of a result with the pattern of its path and the traits of its entity.
+
+    The entity is the object in which the value stands: it has what stands in it, and the plain
+    values of the objects around it. Keys of an object that are data are values of it, too.
+    """
+    todo: list[tuple[tuple[str, ...], Json, frozenset[Trait]]] = [((), result, frozenset())]
+    seen = 0
+    for path, value, around in todo:
+        if isinstance(value, dict):
+            direct = frozenset(
+                (words_of(name), plain(inner))
+                for name, inner in value.items()
+                if not isinstance(inner, (dict, list))
+            ) if traits else frozenset()  # fmt: skip
+            data = _keys_are_data(value)
+            own = around | _deep(value) if traits else around
+            for name, inner in value.items():
+                step = pattern((name,), (0,) if data else ())
+                if data:
+                    deep = _deep(inner) if traits else frozenset()
+                    yield (*path, "{}"), name, around | deep
+                    seen += 1
+                if isinstance(inner, (dict, list)):
+                    todo.append(((*path, *step), inner, around | direct))
+                else:
+                    yield (*path, *step), inner, own
+                    seen += 1
+        elif isinstance(value, list):
+            for index, inner in enumerate(value):
+                if isinstance(inner, (dict, list)):
+                    todo.append(((*path, "[]"), inner, around))
+                else:
+                    place = frozenset({(POSITION, index + 1.0)}) if traits else around
+                    yield (*path, "[]"), inner, place
+                    seen += 1
+        else:
+            yield path, value, around
+            seen += 1
+        if seen >= MOST:
+            return
+
+
+def trait(feature: NamedValue) -> Trait:
+    """Return a feature freed of spelling."""
+    return words_of(feature.name), plain(feature.value)
+
+
+def plain(value: Json) -> Json:
+    """Return a value as it is compared: texts without case and underscores, numbers as such."""
+    if isinstance(value, str):
+        return value.lower().replace("_", " ").strip()
+    if isinstance(value, (list, dict)):
+        return str(value)
+    return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def key(value: Json) -> str:
+    """Return a value as the key of a table; 1 and 1.0 are one, 1 and `"1"` are not."""
+    value = float(value) if isinstance(value, int) and not isinstance(value, bool) else value
+    return f"{type(value).__name__} {value}"
+
+
+def _name(path: tuple[str, ...]) -> str:
+    return next((step for step in reversed(path) if step not in ("[]", "{}")), "")
+
+
+def _keys_are_data(value: Mapping[str, Json]) -> bool:
+    """Whether an object is a table: its values are objects, which its keys name."""
+    inner = list(value.values())
+    if not inner or not all(isinstance(one, dict) for one in inner):
+        return False
+    named = all(isinstance(one, dict) and name in one.values() for name, one in value.items())
+    return named or all(any(sign.isdigit() for sign in name) for name in value)
+
+
+def _deep(value: Json) -> frozenset[Trait]:
+    """Return the plain values in an object, those of objects in it among them; not of lists."""
+    found: set[Trait] = set()
+    todo = [value]
+    for one in todo:
+        if isinstance(one, dict) and len(found) < MOST:
+            for name, inner in one.items():
+                if isinstance(inner, dict) and not _keys_are_data(one):
+                    todo.append(inner)
+                elif not isinstance(inner, (list, dict)):
+                    found.add((words_of(name), plain(inner)))
+    return frozenset(found)

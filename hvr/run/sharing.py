@@ -1,0 +1,56 @@
+"""The graph of a run on a server that holds the graphs of many."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import secrets
+from typing import TYPE_CHECKING
+
+from hvr.run.folder import RunFolder
+from hvr.run.request import RunRequest
+
+if TYPE_CHECKING:
+    from hvr.knowledge.shared import SharedGraph
+
+SHARED = "shared.json"
+"""The file of a run folder that says under which name its graph is on which server."""
+ROBOT = "HVR_ROBOT"
+"""The variable of the environment with the robot's name; that of the machine without it."""
+
+
+def shared_graph(request: RunRequest, folder: RunFolder) -> SharedGraph | None:
+    """Begin the graph of a run on the server of its options; None if these name none.
+
+    A run that is gone on with keeps its name, and its graph begins anew.
+
+    Raises:
+        StoreError: the server refuses or does not answer.
+        UsageError: its address cannot be used.
+    """
+    store = request.options.store
+    if store is None:
+        return None
+    from hvr.knowledge.shared import SharedGraph, SharedRun
+    from hvr.knowledge.sparql_server import ServerAddress, SparqlServer
+
+    run = SharedRun(
+        name=_name(folder, store),
+        request=request.text,
+        scene=request.scene if request.scene.isalnum() else "",
+        world=request.world.name,
+        robot=os.environ.get(ROBOT) or platform.node(),
+    )
+    server = SparqlServer(ServerAddress.read(store, os.environ))
+    return SharedGraph.begin(server, run, request.world.scene_ontology)
+
+
+def _name(folder: RunFolder, store: str) -> str:
+    path = folder.path / SHARED
+    if path.is_file():
+        return str(json.loads(path.read_text(encoding="utf-8"))["run"])
+    plain = "".join(c if c.isascii() and c.isalnum() else "-" for c in folder.path.name)
+    name = f"{plain.strip('-') or 'run'}-{secrets.token_hex(4)}"
+    folder.write_json(SHARED, {"store": store, "run": name})
+    return name

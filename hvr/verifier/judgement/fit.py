@@ -1,0 +1,266 @@
+"""From true plans to a judge, all of whose figures come from plans that were left out.
+
+For each training plan a draft is simulated (`planner_errors`) and judged by all other plans.
+Weights are fitted on one half of the plans and tried on the other; calibration, thresholds and the
+rule of change are chosen on these trials, and the weights then fitted on all.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from random import Random
+
+import numpy as np
+
+from hvr.tools.tool_plan import ToolPlan
+from hvr.verifier.judgement.candidates import candidates
+from hvr.verifier.judgement.edits import difference
+from hvr.verifier.judgement.judge import ChangeRule, Judge, kind_of_change
+from hvr.verifier.judgement.opinion import PlanOpinion
+from hvr.verifier.judgement.past_plans import PastPlans, Tools
+from hvr.verifier.judgement.planner_errors import PlannerErrors, with_errors
+from hvr.verifier.judgement.posterior import (
+    FEATURES,
+    Case,
+    agreement,
+    fit_weights,
+    plan_features,
+    probabilities,
+)
+from hvr.verifier.network.progress import Epoch, ProgressCallback, no_progress
+from hvr.verifier.tool_embeddings import Floats, ToolEmbeddings
+from hvr.verifier.verdict import Thresholds
+
+MIN_PLANS = 30
+"""Plans below which nothing is learnt from them."""
+TRIALS = 2000
+"""Drafts that are simulated at most, and of fewer plans at least, with `MOST_DRAFTS` of each."""
+MOST_DRAFTS = 3
+CONFIDENCE = 1.64
+"""Standard errors that a gain must be above 0 by: one-sided, 95 %."""
+TOLERANCE = 1.0
+"""Standard errors within which requests for which no past plan is right count as not worse off."""
+BLOCKS = 12
+"""Parts of the changes of a kind, by expected gain, each of which must be a gain."""
+LEAST_CHANGES = 15
+"""Changes in a part at least."""
+_DRAWN = 5.0
+"""Strength with which calibration is drawn towards none."""
+FLAG_PRECISION = 0.6
+"""Share of flagged steps, and links, that are to be wrong."""
+FAR_QUANTILE = 0.01
+"""Share of the training requests that are the least like all others."""
+FAR = 0.8
+"""Part of their nearness below which a request counts as unlike all that there are plans for."""
+
+
+_KINDS = ("to_new", "to_known", "of_known")
+"""Fields of `ChangeRule`, in the order in which they are decided."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A simulated draft, judged by plans and weights that know nothing of it.
+
+    Args:
+        plan: number of the true plan.
+        true: its tools.
+        opinion: the posterior of the draft.
+        new: no other training plan has these tools.
+    """
+
+    plan: int
+    true: Tools
+    opinion: PlanOpinion
+    new: bool
+
+    @property
+    def right(self) -> bool:
+        """The draft is the true plan."""
+        return self.opinion.draft == self.true
+
+
+def fit_judge(
+    embeddings: ToolEmbeddings,
+    plans: Sequence[ToolPlan],
+    progress: ProgressCallback = no_progress,
+    errors: PlannerErrors | None = None,
+    seed: int = 0,
+) -> Judge:
+    """Return a judge of plans over the tools of true plans.
+
+    Args:
+        embeddings: of the tools.
+        plans: true plans; those without tools, or with unknown ones, are left out.
+        progress: called now and then, with drafts for epochs.
+        errors: rates of the simulated drafts.
+        seed: of all that is drawn.
+    """
+    usable = [p for p in plans if p.tools and all(map(embeddings.known, p.tools))]
+    past = PastPlans(
+        embeddings,
+        [p.request for p in usable],
+        [tuple(map(embeddings.tools.index, p.tools)) for p in usable],
+    )
+    if len(usable) < MIN_PLANS:
+        return Judge(past, None)
+    drawn = simulated(past, errors or PlannerErrors(), seed, progress)
+    used = np.ones(len(FEATURES))
+    trials = cross_fitted(drawn, used)
+    calibration = _calibration(trials)
+    plain = Judge(past, weights_of(drawn, used), calibration)
+    nearness = [t.opinion.expected.nearness for t in trials]
+    return Judge(
+        past,
+        plain.weights,
+        calibration,
+        Thresholds(0.5, *_flags(trials)),
+        change_rule(trials),
+        FAR * float(np.quantile(nearness, FAR_QUANTILE)),
+    )
+
+
+def simulated(
+    past: PastPlans, errors: PlannerErrors, seed: int, progress: ProgressCallback
+) -> list[Trial]:
+    """Return simulated drafts with candidates and features; their shares are yet to come."""
+    order = list(range(len(past)))
+    Random(f"drafts {seed}").shuffle(order)
+    draws = min(MOST_DRAFTS, max(1, TRIALS // len(past)))
+    wanted = [(i, k) for i in order[:TRIALS] for k in range(draws)]
+    trials = []
+    for number, (i, k) in enumerate(wanted, 1):
+        expected = past.expect(past.requests[i], left_out=i)
+        true = past.plans[i]
+        draft = with_errors(Random(f"draft {seed} {i} {k}"), expected, true, errors)
+        near = candidates(expected, draft)
+        features = plan_features(expected, draft, near)
+        opinion = PlanOpinion(expected, near, features, np.zeros(len(near), np.float32))
+        trials.append(Trial(i, true, opinion, expected.times(true) <= 0))
+        if number % 50 == 0 or number == len(wanted):
+            progress(Epoch("judge", number, len(wanted), 0.0))
+    return trials
+
+
+def weights_of(trials: Sequence[Trial], used: np.ndarray) -> Floats:
+    """Return the weights that trials give, 0 for features that are not used."""
+    cases = [
+        Case(t.opinion.features * used, t.opinion.plans.index(t.true))
+        for t in trials
+        if t.true in t.opinion.plans
+    ]
+    return fit_weights(cases) * used if cases else np.zeros(len(FEATURES), np.float32)
+
+
+def cross_fitted(trials: Sequence[Trial], used: np.ndarray) -> list[Trial]:
+    """Return trials with the posterior of weights that were fitted on the other half of plans."""
+    found = []
+    for half in (0, 1):
+        weights = weights_of([t for t in trials if t.plan % 2 != half], used)
+        for t in trials:
+            if t.plan % 2 == half:
+                o = t.opinion
+                shares = probabilities(o.features @ weights)
+                found.append(replace(t, opinion=replace(o, shares=shares)))
+    return found
+
+
+def _calibration(trials: Sequence[Trial], steps: int = 50) -> tuple[float, float]:
+    """Return slope and intercept with which the posterior's logits predict right drafts best.
+
+    Logistic regression by Newton's method, drawn towards 1 and 0 by a few trials' weight.
+    """
+    share = np.clip([float(t.opinion.shares[0]) for t in trials], 1e-6, 1 - 1e-6)
+    x = np.stack([np.log(share / (1 - share)), np.ones(len(trials))], 1)
+    y = np.array([t.right for t in trials], float)
+    start = np.array([1.0, 0.0])
+    w = start.copy()
+    for _ in range(steps):
+        p = 1 / (1 + np.exp(-np.clip(x @ w, -30, 30)))
+        gradient = x.T @ (p - y) + _DRAWN * (w - start)
+        curvature = (x * (p * (1 - p))[:, None]).T @ x + _DRAWN * np.eye(2)
+        w = w - np.linalg.solve(curvature, gradient)
+    # Where simulated drafts are told apart without an error, no slope is steep enough.
+    return float(np.clip(w[0], 0.3, 1.5)), float(np.clip(w[1], -1.0, 1.0))
+
+
+def _flags(trials: Sequence[Trial]) -> tuple[float, float]:
+    """Return the risks of steps and links from which they are flagged."""
+    steps: list[tuple[float, bool]] = []
+    links: list[tuple[float, bool]] = []
+    for t in trials:
+        o = t.opinion
+        change = difference(o.draft, t.true)
+        kept = {i for i, j in change.pairs if o.draft[i] == t.true[j]}
+        steps += [(risk, i not in kept) for i, risk in enumerate(o.step_risks)]
+        true = {(None, t.true[0]), *zip(t.true, t.true[1:], strict=False)}
+        for i, tool in enumerate(o.draft):
+            before = o.draft[i - 1] if i else None
+            links.append((o.link_risk(i - 1 if i else None, i), (before, tool) not in true))
+    return _flag(steps), _flag(links)
+
+
+def _flag(risks: Sequence[tuple[float, bool]]) -> float:
+    """Return the lowest risk from which at least `FLAG_PRECISION` of what is flagged is wrong."""
+    order = sorted(risks, reverse=True)
+    hits, least = 0, 0.95
+    for number, (risk, wrong) in enumerate(order, 1):
+        hits += wrong
+        if hits / number >= FLAG_PRECISION and number >= 10:
+            least = risk
+    return min(max(round(least, 2), 0.2), 0.95)
+
+
+def change_rule(trials: Sequence[Trial]) -> ChangeRule:
+    """Return the rule by which changes of drafts were a gain, with confidence.
+
+    What changes into new plans gain on requests for which no past plan is right makes up for what
+    changes into past plans lose on them, and for no more.
+    """
+    kinds: dict[str, list[Trial]] = {kind: [] for kind in _KINDS}
+    for t in trials:
+        if t.opinion.best:
+            kinds[kind_of_change(t.opinion)].append(t)
+    credit = 0.0
+    least: dict[str, float] = {}
+    for kind, some in kinds.items():
+        least[kind], credit = _least_gain(some, credit)
+    return ChangeRule(**least)
+
+
+def _least_gain(changed: Sequence[Trial], credit: float) -> tuple[float, float]:
+    """Return the expected gain from which changes are a gain, and what is left of a credit.
+
+    Changes are ordered by expected gain and cut into blocks. From the highest on, a block is taken
+    while what was gained up to it is above 0 by `CONFIDENCE` standard errors, the block itself is a
+    gain on average, and the requests for which no past plan is right lose no more than the credit,
+    within `TOLERANCE` standard errors.
+
+    Args:
+        changed: trials of one kind of change.
+        credit: what such requests have gained by changes of other kinds.
+    """
+    order = sorted(changed, key=lambda t: -t.opinion.gain)
+    gains = np.array([_gain(t) for t in order])
+    new = np.array([t.new for t in order], bool)
+    least, left = math.inf, credit
+    size = max(len(order) // BLOCKS, LEAST_CHANGES)
+    for start in range(0, len(order) - size + 1, size):
+        end = start + size if len(order) - start >= 2 * size else len(order)
+        so_far = gains[:end]
+        surely = so_far.mean() > CONFIDENCE * so_far.std() / math.sqrt(end)
+        on_new = so_far[new[:end]]
+        balance = credit + float(on_new.sum())
+        doubt = TOLERANCE * float(np.sqrt((on_new**2).sum()))
+        if not (surely and gains[start:end].mean() > 0 and balance + doubt >= 0):
+            break
+        least, left = order[end - 1].opinion.gain, max(balance, 0.0)
+    return least, left
+
+
+def _gain(trial: Trial) -> float:
+    """Return what the best plan gains over the draft in agreement with the true one."""
+    o = trial.opinion
+    return agreement(o.plans[o.best], trial.true) - agreement(o.draft, trial.true)

@@ -1,0 +1,129 @@
+"""Checkpoints of judges: in the folder of their verifier, whose `verifier.json` names them."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hvr.errors import DataFileError
+from hvr.file_sets import digest, name_of, read_set
+from hvr.verifier.checkpoint import (
+    VALUES,
+    head_of,
+    read_tensors,
+    read_values,
+    save,
+    tools_fingerprint,
+)
+from hvr.verifier.judgement.judge import ChangeRule, Judge
+from hvr.verifier.judgement.past_plans import PastPlans
+from hvr.verifier.judgement.posterior import FEATURES
+from hvr.verifier.tool_embeddings import ToolEmbeddings
+from hvr.verifier.verdict import Thresholds
+from hvr.verifier.verifier import Verifier
+
+_KIND = "hvr plan judge"
+_VERSION = 1
+
+
+def save_judge(judge: Judge, verifier: Verifier, folder: Path) -> None:
+    """Write a judge and its verifier, both or neither.
+
+    Args:
+        judge: the judge.
+        verifier: of the same tools.
+        folder: as for `hvr.verifier.checkpoint.save`.
+
+    Raises:
+        DataFileError: they cannot be written; what was there is as it was.
+    """
+    from safetensors.numpy import save as to_bytes
+
+    past = judge.past
+    data = to_bytes({"requests": np.ascontiguousarray(past.vectors, np.float32)})
+    values = {
+        "kind": _KIND,
+        "version": _VERSION,
+        "requests": past.requests,
+        "plans": past.plans,
+        "weights": None
+        if judge.weights is None
+        else dict(zip(FEATURES, judge.weights.tolist(), strict=True)),
+        "calibration": judge.calibration,
+        "thresholds": asdict(judge.thresholds),
+        "rule": {k: None if math.isinf(v) else v for k, v in asdict(judge.rule).items()},
+        "far": judge.far,
+        "tools_fingerprint": tools_fingerprint(judge.embeddings.tools),
+        "tensors": digest(data),
+    }
+    text = json.dumps(values, ensure_ascii=False).encode()
+    name = name_of("judge", digest(text), ".json")
+    parts = {name: text, name_of("judge", digest(data), ".safetensors"): data}
+    save(verifier, folder, name, parts)
+
+
+def has_judge(folder: Path) -> bool:
+    """Say whether the verifier in a folder has a judge.
+
+    Raises:
+        DataFileError: there is no verifier, or it is damaged.
+    """
+    return head_of(folder).get("judge") is not None
+
+
+def load_judge(folder: Path, verifier: Verifier) -> Judge:
+    """Read a judge.
+
+    Args:
+        folder: what `save_judge` wrote.
+        verifier: of the same tools, in the same order.
+
+    Raises:
+        DataFileError: it is missing, damaged, of another version or of other tools.
+    """
+    return read_set(folder / VALUES, lambda: _load(folder, verifier.embeddings))
+
+
+def _load(folder: Path, embeddings: ToolEmbeddings) -> Judge:
+    from safetensors import SafetensorError
+    from safetensors.numpy import load
+
+    name = head_of(folder).get("judge")
+    if name is None:
+        raise DataFileError(f"there is no judge in {folder}: train again to have one")
+    values = read_values(folder / str(name), "judge", _KIND, _VERSION)
+    if values.get("tools_fingerprint") != tools_fingerprint(embeddings.tools):
+        raise DataFileError(f"the judge {folder} was trained with other tools: train it again")
+    try:
+        data = read_tensors(folder, "judge", str(values["tensors"]))
+        requests = [str(r) for r in values["requests"]]
+        embeddings.texts.know(requests, load(data)["requests"])
+        return _judge(values, PastPlans(embeddings, requests, _plans(values, embeddings)))
+    except (KeyError, TypeError, ValueError, AttributeError, SafetensorError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise DataFileError(f"the judge {folder} is damaged: {reason}") from error
+
+
+def _plans(values: Mapping[str, Any], embeddings: ToolEmbeddings) -> list[tuple[int, ...]]:
+    plans = [tuple(map(int, p)) for p in values["plans"]]
+    if len(plans) != len(values["requests"]):
+        raise ValueError("requests and plans do not match")
+    if not all(0 <= tool < len(embeddings.tools) for plan in plans for tool in plan):
+        raise ValueError("a plan has a tool that there is not")
+    return plans
+
+
+def _judge(values: Mapping[str, Any], past: PastPlans) -> Judge:
+    named = values["weights"]
+    weights = None if named is None else np.array([named[n] for n in FEATURES], np.float32)
+    slope, intercept = map(float, values["calibration"])
+    rule = {k: math.inf if v is None else float(v) for k, v in values["rule"].items()}
+    limits = {k: float(v) for k, v in values["thresholds"].items()}
+    far = float(values["far"])
+    return Judge(past, weights, (slope, intercept), Thresholds(**limits), ChangeRule(**rule), far)

@@ -1,0 +1,204 @@
+"""Past plans: what was done for requests alike.
+
+Every estimate is a mean over past plans, weighted by how like their requests are. Leaving a plan
+out is leaving out its weight, so that training plans can be judged by all others.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from hvr.values import cached_property
+from hvr.verifier.judgement.moves import LEAST, MoveRegression
+from hvr.verifier.judgement.words import BagOfWords
+from hvr.verifier.tool_embeddings import Floats, ToolEmbeddings
+
+Tools = tuple[int, ...]
+"""A plan as numbers of its tools."""
+
+INVERSE_TEMPERATURE = 20.0
+"""β of the softmax over likenesses; on training plans left out, 10 to 30 do alike."""
+WORD_WEIGHT = 0.5
+"""Weight of the words that two requests share; the rest is the cosine of their embeddings."""
+BACKOFF = 0.02
+"""Weight of what is usual for all requests, beside those alike, whose weights sum to 1."""
+UNSEEN_PROBABILITY = 0.01
+"""Added to the probability of every plan, so that the logarithm of an unseen one is finite."""
+RELEVANCE_TEMPERATURE = 8.0
+"""β of the softmax over cosines of request and tool."""
+
+
+class PastPlans:
+    """True plans with their requests.
+
+    Args:
+        embeddings: of texts and tools.
+        requests: their texts.
+        plans: of each, the numbers of its tools.
+
+    Attributes:
+        vectors: embeddings of the requests (requests, size).
+    """
+
+    def __init__(
+        self, embeddings: ToolEmbeddings, requests: Sequence[str], plans: Sequence[Tools]
+    ) -> None:
+        self.embeddings = embeddings
+        self.requests = tuple(requests)
+        self.plans = tuple(plans)
+        self.words = BagOfWords.of(requests)
+        rows = embeddings.texts.rows(requests)
+        self.vectors = embeddings.texts.matrix[rows]
+        self._words = self.words.encode(requests)
+        self.end = len(embeddings.tools)
+        moves = [(i, a, b) for i, p in enumerate(plans) for a, b in self.moves(p)]
+        self.owner, self.source, self.target = np.array(moves, np.int64).reshape(-1, 3).T
+        self.pairs: Counter[tuple[int, int]] = Counter((a, b) for _, a, b in moves)
+        self.counts = Counter(self.plans)
+
+    def __len__(self) -> int:
+        return len(self.plans)
+
+    def moves(self, plan: Tools) -> list[tuple[int, int]]:
+        """Return the pairs of successive tools, with `end` before the first and after the last."""
+        return list(itertools.pairwise((self.end, *plan, self.end)))
+
+    @cached_property
+    def regression(self) -> MoveRegression:
+        """Predicts the moves of a plan for a request."""
+        alike = (1 - WORD_WEIGHT) * (self.vectors @ self.vectors.T)
+        alike += WORD_WEIGHT * (self._words @ self._words.T)
+        return MoveRegression(alike, [self.moves(p) for p in self.plans])
+
+    def likeness(self, request: str) -> tuple[Floats, Floats]:
+        """Return how like the requests are to another (requests,), and its embedding (size,)."""
+        row = self.embeddings.texts.rows([request])[0]
+        vector = self.embeddings.texts.matrix[row]
+        if not len(self):
+            return np.zeros(0, np.float32), vector
+        shared = self._words @ self.words.encode([request])[0]
+        alike = (1 - WORD_WEIGHT) * (self.vectors @ vector) + WORD_WEIGHT * shared
+        return np.asarray(alike, np.float32), vector
+
+    def expect(self, request: str, left_out: int | None = None) -> Expectation:
+        """Return what is to be expected of a plan for a request.
+
+        Args:
+            request: its text.
+            left_out: number of a past plan that is not to count.
+        """
+        return Expectation(self, request, left_out)
+
+
+class Expectation:
+    """What past plans let expect for one request.
+
+    Args:
+        past: the plans.
+        request: the text.
+        left_out: number of a past plan that does not count.
+
+    Attributes:
+        likeness: of each past request (requests,); that of the plan left out is -1.
+        nearness: the highest.
+        plans: P(π | r) = sum of w_i over past plans π_i = π, w = softmax(β likeness).
+        relevance: cosine of the request and each tool (tools,).
+        embedding: of the request (size,).
+    """
+
+    def __init__(self, past: PastPlans, request: str, left_out: int | None) -> None:
+        self.past = past
+        self.request = request
+        self.likeness, self.embedding = past.likeness(request)
+        own: Tools = ()
+        if left_out is not None:
+            self.likeness[left_out] = -1.0
+            own = past.plans[left_out]
+        self._own = own
+        self._left_out = left_out
+        self._own_moves = Counter(past.moves(own)) if own else Counter()
+        self.nearness = float(self.likeness.max(initial=-1.0))
+        weights = np.exp(INVERSE_TEMPERATURE * (self.likeness - self.nearness))
+        if left_out is not None:
+            weights[left_out] = 0.0
+        self._weights = weights / max(float(weights.sum()), 1e-9)
+        self.relevance = np.asarray(past.embeddings.vectors @ self.embedding, np.float32)
+        self._rows: dict[int, Floats] = {}
+
+    @cached_property
+    def plans(self) -> Mapping[Tools, float]:
+        """P(π | r) of past plans."""
+        found: dict[Tools, float] = defaultdict(float)
+        for i in np.flatnonzero(self._weights > 1e-6).tolist():
+            found[self.past.plans[i]] += float(self._weights[i])
+        return found
+
+    @cached_property
+    def _move_weights(self) -> Floats:
+        return np.asarray(self._weights[self.past.owner], np.float32)
+
+    @cached_property
+    def tools(self) -> Floats:
+        """P(tool, or the end | r), wherever in the plan (tools + 1,)."""
+        near = np.bincount(self.past.target, self._move_weights, self.past.end + 1)
+        near = near / max(float(near.sum()), 1e-9) + BACKOFF * self._relevant
+        return np.asarray(near / near.sum(), np.float32)
+
+    @cached_property
+    def _relevant(self) -> Floats:
+        """Softmax of the relevances, 0 for the end (tools + 1,)."""
+        values = np.exp(RELEVANCE_TEMPERATURE * (self.relevance - self.relevance.max()))
+        return np.append(values / values.sum(), 0.0).astype(np.float32)
+
+    def next_log_probs(self, tool: int) -> Floats:
+        """Return log p(next tool, or the end | r, tool) (tools + 1,).
+
+        Moves in past plans count by the likeness of their requests; behind them stand the moves of
+        all plans, and behind these the tools usual for the request.
+        """
+        if tool not in self._rows:
+            past = self.past
+            size = past.end + 1
+            here = past.source == tool
+            near = np.bincount(past.target[here], self._move_weights[here], size)
+            all_plans = np.bincount(past.target[here], minlength=size).astype(float)
+            for (source, target), count in self._own_moves.items():
+                if source == tool:
+                    all_plans[target] -= count
+            behind = all_plans + self.tools + 0.8 * self._relevant + 0.2 / size
+            behind /= behind.sum()
+            row = (near + BACKOFF * behind) / (near.sum() + BACKOFF)
+            self._rows[tool] = np.log(np.maximum(row, 1e-9)).astype(np.float32)
+        return self._rows[tool]
+
+    def log_prob(self, plan: Tools) -> float:
+        """Return log P(plan | r) = sum of log p(next | r, tool) along the plan."""
+        return sum(float(self.next_log_probs(a)[b]) for a, b in self.past.moves(plan))
+
+    @cached_property
+    def _move_log_odds(self) -> Floats:
+        return self.past.regression.log_odds(self.likeness, self._left_out)
+
+    def moves(self, plan: Tools) -> float:
+        """Return the log-odds of the moves of a plan, by regression on the request."""
+        places = self.past.regression.places
+        found = [places.get(m) for m in set(self.past.moves(plan))]
+        known = float(self._move_log_odds[[p for p in found if p is not None]].sum())
+        return known + found.count(None) * math.log(LEAST / (1 - LEAST))
+
+    def seen(self, plan: Tools) -> float:
+        """Return the smoothed log P(plan | r) of past plans."""
+        return math.log(self.plans.get(plan, 0.0) + UNSEEN_PROBABILITY)
+
+    def times(self, plan: Tools) -> int:
+        """Return how often a plan occurs among the past ones."""
+        return self.past.counts[plan] - (plan == self._own)
+
+    def moved(self, source: int, target: int) -> int:
+        """Return how often one tool follows another in past plans."""
+        return self.past.pairs[source, target] - self._own_moves[source, target]

@@ -1,0 +1,28 @@
+"""Plans without steps: right where all is so from the start, else wrong."""
+
+from __future__ import annotations
+
+from hvr.verifier.kitchen.linked_plan import START, Fact, LinkedPlan, Need
+from hvr.verifier.kitchen.mentions import FAMILIES
+
+_PLACED = frozenset({"on", "in"})
+_ENABLED = frozenset({"opened", "toggled", "dirty", "filled"})
+
+
+def nothing_done(plan: LinkedPlan) -> LinkedPlan:
+    """Return the plan without steps, begun where a plan begins."""
+    return _standing(plan, plan.start)
+
+
+def done_already(plan: LinkedPlan) -> LinkedPlan:
+    """Return the plan without steps, begun where a plan ends."""
+    facts = {(f.predicate, f.args): f for f in plan.start}
+    for step in plan.steps:
+        facts |= {(f.predicate, f.args): f for f in step.makes}
+    told = (f for f in facts.values() if f.predicate in FAMILIES or f.predicate in _PLACED)
+    return _standing(plan, tuple(sorted(f for f in told if f.positive or f.predicate in _ENABLED)))
+
+
+def _standing(plan: LinkedPlan, start: tuple[Fact, ...]) -> LinkedPlan:
+    ends = tuple(Need(f, START) for f in start if f.predicate in _PLACED and f.positive)
+    return LinkedPlan((), ends, plan.types, start)

@@ -1,0 +1,103 @@
+"""Every engine does the same with the same cells."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from importlib.util import find_spec
+from itertools import count, islice
+from pathlib import Path
+
+import pytest
+
+from hvr.engines import Engine
+from hvr.engines.registry import ENGINES, EngineChoice
+from hvr.errors import MissingExtraError, UsageError
+from tests.engines import cell_functions as cells
+
+NAMES = [
+    "here",
+    pytest.param("processes", marks=pytest.mark.slow),
+    pytest.param(
+        "ray",
+        marks=[
+            pytest.mark.slow,
+            pytest.mark.skipif(find_spec("ray") is None, reason="needs the extra ray"),
+            pytest.mark.filterwarnings("ignore"),
+        ],
+    ),
+]
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
+    name = str(request.param)
+    with closing(EngineChoice(name, jobs=1 if name == "here" else 2).open()) as engine:
+        yield engine
+
+
+def test_each_cell_is_done_once(engine: Engine) -> None:
+    done = list(engine.run(cells.square, range(20)))
+    assert sorted((f.number, f.value[0]) for f in done if f.value) == [
+        (n, n * n) for n in range(20)
+    ]  # fmt: skip
+    assert not any(f.lost for f in done)
+
+
+def test_in_the_order_of_the_cells_where_that_is_wanted(engine: Engine) -> None:
+    done = list(engine.run(cells.slow_first, range(12), ordered=True))
+    assert [f.number for f in done] == [f.value for f in done] == list(range(12))
+
+
+def test_there_may_be_any_number_of_cells(engine: Engine) -> None:
+    taken = count()
+    source = (next(taken) for _ in iter(int, 1))
+    done = list(islice(engine.run(cells.square, source, ordered=True), 10))
+    assert [f.number for f in done] == list(range(10))
+    assert next(taken) <= 10 + 5 * engine.width
+
+
+def test_what_a_cell_raises_ends_the_work(engine: Engine) -> None:
+    with pytest.raises(ArithmeticError, match="3 cannot be done"):
+        list(engine.run(cells.failing, range(10)))
+    assert len(list(engine.run(cells.square, range(3)))) == 3
+
+
+def test_nothing_to_do(engine: Engine) -> None:
+    assert list(engine.run(cells.square, ())) == []
+
+
+@pytest.mark.parametrize("name", NAMES[1:])
+def test_a_cell_whose_process_dies_is_tried_again_and_then_lost(name: str, tmp_path: Path) -> None:
+    with closing(EngineChoice(name, jobs=2).open()) as engine:
+        work = [(n, str(tmp_path)) for n in range(8)]
+        done = list(engine.run(cells.deadly, work, ordered=True))
+    assert [f.value for f in done] == [0, 1, None, 3, 4, 5, 6, 7]
+    assert "died" in done[2].lost
+    tries = {n: len(list(tmp_path.glob(f"begun-{n}-*"))) for n in (2, 5)}
+    # All processes of a pool end with one of them: whether 2 is begun a third time is chance.
+    assert tries[5] >= 2 and tries[2] >= 2
+
+
+def test_an_engine_is_chosen_by_name_or_by_the_number_of_jobs() -> None:
+    assert type(EngineChoice().open()).__name__ == "Here"
+    assert type(EngineChoice(jobs=3).open(cells=1)).__name__ == "Here"
+    with closing(EngineChoice(jobs=3).open()) as engine:
+        assert type(engine).__name__ == "Processes" and engine.width == 3
+    assert set(ENGINES.names()) >= {"here", "processes", "ray"}
+
+
+def test_what_cannot_be_chosen() -> None:
+    with pytest.raises(UsageError, match="unknown engine 'rey'; did you mean 'ray'"):
+        EngineChoice("rey")
+    with pytest.raises(UsageError, match="jobs must be 0 to 256"):
+        EngineChoice(jobs=257)
+    with pytest.raises(UsageError, match="name the engine"):
+        EngineChoice(address="auto")
+
+
+def test_without_ray_one_line_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(MissingExtraError, match=r"hvr\[ray\]"):
+        EngineChoice("ray").open()

@@ -1,0 +1,60 @@
+"""A real SPARQL server on the loopback address: Oxigraph's, where its package is installed."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+_PATIENCE_S = 60
+
+
+def program() -> str:
+    """Return the program of the server, or skip the test."""
+    beside = Path(sys.executable).with_name("oxigraph")
+    found = str(beside) if beside.is_file() else shutil.which("oxigraph")
+    if found is None:
+        pytest.skip("Oxigraph's server is not installed: pip install oxigraph")
+    return found
+
+
+def free_port() -> int:
+    """Return a port of the loopback address that nobody listens on."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+@contextmanager
+def oxigraph(
+    port: int | None = None, location: Path | None = None
+) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """Run a server, in memory or in a folder; yield its address and its process."""
+    port = port or free_port()
+    words = [program(), "serve", "--bind", f"127.0.0.1:{port}"]
+    if location is not None:
+        words += ["--location", str(location)]
+    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        _await(port, process)
+        yield f"http://127.0.0.1:{port}", process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _await(port: int, process: subprocess.Popen[bytes]) -> None:
+    end = time.monotonic() + _PATIENCE_S
+    while time.monotonic() < end and process.poll() is None:
+        with socket.socket() as trial:
+            if trial.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.02)
+    raise AssertionError("the server did not come up")

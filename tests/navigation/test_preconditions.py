@@ -1,0 +1,69 @@
+"""Conditions learnt from refusals: candidates first, trusted when they have predicted."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hvr.calling.values import CallFailure, CallOutcome, ToolCall
+from hvr.navigation.preconditions import LearntConditions
+
+STATUS, COLOUR = frozenset({"status"}), frozenset({"color"})
+
+
+def outcome(ok: bool) -> CallOutcome:
+    return CallOutcome(ToolCall("cancel", {}), failure=None if ok else CallFailure.REFUSED)
+
+
+def taught(*calls: tuple[str, str, bool]) -> LearntConditions:
+    learnt = LearntConditions()
+    for status, colour, ok in calls:
+        learnt.observe(outcome(ok), {(STATUS, status), (COLOUR, colour)})
+    return learnt
+
+
+PENDING = [("pending", "red", True), ("pending", "blue", True), ("sent", "green", False)]
+
+
+def test_one_refusal_makes_a_candidate_that_is_not_trusted() -> None:
+    learnt = taught(*PENDING)
+    assert STATUS in {one.name for one in learnt.conditions("cancel")}
+    assert learnt.violated("cancel", {(STATUS, "sent")}) is None
+
+
+def test_a_candidate_that_predicts_is_trusted_and_one_that_fails_is_dropped() -> None:
+    more = [("pending", "green", True), ("pending", "red", True), ("sent", "red", False)]
+    learnt = taught(*PENDING, *more)
+    broken = learnt.violated("cancel", {(STATUS, "sent")})
+    assert broken is not None and broken.values == ("pending",)
+    assert learnt.violated("cancel", {(STATUS, "pending")}) is None
+    assert learnt.violated("cancel", {(COLOUR, "green")}) is None
+    learnt.observe(outcome(ok=True), {(STATUS, "sent")})
+    assert learnt.violated("cancel", {(STATUS, "returned")}) is None
+
+
+def test_what_is_not_known_breaks_nothing() -> None:
+    learnt = taught(*PENDING, *PENDING)
+    assert learnt.violated("cancel", set()) is None
+
+
+def test_other_failures_than_refusals_teach_nothing() -> None:
+    learnt = taught(*PENDING[:2])
+    for kind in CallFailure:
+        if kind is not CallFailure.REFUSED:
+            learnt.observe(CallOutcome(ToolCall("cancel", {}), failure=kind), {(STATUS, "sent")})
+    assert learnt.conditions("cancel") == ()
+
+
+@pytest.mark.slow
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.booleans()), max_size=30))
+def test_no_trusted_condition_is_contradicted_by_a_call_that_went_well(
+    calls: list[tuple[str, bool]],
+) -> None:
+    learnt = LearntConditions()
+    for value, ok in calls:
+        learnt.observe(outcome(ok), {(STATUS, value)})
+    for value, ok in calls:
+        if ok:
+            assert learnt.violated("cancel", {(STATUS, value)}) is None

@@ -1,0 +1,71 @@
+"""Turns judged by turns before, on a few requests to two services, with hashed words."""
+
+from __future__ import annotations
+
+import pytest
+
+from hvr.navigation.decision import NextMove
+from hvr.navigation.turns.signs import kind_of, masked, required, spans
+from hvr.navigation.turns.turn import JudgedTurn, OfferedTool, Turn, sentences
+from hvr.tools.catalogue.schema import ToolParameter, ToolSchema
+
+COPY = OfferedTool(ToolSchema("copy_file", "Copy a file.", (
+    ToolParameter("file_name", "string", required=True),)), "files")  # fmt: skip
+SORT = OfferedTool(ToolSchema("sort_lines", "Sort the lines of a file.", (
+    ToolParameter("file_name", "string", required=True),)), "files")  # fmt: skip
+TWEET = OfferedTool(ToolSchema("post_tweet", "Post a tweet.", (
+    ToolParameter("content", "string", required=True),)), "tweets")  # fmt: skip
+
+
+def test_kinds_of_parameters_are_told_by_schema_and_name() -> None:
+    assert kind_of(ToolParameter("mode", "string", choices=('"a"',))) == "choice"
+    assert kind_of(ToolParameter("amount", "number")) == "number"
+    assert kind_of(ToolParameter("dest_folder", "string")) == "file"
+    assert sum(required(COPY.schema)) == 1
+
+
+def test_what_is_stated_is_counted_and_masked() -> None:
+    assert spans("Copy 'a.txt' to b.txt 3 times")[:3] == [1, 1, 2]
+    assert spans("Sort a file")[6] == 1
+    assert "secret" not in masked("say 'secret' twice")
+    assert sentences("Do this. Then that!") == ["Do this.", "Then that!"]
+
+
+def test_an_empty_turn_is_judged_by_what_was_said_last() -> None:
+    assert Turn("", (), (), ("first", "last")).request == "last"
+
+
+@pytest.mark.slow
+def test_the_move_is_learnt_and_said_with_a_reason() -> None:
+    pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+    from hvr.navigation.turns.judge import TurnJudge
+    from hvr.retrieval.text_vectors import TextVectors
+
+    turns = []
+    for number in range(12):
+        name, dialogue = f"'n{number}.txt'", str(number)
+        files, tweets = (COPY, SORT), (TWEET,)
+        turns += [
+            JudgedTurn(Turn(f"Please copy the file {name}.", files, tweets), NextMove.CALL,
+                       frozenset({"copy_file"}), dialogue),
+            JudgedTurn(Turn(f"Sort the lines of {name}.", files, tweets), NextMove.CALL,
+                       frozenset({"sort_lines"}), dialogue),
+            JudgedTurn(Turn("Please copy a certain file.", files, tweets), NextMove.ASK,
+                       frozenset(), dialogue),
+            JudgedTurn(Turn(f"Sort the lines of {name}.", (COPY,), (SORT, TWEET)), NextMove.FIND,
+                       frozenset(), dialogue),
+            JudgedTurn(Turn("What is the capital of Peru?", files, tweets), NextMove.ANSWER,
+                       frozenset(), dialogue),
+        ]  # fmt: skip
+    judge = TurnJudge(turns, TextVectors("lexical-hash").encode)
+    for text, near, far, move in (
+        ("Please copy the file 'other.md'.", (COPY, SORT), (TWEET,), NextMove.CALL),
+        ("Sort the lines of 'x.txt'.", (COPY,), (SORT, TWEET), NextMove.FIND),
+        ("Please copy a certain file.", (COPY, SORT), (TWEET,), NextMove.ASK),
+        ("What is the capital of Chad?", (COPY, SORT), (TWEET,), NextMove.ANSWER),
+    ):
+        decision = judge.decide(Turn(text, near, far))
+        assert decision.move is move
+        assert decision.admissible[0] is move
+        assert abs(sum(decision.chances.values()) - 1) < 1e-6
+        assert decision.why.endswith(".")
