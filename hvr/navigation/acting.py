@@ -129,6 +129,7 @@ class ToolFacts:
         self.barred: dict[str, str] = {}
         self.values: dict[str, Json] = {}
         self.ambiguous: dict[str, tuple[Json, ...]] = {}
+        self.forbidden = False
         self._sent: dict[str, Any] = {}
         self._begin()
 
@@ -239,6 +240,7 @@ class ToolFacts:
             or outcome.failure in (CallFailure.REFUSED, CallFailure.BAD_ARGUMENTS)
         ):
             self.barred[tool.name] = said
+            self.forbidden = self.forbidden or outcome.failure is CallFailure.NOT_ALLOWED
 
 
 @dataclass
@@ -371,8 +373,10 @@ def _ended(
     if last.move in (NextMove.STOP, NextMove.ASK) and env.barred:
         failed = "; ".join(f"{quoted(name)} {said}" for name, said in env.barred.items())
         # What a tool refused is no question to the user: other values are another request.
-        move = NextMove.STOP if not last.ask or set(last.ask) <= set(env.values) else last.move
-        return replace(last, move=move, why=f"{last.why} {failed}")
+        known = set(last.ask) <= set(env.values)
+        if known or env.forbidden:
+            return Decision(NextMove.STOP, f"Nothing else leads to what is asked for: {failed}")
+        return replace(last, why=f"{last.why} {failed}")
     return last
 
 
