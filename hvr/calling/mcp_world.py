@@ -135,14 +135,17 @@ class McpTools:
         failure, error = None, ""
         try:
             answer = self._ask(lambda c: c.call_tool(call.tool, dict(call.arguments)))
-            result = content_of(answer)
-            if answer.is_error:
-                failure, error = CallFailure.REFUSED, _as_text(result)
+            size = sum(len(block.text) for block in answer.content if block.type == "text")
+            if size > MOST_CHARACTERS:
+                failure = CallFailure.WRONG_TYPE
+                error = f"the result has {size} characters, and {MOST_CHARACTERS} are kept"
+            else:
+                result = content_of(answer)
+                if answer.is_error:
+                    failure, error = CallFailure.REFUSED, _as_text(result)
         except TimeoutError:
             failure = CallFailure.TIMED_OUT
             error = f"no answer within {self._server.seconds:g} s"
-        except _TooLargeError as large:
-            failure, error = CallFailure.WRONG_TYPE, str(large)
         except Exception as broken:  # whatever the client raises, the server is what failed
             failure, error = _classified(broken)
         seconds = time.perf_counter() - start
@@ -226,23 +229,13 @@ class McpTools:
         )
 
 
-class _TooLargeError(Exception):
-    pass
-
-
 def content_of(answer: Any) -> Json:
     """Return what a result holds: its structured content, else its texts, read as JSON if they are.
 
     Pictures and sounds are told by their type alone; links and resources by their address.
-
-    Raises:
-        _TooLargeError: it is longer than `MOST_CHARACTERS`.
     """
     structured: Json = answer.structured_content
     texts = [block.text for block in answer.content if block.type == "text"]
-    size = sum(map(len, texts))
-    if size > MOST_CHARACTERS:
-        raise _TooLargeError(f"the result has {size} characters, and {MOST_CHARACTERS} are kept")
     if structured is not None:
         # What is no object is wrapped so by servers, as the protocol has only objects here.
         if isinstance(structured, dict) and set(structured) == {"result"}:
