@@ -116,9 +116,10 @@ def best_likeness(
 def mean_likeness(likeness: Matrix, takes: tuple[tuple[int, ...], ...]) -> Matrix:
     """Return for each two tools how well each of what the first takes is matched; 0 if none."""
     table = np.zeros((len(takes), len(takes)), np.float32)
+    matched = best_likeness(likeness, tuple((row,) for row in range(len(likeness))), takes)
     for i, rows in enumerate(takes):
-        for row in rows:
-            table[i] += best_likeness(likeness, ((row,),), takes)[0] / len(rows)
+        if rows:
+            table[i] = matched[list(rows)].mean(0)
     return table
 
 

@@ -100,9 +100,10 @@ def hard_negatives(
         random: the source of chance.
     """
     allowed = vectors.together & ~linked & called[None, :]
+    targets_of = {int(s): np.flatnonzero(allowed[s]) for s in np.unique(positives[:, 0])}
     drawn = []
-    for source in positives[:, 0]:
-        targets = np.flatnonzero(allowed[source])
+    for source in positives[:, 0].tolist():
+        targets = targets_of[source]
         if len(targets):
-            drawn.append((int(source), int(random.choice(targets))))
+            drawn.append((source, int(targets[random.integers(len(targets))])))
     return np.array(drawn, dtype=np.int64).reshape(-1, 2)
