@@ -49,7 +49,7 @@ def problem_of(policy: SymbolicPolicy, task: PaperTask, scene: str) -> PddlTask:
     goal = parse_formula(stage.text, policy.domain, objects)
     bound = tuple(parse_constraint(c, policy.domain, objects) for c in task.constraints)
     named = {name for step in task.ground_truth.steps for name in step.args}
-    names = {*relevant_objects([wanted], inventory, policy.domain, bound).names, *named}
+    names = {*relevant_objects([wanted], inventory, bound).names, *named}
     problem = graph.problem(policy.domain, "task", names, goal).replace(constraints=And(bound))
     return PddlTask(policy.domain, tidy_places(problem, wanted, inventory))
 

@@ -19,8 +19,8 @@ from hvr.language.goals import Stage, end_conditions
 from hvr.language.reader import Reader
 from hvr.language.readers import make_reader
 from hvr.language.saying import constraints_said
-from hvr.pddl import And, Domain, Task, TypedName, parse_constraint, parse_formula
-from hvr.pddl.model import Expression
+from hvr.pddl import And, Atom, Domain, Task, TypedName, parse_constraint, parse_formula
+from hvr.pddl.model import Expression, changes_of
 from hvr.plans import Plan, Planned, Policy, PolicyContext, Understanding
 from hvr.policies.macro import macro_blocks
 from hvr.retrieval.inventory import Inventory
@@ -78,6 +78,12 @@ class SymbolicPolicy(Policy[Stage]):
         """The reader of requests."""
         return make_reader(self._reader, self.ontology, self.domain, any_place=self.any_place)
 
+    @cached_property
+    def _changing(self) -> frozenset[str]:
+        """The predicates that actions change."""
+        effects = (schema.effect for schema in self.domain.actions.values())
+        return frozenset(a.predicate for e in effects for a in changes_of(e) if isinstance(a, Atom))
+
     def understand(
         self, request: str, graph: KnowledgeGraph, inventory: Inventory
     ) -> Understanding[Stage]:
@@ -124,7 +130,7 @@ class SymbolicPolicy(Policy[Stage]):
         objects = [TypedName(n, (graph.pddl_type(n),)) for n in inventory.classes]
         wanted = parse_formula(stage.wanted, self.domain, objects, file="<goal>")
         kept = [parse_constraint(c, self.domain, objects) for c in stage.constraints]
-        return relevant_objects([wanted], inventory, self.domain, kept)
+        return relevant_objects([wanted], inventory, kept, self._changing)
 
     def plan(
         self, stage: Stage, graph: KnowledgeGraph, inventory: Inventory, reason: str = ""

@@ -48,7 +48,7 @@ class Inventory:
         for name, object_class in self.classes.items():
             if name not in self.avoided:
                 members[object_class].append(name)
-        return {c: tuple(sorted(names, key=self.rank)) for c, names in members.items()}
+        return {c: tuple(sorted(names, key=self._rank)) for c, names in members.items()}
 
     @cached_property
     def too_full(self) -> frozenset[str]:
@@ -65,7 +65,7 @@ class Inventory:
             and name not in self.parents and name not in held
         )  # fmt: skip
 
-    def rank(self, name: str) -> tuple[bool, int, float, int, str]:
+    def _rank(self, name: str) -> tuple[bool, int, float, int, str]:
         """Return a sort key: places with room first, what lies open before what is behind a
         door and what is known before what would have to be looked for, then the nearest.
         """
@@ -100,7 +100,7 @@ class Inventory:
             return ()
         below = self.ontology.subclasses(object_class, reflexive=True)
         names = [n for c in below for n in self._by_class.get(c, ())]
-        return tuple(sorted(names, key=self.rank))
+        return tuple(sorted(names, key=self._rank))
 
     @cached_property
     def parents(self) -> dict[str, str]:
@@ -149,7 +149,7 @@ class Inventory:
         return tuple(
             sorted(
                 able,
-                key=lambda n: (self.hidden(n), self.classes[n] not in preferred, self.rank(n)),
+                key=lambda n: (self.hidden(n), self.classes[n] not in preferred, self._rank(n)),
             )
         )
 

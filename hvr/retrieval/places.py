@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from hvr.pddl.model import Atom, Expression, Problem
-from hvr.retrieval.choosing import Spoken
 from hvr.retrieval.inventory import Inventory
+from hvr.retrieval.relevance import walk
 
 
 def any_place(problem: Problem, did_not_fit: Collection[tuple[str, str]] = ()) -> Problem:
@@ -80,16 +80,15 @@ def tidy_places(problem: Problem, wanted: Expression, inventory: Inventory) -> P
 
 def _asked(wanted: Expression, inventory: Inventory) -> set[tuple[str, str]]:
     """Return the pairs of classes of which the goal wants one on or in the other."""
-    spoken = Spoken.of(wanted)
     classes: dict[str, set[str]] = {}
-    for variable in (*spoken.variables, *(v for v, _ in spoken.universals)):
-        named = (inventory.ontology.class_of_pddl_type(t) for t in variable.types)
-        classes[variable.name] = {c for c in named if c is not None}
-    pairs = [
-        atom.args
-        for atom, _ in spoken.literals
-        if isinstance(atom, Atom) and atom.predicate in {"on", "in"}
-    ]
+    pairs = []
+    for kind, node in walk(wanted, True):
+        if kind == "variable":
+            name, types, _ = node
+            named = (inventory.ontology.class_of_pddl_type(t) for t in types)
+            classes[name] = {c for c in named if c is not None}
+        elif kind == "literal" and node[0].predicate in {"on", "in"}:
+            pairs.append(node[0].args)
 
     def of(name: str) -> set[str]:
         return classes.get(name) or {inventory.classes.get(name, "")}

@@ -190,7 +190,7 @@ def scene_problem(
     objects = [TypedName(n, (world.graph.pddl_type(n),)) for n in inventory.classes]
     wanted = [parse_formula(stage.wanted, domain, objects, file="<goal>") for stage in stages]
     goal = parse_formula(stages[-1].text, domain, objects, file="<goal>")
-    chosen = {*relevant_objects(wanted, inventory, domain).names, *named}
+    chosen = {*relevant_objects(wanted, inventory).names, *named}
     sources = {world.names.source(name) for name in chosen}
     chosen |= {name for name in sources if name is not None}
     for name in list(chosen):

@@ -165,7 +165,7 @@ class _Run:
         graph, inventory = self.world.graph, self.world.inventory()
         objects = [TypedName(n, (graph.pddl_type(n),)) for n in inventory.classes]
         goal = parse_formula(self.scenario.goal, domain, objects, file=self.scenario.id)
-        reasons = dict(relevant_objects([goal], inventory, domain).reasons)
+        reasons = dict(relevant_objects([goal], inventory).reasons)
         words = {w.split("-")[0] for a in self.scenario.actions for w in a[1:]} | {"Sink"}
         if self.scenario.fault is not None:
             words |= {self.scenario.fault.what.target, self.scenario.fault.what.other}

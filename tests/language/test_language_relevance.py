@@ -29,7 +29,7 @@ def test_relevant(policy, understand, scene, text, there, absent):
     objects = [TypedName(n, (world.graph.pddl_type(n),)) for n in inventory.classes]
     goals = [parse_formula(s.wanted, policy.domain, objects, file="<goal>")
              for s in understand(scene, text).stages]  # fmt: skip
-    relevant = relevant_objects(goals, inventory, policy.domain)
+    relevant = relevant_objects(goals, inventory)
     kinds = {name.rsplit("-", 1)[0] for name in relevant.names}
     assert set(there.split()) <= kinds
     assert not set(absent.split()) & kinds

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from hvr.pddl.model import Atom
+from hvr.retrieval.chosen import Chosen
 from hvr.retrieval.inventory import Inventory
 
 
@@ -21,3 +24,19 @@ def test_what_must_not_be_used_or_is_not_there_is_no_tool(inventory: Inventory) 
     )
     gone = replace(inventory, facts=inventory.facts - {Atom("present", (best,))})
     assert gone.tools("cutting_tool", "slicing") == (other,)
+
+
+@pytest.mark.parametrize("name", ["knife-1", "blade-1"])
+def test_the_choice_follows_the_class_and_not_the_name(inventory: Inventory, name: str) -> None:
+    def named(old: str) -> str:
+        return name if old == "knife-1" else old
+
+    facts = frozenset(Atom(a.predicate, tuple(map(named, a.args))) for a in inventory.facts)
+    classes = {named(n): c for n, c in inventory.classes.items()}
+    renamed = replace(inventory, classes=classes, facts=facts)
+    chosen = Chosen(renamed, {"butterknife-1": "wanted"})
+    chosen.tool()
+    assert list(chosen.reasons) == ["butterknife-1", name]
+    sharp = Chosen(renamed, {name: "wanted"})
+    sharp.tool()
+    assert list(sharp.reasons) == [name]

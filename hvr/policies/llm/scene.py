@@ -220,7 +220,7 @@ class SceneForesight(Foresight):
             HvrError: what the goal needs is not there.
         """
         domain, now = self.task.domain, self._inventory_in(state)
-        needed = relevant_objects([relevant], now, domain, kept)
+        needed = relevant_objects([relevant], now, kept, self.task.fluent_predicates)
         names = {*needed.names, *_with_places(objects, now)}
         if len(names) > MOST_OBJECTS:
             return None
@@ -248,7 +248,7 @@ class SceneForesight(Foresight):
         named = dict.fromkeys(name for action in actions for name in action.args)
         inventory = self._inventory
         spoken_of = And(tuple([Atom("present", (n,)) for n in named if n in inventory.classes]))
-        names = set(relevant_objects([problem.goal, spoken_of], inventory, self.task.domain).names)
+        names = set(relevant_objects([problem.goal, spoken_of], inventory).names)
         objects = tuple([o for o in problem.objects if o.name in names])
         known = {o.name for o in objects} | {c.name for c in self.task.domain.constants}
         init = frozenset(atom for atom in problem.init if known.issuperset(atom.args))
