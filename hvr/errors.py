@@ -52,6 +52,7 @@ RefusedError          [hvr.stand_in.scope]               becomes a reply to the 
 _TakenError           [hvr.run.folder]                   becomes a DataFileError or another name
 Terminated            [hvr.cli.signals]                  becomes exit code 143
 _OutOfTimeError       [hvr.rewards.rewards]              becomes a reward of 0
+LostCellError         [hvr.engines.contract]             becomes a cell without a value
 
 A message says what is wrong, where, and what to do next.
 """
