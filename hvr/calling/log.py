@@ -8,12 +8,17 @@ from datetime import UTC, datetime
 from hvr.calling.checks import type_name
 from hvr.calling.origins import ValueOrigin
 from hvr.calling.values import CallOutcome, Json
+from hvr.printable import one_line, short
 from hvr.secrets import named_like_a_key
 from hvr.secrets.forms import without_keys
 
 MASK = "***"
 DEEPEST = 4
 """Objects within objects beyond are shown by their type alone."""
+DEEPEST_KEPT = 64
+"""Values within values beyond are left out of what is kept whole."""
+ERROR = 2_000
+"""Characters of what a tool said of a failure."""
 MOST = 50
 """Keys of one object that a shape names."""
 
@@ -44,23 +49,64 @@ def log_line(
         "tool": outcome.call.tool,
         "arguments": arguments if secrets else redacted(arguments),
         "failure": None if outcome.failure is None else outcome.failure.value,
-        "error": outcome.error if secrets else without_keys(outcome.error),
+        "error": error_text(outcome, secrets=secrets),
         "seconds": round(outcome.seconds, 6),
         "shape": shape(outcome.result),
         "origins": {name: _origin(origin) for name, origin in origins.items()},
     }
 
 
-def redacted(value: Json) -> Json:
-    """Return a value without what looks like a key or is named like one."""
+def error_text(outcome: CallOutcome, *, secrets: bool = False) -> str:
+    """Return what was said of a failure, on one line, its beginning, without what looks like a key.
+
+    Args:
+        outcome: of the call.
+        secrets: whether what looks like a key stays.
+    """
+    # A key that begins before the cut ends before twice as many characters.
+    text = outcome.error[: 2 * ERROR]
+    return short(one_line(text if secrets else without_keys(text)), ERROR)
+
+
+def redacted(value: Json, depth: int = 0) -> Json:
+    """Return a value without what looks like a key or is named like one.
+
+    What lies deeper than `DEEPEST_KEPT` is told by its type alone.
+    """
     if isinstance(value, str):
         return without_keys(value)
+    if isinstance(value, (list, dict)) and depth >= DEEPEST_KEPT:
+        return type_name(value)
     if isinstance(value, list):
-        return [redacted(inner) for inner in value]
+        return [redacted(inner, depth + 1) for inner in value]
     if isinstance(value, dict):
         return {
-            key: MASK if inner and named_like_a_key(key) else redacted(inner)
+            without_keys(key): MASK
+            if inner and named_like_a_key(key)
+            else redacted(inner, depth + 1)
             for key, inner in value.items()
+        }
+    return value
+
+
+def excerpt(value: Json, characters: int, depth: int = 0) -> Json:
+    """Return the beginning of a value: of texts some characters, of lists and objects `MOST` parts.
+
+    Args:
+        value: of a result; nobody knows how large.
+        characters: of each text in it.
+        depth: of the value within others.
+    """
+    if isinstance(value, str):
+        return value[:characters]
+    if isinstance(value, (list, dict)) and depth >= DEEPEST:
+        return type_name(value)
+    if isinstance(value, list):
+        return [excerpt(inner, characters, depth + 1) for inner in value[:MOST]]
+    if isinstance(value, dict):
+        return {
+            key[:characters]: excerpt(value[key], characters, depth + 1)
+            for key in list(value)[:MOST]
         }
     return value
 

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import islice
 
 from hvr.calling.values import CallOutcome, Json
+
+MOST = 100_000
+"""Values of one result that are looked at."""
 
 
 class ValueSource(StrEnum):
@@ -74,12 +78,18 @@ def same(one: Json, other: Json) -> bool:
     return isinstance(one, bool) == isinstance(other, bool) and one == other
 
 
-def places(result: Json) -> Iterator[tuple[tuple[str | int, ...], Json]]:
-    """Return every value in a result with its path, from the outside in, without recursion."""
+def places(result: Json, most: int = MOST) -> Iterator[tuple[tuple[str | int, ...], Json]]:
+    """Return the values in a result with their paths, from the outside in, without recursion.
+
+    Args:
+        result: of a call; nobody knows how large.
+        most: values that are looked at; of a larger result the first ones.
+    """
     todo: list[tuple[tuple[str | int, ...], Json]] = [((), result)]
     for path, value in todo:
         yield path, value
+        left = most - len(todo)
         if isinstance(value, dict):
-            todo += [((*path, key), inner) for key, inner in value.items()]
+            todo += [((*path, key), inner) for key, inner in islice(value.items(), left)]
         elif isinstance(value, list):
-            todo += [((*path, index), inner) for index, inner in enumerate(value)]
+            todo += [((*path, index), inner) for index, inner in enumerate(islice(value, left))]

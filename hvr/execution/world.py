@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hvr.envs.base import Environment
 from hvr.envs.naming import Names
@@ -22,12 +22,14 @@ from hvr.knowledge.events import ActionEvent, Change, FailureNote
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.history import cleared_marks, marks
 from hvr.knowledge.ontology import Ontology
-from hvr.knowledge.shared import SharedGraph
 from hvr.pddl.model import Atom, GroundAction
 from hvr.plans import Planned, Policy
 from hvr.retrieval.inventory import Inventory, take_inventory
 from hvr.scene_graph import SceneGraph
 from hvr.validation.promises import Promises
+
+if TYPE_CHECKING:
+    from hvr.knowledge.shared import SharedGraph
 
 
 @dataclass(frozen=True)

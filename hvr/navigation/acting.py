@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hvr.calling.guard import GuardedTools
-from hvr.calling.log import redacted
-from hvr.calling.origins import places
+from hvr.calling.log import error_text, redacted
 from hvr.calling.values import CallFailure, CallOutcome, Json, ToolCall
 from hvr.errors import ImpossibleGoalError
 from hvr.execution.events import Event, Finished
@@ -23,6 +23,7 @@ from hvr.navigation.decision import Decision, NextMove, decide
 from hvr.navigation.tool_domain import ToolDomain, tool_domain
 from hvr.pddl import GroundAction, Task
 from hvr.plans import AABlock, MacroAction, Plan, Planned, Rungs
+from hvr.printable import one_line, short
 from hvr.retrieval.relevance import Relevant
 from hvr.tools.catalogue.merging import ParameterMeaning
 from hvr.tools.catalogue.schema import Effect, ToolSchema, quoted
@@ -30,6 +31,12 @@ from hvr.worlds.acting import FactPolicy
 from hvr.worlds.environment import Observation
 from hvr.worlds.running import WorldRun, run_world
 from hvr.worlds.words import words_for
+
+MOST_VALUES = 1_000
+"""Values of one meaning that are kept of a result."""
+
+SAID = 300
+"""Characters of what a tool says of a failure that are told on."""
 
 FOR_GOOD = 3
 """Failures of one tool in a row after which it is not called any more."""
@@ -122,6 +129,7 @@ class ToolFacts:
         self.barred: dict[str, str] = {}
         self.values: dict[str, Json] = {}
         self.ambiguous: dict[str, tuple[Json, ...]] = {}
+        self.forbidden = False
         self._sent: dict[str, Any] = {}
         self._begin()
 
@@ -156,7 +164,8 @@ class ToolFacts:
         if outcome.ok:
             self._take(tool, outcome)
             return ""
-        said = f"{outcome.failure}: {outcome.error}" if outcome.error else f"{outcome.failure}"
+        error = short(error_text(outcome), SAID)
+        said = f"{outcome.failure}: {error}" if error else f"{outcome.failure}"
         self._sent["error"] = said
         self._fail(tool, outcome, said)
         return said
@@ -231,6 +240,7 @@ class ToolFacts:
             or outcome.failure in (CallFailure.REFUSED, CallFailure.BAD_ARGUMENTS)
         ):
             self.barred[tool.name] = said
+            self.forbidden = self.forbidden or outcome.failure is CallFailure.NOT_ALLOWED
 
 
 @dataclass
@@ -256,7 +266,7 @@ class _ChainPlanner:
         calls = self._chosen(chain.calls, usable, counts)
         actions = tuple(GroundAction(env.domain.action(name), ()) for name in calls)
         blocks = tuple(
-            AABlock(MacroAction(f"call {name}"), (action,))
+            AABlock(MacroAction(f"call {short(one_line(name), 80)}"), (action,))
             for name, action in zip(calls, actions, strict=True)
         )
         reasons = dict.fromkeys(task.objects, "the request or a tool names it")
@@ -363,8 +373,10 @@ def _ended(
     if last.move in (NextMove.STOP, NextMove.ASK) and env.barred:
         failed = "; ".join(f"{quoted(name)} {said}" for name, said in env.barred.items())
         # What a tool refused is no question to the user: other values are another request.
-        move = NextMove.STOP if not last.ask or set(last.ask) <= set(env.values) else last.move
-        return replace(last, move=move, why=f"{last.why} {failed}")
+        known = set(last.ask) <= set(env.values)
+        if known or env.forbidden:
+            return Decision(NextMove.STOP, f"Nothing else leads to what is asked for: {failed}")
+        return replace(last, why=f"{last.why} {failed}")
     return last
 
 
@@ -388,17 +400,14 @@ def values_at(result: Json, path: str) -> tuple[Json, ...]:
     whole = path.partition("[")[0] == "result"
     if whole and not (isinstance(result, dict) and "result" in result):
         path = path.removeprefix("result")
-    pattern: list[str | None] = []
-    for part in path.split("."):
-        name, *marks = part.split("[]")
-        pattern += [name] if name else []
-        pattern += [None] * len(marks)
-    found: list[Json] = []
-    for place, value in places(result):
-        fits = len(place) == len(pattern) and all(
-            isinstance(step, int) if wanted is None else step == wanted
-            for step, wanted in zip(place, pattern, strict=True)
-        )
-        if fits and value is not None and value not in found:
-            found.append(value)
-    return tuple(found)
+    parts: list[Json] = [result]
+    for step in path.replace("[]", ".[]").split("."):
+        if step == "[]":
+            parts = [inner for part in parts if isinstance(part, list) for inner in part]
+        elif step:
+            parts = [part[step] for part in parts if isinstance(part, dict) and step in part]
+    found: dict[str, Json] = {}
+    for part in parts[:MOST_VALUES]:
+        if part is not None:
+            found.setdefault(json.dumps(part, sort_keys=True), part)
+    return tuple(found.values())

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from hvr.calling.checks import argument_faults
-from hvr.calling.log import redacted
+from hvr.calling.log import excerpt, redacted
 from hvr.calling.origins import ValueSource, trace
 from hvr.calling.values import CallOutcome, Json
 from hvr.errors import LLMError
@@ -233,7 +233,8 @@ def _described(tool: ToolSchema) -> dict[str, Any]:
 
 
 def _shown(outcome: CallOutcome) -> dict[str, Any]:
-    text = json.dumps(redacted(outcome.result), ensure_ascii=False)
+    # A key that begins in what is shown ends before twice as many characters.
+    text = json.dumps(redacted(excerpt(outcome.result, 2 * SHOWN)), ensure_ascii=False)
     said = {"failure": outcome.failure.value} if outcome.failure is not None else {}
     return {"tool": outcome.call.tool, **said, "result": short(text, SHOWN)}
 

@@ -74,9 +74,12 @@ class Way:
 
     @property
     def named(self) -> frozenset[str]:
-        """The objects that the action and the condition of its effect name."""
-        atoms = (atom for atom, _ in self.condition)
-        return frozenset(self.step[1:]).union(*(a.args for a in atoms if isinstance(a, Atom)))
+        """The objects that its actions and the condition of its effect name.
+
+        Not where things happen to be: that is no part of what is done with them.
+        """
+        atoms = (atom.args for atom, _ in self.condition if isinstance(atom, Atom))
+        return frozenset(self.step[1:]).union(*atoms, *(s[1:] for s in self.support.steps))
 
 
 _Trial = tuple[int, tuple[int, ...], int, Achiever, Mapping[str, str], list[Literal]]
@@ -172,7 +175,8 @@ class Backward:
         best = self.support(literal)
         if best is OUT_OF_REACH:
             return []
-        limit = best.cost + slack + 1
+        # Relaxed costs count twice what two conditions share: the dearer, the wider is looked.
+        limit = 2 * best.cost + slack + 1
         self._open.add(literal)
         found = list(self._ways(literal, lambda: limit, direct=True))
         self._open.discard(literal)
@@ -230,6 +234,11 @@ class Backward:
                     del self._supports[gained, True]
         self._steps = steps
         return sorted(found, key=lambda way: way.support.cost)
+
+    def reconsider(self, literals: Iterable[Literal]) -> None:
+        """Find out anew what literals take, with what has been granted."""
+        for literal in literals:
+            self._supports.pop(literal, None)
 
     def grant(self, way: Way, subject: str) -> None:
         """Count what a way brings about for an object besides as there, since it will be."""

@@ -320,6 +320,7 @@ class Chooser:
                 self.steps.update(dict.fromkeys(sorted(way.support.steps)))
                 if subject:
                     self.backward.grant(way, subject)
+            self.backward.reconsider(wanted)
 
     def _worthwhile(self, ways: list[Way], predicate: str) -> list[Way]:
         """Return the ways of about the least cost that differ in what stays where it is.

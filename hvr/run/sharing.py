@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import platform
-import secrets
 from typing import TYPE_CHECKING
 
 from hvr.run.folder import RunFolder
@@ -32,6 +30,8 @@ def shared_graph(request: RunRequest, folder: RunFolder) -> SharedGraph | None:
     store = request.options.store
     if store is None:
         return None
+    import platform
+
     from hvr.knowledge.shared import SharedGraph, SharedRun
     from hvr.knowledge.sparql_server import ServerAddress, SparqlServer
 
@@ -50,6 +50,8 @@ def _name(folder: RunFolder, store: str) -> str:
     path = folder.path / SHARED
     if path.is_file():
         return str(json.loads(path.read_text(encoding="utf-8"))["run"])
+    import secrets
+
     plain = "".join(c if c.isascii() and c.isalnum() else "-" for c in folder.path.name)
     name = f"{plain.strip('-') or 'run'}-{secrets.token_hex(4)}"
     folder.write_json(SHARED, {"store": store, "run": name})

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from hvr.errors import ImpossibleGoalError, SimulatorError
+from hvr.errors import ImpossibleGoalError, LLMError, SimulatorError
 from hvr.execution.acting import Acting
 from hvr.execution.compare import Difference
 from hvr.execution.events import StepDone
@@ -52,7 +52,7 @@ from hvr.worlds.detection import (
 from hvr.worlds.environment import (
     FactEnvironment,
     Observation,
-    Telling,
+    Sending,
     check_timeless,
     place_of,
 )
@@ -180,7 +180,7 @@ class FactWorld(Acting):
 
     def sent(self, action: GroundAction, error: str) -> dict[str, Any]:
         """Return what was sent to the environment: as it tells where it does, else the action."""
-        if isinstance(self.env, Telling):
+        if isinstance(self.env, Sending):
             return self.env.sent()
         return {"action": action.name, "args": list(action.args), "success": not error}
 
@@ -240,7 +240,7 @@ class FactWorld(Acting):
     def _ask(self, what: str, call: Callable[[], _Result]) -> _Result:
         try:
             return call()
-        except SimulatorError:
+        except (SimulatorError, LLMError):  # a model may fill in what an action leaves open
             raise
         except (Exception, SystemExit) as error:
             reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

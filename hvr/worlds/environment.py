@@ -65,7 +65,7 @@ class FactEnvironment(Protocol):
 
 
 @runtime_checkable
-class Telling(Protocol):
+class Sending(Protocol):
     """An environment that tells what an action became: a call with arguments, say."""
 
     def sent(self) -> dict[str, Any]:

@@ -63,6 +63,8 @@ CASES: Mapping[tuple[str, ...], str] = {
     ("scene", "show"): "FloorPlan16 --objects",
     ("verify", "plan"): "made",
     ("tools", "import"): "tools.json",
+    ("tools", "plan"): "parcels pick-up",
+    ("tools", "run"): "parcels cancel",
     ("tools", "graph"): "tools.json --json",
     ("completion",): "bash",
 }

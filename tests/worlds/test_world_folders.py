@@ -63,6 +63,7 @@ def test_every_world_that_hvr_brings_is_looked_at() -> None:
         "kitchen",
         "laboratory",
         "logistics",
+        "parcels",
     }
 
 

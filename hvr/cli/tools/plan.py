@@ -41,6 +41,7 @@ def run(args: argparse.Namespace) -> int:
     from hvr.errors import UsageError
     from hvr.navigation.chains import CallFacts, navigation_tools
     from hvr.navigation.decision import NextMove, decide
+    from hvr.printable import one_line
 
     asked = asked_tools(args)
     try:
@@ -63,8 +64,8 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json(result)
     else:
-        print(f"{decision.move.value}: {decision.why}")
+        print(one_line(f"{decision.move.value}: {decision.why}"))
         effects = {tool.name: tool.effect.value for tool in asked.tools.catalogue.tools}
         for number, name in enumerate(result["calls"], 1):
-            print(f"{number:5}  {name}  ({effects[name]})")
+            print(f"{number:5}  {one_line(name)}  ({effects[name]})")
     return {NextMove.STOP: 1, NextMove.ASK: 2}.get(decision.move, 0)

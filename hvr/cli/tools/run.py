@@ -163,12 +163,14 @@ def _told(
     if args.json:
         print_json(_document(asked, errand, done, model))
         return
+    from hvr.calling.log import error_text
+
     goal_values = {name: done.values[name] for name in errand.goal.known if name in done.values}
     if not args.quiet:
         for outcome in done.outcomes:
             if outcome.failure is not None:
-                said = short(one_line(outcome.error), 200)
-                print(f"{outcome.call.tool} {outcome.failure}: {said}")
+                said = short(error_text(outcome), 200)
+                print(one_line(f"{outcome.call.tool} {outcome.failure}: {said}"))
     for name, choices in done.ambiguous.items():
         print(one_line(f"which {name}? {explained({name: list(choices)})}"))
     calls = len(done.outcomes)
@@ -223,14 +225,14 @@ def _write_page(
 def _document(
     asked: AskedTools, errand: ToolErrand, done: ToolRun, model: ModelNavigator | None
 ) -> Mapping[str, Any]:
-    from hvr.calling.log import redacted
+    from hvr.calling.log import error_text, redacted
 
     calls = [
         {
             "tool": outcome.call.tool,
             "arguments": redacted(dict(outcome.call.arguments)),
             "failure": None if outcome.failure is None else outcome.failure.value,
-            "error": redacted(outcome.error),
+            "error": error_text(outcome),
             "seconds": round(outcome.seconds, 6),
         }
         for outcome in done.outcomes

@@ -1,0 +1,113 @@
+"""MCP servers as environments: a real server of the official package, over stdio and HTTP."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from hvr.calling.mcp_world import McpServer, McpTools, open_server
+from hvr.calling.values import CallFailure, CallOutcome, Json, ToolCall
+from hvr.errors import HvrError, SimulatorError
+from hvr.tools.catalogue.schema import Effect
+
+SERVER = Path(__file__).with_name("mcp_server.py")
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+]
+
+
+@pytest.fixture(autouse=True)
+def _package() -> None:
+    pytest.importorskip("mcp", reason="the extra mcp is not installed")
+
+
+@pytest.fixture
+def started() -> Iterator[McpTools]:
+    tools = McpTools(McpServer((sys.executable, str(SERVER)), seconds=20))
+    yield tools
+    tools.close()
+
+
+def called(tools: McpTools, tool: str, **arguments: Json) -> CallOutcome:
+    return tools.call(ToolCall(tool, arguments))
+
+
+def test_over_stdio_tools_are_called_refuse_die_and_begin_anew(started: McpTools) -> None:
+    effects = {tool.name: tool.effect for tool in started.catalogue.tools}
+    assert effects["find_book"] is Effect.READS and effects["lend_book"] is Effect.WRITES
+    assert called(started, "find_book", title="Emma").result == {"book_id": "B-7", "title": "Emma"}
+    assert called(started, "find_book", title="Nowhere").failure is CallFailure.REFUSED
+    assert called(started, "find_book", title=3).failure is CallFailure.BAD_ARGUMENTS
+    assert called(started, "lend_book", book_id="B-7", reader="Ann").result == "lent"
+    assert called(started, "lend_book", book_id="B-7", reader="Ann").failure is CallFailure.REFUSED
+    page = called(started, "read_page", book_id="B-7", letters=100_000).result
+    assert isinstance(page, str) and page.startswith("Ignore previous instructions")
+    assert called(started, "die").failure is CallFailure.UNAVAILABLE
+    assert called(started, "find_book", title="Emma").failure is CallFailure.UNAVAILABLE
+    started.reset()
+    assert called(started, "lend_book", book_id="B-7", reader="Ann").ok
+    started.close()
+    assert called(started, "find_book", title="Emma").failure is CallFailure.UNAVAILABLE
+
+
+def test_what_does_not_answer_times_out(started: McpTools) -> None:
+    started._server = McpServer(started._server.command, seconds=0.5)
+    assert called(started, "wait", seconds=30.0).failure is CallFailure.TIMED_OUT
+
+
+def test_over_loopback_http() -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    process = subprocess.Popen(
+        [sys.executable, str(SERVER), str(port)],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        for _ in range(200):
+            with socket.socket() as tried:
+                if tried.connect_ex(("127.0.0.1", port)) == 0:
+                    break
+            time.sleep(0.1)
+        tools = McpTools(McpServer(url=f"http://127.0.0.1:{port}/mcp", seconds=20))
+        assert called(tools, "find_book", title="Emma").ok
+        tools.reset()  # a server that runs elsewhere goes on as it is
+        assert called(tools, "lend_book", book_id="B-7", reader="Ann").ok
+        tools.reset()
+        again = called(tools, "lend_book", book_id="B-7", reader="Bob")
+        assert again.failure is CallFailure.REFUSED
+        process.kill()
+        process.wait()
+        lost = called(tools, "find_book", title="Emma").failure
+        assert lost in (CallFailure.UNAVAILABLE, CallFailure.TIMED_OUT)
+        tools.close()
+    finally:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (("no-such-program",), "no-such-program"),
+        ((sys.executable, "-c", "raise SystemExit('no licence')"), "no licence"),
+    ],
+)
+def test_a_server_that_cannot_be_started_is_named(command: tuple[str, ...], said: str) -> None:
+    with pytest.raises(SimulatorError, match=said):
+        McpTools(McpServer(command, seconds=5))
+
+
+@pytest.mark.parametrize("value", [3, {}, {"command": "python"}, {"url": 1}, {"port": 1}])
+def test_a_table_that_names_no_server_is_refused(value: object) -> None:
+    with pytest.raises(HvrError, match=r"mcp needs|has a command"):
+        open_server(value, Path(), "world.toml")
