@@ -1,7 +1,7 @@
 """What the navigation graph costs: calls taken in, tools added, memory, search, retraining.
 
     python benchmarks/toolworld_cost.py [--part updates|search|retrain|log] [--sizes 1000,10000]
-        [--tools 100000 --links 1000000] [--train-tools 1000] [--threads 2]
+        [--tools 100000 --links 1000000] [--train-tools 1000] [--threads 1]
 
 Graphs are GENERATED, with seed 0: tool i takes one to three parameters near i and gives one to
 three a little further on; one tool in fifty gives a parameter that a thousand others take. Calls go
@@ -261,7 +261,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--links", type=int, default=1_000_000, help="of the largest graph")
     parser.add_argument("--goals", type=int, default=10, help="searched at each size")
     parser.add_argument("--train-tools", type=int, default=1000)
-    parser.add_argument("--threads", type=int, default=2, help="of torch")
+    parser.add_argument(
+        "--threads", type=int, default=1, help="of torch; these networks are too small for more"
+    )
     options = parser.parse_args(arguments)
     sizes = [int(size) for size in options.sizes.split(",")]
     parts = options.part or PARTS

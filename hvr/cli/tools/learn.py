@@ -51,13 +51,19 @@ def run(args: argparse.Namespace) -> int:
         DataFileError: a file cannot be read or written.
         MissingExtraError: the method or the encoder needs a package that is not installed.
     """
+    from hvr.extras import need_gnn
     from hvr.navigation.opening import catalogue_of
-    from hvr.navigation.prediction.learning import METHODS, learnt_links
+    from hvr.navigation.prediction.learning import METHODS, WITHOUT_TRAINING, learnt_links
     from hvr.navigation.prediction.predicted import known_method, write_links
     from hvr.navigation.prediction.vectors import node_vectors
     from hvr.retrieval.text_vectors import TextVectors
 
-    known_method(args.method, METHODS)
+    if known_method(args.method, METHODS) not in WITHOUT_TRAINING:
+        need_gnn()
+        import torch
+
+        # The networks are small: threads that wait for each other make training slower.
+        torch.set_num_threads(1)
     if not args.log:
         raise UsageError("give a log of calls with --log")
     if args.out is not None:

@@ -22,6 +22,9 @@ from hvr.navigation.prediction.vectors import Matrix, NodeVectors
 METHODS = ("pairs", "logistic", "sgc", "hgt", "counted", "adamic-adar", "cosine")
 """What predicts, the default first; docs/results/toolworlds.md compares them."""
 
+WITHOUT_TRAINING = frozenset(("counted", "adamic-adar", "cosine"))
+"""Those that need no network, and so no extra."""
+
 FEWEST = 5
 """Hidden links without which nothing is said of how good a method is."""
 
