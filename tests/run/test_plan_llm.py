@@ -313,7 +313,7 @@ def test_a_model_that_only_talks_leaves_a_clear_statement(
         )  # fmt: skip
     assert (ended.code, ended.err) == (1, "")
     # What the verifier says of a plan without steps comes between this and the model's account.
-    assert any(line.startswith("goal not reached: ") for line in ended.out.splitlines()[-3:])
+    assert any(line.startswith("goal not reached: ") for line in ended.out.splitlines()), ended.out
     task = json.loads((folder / "task.json").read_text(encoding="utf-8"))
     assert task["reached"] is False and task["verdict"]
     assert {e["answer"]["text"] for e in exchanges(folder) if e["purpose"] != "select"} == {answer}
