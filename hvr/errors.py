@@ -46,7 +46,7 @@ Signals are plain exceptions that are caught in the room that raises them:
 
 ActionFailedError     [hvr.envs.kitchen.actions.common]  becomes an event without success
 BadRequestError       [hvr.envs.kitchen.actions.table]   becomes an event with an error code
-_RefusedError         [hvr.envs.thor.skills]                  becomes the outcome of a skill
+_RefusedError         [hvr.envs.thor.skills]             becomes the outcome of a skill
 ProcessEndedError     [hvr.envs.thor.client]             becomes a SimulatorError
 RefusedError          [hvr.stand_in.scope]               becomes a reply to the client
 _TakenError           [hvr.run.folder]                   becomes a DataFileError or another name
