@@ -22,10 +22,10 @@ from hvr.verifier.judgement.edits import difference
 from hvr.verifier.judgement.fit import Trial, change_rule, fit_judge
 from hvr.verifier.judgement.judge import Judge
 from hvr.verifier.judgement.judge_file import load_judge, save_judge
-from hvr.verifier.judgement.moves import MoveRegression
 from hvr.verifier.judgement.opinion import PlanOpinion
 from hvr.verifier.judgement.past_plans import PastPlans
 from hvr.verifier.judgement.posterior import Case, expected_agreements, fit_weights, probabilities
+from hvr.verifier.judgement.regression import PlanRegression
 from hvr.verifier.tool_embeddings import ToolEmbeddings
 from hvr.verifier.verifier import Verifier
 from tests.verifier.small_world import HashEncoder, small_plans, small_tools, tiny_config
@@ -61,15 +61,19 @@ def test_a_request_left_out_is_predicted_as_by_a_fit_without_it(size: int) -> No
     vectors = rng.standard_normal((size, 4)).astype(np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     alike = vectors @ vectors.T
-    moves = [[(int(a), int(b)) for a, b in rng.integers(0, 3, (2, 2))] for _ in range(size)]
+    plans = [tuple(map(int, rng.integers(0, 3, rng.integers(1, 4)))) for _ in range(size)]
+    moves = [list(itertools.pairwise((3, *p, 3))) for p in plans]
     left_out = size // 2
     rest = [i for i in range(size) if i != left_out]
-    whole = MoveRegression(alike, moves)
-    others = MoveRegression(alike[np.ix_(rest, rest)], [moves[i] for i in rest])
-    by_all = whole.log_odds(alike[left_out], left_out)
-    by_rest = others.log_odds(alike[left_out][rest])
-    for move, place in others.places.items():
-        assert by_all[whole.places[move]] == pytest.approx(by_rest[place], abs=2e-2)
+    whole = PlanRegression(alike, plans, moves, 3)
+    others = PlanRegression(
+        alike[np.ix_(rest, rest)], [plans[i] for i in rest], [moves[i] for i in rest], 3
+    )
+    by_all = whole.predict(alike[left_out], left_out)
+    by_rest = others.predict(alike[left_out][rest])
+    for move, place in by_rest.places.items():
+        assert by_all.moves[by_all.places[move]] == pytest.approx(by_rest.moves[place], abs=2e-2)
+    assert by_all.tools == pytest.approx(by_rest.tools, abs=2e-2)
 
 
 def test_plans_of_like_requests_by_hand() -> None:

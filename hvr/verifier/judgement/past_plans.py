@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from hvr.values import cached_property
-from hvr.verifier.judgement.moves import LEAST, MoveRegression
+from hvr.verifier.judgement.regression import PlanRegression, Prediction
 from hvr.verifier.judgement.words import BagOfWords
 from hvr.verifier.tool_embeddings import Floats, ToolEmbeddings
 
@@ -69,11 +69,11 @@ class PastPlans:
         return list(itertools.pairwise((self.end, *plan, self.end)))
 
     @cached_property
-    def regression(self) -> MoveRegression:
-        """Predicts the moves of a plan for a request."""
+    def regression(self) -> PlanRegression:
+        """Predicts what the plan for a request is like."""
         alike = (1 - WORD_WEIGHT) * (self.vectors @ self.vectors.T)
         alike += WORD_WEIGHT * (self._words @ self._words.T)
-        return MoveRegression(alike, [self.moves(p) for p in self.plans])
+        return PlanRegression(alike, self.plans, [self.moves(p) for p in self.plans], self.end)
 
     def likeness(self, request: str) -> tuple[Floats, Floats]:
         """Return how like the requests are to another (requests,), and its embedding (size,)."""
@@ -181,15 +181,9 @@ class Expectation:
         return sum(float(self.next_log_probs(a)[b]) for a, b in self.past.moves(plan))
 
     @cached_property
-    def _move_log_odds(self) -> Floats:
-        return self.past.regression.log_odds(self.likeness, self._left_out)
-
-    def moves(self, plan: Tools) -> float:
-        """Return the log-odds of the moves of a plan, by regression on the request."""
-        places = self.past.regression.places
-        found = [places.get(m) for m in set(self.past.moves(plan))]
-        known = float(self._move_log_odds[[p for p in found if p is not None]].sum())
-        return known + found.count(None) * math.log(LEAST / (1 - LEAST))
+    def predicted(self) -> Prediction:
+        """Moves, tools and length of the plan, by regression on the request."""
+        return self.past.regression.predict(self.likeness, self._left_out)
 
     def seen(self, plan: Tools) -> float:
         """Return the smoothed log P(plan | r) of past plans."""
