@@ -1,6 +1,7 @@
 """The graph neural network and the judge on wrong plans of every kind.
 
-    python benchmarks/gnn_verifier.py [--part kinds|ablations] [--seeds 3] [--threads 2]
+    python benchmarks/gnn_verifier.py [--part kinds|ablations] [--verifier judge|paper|more]
+        [--seeds 3] [--threads 2]
         [--data FOLDER] [--train SPLIT] [--plans SPLIT] [--links whole|seen] [--paper-size]
 
 Trains on the training plans; everything is measured on plans held out, on which nothing is chosen.
@@ -55,7 +56,7 @@ def main() -> int:
     parser.add_argument("--part", choices=("kinds", "ablations"), default="kinds")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--verifier", choices=("judge", "paper", "more"), action="append", help=(
-        "of --part kinds: the judge, the network with the paper's negatives or with more"))  # fmt: skip
+        "of kinds: the judge, the network with the paper's negatives, with more"))  # fmt: skip
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--paper-size", action="store_true")
     args = parser.parse_args()

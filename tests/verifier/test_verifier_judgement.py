@@ -71,8 +71,7 @@ def test_a_request_left_out_is_predicted_as_by_a_fit_without_it(size: int) -> No
     )
     by_all = whole.predict(alike[left_out], left_out)
     by_rest = others.predict(alike[left_out][rest])
-    for move, place in by_rest.places.items():
-        assert by_all.moves[by_all.places[move]] == pytest.approx(by_rest.moves[place], abs=2e-2)
+    assert by_all.moves == pytest.approx(by_rest.moves, abs=2e-2)
     assert by_all.tools == pytest.approx(by_rest.tools, abs=2e-2)
 
 
@@ -87,14 +86,6 @@ def test_plans_of_like_requests_by_hand() -> None:
     left_out = past.expect("pay hotel", left_out=1)
     assert left_out.times((2,)) == 0 and left_out.plans.get((2,), 0.0) == 0
     assert left_out.moved(past.end, 2) == 0 and past.expect("x").moved(past.end, 2) == 1
-
-
-@given(SMALL)
-@settings(max_examples=30, deadline=None)
-def test_what_follows_a_tool_is_a_distribution(made: tuple[int, ...]) -> None:
-    past = PastPlans(embedded(), ["please pay", "please book"], [made, (1, 2)])
-    rows = past.expect("please pay", left_out=0).next_log_probs(made[0])
-    assert float(np.exp(rows).sum()) == pytest.approx(1, abs=1e-3)
 
 
 @given(SMALL, SMALL)

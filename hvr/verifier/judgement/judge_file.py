@@ -70,15 +70,6 @@ def save_judge(judge: Judge, verifier: Verifier, folder: Path) -> None:
     save(verifier, folder, name, parts)
 
 
-def has_judge(folder: Path) -> bool:
-    """Say whether the verifier in a folder has a judge.
-
-    Raises:
-        DataFileError: there is no verifier, or it is damaged.
-    """
-    return head_of(folder).get("judge") is not None
-
-
 def load_judge(folder: Path, verifier: Verifier) -> Judge:
     """Read a judge.
 

@@ -11,7 +11,7 @@ another fit: y_i - α_i / (K + λI)⁻¹_ii, with α = (K + λI)⁻¹ Y.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +24,7 @@ RIDGE = 0.1
 """λ; chosen on training plans left out."""
 LEAST = 2e-3
 """Bound of predictions from 0 and 1, and the prediction for a move that was never made."""
+_LEAST_ODDS = math.log(LEAST / (1 - LEAST))
 
 Move = tuple[int, int]
 
@@ -33,22 +34,18 @@ class Prediction:
     """What is predicted of the plan for one request.
 
     Args:
-        places: of the moves that were ever made.
-        moves: log-odds of each.
+        moves: log-odds of each move (tools + 1, tools + 1).
         tools: log-odds that a tool is called (tools,).
         steps: their number.
     """
 
-    places: Mapping[Move, int]
     moves: Floats
     tools: Floats
     steps: float
 
     def of_moves(self, made: Iterable[Move]) -> float:
         """Return the sum of the log-odds of moves."""
-        found = [self.places.get(m) for m in set(made)]
-        known = float(self.moves[[p for p in found if p is not None]].sum())
-        return known + found.count(None) * math.log(LEAST / (1 - LEAST))
+        return float(sum(self.moves[move] for move in set(made)))
 
     def of_tools(self, called: Iterable[int]) -> float:
         """Return the sum of the log-odds of tools."""
@@ -73,11 +70,12 @@ class PlanRegression:
         tools: int,
     ) -> None:
         made = [set(some) for some in moves]
-        self._places = {m: i for i, m in enumerate(sorted(set().union(*made)))}
-        size = len(self._places)
+        places = {m: i for i, m in enumerate(sorted(set().union(*made)))}
+        self._places = np.array(list(places), np.int64).reshape(-1, 2).T
+        self._tools, size = tools, len(places)
         self._targets = np.zeros((len(plans), size + tools + 1), dtype=np.float32)
         for row, some, plan in zip(self._targets, made, plans, strict=True):
-            row[[self._places[m] for m in some]] = 1
+            row[[places[m] for m in some]] = 1
             row[[size + t for t in plan]] = 1
             row[-1] = len(plan)
         # What is drawn to 0 where a request is unlike all others is the difference from the usual.
@@ -102,6 +100,7 @@ class PlanRegression:
             predicted = np.exp(INVERSE_TEMPERATURE * (likeness - 1)) @ self._alpha
         q = np.clip(predicted[:-1], LEAST, 1 - LEAST)
         odds = np.log(q / (1 - q)).astype(np.float32)
-        size = len(self._places)
-        steps = self._usual + float(predicted[-1])
-        return Prediction(self._places, odds[:size], odds[size:], steps)
+        every = np.full((self._tools + 1, self._tools + 1), _LEAST_ODDS, np.float32)
+        size = self._places.shape[1]
+        every[tuple(self._places)] = odds[:size]
+        return Prediction(every, odds[size:], self._usual + float(predicted[-1]))

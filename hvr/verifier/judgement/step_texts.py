@@ -6,6 +6,7 @@ words. And what a request asks for first is mostly done first.
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Iterable, Sequence
@@ -48,7 +49,7 @@ class StepTexts:
     def counts(self) -> Floats:
         """1, and the numbers, names and other words of the steps that the request lacks or has."""
         has = set(self.request)
-        found = np.zeros(7)
+        found = np.zeros(7, np.float32)
         found[0] = 1
         for word, kind in {w for step in self.steps for w in step}:
             if kind != _OF_TOOL:
@@ -61,7 +62,7 @@ class StepTexts:
         first = {word: i for i, word in reversed(list(enumerate(self.request)))}
         said = ([first[w] for w, _ in step if w in first] for step in self.steps)
         places = [sum(some) / len(some) for some in said if some]
-        back = sum(max(0.0, a - b) for a, b in zip(places, places[1:], strict=False))
+        back = sum(max(0.0, a - b) for a, b in itertools.pairwise(places))
         return back / max(len(self.request), 1)
 
     def strange(self, step: int) -> list[str]:
