@@ -48,6 +48,8 @@ BLOCKS = 12
 """Parts of the changes of a kind, by expected gain, each of which must be a gain."""
 LEAST_CHANGES = 15
 """Changes in a part at least."""
+LEAST_PLANS = 40
+"""Plans whose drafts were changed, below which no kind of change is trusted."""
 FLAG_PRECISION = 0.6
 """Share of flagged steps, and links, that are to be wrong."""
 FAR_QUANTILE = 0.01
@@ -248,9 +250,10 @@ def _least_gain(changed: Sequence[Trial], credit: float) -> tuple[float, float]:
     """Return the expected gain from which changes are a gain, and what is left of a credit.
 
     Changes are ordered by expected gain and cut into blocks. From the highest on, a block is taken
-    while what was gained up to it is above 0 by `CONFIDENCE` standard errors, the block itself is a
-    gain on average, and the requests for which no past plan is right lose no more than the credit,
-    within `TOLERANCE` standard errors.
+    while what was gained up to it is above 0 by `CONFIDENCE` standard errors (drafts of one plan
+    count as one), the block itself is a gain on average, and the requests for which no past plan is
+    right lose no more than the credit, within `TOLERANCE` standard errors. Up to the last block
+    there must be changes of `LEAST_PLANS` plans.
 
     Args:
         changed: trials of one kind of change.
@@ -259,18 +262,21 @@ def _least_gain(changed: Sequence[Trial], credit: float) -> tuple[float, float]:
     order = sorted(changed, key=lambda t: -t.opinion.gain)
     gains = np.array([_gain(t) for t in order])
     new = np.array([t.new for t in order], bool)
+    plans = np.array([t.plan for t in order], int)
     least, left = math.inf, credit
     size = max(len(order) // BLOCKS, LEAST_CHANGES)
     for start in range(0, len(order) - size + 1, size):
         end = start + size if len(order) - start >= 2 * size else len(order)
-        so_far = gains[:end]
-        surely = so_far.mean() > CONFIDENCE * so_far.std() / math.sqrt(end)
-        on_new = so_far[new[:end]]
+        kept, place = np.unique(plans[:end], return_inverse=True)
+        so_far = np.bincount(place, gains[:end])
+        surely = so_far.mean() > CONFIDENCE * so_far.std() / math.sqrt(len(kept))
+        on_new = gains[:end][new[:end]]
         balance = credit + float(on_new.sum())
         doubt = TOLERANCE * float(np.sqrt((on_new**2).sum()))
         if not (surely and gains[start:end].mean() > 0 and balance + doubt >= 0):
             break
-        least, left = order[end - 1].opinion.gain, max(balance, 0.0)
+        if len(kept) >= LEAST_PLANS:
+            least, left = order[end - 1].opinion.gain, max(balance, 0.0)
     return least, left
 
 
