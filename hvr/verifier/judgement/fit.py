@@ -109,9 +109,23 @@ def fit_judge(
     if len(usable) < MIN_PLANS:
         return Judge(past, None)
     drawn = simulated(past, errors or PlannerErrors(), seed, progress)
+    return judge_of(past, usable, drawn, seed)
+
+
+def judge_of(
+    past: PastPlans, plans: Sequence[ToolPlan], drawn: Sequence[Trial], seed: int = 0
+) -> Judge:
+    """Return the judge that simulated drafts give.
+
+    Args:
+        past: the true plans.
+        plans: the same, with their steps.
+        drawn: of `simulated`.
+        seed: of the steps that are taken for another request's.
+    """
     used = np.ones(len(FEATURES))
     trials = cross_fitted(drawn, used)
-    back = np.array([_backwards(embeddings, t, usable[t.plan]) for t in trials])
+    back = np.array([_backwards(past.embeddings, t, plans[t.plan]) for t in trials])
     slope, intercept, order = _calibration(trials, back)
     nearness = [t.opinion.expected.nearness for t in trials]
     return Judge(
@@ -121,7 +135,7 @@ def fit_judge(
         Thresholds(0.5, *_flags(trials)),
         change_rule(trials),
         FAR * float(np.quantile(nearness, FAR_QUANTILE)),
-        TextModel(fit_counts(past, usable, seed), order, float(back.mean())),
+        TextModel(fit_counts(past, plans, seed), order, float(back.mean())),
     )
 
 
