@@ -38,7 +38,7 @@ from hvr.engines.registry import EngineChoice
 ENGINES = ("here", "processes", "ray", "ray-killed")
 _UNEQUAL = ("seconds", "pid", "date")
 """What differs between two runs of the same cell."""
-_BENCH = (("LLM", ("T1", "T2", "T4", "T5")), ("HVR", ("T2",)))
+_BENCH = (("LLM", ("T1", "T2")),)
 """Settings and tasks of the cells: those that take the least time."""
 
 
