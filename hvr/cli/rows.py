@@ -104,8 +104,7 @@ def _write(
             yield row.texts
 
     options, engine = how
-    in_this_process = engine.name in (None, "here") and engine.jobs == 1
-    for judged in stream(texts(), options, None if in_this_process else engine):
+    for judged in stream(texts(), options, None if engine.in_this_process else engine):
         line = _line(ahead.popleft(), judged)
         outcomes.add(line["outcome"])
         target.write(json.dumps(line).encode() + b"\n")

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing.synchronize import Event
+from multiprocessing.connection import Connection
 from typing import Any, TypeVar
 
 from hvr.engines.contract import TRIES, DoneCell, LostCellError, drive
@@ -33,7 +33,7 @@ class Processes:
         self._start = start
         # A fresh interpreter for each worker: forking a process with threads is not safe.
         self._context = multiprocessing.get_context("spawn")
-        self._stop = self._context.Event()
+        self._alive, self._stop = self._context.Pipe(duplex=False)
         self._pool: ProcessPoolExecutor | None = None
 
     def run(
@@ -44,9 +44,10 @@ class Processes:
             yield from drive(_Work(self, function), cells, self.width, ordered=ordered)
         except BaseException:
             # What is under way may take hours, and nobody waits for it any more.
-            self._stop.set()
+            self._stop.close()
             self.close()
-            self._stop = self._context.Event()
+            self._alive.close()
+            self._alive, self._stop = self._context.Pipe(duplex=False)
             raise
 
     def close(self) -> None:
@@ -99,7 +100,7 @@ class Processes:
         raise LostCellError("a worker process died (out of memory?)")
 
     def _new(self, width: int) -> ProcessPoolExecutor:
-        given = (self._stop, os.getpid(), self._start)
+        given = (self._alive, os.getpid(), self._start)
         return ProcessPoolExecutor(width, self._context, _begin, given)
 
 
@@ -123,15 +124,23 @@ class _Work:
             return self._engine.again(self._function, cell)
 
 
-def _begin(stop: Event, parent: int, start: Callable[[], None] | None) -> None:
-    """In a worker: leave Ctrl-C to the parent, and end when it says so or is gone."""
+def _begin(alive: Connection, parent: int, start: Callable[[], None] | None) -> None:
+    """In a worker: leave Ctrl-C to the parent, and end when it says so or is gone.
+
+    Args:
+        alive: a pipe whose other end the parent has, and closes; unlike with an event, it need not
+            wait for those that hear of it, which may be dead.
+        parent: number of its process.
+        start: called first.
+    """
     leave_interrupts_to_parent()
     if start is not None:
         start()
 
     def watch() -> None:
-        # A cell may wait minutes for a model, and a killed parent cannot say anything.
-        while not stop.wait(_WATCH_SECONDS) and os.getppid() == parent:
+        # A cell may wait minutes for a model, and a killed parent cannot say anything; where a
+        # process was forked from it, that has the other end of the pipe, too.
+        while not alive.poll(_WATCH_SECONDS) and os.getppid() == parent:
             pass
         os._exit(1)
 

@@ -107,6 +107,16 @@ def test_where_no_process_can_be_started_cells_are_lost(monkeypatch: pytest.Monk
         assert all(f.value for f in engine.run(cells.square, range(3)))
 
 
+@pytest.mark.slow
+def test_whoever_stops_listening_to_dead_processes_does_not_wait(tmp_path: Path) -> None:
+    with closing(EngineChoice("processes", jobs=2).open()) as engine:
+        done = engine.run(cells.deadly, [(n, str(tmp_path)) for n in (0, 1, 3, 4, 2, 6)])
+        assert len(list(islice(done, 3))) == 3
+        engine.close()  # its processes end
+        done.close()  # type: ignore[attr-defined]
+        assert len(list(engine.run(cells.square, range(3)))) == 3
+
+
 def test_an_engine_is_chosen_by_name_or_by_the_number_of_jobs() -> None:
     assert type(EngineChoice().open()).__name__ == "Here"
     assert type(EngineChoice(jobs=3).open(cells=1)).__name__ == "Here"
