@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hvr.cli import arguments
-from hvr.cli.engine_options import add_engine_options, engine_choice
+from hvr.cli.engine_options import add_engine_options, other_engine
 from hvr.cli.settings import read_settings
 from hvr.cli.streams import use_utf8
 from hvr.errors import UsageError
@@ -76,7 +76,7 @@ class _Request(Value):
     exit_zero: bool
     quiet: bool
     watch: bool
-    engine: EngineChoice
+    engine: EngineChoice | None
     rules_url: str
     options: BatchOptions
 
@@ -227,7 +227,7 @@ def _request(given: argparse.Namespace) -> _Request:
         exit_zero=chosen("exit_zero", False),
         quiet=chosen("quiet", False),
         watch=given.watch,
-        engine=engine_choice(given),
+        engine=other_engine(given),
         rules_url=settings.get("rules_url", ""),
         options=BatchOptions(
             tolerance=chosen("tolerance", None),
@@ -285,8 +285,7 @@ def _validate(request: _Request) -> int:
         check_plot(request.plot, suite)
     outcomes: Counter[Outcome] = Counter()
     try:
-        engine = None if request.engine.in_this_process else request.engine
-        results = judge_suite(suite, request.options, engine=engine)
+        results = judge_suite(suite, request.options, engine=request.engine)
     except UnusableModelError as error:
         return _refused(request, error, outcomes)
     if request.plot is not None:

@@ -55,11 +55,6 @@ class EngineChoice:
             raise UsageError("an address is of a cluster: name the engine, such as ray",
                              field="address")  # fmt: skip
 
-    @property
-    def in_this_process(self) -> bool:
-        """Whether it is this process that does the cells."""
-        return self.name == "here" or (self.name is None and self.jobs == 1)
-
     def open(self, cells: int | None = None) -> Engine:
         """Return the engine; it is to be closed.
 
