@@ -85,6 +85,12 @@ def is_forbidden(wanted: Wanted) -> bool:
     return any(place not in types[thing].placeable_in for thing, place in pairs)
 
 
+@lru_cache(maxsize=1)
+def kitchen_ontology() -> Ontology:
+    """What a goal over hvr's kitchen is written by."""
+    return load_world("kitchen").scene_ontology
+
+
 def goal_of(wanted: Wanted, ontology: Ontology) -> str:
     """The goal over the domain of the scene's world."""
     target = _pddl_type(wanted.target, ontology)

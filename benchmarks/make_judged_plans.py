@@ -24,7 +24,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from alfred_goals import goal_of
+from alfred_goals import goal_of, kitchen_ontology
 from alfred_judge import DATA, Wanted, read
 from conditions import conditions
 from inputs import measured, records
@@ -47,7 +47,11 @@ _SEEDS = 17
 def from_alfred(record: Mapping[str, Any], seeds: int) -> list[Case]:
     """Return the cases of one demonstration."""
     wanted = Wanted.of(record)
-    shown = read_demonstration(record, goal_of(wanted)) if wanted is not None else None
+    shown = (
+        read_demonstration(record, goal_of(wanted, kitchen_ontology()))
+        if wanted is not None
+        else None
+    )
     if shown is None:
         return []
     case = Case(

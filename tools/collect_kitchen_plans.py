@@ -39,7 +39,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "benchmarks"))
 
-from alfred_goals import goal_of
+from alfred_goals import goal_of, kitchen_ontology
 from alfred_judge import DATA, Wanted, read
 from kitchen_wordings import FOOD, said
 from side_by_side import add_options, chosen, results
@@ -378,7 +378,7 @@ def requests_of(record: Mapping[str, Any], records: Sequence[Mapping[str, Any]])
         if goal is not None:
             texts = tuple(" ".join(a["task_desc"].split()) for a in one["annotations"])
             requests.append(Request(f"{record['id']} {one['id']}", "alfred", texts,
-                                    goal_of(goal)))  # fmt: skip
+                                    goal_of(goal, kitchen_ontology())))  # fmt: skip
     return requests
 
 
