@@ -138,3 +138,29 @@ def test_without_ray_one_line_names_the_extra(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(MissingExtraError, match=r"hvr\[ray\]"):
         EngineChoice("ray").open()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_spec("ray") is None, reason="needs the extra ray")
+@pytest.mark.filterwarnings("ignore")
+def test_a_machine_that_is_killed_loses_nothing_and_nothing_comes_twice(tmp_path: Path) -> None:
+    import ray
+    from ray.cluster_utils import Cluster
+
+    machines = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
+    other = machines.add_node(num_cpus=1)
+    try:
+        with closing(EngineChoice("ray", address=machines.address).open()) as engine:
+            numbers = []
+            for done in engine.run(cells.lasting, [(n, str(tmp_path)) for n in range(24)]):
+                numbers.append(done.number)
+                assert done.value == done.number
+                if len(numbers) == 6:
+                    machines.remove_node(other, allow_graceful=False)
+    finally:
+        ray.shutdown()
+        machines.shutdown()
+    assert sorted(numbers) == list(range(24))
+    finished = [len(list(tmp_path.glob(f"finished-{n}-*"))) for n in range(24)]
+    # What was under way on the machine may have been finished when it died, unseen.
+    assert min(finished) == 1 and sum(finished) <= 24 + 4

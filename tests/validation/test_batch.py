@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from fractions import Fraction
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -157,6 +158,15 @@ def test_a_worker_that_dies_costs_only_its_plan() -> None:
     assert outcomes(results)[4:] == [("good.plan", "valid")] * 20
     assert "a worker process died" in results[2].report.reason
     assert results[2].rule == "HVR005"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_spec("ray") is None, reason="needs the extra ray")
+@pytest.mark.filterwarnings("ignore")
+def test_files_are_judged_on_a_cluster() -> None:
+    files = [*expand(["plans"]), "plans/none.plan"] * 3
+    alone = [result.replace(seconds=0) for result in on(EngineChoice("here"), files)]
+    assert [result.replace(seconds=0) for result in on(EngineChoice("ray"), files)] == alone
 
 
 def test_running_out_of_depth_or_memory_is_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
