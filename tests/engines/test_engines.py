@@ -134,6 +134,13 @@ def test_what_cannot_be_chosen() -> None:
         EngineChoice(address="auto")
 
 
+@pytest.mark.skipif(find_spec("ray") is None, reason="needs the extra ray")
+@pytest.mark.parametrize("address", ["127.0.0.1:1", "ray://127.0.0.1:1", "127.0.0.1:port"])
+def test_where_there_is_no_cluster_nobody_waits(address: str) -> None:
+    with pytest.raises(UsageError, match=f"no Ray cluster can be used at {address}: "):
+        EngineChoice("ray", address=address).open()
+
+
 def test_without_ray_one_line_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(MissingExtraError, match=r"hvr\[ray\]"):
