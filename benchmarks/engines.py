@@ -1,6 +1,6 @@
 """The same work on every engine: equal results, plans and cells a second, memory, a lost machine.
 
-    python benchmarks/engines.py --plans 10000 100000 1000000      # validation
+    python benchmarks/engines.py --plans 10000 1000000 --steps 5 20 100      # validation
     python benchmarks/engines.py --cells 2000 --save FOLDER        # hvr bench, SIMULATED models
     python benchmarks/engines.py --empty 10000                     # what an engine itself costs
     python benchmarks/engines.py --plans 100000 --engines here ray-killed
@@ -25,7 +25,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager, nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from threading import Timer
 from typing import Any
@@ -76,12 +76,12 @@ def empty(count: int, choice: EngineChoice) -> Iterable[str]:
             yield f"{done.value}{done.lost}"
 
 
-def plans(count: int, choice: EngineChoice) -> Iterable[str]:
-    """The verdicts about plans of 20 steps."""
+def plans(count: int, choice: EngineChoice, steps: int = 20) -> Iterable[str]:
+    """The verdicts about plans."""
     from hvr.validation import stream
 
     engine = None if choice.name == "here" else choice
-    for judged in stream(rows(count, 20), engine=engine):
+    for judged in stream(rows(count, steps), engine=engine):
         yield json.dumps(judged.to_json(), sort_keys=True)
 
 
@@ -135,12 +135,19 @@ class Case:
         count: cells or plans.
         engine: one of `ENGINES`.
         part: of the work; its cells are others than those of another part.
+        steps: of each plan; 0 where there is none.
     """
 
     work: str
     count: int
     engine: str
     part: int
+    steps: int
+
+    @property
+    def name(self) -> str:
+        """What the table calls the work."""
+        return f"{self.work} of {self.steps} steps" if self.steps else self.work
 
 
 def measure(case: Case, given: argparse.Namespace) -> dict[str, Any]:
@@ -150,12 +157,12 @@ def measure(case: Case, given: argparse.Namespace) -> dict[str, Any]:
     place = cluster(given.nodes + (kill is not None), kill) if on_ray else nullcontext()
     jobs = {"here": 1, "processes": given.nodes}.get(case.engine, 0)
     choice = EngineChoice("ray" if on_ray else case.engine, jobs)
-    part = {"part": case.part} if case.work == "cells" else {}
+    more = {"cells": {"part": case.part}, "plans": {"steps": case.steps}}.get(case.work, {})
     digest = hashlib.sha256()
     results = 0
     with place:
         start = time.perf_counter()
-        for text in WORK[case.work](case.count, choice, **part):
+        for text in WORK[case.work](case.count, choice, **more):
             digest.update(text.encode())
             results += 1
         seconds = time.perf_counter() - start
@@ -168,39 +175,38 @@ def measure(case: Case, given: argparse.Namespace) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def planned(given: argparse.Namespace) -> Iterator[Case]:
-    """Yield all cases: part by part, so that all engines meet the same minutes of the machine."""
+def planned(given: argparse.Namespace) -> Iterator[list[list[Case]]]:
+    """Yield the cases of each row of the table: for each engine its parts."""
     for work in WORK:
         for count in getattr(given, work):
             size = given.part if work == "cells" else count
-            for part in range(-(-count // size)):
-                for engine in given.engines:
-                    yield Case(work, min(size, count - part * size), engine, part)
+            parts = [(p, min(size, count - p * size)) for p in range(-(-count // size))]
+            for steps in given.steps if work == "plans" else (0,):
+                yield [
+                    [Case(work, part, engine, number, steps) for number, part in parts]
+                    for engine in given.engines
+                ]
 
 
 def table(given: argparse.Namespace, rows: dict[Case, dict[str, Any]]) -> Iterator[str]:
     """Yield lines about what was measured, the parts of a work together."""
     yield "| work | count | engine | seconds | a second | memory of the driver, MiB | results |"
     yield "| --- | ---: | --- | ---: | ---: | ---: | --- |"
-    for work in WORK:
-        for count in getattr(given, work):
-            size = given.part if work == "cells" else count
-            parts = range(-(-count // size))
-            first: list[str] | None = None
-            for engine in given.engines:
-                wanted = [Case(work, min(size, count - p * size), engine, p) for p in parts]
-                found = [rows[case] for case in wanted if case in rows]
-                if not found:
-                    continue
-                seconds = sum(row["seconds"] for row in found)
-                done = sum(row["count"] for row in found)
-                digests = [row["digest"] for row in found]
-                first = first or digests
-                same = "the same" if digests == first[: len(digests)] else "DIFFERENT"
-                yield (
-                    f"| {work} | {done:,} | {engine} | {seconds:.1f} | {done / seconds:,.0f} | "
-                    f"{max(row['memory'] for row in found):.0f} | {same} |"
-                )
+    for engines in planned(given):
+        first: list[str] | None = None
+        for wanted in engines:
+            found = [rows[case] for case in wanted if case in rows]
+            if not found:
+                continue
+            seconds = sum(row["seconds"] for row in found)
+            done = sum(row["count"] for row in found)
+            digests = [row["digest"] for row in found]
+            first = first or digests
+            same = "the same" if digests == first[: len(digests)] else "DIFFERENT"
+            yield (
+                f"| {wanted[0].name} | {done:,} | {wanted[0].engine} | {seconds:.1f} | "
+                f"{done / seconds:,.0f} | {max(row['memory'] for row in found):.0f} | {same} |"
+            )
 
 
 def options() -> argparse.Namespace:
@@ -214,7 +220,8 @@ def options() -> argparse.Namespace:
     parser.add_argument("--part", type=int, default=500, help="cells of a bench at a time")
     parser.add_argument("--save", type=Path, metavar="FOLDER", help="keep what is measured")
     parser.add_argument("--stop-after", type=float, metavar="SECONDS", default=float("inf"))
-    parser.add_argument("--one", nargs=4, help=argparse.SUPPRESS)
+    parser.add_argument("--steps", type=int, nargs="+", default=[20], help="of each plan")
+    parser.add_argument("--one", nargs=5, help=argparse.SUPPRESS)
     return parser.parse_args()
 
 
@@ -222,8 +229,8 @@ def main() -> None:
     """Measure what is not measured yet, and print the table."""
     given = options()
     if given.one:
-        work, count, engine, part = given.one
-        print(json.dumps(measure(Case(work, int(count), engine, int(part)), given)))
+        work, count, engine, part, steps = given.one
+        print(json.dumps(measure(Case(work, int(count), engine, int(part), int(steps)), given)))
         return
     print(f"{conditions()}; {given.nodes} processes, {given.nodes} nodes of the cluster\n")
     rows: dict[Case, dict[str, Any]] = {}
@@ -232,15 +239,18 @@ def main() -> None:
         kept.parent.mkdir(parents=True, exist_ok=True)
         for line in kept.read_text("utf-8").splitlines() if kept.is_file() else ():
             row = json.loads(line)
-            rows[Case(row["work"], row["count"], row["engine"], row["part"])] = row
+            rows[Case(*(row[field.name] for field in fields(Case)))] = row
     start = time.perf_counter()
-    for case in planned(given):
+    # Part by part, so that all engines meet the same minutes of the machine.
+    for case in (
+        case for row in planned(given) for part in zip(*row, strict=True) for case in part
+    ):
         if case in rows:
             continue
         if time.perf_counter() - start > given.stop_after:
             print("stopped before the end: the same command goes on\n")
             break
-        words = ["--one", case.work, str(case.count), case.engine, str(case.part)]
+        words = ["--one", case.work, str(case.count), case.engine, str(case.part), str(case.steps)]
         words += ["--nodes", str(given.nodes), "--kill-after", str(given.kill_after)]
         done = subprocess.run([sys.executable, __file__, *words], check=True,
                               stdout=subprocess.PIPE, text=True)  # fmt: skip

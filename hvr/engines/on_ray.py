@@ -26,8 +26,8 @@ class OnRay:
     Ray begins a task again, elsewhere, whose process or machine died.
 
     Args:
-        address: of a cluster, `auto` or `ray://HOST:10001`; None starts one on this machine, or
-            uses the one of RAY_ADDRESS.
+        address: of a cluster, `auto` or `ray://HOST:10001`; None for the one of RAY_ADDRESS, else
+            one that runs on this machine, else a new one.
         width: most cells under way; None for twice the processors of the cluster at the start.
         start: called first in each process; a function of a module.
 
