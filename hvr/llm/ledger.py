@@ -70,12 +70,16 @@ class Ledger:
 
 
 @contextmanager
-def transaction(path: Path, use: str = "a ledger") -> Iterator[sqlite3.Connection]:
+def transaction(
+    path: Path, use: str = "a ledger", *, durable: bool = True
+) -> Iterator[sqlite3.Connection]:
     """Change an SQLite file that others may change, too; all of it or nothing.
 
     Args:
         path: the file.
         use: what it is, for messages.
+        durable: wait for the disk, so that it outlasts not only a killed process but a machine
+            that loses its power.
 
     Raises:
         DataFileError: the file cannot be used.
@@ -86,6 +90,8 @@ def transaction(path: Path, use: str = "a ledger") -> Iterator[sqlite3.Connectio
     except sqlite3.Error as error:
         raise unwritable(path, error, f"cannot be used as {use}") from error
     try:
+        if not durable:
+            database.execute("PRAGMA synchronous = OFF")
         database.execute("BEGIN IMMEDIATE")
         try:
             yield database

@@ -14,6 +14,8 @@ from hvr.llm.ledger import transaction
 
 MINUTE = 60.0
 
+_USE = "a count of what is sent"
+
 
 @dataclass(frozen=True)
 class PerMinute:
@@ -97,7 +99,7 @@ class SharedWindow:
         self._path = path
         self._model = model
         self._clock = clock
-        with transaction(path) as database:
+        with transaction(path, _USE) as database:
             database.execute(
                 "CREATE TABLE IF NOT EXISTS sent"
                 " (model TEXT NOT NULL, at REAL NOT NULL, tokens INTEGER NOT NULL)"
@@ -109,7 +111,8 @@ class SharedWindow:
         Raises:
             DataFileError: the file cannot be used.
         """
-        with transaction(self._path) as database:
+        # What a machine sent before it lost its power is a minute old when it is back.
+        with transaction(self._path, _USE, durable=False) as database:
             now = self._clock()
             # What a clock that is far ahead wrote would keep everybody waiting.
             database.execute(
