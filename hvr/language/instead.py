@@ -9,15 +9,15 @@ all cups are clean already      'put a clean cup on the table' asks for washing
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hvr.knowledge.ontology import Ontology
 from hvr.language.meaning import Condition, Entity
 from hvr.language.taxonomy import Taxonomy
+from hvr.values import Value
 
 
-@dataclass(frozen=True)
-class Substitute:
+class Substitute(Value):
     """A condition in place of another.
 
     Args:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hvr.errors import LanguageError
 from hvr.knowledge.roles import PLACE, PORTABLE, SLICE, SLICED, VESSEL
@@ -15,10 +15,10 @@ from hvr.language.meaning import Condition, Entity, Nearness, SpatialRelation
 from hvr.language.pronouns import Pronouns
 from hvr.language.syntax import Nearby, NounPhrase, how_many
 from hvr.language.taxonomy import Taxonomy
+from hvr.values import Value
 
 
-@dataclass(frozen=True)
-class ReferentReading:
+class ReferentReading(Value):
     """The way in which the noun phrases of a clause are to be read.
 
     Args:
