@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-
 from hvr.language.lexicon import Adjective, Dish, Noun, Verb
 from hvr.values import Value
 
@@ -121,13 +119,12 @@ class Predication(Value):
         )
 
 
-@dataclass(frozen=True)
-class NounGroup:
+class NounGroup(Value):
     """Things that share what follows them: 'the plate and the cup on the table'."""
 
     things: tuple[NounPhrase, ...]
     adjuncts: tuple[Adjunct, ...] = ()
-    predicate: Predication = field(default_factory=Predication)
+    predicate: Predication = Predication()
 
 
 class Clause(Value):
@@ -153,7 +150,7 @@ def for_each(thing: NounPhrase, persons: int) -> NounPhrase:
     count = thing.determiner.count
     if persons == 1 or thing.determiner.definite or count not in {None, 1}:
         return thing
-    return replace(thing, determiner=replace(thing.determiner, count=persons))
+    return thing.replace(determiner=thing.determiner.replace(count=persons))
 
 
 class Prohibition(Value):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from typing import Self
 
 from hvr.errors import ImpossibleGoalError, PlannerError
@@ -105,7 +104,7 @@ class SymbolicPolicy(Policy[Stage]):
 
     def keeping(self, stage: Stage, constraints: Sequence[str]) -> Stage:
         """See `Policy`."""
-        return replace(stage, constraints=tuple(constraints))
+        return stage.replace(constraints=tuple(constraints))
 
     def needs(self, stage: Stage, graph: KnowledgeGraph, inventory: Inventory) -> tuple[str, ...]:
         """See `Policy`."""

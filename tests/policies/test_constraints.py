@@ -75,7 +75,7 @@ def test_what_stands_open_counts_though_the_goal_has_no_use_for_it(policy: Symbo
     world = World(kitchen, KnowledgeGraph.create(None, policy.ontology))
     inventory = world.inventory()
     (stage,) = policy.reader.goal("cool the apple", inventory).stages
-    made = policy.plan(replace(stage, constraints=(ONE_DOOR,)), world.graph, inventory)
+    made = policy.plan(stage.replace(constraints=(ONE_DOOR,)), world.graph, inventory)
     closed = [a.args[0] for a in made.plan.actions if a.name == "close_obj"]
     assert closed == ["cabinet-1", "fridge-1"]
 
