@@ -9,7 +9,6 @@ clause  := verb (and verb)* group ((and | ,) group)*
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from hvr.language.cursor import STOPS, Cursor
 from hvr.language.lexicon import Adjective, Verb
@@ -363,7 +362,7 @@ def _verb_clause(cursor: Cursor) -> list[Clause]:
         early = read_adjunct(cursor)  # 'put on the table a mug'
         if early is not None and cursor.starts_thing():
             group = read_group(cursor, words)
-            return [Clause(verb, (replace(group, adjuncts=(early, *group.adjuncts)),))]
+            return [Clause(verb, (group.replace(adjuncts=(early, *group.adjuncts)),))]
         cursor.at = after_verb
     listing = verb is not None and verb.frame in _LISTING
     left_out = cursor.begun and cursor.object_left_out()

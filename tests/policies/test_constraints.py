@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from hvr.envs.kitchen import Kitchen
@@ -33,7 +31,7 @@ def planned(policy: SymbolicPolicy, request: str, *constraints: str) -> Planned:
     world = World(Kitchen("FloorPlan1"), KnowledgeGraph.create(None, policy.ontology))
     inventory = world.inventory()
     (stage,) = policy.reader.goal(request, inventory).stages
-    return policy.plan(replace(stage, constraints=constraints), world.graph, inventory)
+    return policy.plan(stage.replace(constraints=constraints), world.graph, inventory)
 
 
 @pytest.mark.parametrize(
