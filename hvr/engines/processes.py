@@ -56,7 +56,11 @@ class Processes:
         self._pool = None
 
     def submit(self, function: Callable[[Any], Any], cell: Any) -> Future[Any]:
-        """Begin a cell."""
+        """Begin a cell.
+
+        Raises:
+            LostCellError: no process can be started, or each new one dies at once.
+        """
         for _ in range(TRIES):
             self._pool = self._pool or self._new(self.width)
             try:
@@ -66,7 +70,12 @@ class Processes:
                 # A process died while nobody was looking; what it was at is noticed by its future.
                 self._pool.shutdown(wait=True)
                 self._pool = None
-        raise LostCellError("processes that do nothing die")
+            except OSError as error:
+                # What the others are at is finished; the next cell may find more room.
+                self._pool.shutdown(wait=False)
+                self._pool = None
+                raise LostCellError(f"no process can be started: {error}") from error
+        raise LostCellError("each new process dies at once (out of memory?)")
 
     def again(self, function: Callable[[Any], Any], cell: Any) -> Any:
         """Do a cell in a process of its own, after one died that may have been at it.
@@ -76,12 +85,14 @@ class Processes:
         Raises:
             LostCellError: this process died, too.
         """
-        self.close()
         for _ in range(TRIES - 1):
             with self._new(1) as alone:
                 try:
                     with starting():
                         future = alone.submit(function, cell)
+                except OSError as error:
+                    raise LostCellError(f"no process can be started: {error}") from error
+                try:
                     return future.result()
                 except BrokenProcessPool:
                     continue

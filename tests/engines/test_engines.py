@@ -80,6 +80,33 @@ def test_a_cell_whose_process_dies_is_tried_again_and_then_lost(name: str, tmp_p
     assert tries[5] >= 2 and tries[2] >= 2
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("ordered", [True, False])
+def test_where_every_process_dies_at_once_every_cell_is_lost(ordered: bool) -> None:
+    choice = EngineChoice("processes", jobs=2, start=cells.die)
+    with closing(choice.open()) as engine:
+        done = list(engine.run(cells.square, range(5), ordered=ordered))
+    assert sorted(f.number for f in done) == list(range(5))
+    assert all(f.value is None for f in done)
+    assert all("died" in f.lost or "dies" in f.lost for f in done)
+
+
+@pytest.mark.slow
+def test_where_no_process_can_be_started_cells_are_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(_: object) -> None:
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    with closing(EngineChoice("processes", jobs=2).open()) as engine:
+        assert len(list(engine.run(cells.square, range(3)))) == 3
+    with closing(EngineChoice("processes", jobs=2).open()) as engine:
+        with monkeypatch.context() as patch:
+            patch.setattr("multiprocessing.process.BaseProcess.start", refused)
+            lost = list(engine.run(cells.square, range(3), ordered=True))
+        assert [(f.number, f.value) for f in lost] == [(n, None) for n in range(3)]
+        assert all("Resource temporarily unavailable" in f.lost for f in lost)
+        assert all(f.value for f in engine.run(cells.square, range(3)))
+
+
 def test_an_engine_is_chosen_by_name_or_by_the_number_of_jobs() -> None:
     assert type(EngineChoice().open()).__name__ == "Here"
     assert type(EngineChoice(jobs=3).open(cells=1)).__name__ == "Here"

@@ -40,7 +40,7 @@ examples:
 exit codes:
   0  all cells have scores
   2  an option cannot be used, or cells have no scores because of such a thing (a wrong key)
-  3  a cell failed for a reason that nobody foresaw
+  3  a cell failed for a reason that nobody foresaw, or its processes died
   4  cells have no scores because a model or the budget did not allow it: the same command goes on
 """
 
