@@ -29,9 +29,14 @@ class Chosen:
         if name is not None and name not in self.reasons:
             self.reasons[name] = reason
 
+    @property
+    def pieces(self) -> tuple[tuple[str, str], ...]:
+        """Pieces, made or not, each with what it is a piece of."""
+        return self.inventory.joined(PIECE_OF)
+
     def is_piece(self, name: str) -> bool:
         """Return whether an object is a piece of another, made or not."""
-        return any(piece == name for piece, _ in self.inventory.joined(PIECE_OF))
+        return any(piece == name for piece, _ in self.pieces)
 
     def first(self, object_class: str, reason: str) -> str | None:
         """Choose one object of a class, if none is chosen yet; return the one that is chosen."""
@@ -76,7 +81,7 @@ class Chosen:
                 for name in self._of(object_class, among)[:count]:
                     self.add(name, reason)
             return
-        owned = {self.inventory.classes[piece] for piece, _ in self.inventory.joined(PIECE_OF)}
+        owned = {self.inventory.classes[piece] for piece, _ in self.pieces}
         pieces = [c for c in classes if c in owned]
         for object_class in pieces:
             self.pick_pieces(object_class, count, reason)
@@ -104,7 +109,7 @@ class Chosen:
             count: how many.
             reason: why.
         """
-        owners = [(p, s) for p, s in self.inventory.joined(PIECE_OF)
+        owners = [(p, s) for p, s in self.pieces
                   if self.inventory.classes[p] == object_class]  # fmt: skip
         present = [p for p, _ in owners if self.inventory.true("present", p)]
         for name in present[:count]:
