@@ -168,7 +168,7 @@ class Interpreter:
             "drop": self._drop,
             "hold": self._hold,
             "fill": self.liquids.fill,
-            "pour": self.liquids.pour,
+            "transfer": self.liquids.pour,
             "empty": self.liquids.empty,
             "make": self.making.make,
             "serve": self.making.make,

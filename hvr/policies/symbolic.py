@@ -155,7 +155,7 @@ class SymbolicPolicy(Policy[Stage]):
         problem = graph.problem(self.domain, "task", relevant.names, goal)
         problem = problem.replace(constraints=And(tuple(kept)))
         if self.any_place:
-            problem = any_place(problem, inventory.did_not_fit)
+            problem = any_place(problem, self.ontology, inventory.did_not_fit)
         problem = tidy_places(unused(problem, inventory.avoided), wanted, inventory)
         task = Task(self.domain, problem)
         result = self.planner.solve(task)
