@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 
 from hvr.errors import PddlSemanticError, UndefinedValueError, UnknownObjectError
 from hvr.pddl import conditions, numeric
+from hvr.pddl.compact import TypedNames
 from hvr.pddl.compiler import Binding, Compiler, Effects, Parts
 from hvr.pddl.conditions import Conjunction, NumericChange, Operator
 from hvr.pddl.diagnostics import nearest
-from hvr.pddl.compact import TypedNames
 from hvr.pddl.facts import Facts, Row, rows_of
 from hvr.pddl.model import (
     ActionSchema,
