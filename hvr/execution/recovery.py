@@ -46,6 +46,7 @@ class Impasse(Value):
         task: the problem.
         state: what is observed.
         step: number of the last step that was done.
+        why: another way is better now, though nothing failed; empty if something did.
     """
 
     failures: tuple[Deviation, ...]
@@ -55,11 +56,12 @@ class Impasse(Value):
     task: Task
     state: State
     step: int = 0
+    why: str = ""
 
     @property
     def reason(self) -> str:
         """The deviations in sentences."""
-        return " ".join(f.explanation for f in self.failures)
+        return self.why or " ".join(f.explanation for f in self.failures)
 
     def if_it_works(self, *first: GroundAction) -> Steps | None:
         """Return some steps and then the rest, if the domain says that they reach the goal."""
