@@ -40,6 +40,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from conditions import conditions
 from toolworlds import (
     DATA,
+    REFUSALS,
     WORLDS,
     Ledger,
     Scenario,
@@ -56,12 +57,14 @@ from hvr.calling.faults import FaultyTools, ToolFault, draw_faults
 from hvr.calling.guard import CallPolicy, GuardedTools
 from hvr.calling.values import CallOutcome, Json, ToolCall
 from hvr.errors import HvrError
-from hvr.navigation.errands import carry_out
+from hvr.navigation.acting import carry_out
+from hvr.navigation.errands import Learnt
 from hvr.navigation.experience import CountedExperience, Experience
 from hvr.navigation.findings import Findings, key
 from hvr.navigation.graph import NavigationGraph
 from hvr.navigation.graph_experience import GraphExperience
 from hvr.navigation.lookups import call_key
+from hvr.navigation.suiting import Suiting
 from hvr.navigation.wants import Errand, Sought, at, leaves
 from hvr.tools.catalogue.schema import Effect, ToolSchema
 
@@ -157,7 +160,7 @@ def reachable(one: Prepared, faults: Mapping[str, ToolFault]) -> bool:
         return True
     tools = one.scenario.open()
     schemas = {t.name: t for t in tools.catalogue.tools if t.name not in gone}
-    seen = Findings(one.errand.facts, (), GraphExperience(graph=one.learnt).flow)
+    seen = Findings(one.errand.facts, (), Suiting(GraphExperience(graph=one.learnt).flow))
     written = [o for o in one.truth if o.ok and schemas.get(o.call.tool, _READER).effect
                is not Effect.READS]  # fmt: skip
     for want, outcome in zip(one.errand.wants, written, strict=True):
@@ -214,8 +217,9 @@ def _run(one: Prepared, faults: Mapping[str, ToolFault], setting: str, budget: i
         return call_key(call) in watched.changed
 
     carried = carry_out(
-        tools, one.errand, experience,
+        tools, one.errand, Learnt(experience),
         recombine=setting != "without recombining", was_done=was_done,
+        refusals=REFUSALS,
     )  # fmt: skip
     wanted = [call_key(outcome.call) for outcome in one.truth]
     twice = sum(

@@ -39,6 +39,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from conditions import conditions
 from toolworlds import (
     DATA,
+    REFUSALS,
     WORLDS,
     Ledger,
     Scenario,
@@ -51,7 +52,8 @@ from toolworlds import (
 from hvr.calling.guard import CallPolicy, GuardedTools
 from hvr.calling.values import CallOutcome
 from hvr.errors import HvrError
-from hvr.navigation.errands import Carried, carry_out
+from hvr.navigation.acting import ToolRun, carry_out
+from hvr.navigation.errands import Learnt
 from hvr.navigation.experience import CountedExperience, Experience
 from hvr.navigation.findings import entities, key
 from hvr.navigation.graph_experience import GraphExperience
@@ -72,7 +74,7 @@ class Result:
 
     scenario: Scenario
     truth: Sequence[CallOutcome]
-    carried: Carried
+    carried: ToolRun
     reached: bool
     needed: int
     beside: int
@@ -111,13 +113,13 @@ def measure(
             random.Random(f"{options.seed} {scenario.id}").shuffle(wants)
             errand = replace(errand, wants=tuple(wants), ordered=False)
         tools = GuardedTools(scenario.open(), scenario.world, CallPolicy(options.budget))
-        carried = carry_out(tools, errand, experience)
+        carried = carry_out(tools, errand, Learnt(experience), refusals=REFUSALS)
         results.append(_result(scenario, truth, carried, tools, tools.state() == state))
     return results
 
 
 def _result(
-    scenario: Scenario, truth: Sequence[CallOutcome], carried: Carried, tools: GuardedTools,
+    scenario: Scenario, truth: Sequence[CallOutcome], carried: ToolRun, tools: GuardedTools,
     reached: bool,
 ) -> Result:  # fmt: skip
     effects = {tool.name: tool.effect for tool in tools.catalogue.tools}
@@ -151,7 +153,7 @@ def _print(world: str, results: Sequence[Result], failed: bool) -> None:
     )
     for result in results if failed else ():
         if not result.reached:
-            print("  not reached:", result.scenario.id, dict(result.carried.left))
+            print("  not reached:", result.scenario.id, result.carried.steps.why_not())
             for outcome in result.carried.outcomes:
                 said = outcome.failure and f"{outcome.failure.value}: {outcome.error[:80]}"
                 print("     ", outcome.call.tool, dict(outcome.call.arguments), said or "")

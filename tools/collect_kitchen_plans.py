@@ -425,7 +425,7 @@ def with_misses(
         goal = parse_formula(entry["goal"], domain, objects, file="<goal>")
         problem = world.graph.problem(domain, "task", sorted(names), goal)
         if forced:
-            problem = any_place(problem, inventory.did_not_fit)
+            problem = any_place(problem, inventory.ontology, inventory.did_not_fit)
         task = Task(domain, problem)
         plan = plans[entry["id"]]
         try:

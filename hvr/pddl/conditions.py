@@ -58,6 +58,11 @@ class Conjunction:
         self.clauses = clauses
         self.tests = tests
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing that has to hold."""
+        return not (self.positive or self.negative or self.clauses or self.tests)
+
     def holds(self, bits: int, values: Values = ()) -> bool:
         """Say whether the condition is true in a state."""
         if bits & self.positive != self.positive or bits & self.negative:

@@ -32,7 +32,7 @@ from hvr.pddl.templates import template_of_parts
 from hvr.values import Value
 
 _TIMES = ("at start", "over all", "at end")
-_MOST_KNOWN = 10_000
+_MOST_KNOWN = 2000
 """How many ground actions of one schema are kept."""
 
 
@@ -93,6 +93,11 @@ class DurativeOperator(Value):
     wishes: tuple[Wish, ...]
     tests: tuple[DurationTest, ...]
     spanning: tuple[SpanningEffect, ...]
+
+    @property
+    def is_guarded(self) -> bool:
+        """Whether it matters to the action what is true while it goes on."""
+        return bool(not self.invariant.is_empty or self.wishes or self.spanning)
 
 
 class DurativeTemplate:

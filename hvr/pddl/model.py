@@ -8,7 +8,7 @@ where something was read and takes no part in comparison.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from decimal import Decimal
 from types import MappingProxyType
 from typing import Literal, TypeAlias
@@ -486,13 +486,14 @@ class TimedInitial(Value):
 class Problem(Value):
     """A planning problem.
 
-    `objects` leaves out the constants of the domain, unless one is given further types here.
+    `objects` leaves out the constants of the domain, unless one is given further types here. Those
+    and `init` are kept small where they were read from a text (`hvr.pddl.compact`).
     """
 
     name: str
     domain_name: str
-    objects: tuple[TypedName, ...] = ()
-    init: frozenset[Atom] = frozenset()
+    objects: Sequence[TypedName] = ()
+    init: Set[Atom] = frozenset()
     goal: Formula = TRUE
     numeric_init: Mapping[FunctionTerm, Decimal] = MappingProxyType({})
     metric: Metric | None = None

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from typing import Self
 
 from hvr.errors import ImpossibleGoalError, PlannerError
@@ -105,7 +104,7 @@ class SymbolicPolicy(Policy[Stage]):
 
     def keeping(self, stage: Stage, constraints: Sequence[str]) -> Stage:
         """See `Policy`."""
-        return replace(stage, constraints=tuple(constraints))
+        return stage.replace(constraints=tuple(constraints))
 
     def needs(self, stage: Stage, graph: KnowledgeGraph, inventory: Inventory) -> tuple[str, ...]:
         """See `Policy`."""
@@ -156,7 +155,7 @@ class SymbolicPolicy(Policy[Stage]):
         problem = graph.problem(self.domain, "task", relevant.names, goal)
         problem = problem.replace(constraints=And(tuple(kept)))
         if self.any_place:
-            problem = any_place(problem, inventory.did_not_fit)
+            problem = any_place(problem, self.ontology, inventory.did_not_fit)
         problem = tidy_places(unused(problem, inventory.avoided), wanted, inventory)
         task = Task(self.domain, problem)
         result = self.planner.solve(task)

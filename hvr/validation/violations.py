@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from hvr.pddl import (
     And,
@@ -30,6 +31,9 @@ from hvr.pddl.numeric import Values
 from hvr.validation.report import StepRef, UnmetLiteral, ValidationReport
 from hvr.values import Value
 
+if TYPE_CHECKING:
+    from hvr.validation.calendar import TimedEvent
+
 Blame = dict[Expression, bool]
 """Ground formulas that have the wrong value, with the value that is wanted."""
 
@@ -52,13 +56,47 @@ class StateChange(Value):
     gradual: bool = False
 
 
+class LastChanges:
+    """Which event of a timed plan last changed each bit and number.
+
+    Args:
+        ref: makes a reference to a step of the plan, by its number and whether it is its end.
+    """
+
+    def __init__(self, ref: Callable[[int, bool], StepRef]) -> None:
+        self._ref = ref
+        # Of a step twice its number, and one more for its end: a reference would be far larger.
+        self._bits: dict[int, int | StepRef] = {}
+        self._numbers: dict[int, int | StepRef] = {}
+
+    def note(self, event: TimedEvent, bits: Iterable[int], numbers: Iterable[int]) -> None:
+        """Note what an event has changed."""
+        number = event.number
+        by = event.ref if number is None else 2 * number + (event.end is not None)
+        for index in bits:
+            self._bits[index] = by
+        for index in numbers:
+            self._numbers[index] = by
+
+    def of(
+        self, bits: Iterable[int], numbers: Iterable[int]
+    ) -> tuple[dict[int, StepRef], dict[int, StepRef]]:
+        """Return which steps last changed some bits and numbers, those that any has changed."""
+        changed = {i: self._read(self._bits[i]) for i in bits if i in self._bits}
+        recount = {i: self._read(self._numbers[i]) for i in numbers if i in self._numbers}
+        return changed, recount
+
+    def _read(self, by: int | StepRef) -> StepRef:
+        return self._ref(by // 2, by % 2 == 1) if isinstance(by, int) else by
+
+
 def unmet_literals(
     task: Task,
     bits: int,
     values: Values,
     formula: Expression,
     binding: Binding,
-    newest_first: Iterable[StateChange],
+    newest_first: Iterable[StateChange] | LastChanges,
     *,
     wanted: bool = True,
 ) -> tuple[UnmetLiteral, ...]:
@@ -103,7 +141,9 @@ def _literal(
 
 
 def _with_history(
-    task: Task, literals: list[UnmetLiteral], newest_first: Iterable[StateChange]
+    task: Task,
+    literals: list[UnmetLiteral],
+    newest_first: Iterable[StateChange] | LastChanges,
 ) -> tuple[UnmetLiteral, ...]:
     """Fill in who changed the literals and those that explain them."""
     bits: dict[int, None] = {}
@@ -116,21 +156,10 @@ def _with_history(
         for term, _ in literal.numbers:
             if term.function in task.fluent_functions:
                 numbers[task.number_index(term)] = None
-    changed: dict[int, StepRef] = {}
-    recount: dict[int, StepRef] = {}
-    for change in newest_first:
-        if not bits and not numbers:
-            break
-        for index in change.bits:
-            if index in bits:
-                del bits[index]
-                changed[index] = change.step
-        if numbers and change.before is not change.after:
-            for index in list(numbers):
-                old = change.before[index] if index < len(change.before) else None
-                if index < len(change.after) and change.after[index] != old:
-                    del numbers[index]
-                    recount[index] = change.step
+    if isinstance(newest_first, LastChanges):
+        changed, recount = newest_first.of(bits, numbers)
+    else:
+        changed, recount = _latest(newest_first, bits, numbers)
 
     def complete(literal: UnmetLiteral) -> UnmetLiteral:
         because = tuple(complete(inner) for inner in literal.because)
@@ -147,6 +176,28 @@ def _with_history(
         )
 
     return tuple(complete(literal) for literal in literals)
+
+
+def _latest(
+    newest_first: Iterable[StateChange], bits: dict[int, None], numbers: dict[int, None]
+) -> tuple[dict[int, StepRef], dict[int, StepRef]]:
+    """Return which steps last changed some bits and numbers."""
+    changed: dict[int, StepRef] = {}
+    recount: dict[int, StepRef] = {}
+    for change in newest_first:
+        if not bits and not numbers:
+            break
+        for index in change.bits:
+            if index in bits:
+                del bits[index]
+                changed[index] = change.step
+        if numbers and change.before is not change.after:
+            for index in list(numbers):
+                old = change.before[index] if index < len(change.before) else None
+                if index < len(change.after) and change.after[index] != old:
+                    del numbers[index]
+                    recount[index] = change.step
+    return changed, recount
 
 
 def with_steps(

@@ -5,19 +5,28 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hvr.cli.arguments import whole
 from hvr.cli.model_options import add_model_options, model_choice, refuse_model_options
 from hvr.cli.output import check_writable, print_json, write_whole
-from hvr.cli.tools.errand import AskedTools, add_errand, asked_tools, explained, given
+from hvr.cli.tools.errand import (
+    AskedTools,
+    add_errand,
+    asked_tools,
+    errand_and_past,
+    explained,
+    given,
+)
 from hvr.errors import UsageError
 from hvr.files import writing
 from hvr.printable import one_line, short
 
 if TYPE_CHECKING:
-    from hvr.navigation.acting import ToolErrand, ToolRun
+    from hvr.navigation.acting import ToolRun
+    from hvr.navigation.asked import ToolErrand
     from hvr.navigation.choosing import ModelNavigator
 
 _DESCRIPTION = """\
@@ -114,20 +123,21 @@ def _carried(
     """Carry the request out; on a terminal ask for what only the user can say."""
     from hvr.calling.guard import CallPolicy, GuardedTools
     from hvr.cli.display import display
-    from hvr.navigation.acting import ToolErrand, carry_out_goal
+    from hvr.navigation.acting import ModelInWorld, carry_out
 
     log = args.save / "calls.jsonl" if args.save is not None else None
+    graph = args.graph or (args.save / "graph.jsonl" if args.save is not None else None)
     policy = CallPolicy(args.budget, args.dry_run, log, args.log_secrets)
     guarded = GuardedTools(asked.tools, asked.world.name, policy)
+    helper = None if model is None else ModelInWorld(model.choose, model.fill)
     live = sys.stdout.isatty() and not args.json
     kind = "none" if args.json or args.quiet else "live" if live else "lines"
+    asked = replace(asked, errand=errand)
     while True:
+        guarded.reset()
         with display(kind) as listen:
-            done = carry_out_goal(
-                guarded, asked.meanings, errand, listen=listen,
-                choose=model.choose if model is not None else None,
-                fill=model.fill if model is not None else None,
-            )  # fmt: skip
+            wanted, learnt = errand_and_past(asked, graph, write=True)
+            done = carry_out(guarded, wanted, learnt, model=helper, listen=listen)
         wrote = any(outcome.ok for outcome in done.outcomes if _writes(asked, outcome.call.tool))
         if not done.decision.ask or wrote or args.json or not sys.stdin.isatty():
             return done
@@ -137,7 +147,8 @@ def _carried(
             choices = done.ambiguous.get(name, ())
             shown = f" ({explained({name: list(choices)})})" if choices else ""
             values |= given([f"{name}={input(f'{name}{shown}: ')}"], asked.meanings)
-        errand = ToolErrand(errand.goal, values, errand.request)
+        errand = replace(errand, values=values)
+        asked = replace(asked, errand=errand)
 
 
 def _writes(asked: AskedTools, name: str) -> bool:
@@ -165,7 +176,7 @@ def _told(
         return
     from hvr.calling.log import error_text
 
-    goal_values = {name: done.values[name] for name in errand.goal.known if name in done.values}
+    goal_values = done.steps.answers
     if not args.quiet:
         for outcome in done.outcomes:
             if outcome.failure is not None:
@@ -183,28 +194,22 @@ def _told(
 
 
 def _save(folder: Path, asked: AskedTools, errand: ToolErrand, done: ToolRun) -> None:
+    from hvr.execution.events import Finished
     from hvr.report.run_page.page import render
     from hvr.report.run_page.reading import read_story
-    from hvr.worlds.running import save_run
+    from hvr.worlds.running import WorldRun, save_run
 
-    if done.world is None or done.domain is None:
-        from hvr.execution.events import Finished
-        from hvr.navigation.chains import CallFacts, navigation_tools
-        from hvr.navigation.tool_domain import tool_domain
-        from hvr.worlds.running import WorldRun
-
+    world = done.world
+    if world is None:
         # Nothing was called: the run is the decision.
-        tools = navigation_tools(asked.tools.catalogue, asked.meanings)
-        domain = tool_domain(tools, CallFacts(frozenset(errand.values)), errand.goal)
         finished = Finished(done.exit_code == 0, 0, 0, done.decision.why)
         world = WorldRun(finished, done.exit_code == 1, (), (finished,))
-    else:
-        domain, world = done.domain, done.world
     about = {
         "env": f"tools of {asked.world.name}",
         "decision": done.decision.move.value,
         "verdict": done.decision.why,
     }
+    domain = done.domain
     save_run(folder, domain.domain, domain.problem, world, request=errand.request, about=about)
     write_whole(folder / "run.html", render(read_story(folder)))
 
@@ -245,7 +250,7 @@ def _document(
         "why": done.decision.why,
         "ask": list(done.decision.ask),
         "choices": {name: list(choices) for name, choices in done.ambiguous.items()},
-        "values": redacted({n: done.values[n] for n in errand.goal.known if n in done.values}),
+        "values": redacted(dict(done.steps.answers)),
         "calls": calls,
         "run": done.world.to_json() if done.world is not None else None,
         "model": model.name if model is not None else None,

@@ -18,6 +18,7 @@ from hvr.tools.tool_plan import ToolPlan
 from hvr.verifier.judgement.candidates import candidates
 from hvr.verifier.judgement.edits import difference
 from hvr.verifier.judgement.judge import ChangeRule, Judge, kind_of_change
+from hvr.verifier.judgement.logistic_fit import fit_logistic
 from hvr.verifier.judgement.opinion import PlanOpinion
 from hvr.verifier.judgement.past_plans import PastPlans, Tools
 from hvr.verifier.judgement.planner_errors import PlannerErrors, with_errors
@@ -29,6 +30,7 @@ from hvr.verifier.judgement.posterior import (
     plan_features,
     probabilities,
 )
+from hvr.verifier.judgement.step_texts import TextModel, fit_counts, read_texts
 from hvr.verifier.network.progress import Epoch, ProgressCallback, no_progress
 from hvr.verifier.tool_embeddings import Floats, ToolEmbeddings
 from hvr.verifier.verdict import Thresholds
@@ -46,8 +48,6 @@ BLOCKS = 12
 """Parts of the changes of a kind, by expected gain, each of which must be a gain."""
 LEAST_CHANGES = 15
 """Changes in a part at least."""
-_DRAWN = 5.0
-"""Strength with which calibration is drawn towards none."""
 FLAG_PRECISION = 0.6
 """Share of flagged steps, and links, that are to be wrong."""
 FAR_QUANTILE = 0.01
@@ -109,16 +109,17 @@ def fit_judge(
     drawn = simulated(past, errors or PlannerErrors(), seed, progress)
     used = np.ones(len(FEATURES))
     trials = cross_fitted(drawn, used)
-    calibration = _calibration(trials)
-    plain = Judge(past, weights_of(drawn, used), calibration)
+    back = np.array([_backwards(embeddings, t, usable[t.plan]) for t in trials])
+    slope, intercept, order = _calibration(trials, back)
     nearness = [t.opinion.expected.nearness for t in trials]
     return Judge(
         past,
-        plain.weights,
-        calibration,
+        weights_of(drawn, used),
+        (slope, intercept),
         Thresholds(0.5, *_flags(trials)),
         change_rule(trials),
         FAR * float(np.quantile(nearness, FAR_QUANTILE)),
+        TextModel(fit_counts(past, usable, seed), order, float(back.mean())),
     )
 
 
@@ -167,23 +168,36 @@ def cross_fitted(trials: Sequence[Trial], used: np.ndarray) -> list[Trial]:
     return found
 
 
-def _calibration(trials: Sequence[Trial], steps: int = 50) -> tuple[float, float]:
-    """Return slope and intercept with which the posterior's logits predict right drafts best.
+def _calibration(trials: Sequence[Trial], back: Floats) -> tuple[float, float, float]:
+    """Return slope, intercept and weight of the order of steps that predict right drafts best.
 
-    Logistic regression by Newton's method, drawn towards 1 and 0 by a few trials' weight.
+    Args:
+        trials: of the drafts.
+        back: how far the steps of each go back in the request.
     """
     share = np.clip([float(t.opinion.shares[0]) for t in trials], 1e-6, 1 - 1e-6)
-    x = np.stack([np.log(share / (1 - share)), np.ones(len(trials))], 1)
+    spread = float(back.std()) + 1e-6
+    less = (back.mean() - back) / spread
+    x = np.stack([np.log(share / (1 - share)), np.ones(len(trials)), less], 1)
     y = np.array([t.right for t in trials], float)
-    start = np.array([1.0, 0.0])
-    w = start.copy()
-    for _ in range(steps):
-        p = 1 / (1 + np.exp(-np.clip(x @ w, -30, 30)))
-        gradient = x.T @ (p - y) + _DRAWN * (w - start)
-        curvature = (x * (p * (1 - p))[:, None]).T @ x + _DRAWN * np.eye(2)
-        w = w - np.linalg.solve(curvature, gradient)
+    w = fit_logistic(x, y, np.array([1.0, 0.0, 0.0]))
     # Where simulated drafts are told apart without an error, no slope is steep enough.
-    return float(np.clip(w[0], 0.3, 1.5)), float(np.clip(w[1], -1.0, 1.0))
+    slope, intercept = np.clip(w[0], 0.3, 1.5), np.clip(w[1], -1.0, 1.0)
+    return float(slope), float(intercept), max(float(w[2]), 0.0) / spread
+
+
+def _backwards(embeddings: ToolEmbeddings, trial: Trial, plan: ToolPlan) -> float:
+    """Return how far the steps of a simulated draft go back in the request.
+
+    Steps keep the texts of those of the true plan that they are or replace; others have none.
+    """
+    if len(plan.steps) != len(plan.tools):
+        return 0.0
+    draft = trial.opinion.draft
+    told = {i: plan.steps[j] for i, j in difference(draft, trial.true).pairs}
+    names = [embeddings.tools.tools[t].id for t in draft]
+    steps = ((name, told.get(i, "")) for i, name in enumerate(names))
+    return read_texts(embeddings, plan.request, steps).backwards
 
 
 def _flags(trials: Sequence[Trial]) -> tuple[float, float]:
