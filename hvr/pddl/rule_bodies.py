@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from itertools import product
 from typing import TYPE_CHECKING
 
+from hvr.nested import Steps, finish
 from hvr.pddl.facts import Literal
 from hvr.pddl.model import (
     And,
@@ -57,7 +58,7 @@ def clauses_of(rule: DerivedPredicate) -> list[Clause]:
     head = Atom(rule.predicate, tuple([p.name for p in rule.parameters]))
     return [
         Clause(head, (*rule.parameters, *body.variables), body.literals, body.rest)
-        for body in _disjuncts(rule.body, True, _Names())
+        for body in finish(_disjuncts(rule.body, True, _Names()))
     ]
 
 
@@ -72,7 +73,7 @@ class _Names:
         return f"{name}.{self.count}"
 
 
-def _disjuncts(formula: Expression, positive: bool, names: _Names) -> list[_Disjunct]:
+def _disjuncts(formula: Expression, positive: bool, names: _Names) -> Steps[list[_Disjunct]]:
     """Take a formula (or its negation) apart as far as it pays.
 
     Each disjunct becomes a rule of its own, whose literals can be joined. Negation is pushed
@@ -82,38 +83,43 @@ def _disjuncts(formula: Expression, positive: bool, names: _Names) -> list[_Disj
         case Atom() | Equal():
             return [_Disjunct(literals=((formula, positive),))]
         case Not(operand):
-            return _disjuncts(operand, not positive, names)
+            found: list[_Disjunct] = yield _disjuncts(operand, not positive, names)
+            return found
         case And(operands) | Or(operands):
-            parts = [_disjuncts(o, positive, names) for o in operands]
+            sides = [(operand, positive) for operand in operands]
             # De Morgan: a negated conjunction is a disjunction, and the other way round.
-            if isinstance(formula, And) != positive:
-                return [one for part in parts for one in part]
-            return _all_of(parts) or _as_it_is(formula, positive)
+            either = isinstance(formula, And) != positive
         case Imply(left, right):
-            parts = [_disjuncts(left, not positive, names), _disjuncts(right, positive, names)]
-            if positive:
-                return [one for part in parts for one in part]
-            return _all_of(parts) or _as_it_is(formula, positive)
+            sides = [(left, not positive), (right, positive)]
+            either = positive
         case Exists(variables, body) if positive:
-            return _quantified(variables, body, True, names)
+            renamed, new = _renamed(variables, names)
+            inner = yield _disjuncts(substitute(body, renamed), True, names)
+            return [_Disjunct((*new, *one.variables), one.literals, one.rest) for one in inner]
         case Forall(variables, body) if not positive:
-            return _quantified(variables, body, False, names)
+            renamed, new = _renamed(variables, names)
+            inner = yield _disjuncts(substitute(body, renamed), False, names)
+            return [_Disjunct((*new, *one.variables), one.literals, one.rest) for one in inner]
         case _:
             return _as_it_is(formula, positive)
+    parts: list[list[_Disjunct]] = []
+    for side, sign in sides:
+        parts.append((yield _disjuncts(side, sign, names)))
+    if either:
+        return [one for part in parts for one in part]
+    return _all_of(parts) or _as_it_is(formula, positive)
 
 
 def _as_it_is(formula: Expression, positive: bool) -> list[_Disjunct]:
     return [_Disjunct(rest=(formula if positive else Not(formula),))]
 
 
-def _quantified(
-    variables: tuple[TypedName, ...], body: Expression, positive: bool, names: _Names
-) -> list[_Disjunct]:
-    # A variable of a quantifier becomes one of the rule, where its name may be taken already.
+def _renamed(
+    variables: tuple[TypedName, ...], names: _Names
+) -> tuple[dict[str, str], tuple[TypedName, ...]]:
+    """Give variables of a quantifier, which become those of a rule, names that are not taken."""
     renamed = {v.name: names.fresh(v.name) for v in variables}
-    new = tuple([TypedName(renamed[v.name], v.types) for v in variables])
-    inner = _disjuncts(substitute(body, renamed), positive, names)
-    return [_Disjunct((*new, *one.variables), one.literals, one.rest) for one in inner]
+    return renamed, tuple([TypedName(renamed[v.name], v.types) for v in variables])
 
 
 def _all_of(parts: list[list[_Disjunct]]) -> list[_Disjunct]:

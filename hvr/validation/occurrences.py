@@ -72,6 +72,12 @@ class Occurrences:
 
     def effect(self, effect: Expression) -> None:
         """Note what an effect changes, and what its conditions read."""
+        stack = [effect]
+        while stack:
+            stack.extend(reversed(self._of_effect(stack.pop())))
+
+    def _of_effect(self, effect: Expression) -> tuple[Expression, ...]:
+        """Note what is in an effect; return the effects inside."""
         match effect:
             case Atom(predicate, args):
                 self.added.setdefault(predicate, effect)
@@ -81,17 +87,17 @@ class Occurrences:
                 self.names.update(args)
             case When(condition, body):
                 self.condition(condition)
-                self.effect(body)
+                return (body,)
             case Forall(variables, body):
                 self.variables(variables)
-                self.effect(body)
+                return (body,)
             case NumericEffect(_, fluent, amount):
                 self.changed_functions.setdefault(fluent.function, effect)
                 self.names.update(fluent.args)
                 self._number(amount)
             case _:
-                for part in parts_of(effect):
-                    self.effect(part)
+                return parts_of(effect)
+        return ()
 
     def schema(self, schema: Schema) -> None:
         """Note what an action reads and changes."""

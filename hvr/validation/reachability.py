@@ -197,23 +197,26 @@ def _effects(
     task: Task, effect: Expression, variables: tuple[TypedName, ...], times: tuple[str, ...]
 ) -> Iterator[tuple[tuple[TypedName, ...], tuple[Literal, ...], Atom]]:
     """Yield the atoms that an effect adds, with all variables, and conditions of their own."""
-    match effect:
-        case Atom():
-            yield variables, (), effect
-        case And(operands):
-            for operand in operands:
-                yield from _effects(task, operand, variables, times)
-        case Timed(when, body):
-            if when in times:
-                yield from _effects(task, body, variables, times)
-        case When(condition, body):
-            own = _literals(task, without_times(condition, _ALL))
-            for names, more, atom in _effects(task, body, variables, times):
-                yield names, (*own, *more), atom
-        case Forall(inner, body):
-            # A quantifier may reuse the name of a parameter.
-            renamed = {v.name: f"{v.name}.{len(variables)}" for v in inner}
-            fresh = tuple([TypedName(renamed[v.name], v.types) for v in inner])
-            yield from _effects(task, substitute(body, renamed), (*variables, *fresh), times)
-        case _:
-            pass
+    stack: list[tuple[Expression, tuple[TypedName, ...], tuple[Literal, ...]]] = [
+        (effect, variables, ())
+    ]
+    while stack:
+        part, names, needed = stack.pop()
+        match part:
+            case Atom():
+                yield names, needed, part
+            case And(operands):
+                stack += [(operand, names, needed) for operand in reversed(operands)]
+            case Timed(when, body):
+                if when in times:
+                    stack.append((body, names, needed))
+            case When(condition, body):
+                own = _literals(task, without_times(condition, _ALL))
+                stack.append((body, names, (*needed, *own)))
+            case Forall(inner, body):
+                # A quantifier may reuse the name of a parameter.
+                renamed = {v.name: f"{v.name}.{len(names)}" for v in inner}
+                fresh = tuple([TypedName(renamed[v.name], v.types) for v in inner])
+                stack.append((substitute(body, renamed), (*names, *fresh), needed))
+            case _:
+                pass
