@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from hvr.nested import Steps, finish
 from hvr.pddl import (
     ActionSchema,
     And,
@@ -175,12 +176,19 @@ def conditions_in_effect(effect: Expression) -> Iterator[Expression]:
 
 def without_times(formula: Expression, times: tuple[str, ...]) -> Expression:
     """Return the conjunction of what a timed condition demands at some of the times."""
+    return finish(_without_times(formula, times))
+
+
+def _without_times(formula: Expression, times: tuple[str, ...]) -> Steps[Expression]:
     match formula:
         case Timed(when, body):
             return body if when in times else And(())
         case And(operands):
-            return And(tuple([without_times(o, times) for o in operands]))
+            parts: list[Expression] = []
+            for operand in operands:
+                parts.append((yield _without_times(operand, times)))
+            return And(tuple(parts))
         case Forall(variables, body):
-            return Forall(variables, without_times(body, times), formula.location)
+            return Forall(variables, (yield _without_times(body, times)), formula.location)
         case _:
             return formula
