@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hvr.navigation.decision import NextMove
-from hvr.navigation.turns.signs import kind_of, masked, required, spans
+from hvr.navigation.turns.signs import kind_of, left_open, masked, nouns, required, spans
 from hvr.navigation.turns.turn import JudgedTurn, OfferedTool, Turn, sentences
 from hvr.tools.catalogue.schema import ToolParameter, ToolSchema
 
@@ -26,9 +26,24 @@ def test_kinds_of_parameters_are_told_by_schema_and_name() -> None:
 
 def test_what_is_stated_is_counted_and_masked() -> None:
     assert spans("Copy 'a.txt' to b.txt 3 times")[:3] == [1, 1, 2]
-    assert spans("Sort a file")[6] == 1
     assert "secret" not in masked("say 'secret' twice")
     assert sentences("Do this. Then that!") == ["Do this.", "Then that!"]
+
+
+def test_nouns_without_a_value_are_left_open() -> None:
+    known = nouns(COPY.schema)
+    assert "file" in known
+    for text, counts in (
+        ("Sort a certain file", [1, 1, 0, 0, 0]),
+        ("Sort a file for me", [0, 1, 0, 0, 0]),
+        ("Sort that file", [0, 0, 0, 1, 0]),
+        ("Sort a file named 'a.txt'", [0, 0, 0, 0, 0]),
+        ("Sort a file. Then add 3", [0, 1, 0, 0, 0]),
+        ("Tell my cousin", [0, 0, 1, 0, 1]),
+        ("Tell my cousin, Bob", [0, 0, 0, 0, 0]),
+        ("Buy a lamp", [0, 0, 0, 0, 0]),
+    ):
+        assert left_open(text, known) == counts, text
 
 
 def test_an_empty_turn_is_judged_by_what_was_said_last() -> None:
