@@ -50,6 +50,36 @@ def test_an_empty_turn_is_judged_by_what_was_said_last() -> None:
     assert Turn("", (), (), ("first", "last")).request == "last"
 
 
+def test_tools_are_voted_for_by_the_nearest_requests_of_other_dialogues() -> None:
+    pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+    from hvr.navigation.turns.needs import FEATURES, ToolNeeds
+    from hvr.retrieval.text_vectors import TextVectors
+
+    tools = (COPY, SORT)
+    turns = [
+        JudgedTurn(Turn(text, tools, ()), NextMove.CALL, frozenset({tool}), dialogue)
+        for dialogue, text, tool in (
+            ("1", "Make a copy of a.txt.", "copy_file"),
+            ("2", "Make a copy of a.txt. Thanks!", "copy_file"),
+            ("2", "Put b.txt in order.", "sort_lines"),
+        )
+    ]
+    needs = ToolNeeds(turns, TextVectors("lexical-hash").encode)
+    likest, by_request, by_sentence = 5, FEATURES - 2, FEATURES - 1
+    one = needs.features(turns[0].turn, tools, "1")
+    assert one.shape == (2, FEATURES)
+    assert one[0, by_sentence] > one[1, by_sentence]
+    assert one[0, by_request] + one[1, by_request] == pytest.approx(1)
+    assert one[0, likest] < 1
+    # Nothing of its own dialogue tells: what is left is about the other tool.
+    other = needs.features(turns[1].turn, tools, "2")
+    assert list(other[:, by_request]) == [1, 0]
+    assert list(other[:, likest] > 0) == [True, False]
+    held = needs.held_out([0, 1, 1])
+    assert set(held) == {0, 1}
+    assert held[0](one).shape == (2,)
+
+
 @pytest.mark.slow
 def test_the_move_is_learnt_and_said_with_a_reason() -> None:
     pytest.importorskip("sklearn", reason="scikit-learn is not installed")

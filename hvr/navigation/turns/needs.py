@@ -147,8 +147,8 @@ class _Served:
             dialogue: whose requests are left out.
         """
         allowed = self._dialogues != dialogue
-        whole = np.where(allowed, self._whole @ parts[0], -1.0)
-        each = np.where(allowed[self._owner], parts[1:] @ self._inner.T, -1.0)
+        whole = np.where(allowed, self._whole @ parts[0], -np.inf)
+        each = np.where(allowed[self._owner], parts[1:] @ self._inner.T, -np.inf)
         inner = np.maximum.reduceat(each.max(axis=0), self._first)
         columns = [self._column.get(name, len(self._column)) for name in names]
         served = self._used & allowed[:, None]
@@ -162,12 +162,12 @@ class _Served:
     def _votes(self, alike: Vectors, owner: Vectors) -> Vectors:
         nearest = np.argsort(-alike)[:VOTERS]
         weights = np.exp(_SHARPNESS * alike[nearest])
-        return np.asarray(weights @ self._used[owner[nearest]] / weights.sum())
+        return np.asarray(weights @ self._used[owner[nearest]] / max(float(weights.sum()), 1e-12))
 
 
 def _likest(alike: Vectors, served: Vectors) -> tuple[Vectors, Vectors]:
     """Return for each tool the likest of what it served, and the mean of the likest; 0 if none."""
-    ranked = -np.sort(-np.where(served, alike[:, None], -1.0), axis=0)[:NEAREST]
+    ranked = -np.sort(-np.where(served, alike[:, None], -np.inf), axis=0)[:NEAREST]
     there = np.arange(len(ranked))[:, None] < served.sum(axis=0)
     first = np.where(there[0], ranked[0], 0.0)
     return first, np.where(there, ranked, 0.0).sum(axis=0) / np.maximum(there.sum(axis=0), 1)
