@@ -75,12 +75,12 @@ def main() -> None:
     if options.part == "kept":
         judge = TurnJudge(turns, encode, options.seed)
         test = _kept(tools, {one.dialogue for one in turns})
-        decided = [(one, judge.decide(one.turn)) for one in test]
+        decided = _judged(judge, test)
         print(f"learnt from {len(turns)} turns of the development half; the kept half judged")
     elif any(tested.values()) or options.test_irrelevance:
         test = _all_turns(tools, {v: f for v, f in tested.items() if f}, options.test_irrelevance)
         judge = TurnJudge(turns, encode, options.seed)
-        decided = [(one, judge.decide(one.turn)) for one in test]
+        decided = _judged(judge, test)
         print(f"learnt from {len(turns)} turns of the development half; others judged")
     else:
         decided = _cross_validated(turns, encode, options)
@@ -97,8 +97,12 @@ def _cross_validated(
     decided = []
     for part in range(options.folds):
         judge = TurnJudge([t for t in turns if fold[t.dialogue] != part], encode, options.seed)
-        decided += [(t, judge.decide(t.turn)) for t in turns if fold[t.dialogue] == part]
+        decided += _judged(judge, [t for t in turns if fold[t.dialogue] == part])
     return decided
+
+
+def _judged(judge: TurnJudge, turns: Sequence[JudgedTurn]) -> list[tuple[JudgedTurn, TurnDecision]]:
+    return list(zip(turns, judge.decide_all([one.turn for one in turns]), strict=True))
 
 
 def _print(decided: Sequence[tuple[JudgedTurn, TurnDecision]]) -> None:

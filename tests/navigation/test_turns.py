@@ -114,3 +114,7 @@ def test_the_move_is_learnt_and_said_with_a_reason() -> None:
         assert decision.admissible[0] is move
         assert abs(sum(decision.chances.values()) - 1) < 1e-6
         assert decision.why.endswith(".")
+    some = [one.turn for one in turns[:3]]
+    together, alone = judge.decide_all(some), [judge.decide(turn) for turn in some]
+    assert [d.move for d in together] == [d.move for d in alone]
+    assert judge.decide_all([]) == []

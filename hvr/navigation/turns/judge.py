@@ -91,9 +91,24 @@ class TurnJudge:
 
     def decide(self, turn: Turn) -> TurnDecision:
         """Return what to do next, the chances, and why."""
-        row, at_hand, outside = self._row(turn, self._needs.chances)
-        full = np.hstack([row, self._wording.told([turn.request])[0]])[None]
-        chances = np.mean([model.predict_proba(full)[0] for model in self._models], axis=0)
+        return self.decide_all([turn])[0]
+
+    def decide_all(self, turns: Sequence[Turn]) -> list[TurnDecision]:
+        """Return the decisions in several turns; less work than one by one."""
+        if not turns:
+            return []
+        seen = [self._row(turn, self._needs.chances) for turn in turns]
+        told = self._wording.told([turn.request for turn in turns])
+        full = np.hstack([np.array([row for row, _, _ in seen]), told])
+        chances = np.mean([model.predict_proba(full) for model in self._models], axis=0)
+        return [
+            self._decision(turn, some, at_hand, outside)
+            for turn, some, (_, at_hand, outside) in zip(turns, chances, seen, strict=True)
+        ]
+
+    def _decision(
+        self, turn: Turn, chances: Vectors, at_hand: Vectors, outside: Vectors
+    ) -> TurnDecision:
         classes = self._models[0].classes_
         by_move = {MOVES[int(c)]: float(p) for c, p in zip(classes, chances, strict=True)}
         move = max(by_move, key=lambda one: by_move[one])
