@@ -282,6 +282,12 @@ class _ChainPlanner:
         """Return the cheapest chain to what is left; None if the model of it knows none."""
         env, chain = self.env, self.env.chain
         usable = [tool for tool in chain.tools if tool.name not in env.steps.given_up]
+        todo = [tool for tool in usable if tool.name in goal.done - facts.done]
+        if {t.name for t in todo} == goal.done - facts.done and facts.known.issuperset(
+            goal.known.union(*(tool.needs for tool in todo))
+        ):
+            # Each has to be called, and nothing is missing: no chain is cheaper.
+            return ToolChain(calls=tuple(tool.name for tool in todo))
         counts = chain.counts
         costs = tuple(round(counts[tool.name].cost / COARSE) for tool in usable)
         place = facts, goal, tuple(tool.name for tool in usable), costs

@@ -64,6 +64,7 @@ class Insistence(Enum):
     """What is tried again."""
 
     NONE = "nothing that failed"
+    OTHER = "tools that rest, with what they were not called with yet"
     SOME = "calls that failed, and tools that rest"
     MOST = "wanted calls that were refused, too, though nothing has changed since"
     END = "and wanted calls are made though one before them could not be"
@@ -281,7 +282,8 @@ class ErrandSteps:
                     self._answer(number, values)
                     return None
                 call = ToolCall(want.tool, _plain(filled(want.arguments, values)))
-                rests = patience is Insistence.NONE and self.experience.idle(want.tool)
+                resting = (Insistence.NONE, Insistence.OTHER)
+                rests = patience in resting and self.experience.idle(want.tool)
                 if rests or only not in ("", want.tool):
                     return None
                 if self._refuses(number, call):
@@ -347,6 +349,7 @@ class ErrandSteps:
         known: dict[Place, Json] = {p: value for p, _, value in given_leaves(want.arguments)}
         searches: list[Search] = []
         found = [v for _, name, v in given_leaves(want.arguments) if self._names_entity(name)]
+        own = tuple(NamedValue(name, v) for _, name, v in given_leaves(want.arguments))
         weak = False
         before: dict[Place, Json] = {}
         self.choices.pop(number, None)
@@ -357,13 +360,13 @@ class ErrandSteps:
             bound = tuple(value for value in known.values() if value is not None)
             ties = tuple(peers_of(place, before)) or tuple(found)
             taken = self._taken(number, place)
-            search = Search(name, sought, bound, ties, taken, want.tool)
+            search = Search(name, sought, bound, ties, taken, want.tool, own)
             suits = Match() if searches else match(search, self.findings)
             if suits.value is None or (sure and not suits.sure):
                 weak = weak or suits.value is not None
                 searches.append(search)
                 continue
-            value = suits.value
+            value: Json = suits.value
             if len(suits.choices) > 1 and self._writes(want.tool):
                 choices = self._allowed(want.tool, suits.choices) or suits.choices
                 value = choices[0]
@@ -396,9 +399,9 @@ class ErrandSteps:
         readers = rested if patience is Insistence.NONE else self.readers
         gone = self.given_up
         readers = [t for t in readers if t.name not in gone and only in ("", t.name)]
-        attempts = 1 if patience is Insistence.NONE else ATTEMPTS
+        attempts = 1 if patience in (Insistence.NONE, Insistence.OTHER) else ATTEMPTS
         # What was read before something was written may have changed since.
-        old = -1 if patience is Insistence.NONE else len(self.done)
+        old = -1 if attempts == 1 else len(self.done)
         tried = {k for k, done in self._answered.items() if old < 0 or done >= old}
         for name, times in self._failed.items():
             most = min(attempts, self._refusals) if name in self._refused else attempts
@@ -465,9 +468,11 @@ class ErrandSteps:
         self._why[number] = said
         if outcome.failure in UNSURE and not tool.idempotent and tool.effect is not Effect.READS:
             self._doubts[number] = outcome.call
-        elif self._failed[call_key(outcome.call)] >= (
-            self._refusals if outcome.failure is CallFailure.REFUSED else ATTEMPTS
-        ) or outcome.failure is CallFailure.BAD_ARGUMENTS:
+        elif (
+            self._failed[call_key(outcome.call)]
+            >= (self._refusals if outcome.failure is CallFailure.REFUSED else ATTEMPTS)
+            or outcome.failure is CallFailure.BAD_ARGUMENTS
+        ):
             self.left[number] = said
         else:
             self._waits[number] = len(self.done)
