@@ -62,7 +62,7 @@ from hvr.navigation.errands import Learnt
 from hvr.navigation.experience import CountedExperience, Experience
 from hvr.navigation.findings import Findings, key
 from hvr.navigation.graph import NavigationGraph
-from hvr.navigation.graph_experience import GraphExperience
+from hvr.navigation.graph_experience import GraphExperience, observed_session
 from hvr.navigation.lookups import call_key
 from hvr.navigation.suiting import Suiting
 from hvr.navigation.wants import Errand, Sought, at, leaves
@@ -142,10 +142,10 @@ def _measure(
 
 def _prepared(scenarios: Sequence[Scenario]) -> list[Prepared]:
     replayed = [replay(scenario) for scenario in scenarios]
+    seen = [observed_session(outcomes) for outcomes, _ in replayed]
     found = []
     for number, (scenario, (truth, state)) in enumerate(zip(scenarios, replayed, strict=True)):
-        others = [outcomes for n, (outcomes, _) in enumerate(replayed) if n != number]
-        learnt = GraphExperience(others)
+        learnt = GraphExperience(seen[:number] + seen[number + 1 :])
         errand = oracle(scenario, truth, Ledger(), learnt.flow)
         found.append(Prepared(scenario, truth, state, errand, learnt.graph))
     return found

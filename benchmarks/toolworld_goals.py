@@ -33,7 +33,7 @@ import argparse
 import random
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -59,16 +59,12 @@ from hvr.navigation.acting import ToolRun, carry_out
 from hvr.navigation.errands import Learnt
 from hvr.navigation.experience import CountedExperience, Experience
 from hvr.navigation.findings import entities, key
-from hvr.navigation.graph_experience import GraphExperience
+from hvr.navigation.graph_experience import GraphExperience, observed_session
 from hvr.navigation.lookups import call_key
 from hvr.navigation.wants import Errand, Sought, at, leaves, scalars_in
 from hvr.tools.catalogue.schema import Catalogue, Effect
 
-EXPERIENCES: dict[str, Callable[[Sequence[Sequence[CallOutcome]]], Experience]] = {
-    "graph": GraphExperience,
-    "counts": CountedExperience,
-    "none": lambda _: CountedExperience(),
-}
+EXPERIENCES = ("graph", "counts", "none")
 
 
 @dataclass(frozen=True)
@@ -108,10 +104,13 @@ def measure(
 ) -> list[Result]:
     """Return how each scenario went, with what was learnt from the others."""
     replayed = [replay(scenario) for scenario in scenarios]
+    seen = [observed_session(outcomes) for outcomes, _ in replayed]
     results = []
     for number, (scenario, (truth, state)) in enumerate(zip(scenarios, replayed, strict=True)):
         others = [outcomes for n, (outcomes, _) in enumerate(replayed) if n != number]
-        experience = EXPERIENCES[options.experience](others)
+        experience: Experience = GraphExperience(seen[:number] + seen[number + 1 :])
+        if options.experience != "graph":
+            experience = CountedExperience(others if options.experience == "counts" else ())
         errand = oracle(scenario, truth, ledger, experience.flow)
         granted = _takes_for_granted(truth, errand, scenario.open().catalogue)
         if options.order == "none":
@@ -201,7 +200,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--budget", type=int, default=60)
     parser.add_argument("--first", type=int, default=None, help="scenarios of each world")
-    parser.add_argument("--experience", choices=tuple(EXPERIENCES), default="graph")
+    parser.add_argument("--experience", choices=EXPERIENCES, default="graph")
     parser.add_argument("--failed", action="store_true",
                         help="list what was not reached, and calls beside")  # fmt: skip
     return parser.parse_args()
