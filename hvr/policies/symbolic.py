@@ -26,7 +26,7 @@ from hvr.plans import Plan, Planned, Policy, PolicyContext, Understanding
 from hvr.policies.macro import macro_blocks
 from hvr.retrieval.inventory import Inventory
 from hvr.retrieval.places import any_place, tidy_places, unused
-from hvr.retrieval.relevance import Relevant, relevant_objects, with_others
+from hvr.retrieval.relevance import Relevant, one_of_each, relevant_objects, with_others
 from hvr.retrieval.widening import ever_more
 from hvr.search.fast_downward import SearchResult
 from hvr.search.planners import Planner
@@ -181,7 +181,8 @@ class SymbolicPolicy(Policy[Stage]):
         asked = self._asked(stage, graph, inventory)
         chosen = self._chosen(asked, inventory)
         for relevant in self._ever_more(asked, chosen, graph, inventory):
-            planned = self._planned(asked, relevant, graph, inventory)
+            tidy = relevant is chosen  # what is kept for tidiness must not rule a plan out
+            planned = self._planned(asked, relevant, graph, inventory, tidy=tidy)
             if planned is not None:
                 return planned
         keeping = ""
@@ -205,30 +206,35 @@ class SymbolicPolicy(Policy[Stage]):
         """
         if inventory.unplaced & chosen.reasons.keys():
             return iter((chosen,))
-        return ever_more(
-            chosen,
-            lambda: Task(self.domain, self._problem(asked, inventory.classes, graph, inventory)),
-            partial(with_others, inventory=inventory),
-            _WIDENING_S,
-        )
+
+        def pose() -> Task:
+            every = one_of_each(chosen, inventory)
+            return Task(self.domain, self._problem(asked, every.names, graph, inventory))
+
+        return ever_more(chosen, pose, partial(with_others, inventory=inventory), _WIDENING_S)
 
     def _planned(
-        self, asked: _Asked, relevant: Relevant, graph: KnowledgeGraph, inventory: Inventory
+        self,
+        asked: _Asked,
+        relevant: Relevant,
+        graph: KnowledgeGraph,
+        inventory: Inventory,
+        *,
+        tidy: bool,
     ) -> Planned | None:
         """Return a plan with some objects, None where there is none.
 
         Raises:
             PlannerError: no plan was found, and it was not proven that there is none.
         """
-        whole = relevant.reasons.keys() >= inventory.classes.keys()
         problem = self._problem(asked, relevant.names, graph, inventory)
-        if not whole:
+        if tidy:
             problem = tidy_places(problem, asked.wanted, inventory)
         task = Task(self.domain, problem)
         try:
             result = self.planner.solve(task)
         except PlannerError as error:
-            if not whole:
+            if tidy:
                 raise
             raise PlannerError(
                 f"there is no plan with what this seems to need, and whether there is one with "
