@@ -189,6 +189,9 @@ class SymbolicPolicy(Policy[Stage]):
         if asked.kept:
             said = constraints_said(asked.kept, self.reader.taxonomy, inventory)
             keeping = f" that keeps to this: {said}"
+        full = sorted(inventory.too_full)
+        if full:
+            keeping += f"; there was no room in {' and '.join(full)}"
         lost = sorted(inventory.unplaced & chosen.reasons.keys())
         unseen = f"; nobody has seen where {' and '.join(lost)} are" if lost else ""
         raise ImpossibleGoalError(
@@ -209,7 +212,7 @@ class SymbolicPolicy(Policy[Stage]):
 
         def pose() -> Task:
             every = one_of_each(chosen, inventory)
-            return Task(self.domain, self._problem(asked, every.names, graph, inventory))
+            return Task(self.domain, self._wider(asked, every.names, graph, inventory))
 
         return ever_more(chosen, pose, partial(with_others, inventory=inventory), _WIDENING_S)
 
@@ -227,9 +230,11 @@ class SymbolicPolicy(Policy[Stage]):
         Raises:
             PlannerError: no plan was found, and it was not proven that there is none.
         """
-        problem = self._problem(asked, relevant.names, graph, inventory)
         if tidy:
+            problem = self._problem(asked, relevant.names, graph, inventory)
             problem = tidy_places(problem, asked.wanted, inventory)
+        else:
+            problem = self._wider(asked, relevant.names, graph, inventory)
         task = Task(self.domain, problem)
         try:
             result = self.planner.solve(task)
@@ -248,6 +253,15 @@ class SymbolicPolicy(Policy[Stage]):
                 f"{result.planner or 'the planner'} found no plan, and no proof that there is none"
             )
         return None
+
+    def _wider(
+        self, asked: _Asked, names: Iterable[str], graph: KnowledgeGraph, inventory: Inventory
+    ) -> Problem:
+        """Return a problem over more objects: full places are not tried with one after the other.
+
+        Making room comes before that.
+        """
+        return unused(self._problem(asked, names, graph, inventory), inventory.too_full)
 
     def _problem(
         self, asked: _Asked, names: Iterable[str], graph: KnowledgeGraph, inventory: Inventory
