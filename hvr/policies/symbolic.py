@@ -42,7 +42,7 @@ _WIDENING_S = 20.0
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _Posed:
     """A stage of a goal as formulas.
 
     Args:
@@ -150,12 +150,12 @@ class SymbolicPolicy(Policy[Stage]):
     def _relevant(self, stage: Stage, graph: KnowledgeGraph, inventory: Inventory) -> Relevant:
         return self._chosen(self._asked(stage, graph, inventory), inventory)
 
-    def _chosen(self, asked: _Asked, inventory: Inventory) -> Relevant:
+    def _chosen(self, asked: _Posed, inventory: Inventory) -> Relevant:
         return relevant_objects([asked.wanted], inventory, asked.kept, self._changing)
 
-    def _asked(self, stage: Stage, graph: KnowledgeGraph, inventory: Inventory) -> _Asked:
+    def _asked(self, stage: Stage, graph: KnowledgeGraph, inventory: Inventory) -> _Posed:
         objects = [TypedName(n, (graph.pddl_type(n),)) for n in inventory.classes]
-        return _Asked(
+        return _Posed(
             parse_formula(stage.wanted, self.domain, objects, file="<goal>"),
             parse_formula(stage.text, self.domain, objects, file="<goal>"),
             tuple([parse_constraint(c, self.domain, objects) for c in stage.constraints]),
@@ -201,7 +201,7 @@ class SymbolicPolicy(Policy[Stage]):
         )
 
     def _ever_more(
-        self, asked: _Asked, chosen: Relevant, graph: KnowledgeGraph, inventory: Inventory
+        self, asked: _Posed, chosen: Relevant, graph: KnowledgeGraph, inventory: Inventory
     ) -> Iterator[Relevant]:
         """Yield the chosen objects, then ever more of them, until it is known that none help.
 
@@ -218,7 +218,7 @@ class SymbolicPolicy(Policy[Stage]):
 
     def _planned(
         self,
-        asked: _Asked,
+        asked: _Posed,
         relevant: Relevant,
         graph: KnowledgeGraph,
         inventory: Inventory,
@@ -255,7 +255,7 @@ class SymbolicPolicy(Policy[Stage]):
         return None
 
     def _wider(
-        self, asked: _Asked, names: Iterable[str], graph: KnowledgeGraph, inventory: Inventory
+        self, asked: _Posed, names: Iterable[str], graph: KnowledgeGraph, inventory: Inventory
     ) -> Problem:
         """Return a problem over more objects: full places are not tried with one after the other.
 
@@ -264,7 +264,7 @@ class SymbolicPolicy(Policy[Stage]):
         return unused(self._problem(asked, names, graph, inventory), inventory.too_full)
 
     def _problem(
-        self, asked: _Asked, names: Iterable[str], graph: KnowledgeGraph, inventory: Inventory
+        self, asked: _Posed, names: Iterable[str], graph: KnowledgeGraph, inventory: Inventory
     ) -> Problem:
         problem = graph.problem(self.domain, "task", names, asked.goal)
         problem = problem.replace(constraints=And(asked.kept))
