@@ -26,7 +26,7 @@ from hvr.plans import Plan, Planned, Policy, PolicyContext, Understanding
 from hvr.policies.macro import macro_blocks
 from hvr.retrieval.inventory import Inventory
 from hvr.retrieval.places import any_place, tidy_places, unused
-from hvr.retrieval.relevance import Relevant, relevant_objects, with_others
+from hvr.retrieval.relevance import Relevant, one_of_each, relevant_objects, with_others
 from hvr.retrieval.widening import ever_more
 from hvr.search.fast_downward import SearchResult
 from hvr.search.planners import Planner
@@ -42,7 +42,7 @@ _WIDENING_S = 20.0
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _Posed:
     """A stage of a goal as formulas.
 
     Args:
@@ -150,12 +150,12 @@ class SymbolicPolicy(Policy[Stage]):
     def _relevant(self, stage: Stage, graph: KnowledgeGraph, inventory: Inventory) -> Relevant:
         return self._chosen(self._asked(stage, graph, inventory), inventory)
 
-    def _chosen(self, asked: _Asked, inventory: Inventory) -> Relevant:
+    def _chosen(self, asked: _Posed, inventory: Inventory) -> Relevant:
         return relevant_objects([asked.wanted], inventory, asked.kept, self._changing)
 
-    def _asked(self, stage: Stage, graph: KnowledgeGraph, inventory: Inventory) -> _Asked:
+    def _asked(self, stage: Stage, graph: KnowledgeGraph, inventory: Inventory) -> _Posed:
         objects = [TypedName(n, (graph.pddl_type(n),)) for n in inventory.classes]
-        return _Asked(
+        return _Posed(
             parse_formula(stage.wanted, self.domain, objects, file="<goal>"),
             parse_formula(stage.text, self.domain, objects, file="<goal>"),
             tuple([parse_constraint(c, self.domain, objects) for c in stage.constraints]),
@@ -181,13 +181,17 @@ class SymbolicPolicy(Policy[Stage]):
         asked = self._asked(stage, graph, inventory)
         chosen = self._chosen(asked, inventory)
         for relevant in self._ever_more(asked, chosen, graph, inventory):
-            planned = self._planned(asked, relevant, graph, inventory)
+            tidy = relevant is chosen  # what is kept for tidiness must not rule a plan out
+            planned = self._planned(asked, relevant, graph, inventory, tidy=tidy)
             if planned is not None:
                 return planned
         keeping = ""
         if asked.kept:
             said = constraints_said(asked.kept, self.reader.taxonomy, inventory)
             keeping = f" that keeps to this: {said}"
+        full = sorted(inventory.too_full)
+        if full:
+            keeping += f"; there was no room in {' and '.join(full)}"
         lost = sorted(inventory.unplaced & chosen.reasons.keys())
         unseen = f"; nobody has seen where {' and '.join(lost)} are" if lost else ""
         raise ImpossibleGoalError(
@@ -197,7 +201,7 @@ class SymbolicPolicy(Policy[Stage]):
         )
 
     def _ever_more(
-        self, asked: _Asked, chosen: Relevant, graph: KnowledgeGraph, inventory: Inventory
+        self, asked: _Posed, chosen: Relevant, graph: KnowledgeGraph, inventory: Inventory
     ) -> Iterator[Relevant]:
         """Yield the chosen objects, then ever more of them, until it is known that none help.
 
@@ -205,30 +209,37 @@ class SymbolicPolicy(Policy[Stage]):
         """
         if inventory.unplaced & chosen.reasons.keys():
             return iter((chosen,))
-        return ever_more(
-            chosen,
-            lambda: Task(self.domain, self._problem(asked, inventory.classes, graph, inventory)),
-            partial(with_others, inventory=inventory),
-            _WIDENING_S,
-        )
+
+        def pose() -> Task:
+            every = one_of_each(chosen, inventory)
+            return Task(self.domain, self._wider(asked, every.names, graph, inventory))
+
+        return ever_more(chosen, pose, partial(with_others, inventory=inventory), _WIDENING_S)
 
     def _planned(
-        self, asked: _Asked, relevant: Relevant, graph: KnowledgeGraph, inventory: Inventory
+        self,
+        asked: _Posed,
+        relevant: Relevant,
+        graph: KnowledgeGraph,
+        inventory: Inventory,
+        *,
+        tidy: bool,
     ) -> Planned | None:
         """Return a plan with some objects, None where there is none.
 
         Raises:
             PlannerError: no plan was found, and it was not proven that there is none.
         """
-        whole = relevant.reasons.keys() >= inventory.classes.keys()
-        problem = self._problem(asked, relevant.names, graph, inventory)
-        if not whole:
+        if tidy:
+            problem = self._problem(asked, relevant.names, graph, inventory)
             problem = tidy_places(problem, asked.wanted, inventory)
+        else:
+            problem = self._wider(asked, relevant.names, graph, inventory)
         task = Task(self.domain, problem)
         try:
             result = self.planner.solve(task)
         except PlannerError as error:
-            if not whole:
+            if tidy:
                 raise
             raise PlannerError(
                 f"there is no plan with what this seems to need, and whether there is one with "
@@ -243,8 +254,17 @@ class SymbolicPolicy(Policy[Stage]):
             )
         return None
 
+    def _wider(
+        self, asked: _Posed, names: Iterable[str], graph: KnowledgeGraph, inventory: Inventory
+    ) -> Problem:
+        """Return a problem over more objects: full places are not tried with one after the other.
+
+        Making room comes before that.
+        """
+        return unused(self._problem(asked, names, graph, inventory), inventory.too_full)
+
     def _problem(
-        self, asked: _Asked, names: Iterable[str], graph: KnowledgeGraph, inventory: Inventory
+        self, asked: _Posed, names: Iterable[str], graph: KnowledgeGraph, inventory: Inventory
     ) -> Problem:
         problem = graph.problem(self.domain, "task", names, asked.goal)
         problem = problem.replace(constraints=And(asked.kept))

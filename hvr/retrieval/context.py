@@ -92,7 +92,7 @@ def kind_context(graph: KnowledgeGraph, names: Iterable[str]) -> str:
 
 
 @dataclass(frozen=True)
-class Telling:
+class LineWords:
     """What lines on objects say, as the ontology lists it (`k:Telling`): PDDL predicates, in order.
 
     Args:
@@ -113,7 +113,7 @@ class Telling:
 
 
 @lru_cache(maxsize=8)
-def telling_of(ontology: Ontology) -> Telling:
+def line_words_of(ontology: Ontology) -> LineWords:
     """Return what lines on objects say in a world."""
 
     def listed(prop: str) -> tuple[str, ...]:
@@ -125,7 +125,7 @@ def telling_of(ontology: Ontology) -> Telling:
         )
 
     second = dict(ontology.pairs("saidOfSecond"))
-    return Telling(
+    return LineWords(
         listed("abilities"),
         listed("uses"),
         listed("states"),
@@ -177,7 +177,7 @@ def _read(graph: KnowledgeGraph, names: Iterable[str]) -> dict[str, _Object]:
             o.state[str(prop)] = value
         else:
             o.relations[str(prop)].append(str(value))
-    relations = telling_of(graph.ontology).relations
+    relations = line_words_of(graph.ontology).relations
     joined = " ".join(f"k:{prop}" for prop, _ in relations if not prop.startswith("^"))
     back = graph.query(
         f"""SELECT ?o ?p ?s WHERE {{
@@ -200,7 +200,7 @@ class _Kinds:
         self.graph = graph
         self._shown = shown
         self._ontology = graph.ontology
-        self.told = telling_of(graph.ontology)
+        self.told = line_words_of(graph.ontology)
         self.roles = roles_of(graph.ontology)
         self._there = frozenset(graph.object_class(n) for n in graph.objects())
         rules = predicate_rules(graph.ontology).values()

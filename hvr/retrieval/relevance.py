@@ -17,7 +17,7 @@ from hvr.knowledge.roles import CUTTABLE, SLOT
 from hvr.pddl.model import And, Atom, Equal, Exists, Expression, Forall, Imply, Not, Or
 from hvr.retrieval.chosen import Chosen
 from hvr.retrieval.constraints import spared, spoken_of
-from hvr.retrieval.inventory import Inventory
+from hvr.retrieval.inventory import Inventory, situation
 from hvr.retrieval.means import Means
 from hvr.retrieval.supplies import supplies_of
 
@@ -73,6 +73,21 @@ def with_others(chosen: Relevant, names: Iterable[str], inventory: Inventory) ->
             chooser.chosen.add(name, "without it there is no plan")
     chooser.complete()
     return Relevant(chooser.chosen.reasons)
+
+
+def one_of_each(chosen: Relevant, inventory: Inventory) -> Relevant:
+    """Return a choice with one thing more of every kind in every situation.
+
+    Things of a class whose situations are the same do the same in a plan, but for the way to them:
+    what a goal takes of them is chosen, and one more stands for all the others.
+    """
+    spare: dict[object, str] = {}
+    for name in inventory.of("PhysicalObject"):
+        if name not in chosen.reasons:
+            full = name in inventory.too_full
+            kind = inventory.classes[name], full, situation(name, inventory)
+            spare.setdefault(kind, name)
+    return with_others(chosen, spare.values(), inventory)
 
 
 def _chosen(

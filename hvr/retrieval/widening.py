@@ -28,7 +28,7 @@ def ever_more(
 
     Args:
         chosen: what is tried first.
-        pose: makes the task with all objects, without its preferences.
+        pose: makes the task with all objects, or with one more for all that are alike.
         complete: adds objects to a choice, with what these depend on.
         seconds: how long at most, each time, to look for what else is needed.
     """
