@@ -41,7 +41,7 @@ from hvr.tools.tool_plan import ToolPlan
 from hvr.verifier.config import VerifierConfig
 from hvr.verifier.judgement.corrector import correct, rewritten
 from hvr.verifier.judgement.edits import difference
-from hvr.verifier.judgement.fit import fit_judge, simulated, weights_of
+from hvr.verifier.judgement.fit import fit_judge, judge_of, simulated, weights_of
 from hvr.verifier.judgement.judge import ChangeRule, Judge
 from hvr.verifier.judgement.opinion import PlanOpinion
 from hvr.verifier.judgement.past_plans import PastPlans
@@ -286,7 +286,7 @@ def ablation(embeddings: ToolEmbeddings, data: ToolSet) -> None:
     numbers = [tuple(map(embeddings.tools.index, p.tools)) for p in usable]
     past = PastPlans(embeddings, [p.request for p in usable], numbers)
     trials = simulated(past, PlannerErrors(), 0, no_progress)
-    judge = fit_judge(embeddings, data.train)
+    judge = judge_of(past, usable, trials)
     wrong = [WrongPlans(embeddings, data.held, 1000).of(p, HARD) for p in data.held]
     judged = {"true": asked(judge, data.held)}
     judged |= {k: asked(judge, [m[k] for m in wrong if k in m]) for k in HARD}

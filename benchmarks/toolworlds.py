@@ -48,7 +48,7 @@ DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "toolworlds"
 TAU2 = ("retail", "airline", "telecom")
 WORLDS = (*TAU2, "bfcl")
 REFUSALS = 5
-"""How often a refused call is made while nothing has changed: in these worlds tools may come back."""
+"""How often a refused call is made while nothing has changed: here tools may come back."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,26 @@ class Ledger:
 def read_scenarios(world: str, files: Sequence[Path]) -> list[Scenario]:
     """Return the scenarios of files in the format of shared/data/toolworlds."""
     rows = [row for file in files for row in read_rows(file)]
+    return [_bfcl(row) if world == "bfcl" else _tau2(world, row) for row in rows]
+
+
+def scenarios_of(
+    world: str, part: str, data: Path = DATA, files: Sequence[Path] | None = None
+) -> list[Scenario]:
+    """Return the scenarios of a part: `development`, or `kept` for a final report.
+
+    Args:
+        world: whose they are.
+        part: of the public tasks.
+        data: folder of the shared half.
+        files: other files in its format, instead of a part.
+    """
+    if files or part == "development":
+        return read_scenarios(world, files or development_files(world, data))
+    from toolworld_kept import kept_rows
+
+    shared = [row["id"] for file in development_files(world, data) for row in read_rows(file)]
+    rows = kept_rows(world, shared)
     return [_bfcl(row) if world == "bfcl" else _tau2(world, row) for row in rows]
 
 

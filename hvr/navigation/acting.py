@@ -12,7 +12,7 @@ from hvr.calling.values import CallFailure, CallOutcome, Json, ToolCall
 from hvr.errors import ImpossibleGoalError
 from hvr.execution.events import Event
 from hvr.execution.watching import literals
-from hvr.navigation.chains import CallFacts, NavigationTool, ToolChain, cheapest_chain
+from hvr.navigation.chains import CallCounts, CallFacts, NavigationTool, ToolChain, cheapest_chain
 from hvr.navigation.decision import Decision, NextMove, decide
 from hvr.navigation.errands import SAID, ErrandSteps, Learnt, NextCall, WasDone
 from hvr.navigation.steps import ErrandChain
@@ -142,14 +142,33 @@ def carry_out(
 def decision_of(chain: ErrandChain, banned: Collection[str] = ()) -> Decision:
     """Return what to do next with an errand, with the cheapest proven chain where it is a call."""
     names = [tool.name for tool in chain.tools]
-    decision = decide(
-        chain.facts, chain.goal, chain.tools, names, counts=chain.counts, banned=banned
-    )
+    facts = chain.facts
+    if not banned and (direct := direct_chain(facts, chain.goal, chain.tools, chain.counts)):
+        why = f"All that {', '.join(map(quoted, direct.calls))} needs is known."
+        return Decision(NextMove.CALL, why, direct, call=direct.calls[0])
+    decision = decide(facts, chain.goal, chain.tools, names, counts=chain.counts, banned=banned)
     if decision.move is not NextMove.ASK:
         return decision
     ask = tuple(dict.fromkeys(map(chain.asked, decision.ask)))
     why = f"No call gives {', '.join(map(quoted, ask))}: only the user can say."
     return replace(decision, ask=ask, why=why)
+
+
+def direct_chain(
+    facts: CallFacts,
+    goal: CallFacts,
+    tools: Sequence[NavigationTool],
+    counts: Mapping[str, CallCounts],
+) -> ToolChain | None:
+    """Return the chain of the wanted calls alone where nothing is missing for them.
+
+    Each of them has to be called, so that no chain is cheaper.
+    """
+    todo = [tool for tool in tools if tool.name in goal.done - facts.done]
+    known = goal.known.union(*(tool.needs for tool in todo))
+    if not todo or {tool.name for tool in todo} != goal.done - facts.done or known - facts.known:
+        return None
+    return ToolChain((), tuple(t.name for t in todo), sum(counts[t.name].cost for t in todo))
 
 
 class ToolFacts:
@@ -283,6 +302,8 @@ class _ChainPlanner:
         env, chain = self.env, self.env.chain
         usable = [tool for tool in chain.tools if tool.name not in env.steps.given_up]
         counts = chain.counts
+        if direct := direct_chain(facts, goal, usable, counts):
+            return direct
         costs = tuple(round(counts[tool.name].cost / COARSE) for tool in usable)
         place = facts, goal, tuple(tool.name for tool in usable), costs
         if place not in self._chains:

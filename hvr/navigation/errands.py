@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
@@ -10,11 +10,11 @@ from typing import Any
 from hvr.calling.guard import MOST_EQUAL_FAILURES, GuardedTools
 from hvr.calling.log import error_text
 from hvr.calling.values import CallFailure, CallOutcome, Json, ToolCall
+from hvr.navigation.binding import Binder, readers_of
 from hvr.navigation.doubts import witness
 from hvr.navigation.experience import CountedExperience, Experience
 from hvr.navigation.findings import Findings, Trait
-from hvr.navigation.lookups import Match, Search, call_key, match, next_look_up
-from hvr.navigation.naming import fit
+from hvr.navigation.lookups import Search, call_key, next_look_up
 from hvr.navigation.preconditions import LearntConditions
 from hvr.navigation.suiting import Suiting
 from hvr.navigation.wants import (
@@ -27,7 +27,6 @@ from hvr.navigation.wants import (
     filled,
     given_leaves,
     leaves,
-    peers_of,
     scalars_in,
 )
 from hvr.printable import short
@@ -46,9 +45,6 @@ FOR_NOTHING = 15
 RELATED = 0.5
 """The relevance of look-ups by which a value that is found, but not surely, is made sure."""
 
-NAMED = 0.8
-"""How well the name of a value has to suit a look-up's only parameter, to name an entity."""
-
 UNSURE = frozenset({CallFailure.TIMED_OUT, CallFailure.UNAVAILABLE, CallFailure.WRONG_TYPE,
                     CallFailure.EMPTY})  # fmt: skip
 """Failures after which a tool may have changed the world all the same."""
@@ -64,6 +60,7 @@ class Insistence(Enum):
     """What is tried again."""
 
     NONE = "nothing that failed"
+    OTHER = "tools that rest, with what they were not called with yet"
     SOME = "calls that failed, and tools that rest"
     MOST = "wanted calls that were refused, too, though nothing has changed since"
     END = "and wanted calls are made though one before them could not be"
@@ -137,7 +134,6 @@ class ErrandSteps:
         self.experience, self._recombine, self._was_done = learnt.experience, recombine, was_done
         self._conditions = learnt.conditions
         self._doubts: dict[int, ToolCall] = {}
-        self._unfit: dict[int, list[Json]] = {}
         self._why: dict[int, str] = {}
         self._row: dict[str, int] = {}
         self._schemas = {tool.name: tool for tool in tools.catalogue.tools}
@@ -151,6 +147,9 @@ class ErrandSteps:
         ]
         suits = Suiting(self.experience.flow, learnt.meanings)
         self.findings = Findings(errand.facts, wanted, suits)
+        self._binder = Binder(
+            errand.wants, self.findings, learnt.conditions, self._schemas, self.readers
+        )
         self._said = [feature.value for feature in (*errand.facts, *wanted)]
         self.outcomes: list[CallOutcome] = []
         self.done: list[int] = []
@@ -161,7 +160,6 @@ class ErrandSteps:
         self._refused: dict[str, int | None] = {}
         self._answered: dict[str, int] = {}
         self._waits: dict[int, int] = {}
-        self._made: dict[int, ToolCall] = {}
         self._nearer: dict[int, tuple[int, int]] = {}
         self._spent = False
 
@@ -259,10 +257,9 @@ class ErrandSteps:
         if times >= FOR_NOTHING:
             self.left[step.serves] = f"{FOR_NOTHING} look-ups brought nothing that it needs"
 
-    def bound(self, number: int) -> dict[Place, Json]:
+    def bound(self, number: int) -> Mapping[Place, Json]:
         """Return the values of a want that are given or found, by their places."""
-        values, _, _ = self._bind(number, False)
-        return values
+        return self._binder.bind(number, sure=False).values
 
     def known_of(self, call: ToolCall) -> frozenset[Trait]:
         """Return what is known of all that a call names."""
@@ -271,29 +268,37 @@ class ErrandSteps:
 
     def _step(self, number: int, patience: Insistence, only: str) -> NextCall | None:
         """Return the next call for a want: a look-up, or, if all is found, the wanted one."""
-        want = self.errand.wants[number]
         for sure in (True, False):
-            values, searches, weak = self._bind(number, sure)
-            if not searches and number in self.choices:
+            bound = self._binder.bind(number, sure=sure)
+            self.choices.pop(number, None)
+            if not bound.searches and bound.choices:
+                self.choices[number] = bound.name, bound.choices
                 return None
-            if not searches:
-                if not want.tool:
-                    self._answer(number, values)
-                    return None
-                call = ToolCall(want.tool, _plain(filled(want.arguments, values)))
-                rests = patience is Insistence.NONE and self.experience.idle(want.tool)
-                if rests or only not in ("", want.tool):
-                    return None
-                if self._refuses(number, call):
-                    return self._step(number, patience, only) if number in self._unfit else None
-                return NextCall(call, number, "all that it needs is known")
-            look = self._look(searches[:1] if weak else searches, patience, RELATED if weak else 0,
-                              only)  # fmt: skip
+            if not bound.searches:
+                return self._wanted(number, bound.values, patience, only)
+            searches = bound.searches[:1] if bound.weak else bound.searches
+            look = self._look(searches, patience, RELATED if bound.weak else 0, only)
             if look is not None:
                 return replace(look, serves=number)
-            if not weak:
+            if not bound.weak:
                 return None
         return None
+
+    def _wanted(
+        self, number: int, values: Mapping[Place, Json], patience: Insistence, only: str
+    ) -> NextCall | None:
+        """Return the call of a want whose values are all found, if it may be made now."""
+        want = self.errand.wants[number]
+        if not want.tool:
+            self._answer(number, values)
+            return None
+        call = ToolCall(want.tool, _plain(filled(want.arguments, values)))
+        resting = patience in (Insistence.NONE, Insistence.OTHER)
+        if (resting and self.experience.idle(want.tool)) or only not in ("", want.tool):
+            return None
+        if self._refuses(number, call):
+            return self._step(number, patience, only) if number in self._binder.unfit else None
+        return NextCall(call, number, "all that it needs is known")
 
     def _answer(self, number: int, values: Mapping[Place, Json]) -> None:
         """Take note that what is to be known is known."""
@@ -334,71 +339,19 @@ class ErrandSteps:
                       if isinstance(value, Sought)), None)  # fmt: skip
         if first is None:
             return True
-        self._unfit.setdefault(number, []).append(at(call.arguments, first))
+        self._binder.unfit.setdefault(number, []).append(at(call.arguments, first))
         return True
 
-    def _bind(self, number: int, sure: bool) -> tuple[dict[Place, Json], list[Search], bool]:
-        """Return the values of a want that are found, what is still searched, and whether a
-        value for the first of these is at hand that is not sure.
-
-        What comes first in a call names the entity of what follows, so nothing is bound before it.
-        """
-        want = self.errand.wants[number]
-        known: dict[Place, Json] = {p: value for p, _, value in given_leaves(want.arguments)}
-        searches: list[Search] = []
-        found = [v for _, name, v in given_leaves(want.arguments) if self._names_entity(name)]
-        weak = False
-        before: dict[Place, Json] = {}
-        self.choices.pop(number, None)
-        for place, name, sought in leaves(want.arguments):
-            if not isinstance(sought, Sought):
-                before[place] = known.get(place)
-                continue
-            bound = tuple(value for value in known.values() if value is not None)
-            ties = tuple(peers_of(place, before)) or tuple(found)
-            taken = self._taken(number, place)
-            search = Search(name, sought, bound, ties, taken, want.tool)
-            suits = Match() if searches else match(search, self.findings)
-            if suits.value is None or (sure and not suits.sure):
-                weak = weak or suits.value is not None
-                searches.append(search)
-                continue
-            value = suits.value
-            if len(suits.choices) > 1 and self._writes(want.tool):
-                choices = self._allowed(want.tool, suits.choices) or suits.choices
-                value = choices[0]
-                if len(choices) > 1:
-                    self.choices.setdefault(number, (name, choices))
-            known[place] = before[place] = value
-            found.append(value)
-        return known, searches, weak
-
-    def _allowed(self, tool: str, choices: Iterable[Json]) -> tuple[Json, ...]:
-        """Return the values of which no confirmed condition of a tool is known not to hold."""
-        known = self.findings.known_of
-        return tuple(v for v in choices if self._conditions.violated(tool, known(v)) is None)
-
-    def _writes(self, tool: str) -> bool:
-        return bool(tool) and self._schemas[tool].effect is not Effect.READS
-
-    def _names_entity(self, name: str) -> bool:
-        """Say whether a parameter's value names something that can be looked up by it alone."""
-        for tool in self.readers:
-            needed = [parameter.name for parameter in tool.takes if parameter.required]
-            if len(needed) == 1 and fit(needed[0], (name,), "") >= NAMED:
-                return True
-        return False
-
     def _look(
-        self, searches: list[Search], patience: Insistence, least: float, only: str
+        self, searches: Sequence[Search], patience: Insistence, least: float, only: str
     ) -> NextCall | None:
         rested = [tool for tool in self.readers if not self.experience.idle(tool.name)]
         readers = rested if patience is Insistence.NONE else self.readers
         gone = self.given_up
         readers = [t for t in readers if t.name not in gone and only in ("", t.name)]
-        attempts = 1 if patience is Insistence.NONE else ATTEMPTS
+        attempts = 1 if patience in (Insistence.NONE, Insistence.OTHER) else ATTEMPTS
         # What was read before something was written may have changed since.
-        old = -1 if patience is Insistence.NONE else len(self.done)
+        old = -1 if attempts == 1 else len(self.done)
         tried = {k for k, done in self._answered.items() if old < 0 or done >= old}
         for name, times in self._failed.items():
             most = min(attempts, self._refusals) if name in self._refused else attempts
@@ -411,7 +364,7 @@ class ErrandSteps:
     def _finish(self, number: int, call: ToolCall) -> None:
         """Take note that a want is done: what was refused before may be allowed now."""
         self.done.append(number)
-        self._made[number] = call
+        self._binder.made[number] = call
         self.experience.changed()
         for name, want in self._refused.items():
             if want is None:
@@ -448,14 +401,6 @@ class ErrandSteps:
             elif self._failed[call_key(call)] >= ATTEMPTS:
                 self.left[number] = f"{quoted(call.tool)} failed {ATTEMPTS} times"
 
-    def _taken(self, number: int, place: Place) -> tuple[Json, ...]:
-        """Return what is not to be taken at a place: what wants that are described in the same
-        words have taken there, and entities of which a condition does not hold."""
-        wants = self.errand.wants
-        same = [n for n in self._made if wants[n] == wants[number]]
-        taken = [at(self._made[n].arguments, place) for n in same]
-        return (*taken, *self._unfit.get(number, ()))
-
     def _open_or_done(self) -> list[int]:
         return [n for n in range(len(self.errand.wants)) if n not in self.left]
 
@@ -465,23 +410,14 @@ class ErrandSteps:
         self._why[number] = said
         if outcome.failure in UNSURE and not tool.idempotent and tool.effect is not Effect.READS:
             self._doubts[number] = outcome.call
-        elif self._failed[call_key(outcome.call)] >= (
-            self._refusals if outcome.failure is CallFailure.REFUSED else ATTEMPTS
-        ) or outcome.failure is CallFailure.BAD_ARGUMENTS:
+        elif (
+            self._failed[call_key(outcome.call)]
+            >= (self._refusals if outcome.failure is CallFailure.REFUSED else ATTEMPTS)
+            or outcome.failure is CallFailure.BAD_ARGUMENTS
+        ):
             self.left[number] = said
         else:
             self._waits[number] = len(self.done)
-
-
-def readers_of(tools: Iterable[ToolSchema]) -> tuple[ToolSchema, ...]:
-    """Return the tools that may be called to look something up.
-
-    Those that are known to read; where nothing is said of any tool, those that may write are
-    looked up with as well, but none that is known to write.
-    """
-    tools = tuple(tools)
-    reads = tuple(tool for tool in tools if tool.effect is Effect.READS)
-    return reads or tuple(tool for tool in tools if tool.effect is Effect.UNKNOWN)
 
 
 def _plain(arguments: Mapping[str, Argument]) -> dict[str, Json]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -41,7 +42,7 @@ class GraphExperience:
     A tool is left alone if the graph has removed it, or if it has just failed and rests.
 
     Args:
-        past: sessions of earlier calls, from a log; the outcomes of each in order.
+        past: sessions of earlier calls; what each showed, in order (`observed_session`).
         rest: for how many calls a tool that failed is left alone, the first time.
         look: calls between two looks at the graph (`evolved`); 0 for none.
         graph: to begin with, such as that of another experience.
@@ -51,7 +52,7 @@ class GraphExperience:
 
     def __init__(
         self,
-        past: Iterable[Sequence[CallOutcome]] = (),
+        past: Iterable[Sequence[ObservedCall]] = (),
         rest: int = 3,
         look: int = LOOK,
         graph: NavigationGraph | None = None,
@@ -65,9 +66,9 @@ class GraphExperience:
         self._last: dict[str, CallFailure | None] = {}
         self._calls = sum(tool.evidence.count for tool in self.graph.tools.values())
         for session in past:
-            for outcome in session:
-                self._take(outcome)
-            self._before, self._passing = "", Passing()
+            for seen in session:
+                self._calls += 1
+                self._learn(replace(seen, time=self._now()))
 
     def cost(self, tool: str) -> int:
         """Return -100 ln of the tool's weight, which ages, at least 1."""
@@ -112,18 +113,12 @@ class GraphExperience:
         self._awake |= {t for t, last in self._last.items() if last is CallFailure.REFUSED}
 
     def _take(self, outcome: CallOutcome) -> None:
-        passed = self._passing.take(outcome)
-        if outcome.failure in NOT_THE_TOOL:
+        seen = _observed(outcome, self._before, self._passing)
+        if seen is None:
             return
         self._calls += 1
-        tool = outcome.call.tool
-        paths = (path for path, _, _ in entities(outcome.result, traits=False))
-        returned = dict.fromkeys(_place(tool, path) for path in paths) if outcome.ok else ()
-        self._learn(ObservedCall(
-            tool, outcome.ok, self._now(), self._before, given=tuple(outcome.call.arguments),
-            returned=tuple(returned), passed=tuple(map(_passed, passed)),
-        ))  # fmt: skip
-        self._before = tool if outcome.ok else self._before
+        self._learn(replace(seen, time=self._now()))
+        self._before = seen.tool if seen.ok else self._before
 
     def _now(self) -> float:
         return datetime.now(UTC).timestamp() if self._log is not None else float(self._calls)
@@ -132,6 +127,18 @@ class GraphExperience:
         self.graph = applied(self.graph, event)
         if self._log is not None:
             write_event(self._log, event)
+
+
+def observed_session(session: Iterable[CallOutcome]) -> tuple[ObservedCall, ...]:
+    """Return what the calls of a session showed, without times."""
+    passing, before = Passing(), ""
+    found = []
+    for outcome in session:
+        seen = _observed(outcome, before, passing)
+        if seen is not None:
+            found.append(seen)
+            before = seen.tool if seen.ok else before
+    return tuple(found)
 
 
 def opened_experience(
@@ -166,6 +173,20 @@ def opened_experience(
         if log is not None and write:
             write_event(log, event)
     return GraphExperience(graph=graph, log=log if write else None)
+
+
+def _observed(outcome: CallOutcome, before: str, passing: Passing) -> ObservedCall | None:
+    """Return what a call showed; None if it showed nothing of the tool."""
+    passed = passing.take(outcome)
+    if outcome.failure in NOT_THE_TOOL:
+        return None
+    tool = outcome.call.tool
+    paths = (path for path, _, _ in entities(outcome.result, traits=False))
+    returned = dict.fromkeys(_place(tool, path) for path in paths) if outcome.ok else ()
+    return ObservedCall(
+        tool, outcome.ok, 0.0, before, given=tuple(outcome.call.arguments),
+        returned=tuple(returned), passed=tuple(map(_passed, passed)),
+    )  # fmt: skip
 
 
 def _there(graph: NavigationGraph, tool: GraphTool) -> bool:

@@ -12,7 +12,7 @@ from hvr.navigation.experience import UNKNOWN_COST, Experience
 from hvr.navigation.findings import POSITION, Findings, FoundValue, Shape, key, plain, trait
 from hvr.navigation.naming import words_of
 from hvr.navigation.suiting import REQUEST, SUITS, WANTED, path_of
-from hvr.navigation.wants import Sought
+from hvr.navigation.wants import NamedValue, Sought
 from hvr.tools.catalogue.schema import ToolSchema
 
 CALL = 100
@@ -40,6 +40,8 @@ class Search:
             another list or in its object, or else what names an entity, or was found before.
         taken: values that other wants with the same words have taken.
         tool: that takes it; empty if it is only to be known.
+        own: what the wanted call gives under names: an entity that has something else under one
+            of these is another.
     """
 
     name: str
@@ -48,6 +50,7 @@ class Search:
     ties: tuple[Json, ...] = ()
     taken: tuple[Json, ...] = ()
     tool: str = ""
+    own: tuple[NamedValue, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -83,9 +86,10 @@ class Match:
 def match(search: Search, findings: Findings) -> Match:
     """Return the value at hand that suits best.
 
-    It has all features; of several that have, it is the one that stands in most calls and
-    results with the other values of the wanted call. Where there are such that belong to it
-    closely, it is sure only if it stands with one of them.
+    It has all features; of several that have, it is the one whose entity has nothing else under a
+    name that the wanted call gives (another city, say), and that stands in most calls and results
+    with its other values. It is sure only if it has nothing else, and, where values belong to it
+    closely, if it stands with one of them.
     """
     wanted = {trait(feature) for feature in search.sought.features}
     fitting = [
@@ -99,15 +103,21 @@ def match(search: Search, findings: Findings) -> Match:
     if not fitting:
         return Match()
 
+    own: dict[frozenset[str], set[Json]] = {}
+    for feature in search.own:
+        own.setdefault(words_of(feature.name), set()).add(plain(feature.value))
+
     def rank(found: FoundValue) -> tuple[float, ...]:
-        return (findings.within(found, search.ties), findings.within(found, search.bound),
+        other = sum(value not in own[name] for name, value in found.traits if name in own)
+        return (-other, findings.within(found, search.ties), findings.within(found, search.bound),
                 findings.fit(found, search.name, search.tool))  # fmt: skip
 
     ranks = [rank(found) for found in fitting]
     best = fitting[ranks.index(max(ranks))]
     alike = [f.value for f, r in zip(fitting, ranks, strict=True) if r == max(ranks)]
     choices = tuple({key(value): value for value in [best.value, *alike]}.values())
-    return Match(best.value, not search.ties or findings.within(best, search.ties) > 0, choices)
+    tied = not search.ties or findings.within(best, search.ties) > 0
+    return Match(best.value, tied and max(ranks)[0] == 0, choices)
 
 
 def next_look_up(
@@ -212,7 +222,8 @@ def _costs(
                 and next_ is not tool
                 and any(
                     gives(findings, tool.name, shape, p.name, next_.name)
-                    for p in next_.takes if p.required
+                    for p in next_.takes
+                    if p.required
                 )
             ]
             if after:

@@ -106,8 +106,9 @@ def _forward(steps: Sequence[_Step], together: Callable[[int, int], int]) -> _Re
             if not missing[taker]:
                 before[taker] = cost[taker]
                 whole = cost[taker] + steps[taker].cost
-                for given in steps[taker].gives - facts.keys():
-                    heapq.heappush(queue, (whole, given, taker))
+                for given in steps[taker].gives:
+                    if given not in facts:
+                        heapq.heappush(queue, (whole, given, taker))
     return _Reached(facts, before, giver)
 
 

@@ -33,9 +33,7 @@ class Suiting:
         meanings: of the parameters of the catalogue; none if they were not merged.
     """
 
-    def __init__(
-        self, flow: Flow | None = None, meanings: Iterable[ParameterMeaning] = ()
-    ) -> None:
+    def __init__(self, flow: Flow | None = None, meanings: Iterable[ParameterMeaning] = ()) -> None:
         self._flow = flow
         self._named = {meaning.name: meaning for meaning in meanings}
         self._taken: dict[tuple[str, str], ParameterMeaning] = {}
@@ -96,4 +94,3 @@ def _steps(step: str) -> Iterator[str]:
     if name:
         yield name
     yield from ["[]"] * step.count("[]")
-

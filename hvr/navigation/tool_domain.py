@@ -34,8 +34,7 @@ class ToolDomain:
         return f"call-{self.tools[tool]}"
 
     def problem_of(self, facts: CallFacts, goal: CallFacts) -> Problem:
-        """Return the problem from some facts to others; what the domain does not know is left out.
-        """
+        """Return the problem from some facts to others, as far as the domain knows them."""
         return parse_problem(
             f"(define (problem request) (:domain tools) (:init {self._listed(facts)}) "
             f"(:goal (and {self._listed(goal)})))", self.domain,

@@ -144,24 +144,22 @@ def necessary_literals(formula: Expression, positive: bool = True) -> Iterator[L
 
     Only conjunctions are looked into; what is under a disjunction or quantifier is left out.
     """
-    match formula:
-        case Atom() | Equal():
-            yield formula, positive
-        case Not(operand):
-            yield from necessary_literals(operand, not positive)
-        case And(operands) if positive:
-            for operand in operands:
-                yield from necessary_literals(operand, True)
-        case Or(operands) if not positive:
-            for operand in operands:
-                yield from necessary_literals(operand, False)
-        case Imply(left, right) if not positive:
-            yield from necessary_literals(left, True)
-            yield from necessary_literals(right, False)
-        case Or((operand,)) | And((operand,)):
-            yield from necessary_literals(operand, positive)
-        case _:
-            pass
+    stack = [(formula, positive)]
+    while stack:
+        item, sign = stack.pop()
+        match item:
+            case Atom() | Equal():
+                yield item, sign
+            case Not(operand):
+                stack.append((operand, not sign))
+            case And(operands) if sign or len(operands) == 1:
+                stack.extend([(operand, sign) for operand in reversed(operands)])
+            case Or(operands) if not sign or len(operands) == 1:
+                stack.extend([(operand, sign) for operand in reversed(operands)])
+            case Imply(left, right) if not sign:
+                stack += (right, False), (left, True)
+            case _:
+                pass
 
 
 def bindings(

@@ -9,12 +9,15 @@ from typing import NoReturn
 from hvr.pddl.diagnostics import PddlTextSyntaxError
 from hvr.pddl.lexer import Source, Word, first_word, tokens, words
 
-MAX_NESTING = 150
-"""Deeper nesting is refused: the functions over formulas recurse up to three times a level.
+MAX_NESTING = 12_000
+"""Deeper nesting is refused.
 
 Before that, what is nested in its own kind (`and`, `or`, `not`, `imply`, `when`, quantifiers, sums,
-products) is written flat, without recursion (`hvr.pddl.flattening`), and may be of any depth.
+products) is written flat (`hvr.pddl.flattening`), and may be of any depth.
 """
+
+_FLAT = 150
+"""What is nested deeper is first written as flat as possible: it is quicker then."""
 
 _MOST_OPEN = 200_000
 """With so many open lists a text is not read on: no model has them."""
@@ -134,7 +137,7 @@ def read_nodes(source: Source) -> list[Node]:
             top.append(node_of(token, offset))
     if stack:
         _unclosed(source, stack)
-    if deepest > MAX_NESTING:
+    if deepest > _FLAT:
         from hvr.pddl.flattening import flatten
 
         flatten(top)

@@ -63,6 +63,18 @@ def relevant_objects(
     return Relevant(reasons)
 
 
+def with_others(chosen: Relevant, names: Iterable[str], inventory: Inventory) -> Relevant:
+    """Return a choice with some objects more, and with what these depend on."""
+    chooser = _Chooser(inventory)
+    for name, reason in chosen.reasons.items():
+        chooser.chosen.add(name, reason)
+    for name in names:
+        if name in inventory.classes:
+            chooser.chosen.add(name, "without it there is no plan")
+    chooser.complete()
+    return Relevant(chooser.chosen.reasons)
+
+
 def _chosen(
     goals: Iterable[Expression], inventory: Inventory, kept: Iterable[str]
 ) -> dict[str, str]:

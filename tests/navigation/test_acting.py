@@ -26,9 +26,7 @@ from hvr.tools.catalogue.schema import Catalogue, Effect, ToolParameter, ToolSch
 from hvr.world_file import load_world
 
 
-def carried(
-    tools: GuardedTools, found: tuple[ParameterMeaning, ...], asked: ToolErrand
-) -> ToolRun:
+def carried(tools: GuardedTools, found: tuple[ParameterMeaning, ...], asked: ToolErrand) -> ToolRun:
     errand = errand_of(asked, tools.catalogue, Suiting(meanings=found))
     return carry_out(tools, errand, Learnt(meanings=found))
 
@@ -94,9 +92,7 @@ def test_of_several_values_none_is_written_by_guessing() -> None:
     assert file is not None
     found = meanings(tools.catalogue, TextVectors("lexical-hash"), overrides=read_overrides(file))
     values: dict[str, Json] = {"email": "ann@example.org", "reason": "late"}
-    run = carried(
-        GuardedTools(tools, "parcels"), found, ToolErrand(("cancel_parcel",), (), values)
-    )
+    run = carried(GuardedTools(tools, "parcels"), found, ToolErrand(("cancel_parcel",), (), values))
     assert run.decision.move is NextMove.ASK
     assert run.ambiguous == {"parcel_id": ("P-1002", "P-1001")}
     assert all(p["status"] != "cancelled" for p in tools.state()["parcels"].values())  # type: ignore[index,call-overload,union-attr]

@@ -212,21 +212,23 @@ def test_steps_that_are_put_in_are_sentences() -> None:
     assert call_step(Tool("t")) == "Call t"
 
 
-def _trial(gain: float, *, right: bool) -> Trial:
+def _trial(gain: float, *, right: bool, plan: int) -> Trial:
     past = PastPlans(embedded(), ["a", "b"], [(0, 1), (2, 3)])
     draft, other = (4,), (0, 1)
     shares = np.array([0.5 - gain / 2, 0.5 + gain / 2], np.float32)
     opinion = PlanOpinion(past.expect("a"), [draft, other], np.zeros((2, 1), np.float32), shares)
-    return Trial(0, draft if right else other, opinion, False)
+    return Trial(plan, draft if right else other, opinion, False)
 
 
 def test_changes_that_were_no_gain_are_not_made() -> None:
-    helped = [_trial(0.1 + i / 100, right=False) for i in range(60)]
-    hurt = [_trial(0.1 + i / 100, right=True) for i in range(60)]
+    helped = [_trial(0.1 + i / 100, right=False, plan=i) for i in range(60)]
+    hurt = [_trial(0.1 + i / 100, right=True, plan=i) for i in range(60)]
+    of_few = [_trial(0.1 + i / 100, right=False, plan=i % 20) for i in range(60)]
     assert change_rule(helped).to_known < math.inf
     assert change_rule(hurt).to_known == math.inf
     assert change_rule([*helped, *hurt]).to_known == math.inf
     assert change_rule(helped[:5]).to_known == math.inf, "five changes prove nothing"
+    assert change_rule(of_few).to_known == math.inf, "nor do drafts of twenty plans"
 
 
 def test_a_saved_judge_says_the_same(judge: Judge, tmp_path: Path, verifier: Verifier) -> None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from hvr.navigation.asked import ToolErrand
     from hvr.navigation.errands import Learnt
     from hvr.navigation.wants import Errand
+    from hvr.retrieval.text_vectors import TextVectors
     from hvr.tools.catalogue.merging import ParameterMeaning
     from hvr.world_file import ToolTask, WorldFile
 
@@ -33,6 +34,7 @@ class AskedTools:
         meanings: of their parameters.
         errand: what is wanted; None if that is not said.
         request: in words.
+        encoder: of texts.
     """
 
     world: WorldFile
@@ -40,6 +42,7 @@ class AskedTools:
     meanings: tuple[ParameterMeaning, ...]
     errand: ToolErrand | None
     request: str
+    encoder: TextVectors
 
 
 def add_errand(parser: argparse.ArgumentParser) -> None:
@@ -81,7 +84,8 @@ def asked_tools(args: argparse.Namespace) -> AskedTools:
     try:
         file = meanings_file(world)
         overrides = NONE if file is None else read_overrides(file)
-        found = meanings(tools.catalogue, TextVectors(args.encoder), overrides=overrides)
+        encoder = TextVectors(args.encoder)
+        found = meanings(tools.catalogue, encoder, overrides=overrides)
         done, known = _goal(args.goal, tools.catalogue, found)
         said = dict(task.values) if task is not None else {}
         values = {meaning_of(name, found): value for name, value in said.items()}
@@ -95,7 +99,33 @@ def asked_tools(args: argparse.Namespace) -> AskedTools:
     errand = None
     if done or known:
         errand = ToolErrand(tuple(done), tuple(known), values, request)
-    return AskedTools(world, tools, found, errand, request)
+    return AskedTools(world, tools, found, errand, request, encoder)
+
+
+def read_in_words(asked: AskedTools, values: Mapping[str, Any]) -> tuple[ToolErrand, str]:
+    """Return what a request in words wants, read without a model, and how it was understood.
+
+    Args:
+        asked: its errand is not said.
+        values: what options give beside, by meaning.
+
+    Raises:
+        UsageError: it is not clear.
+    """
+    from dataclasses import replace
+
+    from hvr.navigation.reading import ServedRequest, read_request
+
+    served = [
+        ServedRequest(task.request, task.done, task.known, task.values)
+        for task in asked.world.tool_tasks.values()
+    ]
+    read = read_request(
+        asked.request, asked.tools.catalogue, asked.meanings, served, asked.encoder.encode
+    )
+    if read.errand is None:
+        raise UsageError(read.why, field="goal")
+    return replace(read.errand, values={**read.errand.values, **values}), read.why
 
 
 def errand_and_past(

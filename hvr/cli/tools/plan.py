@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from typing import Any
 
-from hvr.cli.tools.errand import add_errand, asked_tools, errand_and_past
+from hvr.cli.tools.errand import (
+    add_errand,
+    asked_tools,
+    errand_and_past,
+    given,
+    read_in_words,
+)
 
 _DESCRIPTION = """\
 Say what comes next with a request to a world of tools: answer, ask, call, or stop, why, and the
@@ -39,7 +46,6 @@ def run(args: argparse.Namespace) -> int:
     """
     from hvr.calling.guard import GuardedTools
     from hvr.cli.output import print_json
-    from hvr.errors import UsageError
     from hvr.navigation.acting import decision_of
     from hvr.navigation.decision import NextMove
     from hvr.navigation.errands import ErrandSteps
@@ -48,8 +54,10 @@ def run(args: argparse.Namespace) -> int:
 
     asked = asked_tools(args)
     try:
+        read = ""
         if asked.errand is None:
-            raise UsageError("say with --goal what the request wants", field="goal")
+            errand, read = read_in_words(asked, given(args.given, asked.meanings))
+            asked = replace(asked, errand=errand)
         guarded = GuardedTools(asked.tools, asked.world.name)
         steps = ErrandSteps(guarded, *errand_and_past(asked, args.graph))
         found = ErrandChain(steps, asked.tools.catalogue.tools)
@@ -59,6 +67,7 @@ def run(args: argparse.Namespace) -> int:
     chain = decision.chain
     result: dict[str, Any] = {
         "request": asked.request,
+        "read": read,
         "decision": decision.move.value,
         "why": decision.why,
         "ask": list(decision.ask),
@@ -68,6 +77,8 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json(result)
     else:
+        if read:
+            print(one_line(read))
         print(one_line(f"{decision.move.value}: {decision.why}"))
         effects = {tool.name: tool.effect.value for tool in asked.tools.catalogue.tools}
         for number, name in enumerate(result["calls"], 1):

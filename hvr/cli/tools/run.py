@@ -19,6 +19,7 @@ from hvr.cli.tools.errand import (
     errand_and_past,
     explained,
     given,
+    read_in_words,
 )
 from hvr.errors import UsageError
 from hvr.files import writing
@@ -63,6 +64,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_errand(parser)
     parser.add_argument("--dry-run", action="store_true", help=(
         "call only tools that are known to read"))  # fmt: skip
+    parser.add_argument("--yes", action="store_true", help=(
+        "carry out what was read of a request in words though it writes"))  # fmt: skip
     parser.add_argument("--budget", metavar="CALLS", type=whole, default=30, help=(
         "calls that reach the tools at most (default: 30)"))  # fmt: skip
     parser.add_argument("--save", metavar="FOLDER", type=Path, help=(
@@ -99,13 +102,30 @@ def run(args: argparse.Namespace) -> int:
         if errand is None and model is not None:
             errand = model.read(asked.request, given(args.given, asked.meanings))
         if errand is None:
-            raise UsageError("say with --goal what the request wants, or have a model read it with "
-                             "--llm", field="goal")  # fmt: skip
+            errand, read = read_in_words(asked, given(args.given, asked.meanings))
+            _confirmed(args, asked, errand, read)
         done = _carried(args, asked, errand, model)
     finally:
         asked.tools.close()
     _told(args, asked, errand, done, model)
     return done.exit_code
+
+
+def _confirmed(args: argparse.Namespace, asked: AskedTools, errand: ToolErrand, read: str) -> None:
+    """Have the user confirm what was read of a request without a model, if it writes.
+
+    Raises:
+        UsageError: the user does not, or cannot be asked.
+    """
+    if not args.json and not args.quiet:
+        print(one_line(read))
+    if args.yes or args.dry_run or not any(_writes(asked, name) for name in errand.done):
+        return
+    if args.json or not sys.stdin.isatty():
+        raise UsageError(f"{one_line(read)} It writes: confirm it with --yes, or say what is "
+                         "wanted with --goal", field="yes")  # fmt: skip
+    if input("Is that what you want? [y/N] ").strip().lower() not in ("y", "yes"):
+        raise UsageError("say with --goal what is wanted", field="goal")
 
 
 def _model(args: argparse.Namespace, asked: AskedTools) -> ModelNavigator:

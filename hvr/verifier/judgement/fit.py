@@ -48,6 +48,8 @@ BLOCKS = 12
 """Parts of the changes of a kind, by expected gain, each of which must be a gain."""
 LEAST_CHANGES = 15
 """Changes in a part at least."""
+LEAST_PLANS = 40
+"""Plans whose drafts were changed, below which no kind of change is trusted."""
 FLAG_PRECISION = 0.6
 """Share of flagged steps, and links, that are to be wrong."""
 FAR_QUANTILE = 0.01
@@ -107,9 +109,23 @@ def fit_judge(
     if len(usable) < MIN_PLANS:
         return Judge(past, None)
     drawn = simulated(past, errors or PlannerErrors(), seed, progress)
+    return judge_of(past, usable, drawn, seed)
+
+
+def judge_of(
+    past: PastPlans, plans: Sequence[ToolPlan], drawn: Sequence[Trial], seed: int = 0
+) -> Judge:
+    """Return the judge that simulated drafts give.
+
+    Args:
+        past: the true plans.
+        plans: the same, with their steps.
+        drawn: of `simulated`.
+        seed: of the steps that are taken for another request's.
+    """
     used = np.ones(len(FEATURES))
     trials = cross_fitted(drawn, used)
-    back = np.array([_backwards(embeddings, t, usable[t.plan]) for t in trials])
+    back = np.array([_backwards(past.embeddings, t, plans[t.plan]) for t in trials])
     slope, intercept, order = _calibration(trials, back)
     nearness = [t.opinion.expected.nearness for t in trials]
     return Judge(
@@ -119,7 +135,7 @@ def fit_judge(
         Thresholds(0.5, *_flags(trials)),
         change_rule(trials),
         FAR * float(np.quantile(nearness, FAR_QUANTILE)),
-        TextModel(fit_counts(past, usable, seed), order, float(back.mean())),
+        TextModel(fit_counts(past, plans, seed), order, float(back.mean())),
     )
 
 
@@ -248,9 +264,10 @@ def _least_gain(changed: Sequence[Trial], credit: float) -> tuple[float, float]:
     """Return the expected gain from which changes are a gain, and what is left of a credit.
 
     Changes are ordered by expected gain and cut into blocks. From the highest on, a block is taken
-    while what was gained up to it is above 0 by `CONFIDENCE` standard errors, the block itself is a
-    gain on average, and the requests for which no past plan is right lose no more than the credit,
-    within `TOLERANCE` standard errors.
+    while what was gained up to it is above 0 by `CONFIDENCE` standard errors (drafts of one plan
+    count as one), the block itself is a gain on average, and the requests for which no past plan is
+    right lose no more than the credit, within `TOLERANCE` standard errors. Up to the last block
+    there must be changes of `LEAST_PLANS` plans.
 
     Args:
         changed: trials of one kind of change.
@@ -259,18 +276,21 @@ def _least_gain(changed: Sequence[Trial], credit: float) -> tuple[float, float]:
     order = sorted(changed, key=lambda t: -t.opinion.gain)
     gains = np.array([_gain(t) for t in order])
     new = np.array([t.new for t in order], bool)
+    plans = np.array([t.plan for t in order], int)
     least, left = math.inf, credit
     size = max(len(order) // BLOCKS, LEAST_CHANGES)
     for start in range(0, len(order) - size + 1, size):
         end = start + size if len(order) - start >= 2 * size else len(order)
-        so_far = gains[:end]
-        surely = so_far.mean() > CONFIDENCE * so_far.std() / math.sqrt(end)
-        on_new = so_far[new[:end]]
+        kept, place = np.unique(plans[:end], return_inverse=True)
+        so_far = np.bincount(place, gains[:end])
+        surely = so_far.mean() > CONFIDENCE * so_far.std() / math.sqrt(len(kept))
+        on_new = gains[:end][new[:end]]
         balance = credit + float(on_new.sum())
         doubt = TOLERANCE * float(np.sqrt((on_new**2).sum()))
         if not (surely and gains[start:end].mean() > 0 and balance + doubt >= 0):
             break
-        least, left = order[end - 1].opinion.gain, max(balance, 0.0)
+        if len(kept) >= LEAST_PLANS:
+            least, left = order[end - 1].opinion.gain, max(balance, 0.0)
     return least, left
 
 

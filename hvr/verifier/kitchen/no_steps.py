@@ -6,7 +6,7 @@ read it does not judge.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pyoxigraph import Store
 
@@ -45,6 +45,9 @@ def standing(plan: LinkedPlan, request: str) -> Standing:
         plan: without steps.
         request: the sentence.
     """
+    named = {a for f in plan.start for a in f.args if "-" in a}
+    types = {n: n.rpartition("-")[0] for n in sorted(named)} | dict(plan.types)
+    plan = replace(plan, types=types)
     domain = parse_domain(load_world().agent.path)
     ontology = load_ontology()
     inventory = _inventory(plan, ontology)
