@@ -13,7 +13,7 @@ from hvr.errors import DataFileError
 
 SCRIPTS = sorted(
     path for path in (Path(__file__).parent.parent / "benchmarks").glob("*.py")
-    if "__main__" in path.read_text(encoding="utf-8")
+    if 'if __name__ == "__main__"' in path.read_text(encoding="utf-8")
 )  # fmt: skip
 
 
