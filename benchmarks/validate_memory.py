@@ -3,8 +3,8 @@
     python benchmarks/validate_memory.py [--cases facts objects]
 
 The peak of a fresh process that judges one plan, less that of the same command with one step,
-object or fact, over the size of the large file (Linux only). Names have two to seven characters, so
-that every object in memory is many times its text.
+object, fact or value, over the size of the large file (Linux only). Names have two to seven
+characters, so that every object in memory is many times its text.
 """
 
 from __future__ import annotations
@@ -19,11 +19,15 @@ from pathlib import Path
 from conditions import conditions
 
 STEPS, OBJECTS, FACTS = 100_000, 500_000, 100_000
+# Plans whose steps are all different, and that go on all at once.
+DISTINCT, TOGETHER = 30_000, 30_000
 DOMAIN = """(define (domain d) (:predicates (p ?a ?b) (q ?a))
   (:action m :parameters (?a ?b) :precondition (q ?a) :effect (p ?a ?b)))"""
 TIMED = """(define (domain d) (:requirements :durative-actions) (:predicates (p ?a ?b) (q ?a))
   (:durative-action m :parameters (?a ?b) :duration (= ?duration 1)
     :condition (at start (q ?a)) :effect (at end (p ?a ?b))))"""
+VALUES = """(define (domain d) (:requirements :fluents) (:predicates (q ?a)) (:functions (f ?a ?b))
+  (:action m :parameters (?a ?b) :precondition (q ?a) :effect (increase (f ?a ?b) 1)))"""
 RUN = """import re, sys
 from hvr.cli.main import main
 code = main(["validate", *sys.argv[1:]])
@@ -47,7 +51,8 @@ def listed(steps: Iterable[str]) -> str:
 def row(text: str) -> Callable[[int], str]:
     """A plan of so many lines; in each, N is its number and K the number of an object."""
     return lambda n: "\n".join(
-        text.replace("N", str(i)).replace("K", str(i % 100)) for i in range(n)
+        text.replace("N", str(i)).replace("K", str(i % 100)).replace("X", str(i % 3000))
+        for i in range(n)
     )
 
 
@@ -86,6 +91,24 @@ def main() -> None:
     step = "(m o0 o0)"
     facts = (f"(p o{i % 1000} o{i * 7 % 1009 % 1000})" for i in range(FACTS))
     cases["objects"] = DOMAIN, (problem(1), step), (problem(OBJECTS), step)
+    for name, domain, text in (
+        ("distinct", DOMAIN, "(m o0 oX)"),
+        ("distinct, durative", TIMED, "N.5: (m o0 oX) [1]"),
+    ):
+        plan = row(text)
+        cases[name] = domain, (problem(3000), plan(1)), (problem(3000), plan(DISTINCT))
+    plan = row("N.5: (m o0 oK) [90000]")
+    cases["all at once"] = (
+        TIMED.replace("(= ?duration 1)", "(>= ?duration 1)"),
+        (problem(100), plan(1)),
+        (problem(100), plan(TOGETHER)),
+    )
+    values = {f"(= (f o{i % 1000} o{i * 7 % 1009 % 1000}) ": f"{i % 977}.5)" for i in range(60_000)}
+    cases["values"] = (
+        VALUES,
+        (problem(1000, ["(= (f o0 o0) 1)"]), step),
+        (problem(1000, map("".join, values.items())), step),
+    )
     cases["facts"] = DOMAIN, (problem(1000), step), (problem(1000, facts), step)
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--cases", nargs="+", default=list(cases), choices=list(cases))

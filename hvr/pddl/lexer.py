@@ -20,8 +20,8 @@ from hvr.pddl.location import Location
 from hvr.printable import short_names
 from hvr.texts import read_bytes
 
-# A list without lists in it, most of any file, is one token.
-_TOKEN = re.compile(r";[^\r\n]*|\([^();]*\)|[()]|[^\s();]+")
+# A list without lists in it, most of any file, is one token; so is the value of a function.
+_TOKEN = re.compile(r";[^\r\n]*|\([^();]*\)|\(=\s*+\([^();]*\)\s*+[^\s();]++\s*+\)|[()]|[^\s();]+")
 _WORD = re.compile(r"\S+")
 _MOST_WARNINGS = 100
 _LINE = 500
@@ -195,7 +195,7 @@ class Word:
 def tokens(source: Source) -> Iterator[tuple[str, int]]:
     """Yield the tokens of a text, folded, with their offsets; comments are left out.
 
-    A token is "(", ")", a word, or a whole list that has no list in it.
+    A token is "(", ")", a word, or a whole list that has no list in it, or `(= (function …) word)`.
     """
     text = source.folded()
     # Folding all at once is faster; some letters outside ASCII change their length by it.

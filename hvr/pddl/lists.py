@@ -32,6 +32,8 @@ class ListReader:
     def __init__(self, source: Source) -> None:
         self.source = source
         self.context = ""
+        # One object for each number: initial values come by the hundred thousand.
+        self._numbers: dict[str, Decimal] = {}
 
     # Errors ---------------------------------------------------------------------------------
 
@@ -205,7 +207,14 @@ class ListReader:
             self.syntax(word, f"{shown!r} is not a number", "a number")
         if len(word.text) > MOST_DIGITS:
             self.syntax(word, f"a number of more than {MOST_DIGITS} digits", "a shorter number")
-        return Decimal(word.text)
+        return self.known_number(word.text)
+
+    def known_number(self, text: str) -> Decimal:
+        """Return the number of a text that is one."""
+        number = self._numbers.get(text)
+        if number is None:
+            number = self._numbers[text] = Decimal(text)
+        return number
 
     def _types(self, node: Node, known: set[str] | None) -> Types:
         if isinstance(node, Word):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from decimal import Decimal
 from typing import Literal
@@ -27,6 +28,8 @@ from hvr.pddl.model import (
 )
 from hvr.pddl.reader import Group, Node, node_of
 from hvr.pddl.sections import constraints, define, requirements
+
+_VALUE = re.compile(r"\(=\s*+\(([^()]*)\)\s*+([0-9]{1,15}(?:\.[0-9]{1,15})?)\s*+\)")
 
 _PROBLEM_SECTIONS = (
     ":domain",
@@ -174,7 +177,7 @@ class _InitReader:
         next(nodes)
         for text, offset, node in nodes:
             # Facts take the place of what they are read from: there may be very many.
-            if text[:1] == "(" and self._plain(text[1:-1]):
+            if text[:1] == "(" and (self._plain(text[1:-1]) or self._plain_number(text)):
                 continue
             found = node or node_of(text, offset)
             item = reader.group(found, "a fact: (predicate object …)")
@@ -217,6 +220,23 @@ class _InitReader:
         names = self._names
         self.true[name].append(tuple([names.setdefault(arg, arg) for arg in args]))
         return True
+
+    def _plain_number(self, text: str) -> bool:
+        """Read the value of a function that has nothing wrong with it, quickly; say if it could."""
+        match = _VALUE.fullmatch(text)
+        if match is None:
+            return False
+        name, *args = match[1].split() or ("",)
+        function = self.reader.domain.functions.get(name)
+        if function is None or len(args) != len(function.parameters):
+            return False
+        for arg, parameter in zip(args, function.parameters, strict=True):
+            if arg not in self._members(parameter):
+                return False
+        number = self.reader.known_number(match[2])
+        names = self._names
+        term = FunctionTerm(name, tuple([names.setdefault(arg, arg) for arg in args]))
+        return self.numbers.setdefault(term, number) == number
 
     def _members(self, parameter: TypedName) -> Collection[str]:
         members = self._of_type.get(parameter.types)

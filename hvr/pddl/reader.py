@@ -79,8 +79,19 @@ Node = Word | Group
 
 
 def node_of(token: str, offset: int) -> Node:
-    """Return a token, which may be a list without lists in it, as an object."""
-    return Group(offset, token[1:-1]) if token[0] == "(" else Word(token, offset)
+    """Return a token, which may be a whole list, as an object."""
+    if token[0] != "(":
+        return Word(token, offset)
+    inner = token.find("(", 1)
+    if inner < 0:
+        return Group(offset, token[1:-1])
+    # (= (function …) word)
+    end = token.index(")", inner) + 1
+    word = token[end:-1].strip()
+    group = Group(offset)
+    group.tokens = ["=", token[inner:end], word]
+    group.places = array("q", (offset + 1, offset + inner, offset + token.index(word, end)))
+    return group
 
 
 def read_nodes(source: Source) -> list[Node]:

@@ -9,6 +9,7 @@ that nothing changes are constants, the others get an index.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -135,17 +136,21 @@ class Task:
 
     def _initial_values(self) -> Values:
         """Give the numeric fluents their index and return their values, in its order."""
-        known = {
-            term: numeric.exact(number)
-            for term, number in self.problem.numeric_init.items()
-            if term.function in self.fluent_functions
-        }
-        if TOTAL_COST.function in self.fluent_functions:
+        values: list[Rational] = []
+        # One object for each number: there may be very many fluents, of a few values.
+        known: dict[Decimal, Rational] = {}
+        for term, number in self.problem.numeric_init.items():
+            if term.function in self.fluent_functions:
+                self.number_index(term)
+                if number not in known:
+                    known[number] = numeric.exact(number)
+                values.append(known[number])
+        total = TOTAL_COST.function in self.fluent_functions
+        if total and TOTAL_COST not in self._number_index:
             # The competitions' files always begin at 0; some that people write leave it out.
-            known.setdefault(TOTAL_COST, 0)
-        for term in known:
-            self.number_index(term)
-        return tuple(known.values())
+            self.number_index(TOTAL_COST)
+            values.append(0)
+        return tuple(values)
 
     # Atoms, numbers and objects -------------------------------------------------------------
 

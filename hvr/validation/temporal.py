@@ -63,6 +63,10 @@ class Happening(Value):
     values: Values
 
 
+_NONE: list[bool] = []
+"""What an action without spanning effects knows of them; most are so."""
+
+
 class _Running:
     """A durative action that has started.
 
@@ -114,6 +118,7 @@ class TemporalRun:
         self._last_time = Fraction(0)
         self._failures: list[Failure] = []
         self._skipped: set[int] = set()
+        # The actions that go on, but for those to which nothing matters in between.
         self._running: dict[int, _Running] = {}
         # Those of them to which it matters what happens while they go on.
         self._guarded: dict[int, _Running] = {}
@@ -483,7 +488,9 @@ class TemporalRun:
                 started = [e.start.holds(bits, values) for e in event.start.spanning]
                 wishes = enumerate(event.start.wishes)
                 violated = frozenset(i for i, w in wishes if not w.start.holds(bits, values))
-                running = _Running(event.number, event.start, started, violated)
+                if not (event.start.is_guarded or self._keeps):
+                    continue
+                running = _Running(event.number, event.start, started or _NONE, violated)
                 self._running[event.number] = running
                 if event.start.is_guarded:
                     self._guarded[event.number] = running

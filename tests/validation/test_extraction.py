@@ -50,6 +50,7 @@ def taken(text: str, **more: object) -> tuple[str, ...] | None:
         ("lpg.log", "LPG"),
         ("enhsp.log", "ENHSP"),
         ("optic.log", "OPTIC"),
+        ("popf.log", "POPF"),
     ],
 )
 def test_what_planners_print(file: str, reader: str, tmp_path: Path) -> None:
@@ -60,6 +61,14 @@ def test_what_planners_print(file: str, reader: str, tmp_path: Path) -> None:
     assert result.report.valid
     (note,) = (note for note in result.report.notes if "were read as" in note)
     assert reader in note and "other lines were ignored" in note
+
+
+def test_ff_says_that_the_empty_plan_is_one() -> None:
+    text = (
+        "ff: parsing domain file\n\nff: goal can be simplified to TRUE. The empty plan solves it\n"
+    )
+    assert taken(text) == ()
+    assert taken(text.replace("TRUE. The empty plan solves", "FALSE. No plan will solve")) is None
 
 
 @pytest.mark.parametrize("file", ["lpg.SOL", "pyperplan.soln"])

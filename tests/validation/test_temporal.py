@@ -3,9 +3,11 @@
 from fractions import Fraction
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from hvr.pddl import Domain, Problem, parse_domain, parse_problem, read_plan
-from hvr.validation import FailureKind, ValidationReport, Validator
+from hvr.validation import FailureKind, OnFailure, ValidationReport, Validator
 
 Found = tuple[FailureKind, int | None, Fraction | None] | None
 
@@ -219,3 +221,28 @@ def test_effects_of_spanning_conditions_interfere() -> None:
         read_plan("0: (mark a)\n0.5: (test a) [2]\n2.5: (mark b)\n2.5: (unmark a)").steps
     )
     assert failure(report) == (FailureKind.INTERFERENCE, 4, Fraction("2.5"))
+
+
+STEPS = st.sampled_from(["(on)", "(off)", "(look)", "(mark a)", "(twice)", "(gone a)"]) | st.builds(
+    "({} {}) [{}]".format,
+    st.sampled_from(["work", "use", "test"]),
+    st.sampled_from("aab"),
+    st.sampled_from(["2", "0.3", "1.5", "2"]),
+)
+TIMES = st.sampled_from(["0", "0.5", "0.5005", "1.", "2", "2.001", "4.9", "6"])
+
+
+@given(
+    st.lists(st.tuples(TIMES, STEPS), min_size=1, max_size=6),
+    st.sampled_from(list(OnFailure)),
+    st.sampled_from([" ", "\n", " ; said\n"]),
+)
+def test_a_text_is_judged_as_its_steps_are(
+    steps: list[tuple[str, str]], on_failure: OnFailure, space: str
+) -> None:
+    """Steps that are read when they are due give the same report, with the same places."""
+    text = space.join(f"{time}: {step}" for time, step in steps)
+    validator = Validator(*task("(and (done a) (light))", "(at 5 (not (light)))"))
+    of_text = validator.check_file(text, file="plan", on_failure=on_failure)
+    of_steps = validator.check(read_plan(text, file="plan").steps, on_failure=on_failure)
+    assert of_text.to_json() == of_steps.to_json()

@@ -34,9 +34,13 @@ _BETWEEN = (_HEADLINE, _FENCE, _WAITING)
 _FD_STEP = re.compile(rf"({_NAME}(?: [^\s()]+)*) \(\d+\)\s*")
 _FD_END = re.compile(r"(?:\[t=[^\]]*\] )?Plan length: (\d+) step\(s\)\.?\s*")
 _FF_BEGIN = re.compile(r"ff: found legal plan as follows|step\s+0: ", re.IGNORECASE)
+_FF_EMPTY = re.compile(r"ff: goal can be simplified to TRUE\b.*", re.IGNORECASE)
 _LPG_BEGIN = re.compile(r"\s*Time: \(ACTION\) \[action Duration; action Cost\]\s*")
 _ENHSP_BEGIN = re.compile(r"\s*Found Plan:\s*")
-_POPF_BEGIN = re.compile(r"\s*;+\s*(?:Solution Found|Plan found with metric .*)\s*", re.IGNORECASE)
+# It often stands behind the last step of the search: "b (2.000 | 9.002);;;; Solution Found".
+_POPF_BEGIN = re.compile(
+    r"[^;]*+;++\s*+(?:Solution Found|Plan found with metric .*)\s*", re.IGNORECASE
+)
 _TEXT_MOST = 20_000_000
 
 _Steps: TypeAlias = list[tuple[int, str]]
@@ -124,6 +128,8 @@ def _ff(lines: Sequence[str]) -> _Found:
         begins = _FF_BEGIN.match(lines[index].lstrip())
         index += 1
         if begins is None:
+            if _FF_EMPTY.fullmatch(lines[index - 1].strip()):
+                yield "FF prints them", [], index
             continue
         if "found" not in begins.group().lower():
             index -= 1
