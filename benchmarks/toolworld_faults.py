@@ -1,7 +1,8 @@
 """Goals reached though some of the tools fail: what recovery, the graph and pruning bring.
 
     python benchmarks/toolworld_faults.py [--world retail,airline,telecom,bfcl] [--data DIR]
-        [--files FILE ...] [--shares .1,.3] [--back N] [--seeds N] [--first N] [--budget N]
+        [--files FILE ...] [--part development|kept] [--first N] [--skip N] [--shares .1,.3]
+        [--back N] [--seeds N] [--budget N] [--settings NAME,...]
 
 The scenarios, wants and facts are those of toolworld_goals.py. Of the tools of a scenario a share
 fails, drawn by seed: each refuses, times out, gives a result of another type, or nothing, until
@@ -22,7 +23,7 @@ whole              the graph learnt from the correct calls of other scenarios, w
                    from these calls; tools that fail are removed from it, rest and are tried again
 without graph      nothing learnt before: schemas alone
 without pruning    the graph, but tools that fail are neither removed nor rest
-without recombining the same call again, at most three times; no other way
+without recombining the same call again, at most five times; no other way
 """
 
 from __future__ import annotations
@@ -40,14 +41,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from conditions import conditions
 from toolworlds import (
     DATA,
+    REFUSALS,
     WORLDS,
     Ledger,
     Scenario,
-    development_files,
     explore,
     oracle,
-    read_scenarios,
     replay,
+    scenarios_of,
 )
 
 from hvr.calling.checks import find_tool
@@ -56,12 +57,14 @@ from hvr.calling.faults import FaultyTools, ToolFault, draw_faults
 from hvr.calling.guard import CallPolicy, GuardedTools
 from hvr.calling.values import CallOutcome, Json, ToolCall
 from hvr.errors import HvrError
-from hvr.navigation.errands import carry_out
+from hvr.navigation.acting import carry_out
+from hvr.navigation.errands import Learnt
 from hvr.navigation.experience import CountedExperience, Experience
 from hvr.navigation.findings import Findings, key
 from hvr.navigation.graph import NavigationGraph
-from hvr.navigation.graph_experience import GraphExperience
+from hvr.navigation.graph_experience import GraphExperience, observed_session
 from hvr.navigation.lookups import call_key
+from hvr.navigation.suiting import Suiting
 from hvr.navigation.wants import Errand, Sought, at, leaves
 from hvr.tools.catalogue.schema import Effect, ToolSchema
 
@@ -101,10 +104,10 @@ def main() -> None:
     print("world | share | setting | reachable | reached | all | calls | loops | asked | twice "
           "| back <= 10")  # fmt: skip
     for world in options.world.split(","):
-        files = options.files or development_files(world, options.data)
+        scenarios = scenarios_of(world, options.part, options.data, options.files)
         prepared = [
             one
-            for one in _prepared(read_scenarios(world, files)[: options.first])
+            for one in _prepared(scenarios[options.skip :][: options.first])
             if _run(one, {}, "whole", options.budget).reached
         ]
         for share in options.shares.split(","):
@@ -139,10 +142,10 @@ def _measure(
 
 def _prepared(scenarios: Sequence[Scenario]) -> list[Prepared]:
     replayed = [replay(scenario) for scenario in scenarios]
+    seen = [observed_session(outcomes) for outcomes, _ in replayed]
     found = []
     for number, (scenario, (truth, state)) in enumerate(zip(scenarios, replayed, strict=True)):
-        others = [outcomes for n, (outcomes, _) in enumerate(replayed) if n != number]
-        learnt = GraphExperience(others)
+        learnt = GraphExperience(seen[:number] + seen[number + 1 :])
         errand = oracle(scenario, truth, Ledger(), learnt.flow)
         found.append(Prepared(scenario, truth, state, errand, learnt.graph))
     return found
@@ -157,7 +160,7 @@ def reachable(one: Prepared, faults: Mapping[str, ToolFault]) -> bool:
         return True
     tools = one.scenario.open()
     schemas = {t.name: t for t in tools.catalogue.tools if t.name not in gone}
-    seen = Findings(one.errand.facts, (), GraphExperience(graph=one.learnt).flow)
+    seen = Findings(one.errand.facts, (), Suiting(GraphExperience(graph=one.learnt).flow))
     written = [o for o in one.truth if o.ok and schemas.get(o.call.tool, _READER).effect
                is not Effect.READS]  # fmt: skip
     for want, outcome in zip(one.errand.wants, written, strict=True):
@@ -214,8 +217,9 @@ def _run(one: Prepared, faults: Mapping[str, ToolFault], setting: str, budget: i
         return call_key(call) in watched.changed
 
     carried = carry_out(
-        tools, one.errand, experience,
+        tools, one.errand, Learnt(experience),
         recombine=setting != "without recombining", was_done=was_done,
+        refusals=REFUSALS,
     )  # fmt: skip
     wanted = [call_key(outcome.call) for outcome in one.truth]
     twice = sum(
@@ -245,6 +249,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--world", default=",".join(WORLDS))
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--files", type=Path, nargs="+")
+    parser.add_argument("--part", choices=("development", "kept"), default="development")
+    parser.add_argument("--skip", type=int, default=0, help="scenarios of each world to leave out")
     parser.add_argument("--shares", default="0.1,0.3")
     parser.add_argument("--back", type=int, default=None)
     parser.add_argument("--seeds", type=int, default=1)

@@ -4,6 +4,7 @@ A scenario is a world in its first state, the words of its user, and the correct
 makes an errand of it: the writing calls are what is wanted, and each value in them is
 
 given      it stands in the user's words, is one of the schema's choices, or is true or false
+           (numbers and dates however they are written), or nothing at all tells it from others
 sought     look-ups from the first state, or earlier correct calls, yield it: hvr gets features of
            the entity that has it instead, as few as tell it from the others beside it, first those
            that stand in the user's words; never the value, and never the call that yields it
@@ -28,8 +29,9 @@ from hvr.calling.bfcl_world import BfclTools
 from hvr.calling.environment import ToolEnvironment
 from hvr.calling.tau2_world import Tau2Tools
 from hvr.calling.values import CallOutcome, Json, ToolCall
-from hvr.navigation.findings import POSITION, Findings, Flow, FoundValue, Trait, key
+from hvr.navigation.findings import POSITION, Findings, FoundValue, Trait, key
 from hvr.navigation.lookups import call_key
+from hvr.navigation.suiting import Flow, Suiting
 from hvr.navigation.wants import (
     Argument,
     Errand,
@@ -45,6 +47,8 @@ from hvr.tools.catalogue.schema import Effect, ToolSchema
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "toolworlds"
 TAU2 = ("retail", "airline", "telecom")
 WORLDS = (*TAU2, "bfcl")
+REFUSALS = 5
+"""How often a refused call is made while nothing has changed: here tools may come back."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +73,26 @@ class Ledger:
 def read_scenarios(world: str, files: Sequence[Path]) -> list[Scenario]:
     """Return the scenarios of files in the format of shared/data/toolworlds."""
     rows = [row for file in files for row in read_rows(file)]
+    return [_bfcl(row) if world == "bfcl" else _tau2(world, row) for row in rows]
+
+
+def scenarios_of(
+    world: str, part: str, data: Path = DATA, files: Sequence[Path] | None = None
+) -> list[Scenario]:
+    """Return the scenarios of a part: `development`, or `kept` for a final report.
+
+    Args:
+        world: whose they are.
+        part: of the public tasks.
+        data: folder of the shared half.
+        files: other files in its format, instead of a part.
+    """
+    if files or part == "development":
+        return read_scenarios(world, files or development_files(world, data))
+    from toolworld_kept import kept_rows
+
+    shared = [row["id"] for file in development_files(world, data) for row in read_rows(file)]
+    rows = kept_rows(world, shared)
     return [_bfcl(row) if world == "bfcl" else _tau2(world, row) for row in rows]
 
 
@@ -198,7 +222,7 @@ def explored(
     schemas: Mapping[str, ToolSchema], flow: Flow | None, most: int = 80,
 ) -> Findings:  # fmt: skip
     """Return what reading calls say of the first state, beginning with what the user says."""
-    seen = Findings(facts, (), flow)
+    seen = Findings(facts, (), Suiting(flow))
     explore(tools, seen, schemas, reads, most)
     return seen
 
@@ -275,7 +299,9 @@ class _Giving:
         sought: dict[Place, Sought] = {}
         for place, name, value in given_leaves(call.arguments):
             if place in origins:
-                sought[place] = Sought(self._features(name, origins[place], place, bound, before))
+                features = self._features(name, origins[place], place, bound, before)
+                if features is not None:
+                    sought[place] = Sought(features)
                 bound[place] = value
             before[place] = value
         return {name: _with(value, sought, (name,)) for name, value in call.arguments.items()}
@@ -292,7 +318,8 @@ class _Giving:
             self._facts.add(key(value))
             self._ledger.values["given"] += 1
             return []
-        same = [one for one in self._seen.all if one.call >= 0 and key(one.value) == key(value)]
+        same = [one for one in self._seen.all if one.call >= 0 and key(one.value) == key(value)
+                and not self._seen.echoed(one)]  # fmt: skip
         same = [one for one in same if self._reads[one.tool]] or same
         fitting = [one for one in same if self._seen.fit(one, name) >= 0.3]
         if not fitting and isinstance(value, str) and len(value) > 2:
@@ -305,8 +332,8 @@ class _Giving:
     def _features(
         self, name: str, found: Sequence[FoundValue], place: Place, bound: Mapping[Place, Json],
         before: Mapping[Place, Json],
-    ) -> tuple[NamedValue, ...]:  # fmt: skip
-        """Return as few features as tell an entity from the others beside it."""
+    ) -> tuple[NamedValue, ...] | None:  # fmt: skip
+        """Return as few features as tell an entity from the others beside it; None if none do."""
         peers = peers_of(place, before)
         own = max(found, key=lambda one: (
             self._seen.within(one, peers), self._seen.within(one, bound.values()),
@@ -335,7 +362,11 @@ class _Giving:
             in_words = words != POSITION and said(value, self._scenario.texts)
             self._ledger.values["feature said" if in_words else "feature not said"] += 1
         if others:
-            self._ledger.values["sought, not told from others"] += 1
+            # Nobody could find it by what can be said of it: the user has to give it.
+            self._ledger.values["sought"] -= 1
+            self._ledger.values["given, since nothing tells it from others"] += 1
+            self._facts.add(key(own.value))
+            return None
         return tuple(NamedValue("_".join(sorted(words)), value) for words, value in chosen)
 
     def _narrowed(
@@ -375,7 +406,7 @@ def _with(value: Json, sought: Mapping[Place, Sought], place: Place) -> Argument
 
 
 def said(value: Json, texts: Iterable[str]) -> bool:
-    """Say whether a value stands in words, whatever its case; a number as a number."""
+    """Say whether a value stands in words, whatever its case; numbers and dates however written."""
     if isinstance(value, bool) or value is None:
         return False
     if isinstance(value, (int, float)):
@@ -384,8 +415,18 @@ def said(value: Json, texts: Iterable[str]) -> bool:
     wanted = str(value).lower().replace("_", " ").strip()
     if not wanted:
         return True
-    inside = re.compile(rf"(?<![a-z0-9]){re.escape(wanted)}(?![a-z0-9])")
+    forms = [re.escape(wanted)]
+    if date := _DATE.fullmatch(wanted):
+        month, day = _MONTHS[int(date[2]) - 1], int(date[3])
+        forms += [rf"{month[:3]}(?:{month[3:]})?\.? {day}(?:st|nd|rd|th)?",
+                  rf"{day}(?:st|nd|rd|th)? (?:of )?{month[:3]}(?:{month[3:]})?"]  # fmt: skip
+    inside = re.compile(rf"(?<![a-z0-9])(?:{'|'.join(forms)})(?![a-z0-9])")
     return any(inside.search(text.lower().replace("_", " ")) for text in texts)
+
+
+_DATE = re.compile(r"(\d{4})-(0[1-9]|1[0-2])-(\d\d)")
+_MONTHS = ("january", "february", "march", "april", "may", "june", "july", "august", "september",
+           "october", "november", "december")  # fmt: skip
 
 
 _NUMBER = re.compile(r"\d[\d,]*\.?\d*(?<![,.])")

@@ -142,6 +142,8 @@ class GuardedTools:
         writes = outcome.failure not in (CallFailure.REFUSED, CallFailure.BAD_ARGUMENTS)
         if writes and tool and tool.effect is not Effect.READS and not tool.idempotent:
             self._written.add(key)
+        if outcome.ok and tool and tool.effect is not Effect.READS:
+            self._failures.clear()  # in another state what failed may work
 
 
 def _key(call: ToolCall) -> str:

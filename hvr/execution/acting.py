@@ -71,6 +71,10 @@ class Watching(Protocol):
         """Return a validator that goes on from what is observed."""
         ...
 
+    def outdated(self, rest: Sequence[GroundAction]) -> str:
+        """Return why the rest of a plan is given up though it would work; empty if it is not."""
+        ...
+
 
 class Acting(Protocol):
     """A world to act in.

@@ -12,7 +12,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Generic
 
 from hvr.errors import (
@@ -107,7 +107,7 @@ class Executor(Generic[Goal]):
                 break
         if finished.reached and self._broken:
             reason = " ".join(f.explanation for f in self._broken)
-            finished = replace(finished, reached=False, reason=reason)
+            finished = finished.replace(reached=False, reason=reason)
         self.listen(finished)
         return finished
 
@@ -244,6 +244,8 @@ class Executor(Generic[Goal]):
                 self._done += success
                 if success and not done.difference:
                     self._ladder.done()
+                    if better := watch.outdated(rest):
+                        return self._outdated(watch, rest, better)
                     continue
                 # From here on the plan has to work in the state that is seen, not in the predicted
                 # one. A difference that leaves the rest valid needs no recovery.
@@ -251,6 +253,8 @@ class Executor(Generic[Goal]):
                 ahead = validator.check(rest)
                 if success and ahead.valid:
                     self._ladder.done()
+                    if better := watch.outdated(rest):
+                        return self._outdated(watch, rest, better)
                     continue
                 if not failures:
                     failures = (foreseen(self.steps, ahead, self.world.wording),)
@@ -271,6 +275,10 @@ class Executor(Generic[Goal]):
                 for (number, old), a in zip(todo, steps[len(steps) - len(todo) :], strict=True)
             ]
         return self._missed(watch)
+
+    def _outdated(self, watch: Watching, rest: tuple[GroundAction, ...], why: str) -> Impasse:
+        """Return the impasse of a plan that is given up for a better one."""
+        return Impasse((), None, True, rest, *watch.ahead(watch.state), self.steps, why)
 
     def _missed(self, watch: Watching) -> Impasse | None:
         """Return the impasse at the end of a plan, if its goal does not hold."""

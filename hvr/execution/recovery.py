@@ -15,7 +15,6 @@ account of what remains.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 
 from hvr.execution.failures import Deviation, DeviationKind
 from hvr.knowledge.graph import KnowledgeGraph
@@ -25,6 +24,7 @@ from hvr.retrieval.inventory import Inventory
 from hvr.scene_graph import SceneGraph
 from hvr.search.navigation import find_navigation
 from hvr.validation import Validator
+from hvr.values import Value
 
 REPAIR_SECONDS = 2.0
 """Seconds that `satisfy` may look for steps."""
@@ -35,8 +35,7 @@ MOST_MOVED = 3
 Steps = tuple[GroundAction, ...]
 
 
-@dataclass(frozen=True)
-class Impasse:
+class Impasse(Value):
     """A point at which a plan cannot go on, and the reason.
 
     Args:
@@ -47,6 +46,7 @@ class Impasse:
         task: the problem.
         state: what is observed.
         step: number of the last step that was done.
+        why: another way is better now, though nothing failed; empty if something did.
     """
 
     failures: tuple[Deviation, ...]
@@ -56,11 +56,12 @@ class Impasse:
     task: Task
     state: State
     step: int = 0
+    why: str = ""
 
     @property
     def reason(self) -> str:
         """The deviations in sentences."""
-        return " ".join(f.explanation for f in self.failures)
+        return self.why or " ".join(f.explanation for f in self.failures)
 
     def if_it_works(self, *first: GroundAction) -> Steps | None:
         """Return some steps and then the rest, if the domain says that they reach the goal."""

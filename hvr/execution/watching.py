@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -149,6 +150,11 @@ class Watch:
         lost = {atom for atom in differing.missing if atom.predicate == "near"}
         task, state = self.ahead(self.task.state(self.observed - lost))
         return Validator(task, state=state)
+
+    def outdated(self, rest: Sequence[GroundAction]) -> str:
+        """See `hvr.execution.acting.Watching`: a plan that works is kept."""
+        del rest
+        return ""
 
     def _concerns(self, atom: Atom) -> bool:
         return atom.predicate in self.task.fluent_predicates and self._known.issuperset(atom.args)

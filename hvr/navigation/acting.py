@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,40 +10,32 @@ from hvr.calling.guard import GuardedTools
 from hvr.calling.log import error_text, redacted
 from hvr.calling.values import CallFailure, CallOutcome, Json, ToolCall
 from hvr.errors import ImpossibleGoalError
-from hvr.execution.events import Event, Finished
-from hvr.navigation.chains import (
-    CallCounts,
-    CallFacts,
-    NavigationTool,
-    cheapest_chain,
-    navigation_tools,
-)
+from hvr.execution.events import Event
+from hvr.execution.watching import literals
+from hvr.navigation.chains import CallCounts, CallFacts, NavigationTool, ToolChain, cheapest_chain
 from hvr.navigation.decision import Decision, NextMove, decide
+from hvr.navigation.errands import SAID, ErrandSteps, Learnt, NextCall, WasDone
+from hvr.navigation.steps import ErrandChain
 from hvr.navigation.tool_domain import ToolDomain, tool_domain
-from hvr.pddl import GroundAction, Task
+from hvr.navigation.wants import Errand
+from hvr.pddl import Expression, GroundAction, Task
 from hvr.plans import AABlock, MacroAction, Plan, Planned, Rungs
 from hvr.printable import one_line, short
 from hvr.retrieval.relevance import Relevant
-from hvr.tools.catalogue.merging import ParameterMeaning
-from hvr.tools.catalogue.schema import Effect, ToolSchema, quoted
-from hvr.worlds.acting import FactPolicy
+from hvr.tools.catalogue.schema import ToolSchema, quoted
+from hvr.validation import Validator
+from hvr.validation.promises import Promises
+from hvr.worlds.acting import FactPolicy, FactWatch, FactWorld
+from hvr.worlds.detection import base
 from hvr.worlds.environment import Observation
-from hvr.worlds.running import WorldRun, run_world
+from hvr.worlds.running import WorldRun, run_in
 from hvr.worlds.words import words_for
 
-MOST_VALUES = 1_000
-"""Values of one meaning that are kept of a result."""
+MOST_PLANS = 1_000
+"""Most new plans of a run: the budget of calls ends it before."""
 
-SAID = 300
-"""Characters of what a tool says of a failure that are told on."""
-
-FOR_GOOD = 3
-"""Failures of one tool in a row after which it is not called any more."""
-
-UNSURE = frozenset(
-    (CallFailure.TIMED_OUT, CallFailure.UNAVAILABLE, CallFailure.WRONG_TYPE, CallFailure.EMPTY)
-)
-"""Failures after which a tool may have changed the world all the same."""
+COARSE = 25
+"""Costs that differ by less than this let a chain that was found stay the cheapest."""
 
 Chooser = Callable[[Decision, Sequence[NavigationTool]], str]
 """Chooses the tool to call among admissible ones."""
@@ -55,18 +46,16 @@ with the last try."""
 
 
 @dataclass(frozen=True)
-class ToolErrand:
-    """What is wanted of a world of tools.
+class ModelInWorld:
+    """What a language model may do: choose among what is admissible, and fill arguments.
 
     Args:
-        goal: what is to be so.
-        values: what the request says, by meaning.
-        request: in words, for people.
+        choose: chooses among admissible first calls of a plan; the cheapest if None.
+        fill: fills arguments; they stay as they were bound if None.
     """
 
-    goal: CallFacts
-    values: Mapping[str, Json]
-    request: str = ""
+    choose: Chooser | None = None
+    fill: Filler | None = None
 
 
 @dataclass(frozen=True)
@@ -75,19 +64,22 @@ class ToolRun:
 
     Args:
         decision: the last one: an answer, a question, or why it does not go on.
-        values: what is known in the end, by meaning.
-        outcomes: of the calls, in order.
+        steps: the errand, with the outcomes of all calls and what is done.
         world: the run of the executor; None if nothing was called.
-        domain: what was planned in; None if nothing was called.
+        domain: what was planned in.
         ambiguous: values between which the user is to choose, by meaning.
     """
 
     decision: Decision
-    values: Mapping[str, Json]
-    outcomes: tuple[CallOutcome, ...] = ()
+    steps: ErrandSteps
+    domain: ToolDomain
     world: WorldRun | None = None
-    domain: ToolDomain | None = None
     ambiguous: Mapping[str, tuple[Json, ...]] = field(default_factory=dict)
+
+    @property
+    def outcomes(self) -> tuple[CallOutcome, ...]:
+        """The calls, in order."""
+        return tuple(self.steps.outcomes)
 
     @property
     def exit_code(self) -> int:
@@ -100,75 +92,137 @@ class ToolRun:
         return {NextMove.ANSWER: 0, NextMove.STOP: 1, NextMove.ASK: 2}.get(move, 4)
 
 
-class ToolFacts:
-    """Guarded tools as an environment of facts (`hvr.worlds.environment.FactEnvironment`).
+def carry_out(
+    tools: GuardedTools,
+    errand: Errand,
+    learnt: Learnt | None = None,
+    *,
+    recombine: bool = True,
+    was_done: WasDone | None = None,
+    refusals: int = 1,
+    model: ModelInWorld | None = None,
+    listen: Callable[[Event], None] | None = None,
+) -> ToolRun:
+    """Reach what an errand wants with calls: decide, plan, call, compare, recover; or say why not.
+
+    The tools are called in the state in which they are. `ErrandSteps` says which call is next, and
+    with what; the executor has it as the first step of the cheapest proven chain, and plans anew
+    whenever something else came of a call than was expected, or another call is next.
 
     Args:
-        tools: they are called.
-        meanings: of the parameters.
+        tools: what may be called, with the budget.
         errand: what is wanted.
-        fill: fills arguments that the meanings do not settle; None if nothing does.
+        learnt: what was learnt before; it learns from these calls.
+        recombine: whether another way is tried where a call fails; if not, only the same again.
+        was_done: asks the user about calls that may have worked; None if nobody can be asked.
+        refusals: how often a call that was refused is made while nothing has changed.
+        model: chooses and fills; the cheapest and what was bound if None.
+        listen: called with each event as it happens.
+    """
+    steps = ErrandSteps(
+        tools, errand, learnt, recombine=recombine, was_done=was_done, refusals=refusals
+    )
+    chain = ErrandChain(steps, tools.catalogue.tools)
+    domain = tool_domain(chain.tools, chain.facts, chain.goal)
+    first = decision_of(chain)
+    if first.move is not NextMove.CALL:
+        return ToolRun(first, steps, domain)
+    model = model or ModelInWorld()
+    env = ToolFacts(steps, chain, domain, model.fill)
+    world = _ToolWorld(env, domain)
+    # To try again is a plan like others, in which the tool is dearer.
+    policy = FactPolicy(domain.domain, _ChainPlanner(env, model.choose), Rungs((), ("satisfy",)))
+    run = run_in(world, policy, domain.problem, max_replans=MOST_PLANS, listen=listen)
+    ambiguous = {} if steps.complete else {
+        chain.meaning_of(number, name): choices for number, (name, choices) in steps.choices.items()
+    }  # fmt: skip
+    return ToolRun(_ended(chain, steps, ambiguous), steps, domain, run, ambiguous)
+
+
+def decision_of(chain: ErrandChain, banned: Collection[str] = ()) -> Decision:
+    """Return what to do next with an errand, with the cheapest proven chain where it is a call."""
+    names = [tool.name for tool in chain.tools]
+    facts = chain.facts
+    if not banned and (direct := direct_chain(facts, chain.goal, chain.tools, chain.counts)):
+        why = f"All that {', '.join(map(quoted, direct.calls))} needs is known."
+        return Decision(NextMove.CALL, why, direct, call=direct.calls[0])
+    decision = decide(facts, chain.goal, chain.tools, names, counts=chain.counts, banned=banned)
+    if decision.move is not NextMove.ASK:
+        return decision
+    ask = tuple(dict.fromkeys(map(chain.asked, decision.ask)))
+    why = f"No call gives {', '.join(map(quoted, ask))}: only the user can say."
+    return replace(decision, ask=ask, why=why)
+
+
+def direct_chain(
+    facts: CallFacts,
+    goal: CallFacts,
+    tools: Sequence[NavigationTool],
+    counts: Mapping[str, CallCounts],
+) -> ToolChain | None:
+    """Return the chain of the wanted calls alone where nothing is missing for them.
+
+    Each of them has to be called, so that no chain is cheaper.
+    """
+    todo = [tool for tool in tools if tool.name in goal.done - facts.done]
+    known = goal.known.union(*(tool.needs for tool in todo))
+    if not todo or {tool.name for tool in todo} != goal.done - facts.done or known - facts.known:
+        return None
+    return ToolChain((), tuple(t.name for t in todo), sum(counts[t.name].cost for t in todo))
+
+
+class ToolFacts:
+    """An errand as an environment of facts (`hvr.worlds.environment.FactEnvironment`).
+
+    Args:
+        steps: the errand.
+        chain: what stands for what.
+        domain: of its steps.
+        fill: fills arguments anew; None if nothing does.
     """
 
     def __init__(
-        self,
-        tools: GuardedTools,
-        meanings: Iterable[ParameterMeaning],
-        errand: ToolErrand,
-        fill: Filler | None = None,
+        self, steps: ErrandSteps, chain: ErrandChain, domain: ToolDomain, fill: Filler | None = None
     ) -> None:
-        self._tools, self._errand, self._fill = tools, errand, fill
-        self._meanings = tuple(meanings)
-        self.steps = navigation_tools(tools.catalogue, self._meanings)
-        self._names = {slot: m.name for m in self._meanings for slot in m.slots}
-        self._schemas = {tool.name: tool for tool in tools.catalogue.tools}
-        start = CallFacts(frozenset(errand.values))
-        self.domain = tool_domain(self.steps, start, errand.goal)
-        self._by_action = {self.domain.action(name): name for name in self._schemas}
-        self.counts: dict[str, CallCounts] = {}
-        self.barred: dict[str, str] = {}
-        self.values: dict[str, Json] = {}
-        self.ambiguous: dict[str, tuple[Json, ...]] = {}
-        self.forbidden = False
+        self.steps, self.chain, self.domain, self._fill = steps, chain, domain, fill
+        self._labels = {domain.action(tool.name): tool.name for tool in chain.tools}
         self._sent: dict[str, Any] = {}
-        self._begin()
-
-    def _begin(self) -> None:
-        self.values = dict(self._errand.values)
-        self._choices: dict[str, tuple[Json, ...]] = {}
-        self._done: set[str] = set()
-        self._running: dict[str, int] = {}
-
-    @property
-    def facts(self) -> CallFacts:
-        """What is so now."""
-        return CallFacts(frozenset(self.values), frozenset(self._done))
 
     def reset(self) -> None:
-        """Begin anew."""
-        self._tools.reset()
-        self._begin()
+        """Begin where the tools are."""
 
     def step(self, name: str, args: tuple[str, ...]) -> str:
-        """Call the tool of an action."""
+        """Make the call of an action."""
         del args
-        tool = self._schemas[self._by_action[name]]
-        doubt = self._doubt(tool)
-        if doubt:
-            self.barred[tool.name] = doubt
-            self._sent = {"action": tool.name, "success": False, "error": doubt}
-            return doubt
-        outcome = self._call(tool)
+        label = self._labels[name]
+        found = self.next_of(label)
+        if found is None:
+            error = f"there is nothing left to call {quoted(self.chain.tool(label))} with"
+            self._sent = {"action": label, "success": False, "error": error}
+            return error
+        call = found.call
+        if self._fill is not None:
+            tool = self.chain.schema(call.tool)
+            filled = self._fill(tool, call.arguments, self.steps.outcomes, "")
+            call = ToolCall(call.tool, filled)
+        outcome = self.steps.make(found, call)
         arguments: Any = redacted(dict(outcome.call.arguments))
-        self._sent = {**arguments, "action": tool.name, "success": outcome.ok}
+        self._sent = {**arguments, "action": call.tool, "success": outcome.ok}
         if outcome.ok:
-            self._take(tool, outcome)
             return ""
         error = short(error_text(outcome), SAID)
         said = f"{outcome.failure}: {error}" if error else f"{outcome.failure}"
+        # The executor says itself that a step was refused.
+        said = error if error and outcome.failure is CallFailure.REFUSED else said
         self._sent["error"] = said
-        self._fail(tool, outcome, said)
         return said
+
+    def next_of(self, label: str) -> NextCall | None:
+        """Return the call of a step that may be made now; None if there is none."""
+        found = self.steps.next()
+        if found is None or self.chain.label(found) != label:
+            found = self.steps.next(self.chain.tool(label))
+        return found if found is not None and self.chain.label(found) == label else None
 
     def sent(self) -> dict[str, Any]:
         """Return the last call, for the events of a run."""
@@ -176,121 +230,112 @@ class ToolFacts:
 
     def observe(self) -> Observation:
         """Return what is known and done."""
-        names, domain = self.domain.tools, self.domain
-        known = [("known", domain.meanings[m]) for m in self.values if m in domain.meanings]
-        done = [("done", names[name]) for name in self._done]
-        return Observation([*known, *done])
-
-    def _call(self, tool: ToolSchema) -> CallOutcome:
-        given = list(self._errand.values.values())
-        arguments = self._arguments(tool)
-        call = ToolCall(tool.name, arguments)
-        if self._fill is not None:
-            filled = self._fill(tool, arguments, self._tools.outcomes, "")
-            call = ToolCall(tool.name, filled)
-        return self._tools.call_with(call, request=given)
-
-    def _arguments(self, tool: ToolSchema) -> dict[str, Json]:
-        """Return values for what a tool needs, and for what it may take and the request says."""
-        found = {}
-        for parameter in tool.takes:
-            meaning = next((n for s, n in self._names.items() if s.tool == tool.name
-                            and s.name == parameter.name and not s.gives), "")  # fmt: skip
-            known = self.values if parameter.required else self._errand.values
-            if meaning in known:
-                found[parameter.name] = known[meaning]
-        return found
-
-    def _doubt(self, tool: ToolSchema) -> str:
-        """Return why it is not clear of what a writing tool would write; empty if it is."""
-        if tool.effect is Effect.READS:
-            return ""
-        step = next(step for step in self.steps if step.name == tool.name)
-        for meaning in sorted(step.needs):
-            choices = self._choices.get(meaning, ())
-            if len(choices) > 1 and meaning not in self._errand.values:
-                self.ambiguous[meaning] = choices
-                return (
-                    f"{quoted(meaning)} has {len(choices)} values: which one is to be written "
-                    "is not guessed"
-                )
-        return ""
-
-    def _take(self, tool: ToolSchema, outcome: CallOutcome) -> None:
-        self.counts[tool.name] = _counted(self.counts.get(tool.name), ok=True)
-        self._running.pop(tool.name, None)
-        self._done.add(tool.name)
-        for slot, meaning in self._names.items():
-            if slot.tool != tool.name or not slot.gives or meaning in self._errand.values:
-                continue
-            found = values_at(outcome.result, slot.name)
-            if found:
-                self.values[meaning] = found[0]
-                self._choices[meaning] = found
-
-    def _fail(self, tool: ToolSchema, outcome: CallOutcome, said: str) -> None:
-        self.counts[tool.name] = _counted(self.counts.get(tool.name), ok=False)
-        self._running[tool.name] = self._running.get(tool.name, 0) + 1
-        unsure = outcome.failure in UNSURE and tool.effect is not Effect.READS
-        if (
-            self._running[tool.name] >= FOR_GOOD
-            or outcome.failure is CallFailure.NOT_ALLOWED
-            or (unsure and tool.idempotent is not True)
-            # A tool that refuses refuses the same arguments again.
-            or outcome.failure in (CallFailure.REFUSED, CallFailure.BAD_ARGUMENTS)
-        ):
-            self.barred[tool.name] = said
-            self.forbidden = self.forbidden or outcome.failure is CallFailure.NOT_ALLOWED
+        facts, domain = self.chain.facts, self.domain
+        known = [("known", domain.meanings[m]) for m in facts.known if m in domain.meanings]
+        return Observation([*known, *(("done", domain.tools[name]) for name in facts.done)])
 
 
-@dataclass
-class _ChainPlanner:
-    """Makes plans for the executor: the cheapest chain, with tools that failed dearer."""
+class _ToolWorld(FactWorld):
+    """A world of facts in which what is next is worked out after each call."""
 
     env: ToolFacts
-    goal: CallFacts
-    before: Mapping[str, CallCounts]
-    choose: Chooser | None
+
+    def __init__(self, env: ToolFacts, domain: ToolDomain) -> None:
+        wording = words_for(domain.domain).wording
+        super().__init__(env, domain.domain, domain.problem, wording)
+
+    def watch(self, planned: Planned, promises: Promises, *, aside: bool = False) -> FactWatch:
+        """See `hvr.execution.acting.Acting`."""
+        return _ToolWatch(self, planned.task, promises, aside=aside)
+
+
+class _ToolWatch(FactWatch):
+    """Watches a plan, and gives it up where another call is next."""
+
+    def outdated(self, rest: Sequence[GroundAction]) -> str:
+        """See `hvr.execution.acting.Watching`."""
+        env = self.world.env
+        assert isinstance(env, ToolFacts)
+        found = env.steps.next()
+        if found is None or not rest:
+            return "" if not rest else "Nothing leads on."
+        label = env.chain.label(found)
+        return "" if rest[0].name == env.domain.action(label) else f"Next is {label}: {found.why}."
+
+    def unmet_goal(self) -> tuple[Expression, ...]:
+        """Return what of the whole errand is unmet: a plan may be for what is left of it only."""
+        whole = self.world.task
+        state = whole.state_with(base(self.state), self.state.numbers())
+        return literals(Validator(whole, state=state).goal_failure())
+
+
+class _ChainPlanner:
+    """Makes plans for the executor: the call that is next, then the cheapest chain."""
+
+    def __init__(self, env: ToolFacts, choose: Chooser | None) -> None:
+        self.env, self.choose = env, choose
+        self._chains: dict[Hashable, ToolChain | None] = {}
 
     def plan(self, task: Task) -> Planned:
-        env, counts = self.env, dict(self.before)
-        for name, seen in env.counts.items():
-            past = counts.get(name, CallCounts())
-            counts[name] = CallCounts(
-                past.successes + seen.successes, past.failures + seen.failures
-            )
-        usable = [tool for tool in env.steps if tool.name not in env.barred]
-        chain = cheapest_chain(env.facts, self.goal, usable, counts)
-        if chain is None:
+        """See `hvr.worlds.planning.PlanMaker`.
+
+        Raises:
+            ImpossibleGoalError: no call leads on.
+        """
+        env, chain = self.env, self.env.chain
+        found = env.steps.next()
+        if found is None:
             raise ImpossibleGoalError("no chain of calls leads to what is wanted")
-        calls = self._chosen(chain.calls, usable, counts)
-        actions = tuple(GroundAction(env.domain.action(name), ()) for name in calls)
+        by_label = {tool.name: tool for tool in chain.tools}
+        first = self._chosen(by_label[chain.label(found)])
+        facts = chain.facts
+        # What is called can be called, also where names alone do not show it.
+        at_hand = CallFacts(facts.known | first.needs, facts.done)
+        goal = chain.open
+        rest = self._rest(at_hand.after(first), goal)
+        if rest is None:
+            goal, rest = CallFacts(done=frozenset({first.name})), ToolChain()
+        return self._planned(task, at_hand, goal, (first.name, *rest.calls))
+
+    def _rest(self, facts: CallFacts, goal: CallFacts) -> ToolChain | None:
+        """Return the cheapest chain to what is left; None if the model of it knows none."""
+        env, chain = self.env, self.env.chain
+        usable = [tool for tool in chain.tools if tool.name not in env.steps.given_up]
+        counts = chain.counts
+        if direct := direct_chain(facts, goal, usable, counts):
+            return direct
+        costs = tuple(round(counts[tool.name].cost / COARSE) for tool in usable)
+        place = facts, goal, tuple(tool.name for tool in usable), costs
+        if place not in self._chains:
+            self._chains[place] = cheapest_chain(facts, goal, usable, counts)
+        return self._chains[place]
+
+    def _chosen(self, first: NavigationTool) -> NavigationTool:
+        """Let the model choose which admissible call comes first."""
+        if self.choose is None:
+            return first
+        chain = self.env.chain
+        admissible = [
+            tool for tool in openings(chain.facts, chain.goal, chain.tools)
+            if tool == first or self.env.next_of(tool.name) is not None
+        ]  # fmt: skip
+        admissible += [] if first in admissible else [first]
+        name = self.choose(decision_of(chain), admissible)
+        return next(tool for tool in admissible if tool.name == name)
+
+    def _planned(
+        self, task: Task, facts: CallFacts, goal: CallFacts, calls: Sequence[str]
+    ) -> Planned:
+        domain = self.env.domain
+        problem = domain.problem_of(facts, goal)
+        actions = tuple(GroundAction(domain.action(name), ()) for name in calls)
         blocks = tuple(
             AABlock(MacroAction(f"call {short(one_line(name), 80)}"), (action,))
             for name, action in zip(calls, actions, strict=True)
         )
         reasons = dict.fromkeys(task.objects, "the request or a tool names it")
         plan = Plan(blocks, True, "cheapest chain of calls", 0.0)
-        return Planned(task.problem, task, Relevant(reasons), plan, 1)
-
-    def _chosen(
-        self,
-        calls: tuple[str, ...],
-        usable: Sequence[NavigationTool],
-        counts: Mapping[str, CallCounts],
-    ) -> tuple[str, ...]:
-        """Let the model choose which admissible call comes first; the rest is planned from it."""
-        if self.choose is None:
-            return calls
-        env = self.env
-        admissible = openings(env.facts, self.goal, usable)
-        decision = decide(env.facts, self.goal, usable, [t.name for t in usable], counts=counts)
-        name = self.choose(decision, admissible)
-        if name == calls[0]:
-            return calls
-        first = next(tool for tool in admissible if tool.name == name)
-        rest = cheapest_chain(env.facts.after(first), self.goal, usable, counts)
-        return calls if rest is None else (name, *rest.calls)
+        return Planned(problem, Task(domain.domain, problem), Relevant(reasons), plan, 1)
 
 
 def openings(
@@ -317,97 +362,21 @@ def openings(
     )  # fmt: skip
 
 
-def carry_out_goal(
-    tools: GuardedTools,
-    meanings: Sequence[ParameterMeaning],
-    errand: ToolErrand,
-    *,
-    counts: Mapping[str, CallCounts] | None = None,
-    choose: Chooser | None = None,
-    fill: Filler | None = None,
-    listen: Callable[[Event], None] | None = None,
-) -> ToolRun:
-    """Reach a goal with calls: plan, call, compare, recover; or say what keeps it from being so.
-
-    A tool that fails is dearer for the next plan; one that refuses, that failed `FOR_GOOD` times
-    running, or that writes and may have worked, is not called again. A writing call whose argument
-    was found in a list of several is not made: the user is asked.
-
-    Args:
-        tools: they are reset.
-        meanings: of their parameters.
-        errand: what is wanted.
-        counts: how calls went before, by tool.
-        choose: chooses among admissible first calls of a plan; the cheapest if None.
-        fill: fills arguments; those of the meanings if None.
-        listen: called with each event as it happens.
-    """
-    env = ToolFacts(tools, meanings, errand, fill)
-    first = _decide(env, errand.goal, counts or {})
-    if first.move is not NextMove.CALL:
-        return ToolRun(first, env.values)
-    domain = env.domain.domain
-    planner = _ChainPlanner(env, errand.goal, counts or {}, choose)
-    # To try again is a plan like others, in which the tool is dearer.
-    policy = FactPolicy(domain, planner, Rungs((), ("satisfy",)))
-    world = run_world(
-        env, domain, env.domain.problem, words_for(domain).wording, planner=policy, listen=listen
-    )
-    return ToolRun(
-        _ended(env, errand.goal, world.finished, counts or {}), dict(env.values), tools.outcomes,
-        world, env.domain, dict(env.ambiguous),
-    )  # fmt: skip
-
-
 def _ended(
-    env: ToolFacts, goal: CallFacts, finished: Finished, counts: Mapping[str, CallCounts]
+    chain: ErrandChain, steps: ErrandSteps, ambiguous: Mapping[str, tuple[Json, ...]]
 ) -> Decision:
     """Return the decision at which a run ended, with what the tools said."""
-    if env.ambiguous and not finished.reached:
-        names = tuple(sorted(env.ambiguous))
-        why = (
-            f"{', '.join(map(quoted, names))}: there are several, and only the user can say which."
-        )
+    if steps.complete:
+        return Decision(NextMove.ANSWER, "All that was asked for is known and done.", ToolChain())
+    if ambiguous:
+        names = tuple(sorted(ambiguous))
+        listed = ", ".join(map(quoted, names))
+        why = f"{listed}: there are several, and only the user can say which."
         return Decision(NextMove.ASK, why, ask=names)
-    last = _decide(env, goal, counts)
-    if last.move in (NextMove.STOP, NextMove.ASK) and env.barred:
-        failed = "; ".join(f"{quoted(name)} {said}" for name, said in env.barred.items())
-        # What a tool refused is no question to the user: other values are another request.
-        known = set(last.ask) <= set(env.values)
-        if known or env.forbidden:
-            return Decision(NextMove.STOP, f"Nothing else leads to what is asked for: {failed}")
-        return replace(last, why=f"{last.why} {failed}")
-    return last
-
-
-def _decide(env: ToolFacts, goal: CallFacts, counts: Mapping[str, CallCounts]) -> Decision:
-    names = [tool.name for tool in env.steps]
-    return decide(env.facts, goal, env.steps, names, counts=counts, banned=tuple(env.barred))
-
-
-def _counted(count: CallCounts | None, *, ok: bool) -> CallCounts:
-    count = count or CallCounts()
-    return CallCounts(count.successes + ok, count.failures + (not ok))
-
-
-def values_at(result: Json, path: str) -> tuple[Json, ...]:
-    """Return the values at a result's path, each once, in their order; none where nothing is.
-
-    Args:
-        result: of a call.
-        path: as `ToolParameter.name` has it: `flights[].id`, `[].id`, `result`.
-    """
-    whole = path.partition("[")[0] == "result"
-    if whole and not (isinstance(result, dict) and "result" in result):
-        path = path.removeprefix("result")
-    parts: list[Json] = [result]
-    for step in path.replace("[]", ".[]").split("."):
-        if step == "[]":
-            parts = [inner for part in parts if isinstance(part, list) for inner in part]
-        elif step:
-            parts = [part[step] for part in parts if isinstance(part, dict) and step in part]
-    found: dict[str, Json] = {}
-    for part in parts[:MOST_VALUES]:
-        if part is not None:
-            found.setdefault(json.dumps(part, sort_keys=True), part)
-    return tuple(found.values())
+    banned = {*steps.given_up, *(chain.labels[number] for number in steps.left)}
+    last = decision_of(chain, banned)
+    why = "; ".join(dict.fromkeys(one_line(said) for said in steps.why_not().values()))
+    # What a tool refused is no question to the user: other values are another request.
+    if last.move is NextMove.ASK and not banned:
+        return replace(last, why=f"{last.why} {why}")
+    return Decision(NextMove.STOP, f"Nothing else leads to what is asked for: {why}")

@@ -17,8 +17,8 @@ from hvr.calling.values import CallOutcome, Json
 from hvr.errors import LLMError
 from hvr.llm.meter import Meter
 from hvr.llm.model import Message, Request
-from hvr.navigation.acting import ToolErrand
-from hvr.navigation.chains import CallFacts, NavigationTool
+from hvr.navigation.asked import ToolErrand
+from hvr.navigation.chains import NavigationTool
 from hvr.navigation.decision import Decision
 from hvr.printable import short
 from hvr.texts import parse_json
@@ -106,8 +106,8 @@ class ModelNavigator:
             for value in found.values():
                 if not self._in_request(value):
                     return None, f"the request does not say {quoted(value)}"
-            goal = CallFacts(frozenset(known), frozenset(done))
-            return ToolErrand(goal, {**found, **values}, request), ""
+            wanted = tuple(dict.fromkeys(done)), tuple(dict.fromkeys(known))
+            return ToolErrand(*wanted, {**found, **values}, request), ""
 
         return self._asked(ask, told, read)
 

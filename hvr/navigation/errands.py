@@ -1,35 +1,37 @@
-"""Errands carried out: values looked up, wanted calls made, other ways tried where one fails."""
+"""The calls of an errand, one after another: what comes next, and what becomes of each."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
 
 from hvr.calling.guard import MOST_EQUAL_FAILURES, GuardedTools
+from hvr.calling.log import error_text
 from hvr.calling.values import CallFailure, CallOutcome, Json, ToolCall
+from hvr.navigation.binding import Binder, readers_of
 from hvr.navigation.doubts import witness
 from hvr.navigation.experience import CountedExperience, Experience
 from hvr.navigation.findings import Findings, Trait
-from hvr.navigation.lookups import Search, call_key, match, next_look_up
-from hvr.navigation.naming import fit
+from hvr.navigation.lookups import Search, call_key, next_look_up
 from hvr.navigation.preconditions import LearntConditions
+from hvr.navigation.suiting import Suiting
 from hvr.navigation.wants import (
     Argument,
     Errand,
     NamedValue,
     Place,
     Sought,
-    Want,
     at,
     filled,
     given_leaves,
     leaves,
-    peers_of,
     scalars_in,
 )
-from hvr.tools.catalogue.schema import Effect, ToolSchema
+from hvr.printable import short
+from hvr.tools.catalogue.merging import ParameterMeaning
+from hvr.tools.catalogue.schema import Effect, ToolSchema, quoted
 
 ATTEMPTS = MOST_EQUAL_FAILURES
 """How often one and the same call is made before it is given up."""
@@ -37,338 +39,385 @@ ATTEMPTS = MOST_EQUAL_FAILURES
 TOO_OFTEN = 2 * ATTEMPTS
 """How often in a row a look-up's tool may fail, whatever it is called with, until it is left."""
 
+FOR_NOTHING = 15
+"""Look-ups for one want that answer and bring nothing nearer, until it is given up."""
+
 RELATED = 0.5
 """The relevance of look-ups by which a value that is found, but not surely, is made sure."""
-
-NAMED = 0.8
-"""How well the name of a value has to suit a look-up's only parameter, to name an entity."""
 
 UNSURE = frozenset({CallFailure.TIMED_OUT, CallFailure.UNAVAILABLE, CallFailure.WRONG_TYPE,
                     CallFailure.EMPTY})  # fmt: skip
 """Failures after which a tool may have changed the world all the same."""
+
+SAID = 300
+"""Characters of what a tool says of a failure that are told on."""
+
+WasDone = Callable[[ToolCall], "bool | None"]
+"""Asks the user whether a call that failed was done all the same; None if nobody can say."""
 
 
 class Insistence(Enum):
     """What is tried again."""
 
     NONE = "nothing that failed"
+    OTHER = "tools that rest, with what they were not called with yet"
     SOME = "calls that failed, and tools that rest"
     MOST = "wanted calls that were refused, too, though nothing has changed since"
     END = "and wanted calls are made though one before them could not be"
 
 
 @dataclass(frozen=True)
-class Carried:
-    """How an errand went.
+class NextCall:
+    """A call to make now.
 
     Args:
-        outcomes: of all calls, in order.
-        done: numbers of the wants whose calls went well, in the order of the calls.
-        left: why each other want is not done, by its number.
+        call: it.
+        want: the number of the want that it is; None of a look-up.
+        why: a clause for people.
+        serves: the number of the want for which a look-up is made.
     """
 
-    outcomes: tuple[CallOutcome, ...]
-    done: tuple[int, ...]
-    left: dict[int, str] = field(default_factory=dict)
-
-    @property
-    def complete(self) -> bool:
-        """Whether all that was wanted is done."""
-        return not self.left
+    call: ToolCall
+    want: int | None
+    why: str
+    serves: int | None = None
 
 
-def carry_out(
-    tools: GuardedTools,
-    errand: Errand,
-    experience: Experience | None = None,
-    *,
-    recombine: bool = True,
-    was_done: Callable[[ToolCall], bool | None] | None = None,
-    conditions: LearntConditions | None = None,
-) -> Carried:
-    """Make the wanted calls, and the look-ups that find their values.
+@dataclass(frozen=True)
+class Learnt:
+    """What was learnt before, and goes on learning.
+
+    Args:
+        experience: of calls.
+        conditions: of the states in which tools refuse.
+        meanings: which parameters mean the same; none if names alone tell.
+    """
+
+    experience: Experience = field(default_factory=CountedExperience)
+    conditions: LearntConditions = field(default_factory=LearntConditions)
+    meanings: tuple[ParameterMeaning, ...] = ()
+
+
+class ErrandSteps:
+    """An errand on its way.
 
     Before each call what comes next is worked out anew. A tool that failed rests, and others that
-    lead to the same value are called instead; where there are none it is tried again. A wanted
-    call that is refused waits until something else has changed. A writing call that may have
-    worked though it failed is not repeated, unless its tool is idempotent, a look-up that was made
-    before shows that nothing has changed, or the user says that it was not done.
+    lead to the same value are called instead; where there are none it is tried again. A call that
+    was refused waits until something else has changed. A writing call that may have worked though
+    it failed is not repeated, unless its tool is idempotent, a look-up that was made before shows
+    that nothing has changed, or the user says that it was not done. Of several values that suit a
+    writing call equally well none is guessed.
 
     Args:
         tools: what may be called, with the budget.
         errand: what is wanted.
-        experience: what was learnt from calls before; it learns from these.
+        learnt: what was learnt before; it learns from these calls.
         recombine: whether another way is tried where a call fails; if not, only the same again.
-        was_done: asks the user whether a call that failed was done all the same; None if the user
-            cannot be asked, or cannot say.
-        conditions: what was learnt of the states in which tools refuse; it learns from these
-            calls. A wanted call of which a confirmed condition does not hold is not made; where
-            its features suit another entity, that one is taken.
+        was_done: asks the user about doubtful calls; None if nobody can be asked.
+        refusals: how often a call that was refused is made while nothing has changed; more than
+            once where refusals pass by themselves.
     """
-    learnt = conditions or LearntConditions()
-    run = _Run(tools, errand, experience or CountedExperience(), recombine, was_done, learnt)
-    return run.carry_out()
-
-
-class _Run:
-    """An errand on its way."""
 
     def __init__(
         self,
         tools: GuardedTools,
         errand: Errand,
-        experience: Experience,
-        recombine: bool,
-        was_done: Callable[[ToolCall], bool | None] | None,
-        conditions: LearntConditions,
+        learnt: Learnt | None = None,
+        *,
+        recombine: bool = True,
+        was_done: WasDone | None = None,
+        refusals: int = 1,
     ) -> None:
-        self._tools, self._errand = tools, errand
-        self._experience, self._recombine, self._was_done = experience, recombine, was_done
-        self._conditions = conditions
+        self._refusals = refusals
+        learnt = learnt or Learnt()
+        self._tools, self.errand = tools, errand
+        self.experience, self._recombine, self._was_done = learnt.experience, recombine, was_done
+        self._conditions = learnt.conditions
         self._doubts: dict[int, ToolCall] = {}
-        self._unfit: dict[int, list[Json]] = {}
         self._why: dict[int, str] = {}
         self._row: dict[str, int] = {}
         self._schemas = {tool.name: tool for tool in tools.catalogue.tools}
-        self._readers = [t for t in self._schemas.values() if t.effect is Effect.READS]
-        self._reading = {tool.name for tool in self._readers}
+        self.readers = readers_of(self._schemas.values())
+        self._reading = {tool.name for tool in self.readers}
         wanted = [
             NamedValue(name, value)
             for want in errand.wants
             for _, name, value in given_leaves(want.arguments)
             if value is not None
         ]
-        self._findings = Findings(errand.facts, wanted, self._experience.flow)
+        suits = Suiting(self.experience.flow, learnt.meanings)
+        self.findings = Findings(errand.facts, wanted, suits)
+        self._binder = Binder(
+            errand.wants, self.findings, learnt.conditions, self._schemas, self.readers
+        )
         self._said = [feature.value for feature in (*errand.facts, *wanted)]
-        self._outcomes: list[CallOutcome] = []
-        self._done: list[int] = []
-        self._left: dict[int, str] = {}
+        self.outcomes: list[CallOutcome] = []
+        self.done: list[int] = []
+        self.left: dict[int, str] = {}
+        self.choices: dict[int, tuple[str, tuple[Json, ...]]] = {}
+        self.answers: dict[str, Json] = {}
         self._failed: dict[str, int] = {}
+        self._refused: dict[str, int | None] = {}
         self._answered: dict[str, int] = {}
         self._waits: dict[int, int] = {}
-        self._made: dict[int, ToolCall] = {}
+        self._nearer: dict[int, tuple[int, int]] = {}
+        self._spent = False
 
-    def carry_out(self) -> Carried:
-        while (step := self._next()) is not None:
-            number, call = step
-            if not self._make(number, call):
-                break
-        for number in range(len(self._errand.wants)):
-            if number not in self._done:
-                why = self._why.get(number, "no call leads on to a value that it needs")
-                self._left.setdefault(number, why)
-        return Carried(tuple(self._outcomes), tuple(self._done), self._left)
+    @property
+    def complete(self) -> bool:
+        """Whether all that was wanted is done and known."""
+        return len(self.done) == len(self.errand.wants)
 
-    def _next(self) -> tuple[int | None, ToolCall] | None:
-        """Return the next call, with the number of the want if it is a wanted one."""
+    @property
+    def given_up(self) -> frozenset[str]:
+        """The look-ups that failed too often to be made again."""
+        return frozenset(name for name, times in self._row.items() if times >= TOO_OFTEN)
+
+    def why_not(self) -> dict[int, str]:
+        """Return why each want that is not done is not, by its number."""
+        numbers = (n for n in range(len(self.errand.wants)) if n not in self.done)
+        none = "no call leads on to a value that it needs"
+        return {n: self.left.get(n, self._why.get(n, none)) for n in numbers}
+
+    def next(self, tool: str = "") -> NextCall | None:
+        """Return the call to make next; None if none leads on.
+
+        Args:
+            tool: the only one that may be called now, if one is named.
+        """
+        if self._spent:
+            return None
         for number, call in list(self._doubts.items()):
             look = self._settle(number, call)
             if look is not None:
-                return None, look
-        if not self._recombine and self._outcomes and not self._outcomes[-1].ok:
-            last = self._outcomes[-1].call
-            if self._failed.get(call_key(last), 0) < ATTEMPTS and last.tool in self._reading:
-                return None, last
+                return NextCall(look, None, "it shows whether a call that failed was done")
+        if not self._recombine and self.outcomes and not self.outcomes[-1].ok:
+            last = self.outcomes[-1].call
             if last.tool in self._reading:
-                return None
+                again = self._failed.get(call_key(last), 0) < ATTEMPTS
+                return NextCall(last, None, "it failed") if again else None
         for patience in Insistence:
             for number in self._open(patience):
-                want = self._errand.wants[number]
-                step = self._step(number, want, patience)
-                if step is None or (step[0] is not None and self._waits_for(number, patience)):
+                step = self._step(number, patience, tool)
+                if step is None or (step.want is not None and self._waits_for(number, patience)):
                     continue
                 return step
         return None
 
-    def _step(
-        self, number: int, want: Want, patience: Insistence
-    ) -> tuple[int | None, ToolCall] | None:
+    def make(self, step: NextCall, call: ToolCall | None = None) -> CallOutcome:
+        """Make a call and take in what came.
+
+        Args:
+            step: what `next` returned.
+            call: instead of its own, with other arguments.
+        """
+        number, call = step.want, call or step.call
+        again = number is not None and sum(
+            call_key(outcome.call) == call_key(call) for outcome in self.outcomes if outcome.ok
+        ) < sum(self.errand.wants[n] == self.errand.wants[number] for n in self._open_or_done())
+        known = self.known_of(call) if number is not None else frozenset()
+        outcome = self._tools.call_with(call, request=self._said, again=again)
+        self.outcomes.append(outcome)
+        if outcome.failure is CallFailure.NOT_ALLOWED:
+            self._spent = number is None or "budget" in outcome.error
+            if number is not None:
+                self.left[number] = outcome.error
+            return outcome
+        self.experience.observe(outcome)
+        if number is not None:
+            self._conditions.observe(outcome, known)
+        name = call_key(call)
+        self._row[call.tool] = 0 if outcome.ok else self._row.get(call.tool, 0) + 1
+        if outcome.ok:
+            self.findings.add(outcome)
+            if number is None:
+                self._answered[name] = len(self.done)
+                self._compare(outcome)
+                self._bring(step)
+            else:
+                self._finish(number, call)
+            return outcome
+        self._failed[name] = self._failed.get(name, 0) + 1
+        if outcome.failure is CallFailure.BAD_ARGUMENTS:
+            self._failed[name] = ATTEMPTS
+        if outcome.failure is CallFailure.REFUSED:
+            self._refused[name] = number
+        if number is not None:
+            self._after_failure(number, self._schemas[call.tool], outcome)
+        return outcome
+
+    def _bring(self, step: NextCall) -> None:
+        """Give a want up for which look-ups answer and bring nothing nearer."""
+        if step.serves is None:
+            return
+        bound = len(self.bound(step.serves))
+        most, times = self._nearer.get(step.serves, (0, 0))
+        times = 0 if bound > most else times + 1
+        self._nearer[step.serves] = (max(bound, most), times)
+        if times >= FOR_NOTHING:
+            self.left[step.serves] = f"{FOR_NOTHING} look-ups brought nothing that it needs"
+
+    def bound(self, number: int) -> Mapping[Place, Json]:
+        """Return the values of a want that are given or found, by their places."""
+        return self._binder.bind(number, sure=False).values
+
+    def known_of(self, call: ToolCall) -> frozenset[Trait]:
+        """Return what is known of all that a call names."""
+        known = (self.findings.known_of(value) for value in scalars_in(call.arguments))
+        return frozenset().union(*known)
+
+    def _step(self, number: int, patience: Insistence, only: str) -> NextCall | None:
         """Return the next call for a want: a look-up, or, if all is found, the wanted one."""
         for sure in (True, False):
-            values, searches, weak = self._bind(number, sure)
-            if not searches:
-                call = ToolCall(want.tool, _plain(filled(want.arguments, values)))
-                if patience is Insistence.NONE and self._experience.idle(want.tool):
-                    return None
-                if self._refuses(number, call):
-                    return self._step(number, want, patience) if number in self._unfit else None
-                return number, call
-            look = self._look(searches[:1] if weak else searches, patience, RELATED if weak else 0)
+            bound = self._binder.bind(number, sure=sure)
+            self.choices.pop(number, None)
+            if not bound.searches and bound.choices:
+                self.choices[number] = bound.name, bound.choices
+                return None
+            if not bound.searches:
+                return self._wanted(number, bound.values, patience, only)
+            searches = bound.searches[:1] if bound.weak else bound.searches
+            look = self._look(searches, patience, RELATED if bound.weak else 0, only)
             if look is not None:
-                return None, look
-            if not weak:
+                return replace(look, serves=number)
+            if not bound.weak:
                 return None
         return None
 
+    def _wanted(
+        self, number: int, values: Mapping[Place, Json], patience: Insistence, only: str
+    ) -> NextCall | None:
+        """Return the call of a want whose values are all found, if it may be made now."""
+        want = self.errand.wants[number]
+        if not want.tool:
+            self._answer(number, values)
+            return None
+        call = ToolCall(want.tool, _plain(filled(want.arguments, values)))
+        resting = patience in (Insistence.NONE, Insistence.OTHER)
+        if (resting and self.experience.idle(want.tool)) or only not in ("", want.tool):
+            return None
+        if self._refuses(number, call):
+            return self._step(number, patience, only) if number in self._binder.unfit else None
+        return NextCall(call, number, "all that it needs is known")
+
+    def _answer(self, number: int, values: Mapping[Place, Json]) -> None:
+        """Take note that what is to be known is known."""
+        self.answers |= {str(place[0]): value for place, value in values.items()}
+        self.done.append(number)
+
     def _waits_for(self, number: int, patience: Insistence) -> bool:
         """Say whether a wanted call is to wait for one before it."""
-        if not self._errand.ordered or patience is Insistence.END:
+        if not self.errand.ordered or patience is Insistence.END:
             return False
-        return any(n not in self._done and n not in self._left for n in range(number))
+        return any(n not in self.done and n not in self.left for n in range(number))
 
     def _open(self, patience: Insistence) -> Iterator[int]:
-        for number in range(len(self._errand.wants)):
-            if number in self._done or number in self._left or number in self._doubts:
+        for number, want in enumerate(self.errand.wants):
+            if number in self.done or number in self.left or number in self._doubts:
                 continue
-            if self._waits.get(number, -1) < len(self._done) or patience in (
+            if not want.tool and patience is not Insistence.END and self._calls_left():
+                continue  # what is read before something is done may not be so any more
+            if self._waits.get(number, -1) < len(self.done) or patience in (
                 Insistence.MOST, Insistence.END):  # fmt: skip
                 yield number
+
+    def _calls_left(self) -> bool:
+        wants = enumerate(self.errand.wants)
+        return any(w.tool and n not in self.done and n not in self.left for n, w in wants)
 
     def _refuses(self, number: int, call: ToolCall) -> bool:
         """Say whether a confirmed condition of a wanted call does not hold.
 
         Its first value that was looked up is then not taken again: another entity may fit.
         """
-        broken = self._conditions.violated(call.tool, self._known_of(call))
+        broken = self._conditions.violated(call.tool, self.known_of(call))
         if broken is None:
             return False
         name, values = " ".join(sorted(broken.name)), ", ".join(map(str, broken.values))
         self._why[number] = f"it is refused unless {name} is {values}"
-        first = next((place for place, _, value in leaves(self._errand.wants[number].arguments)
+        first = next((place for place, _, value in leaves(self.errand.wants[number].arguments)
                       if isinstance(value, Sought)), None)  # fmt: skip
         if first is None:
             return True
-        self._unfit.setdefault(number, []).append(at(call.arguments, first))
+        self._binder.unfit.setdefault(number, []).append(at(call.arguments, first))
         return True
 
-    def _known_of(self, call: ToolCall) -> frozenset[Trait]:
-        """Return what is known of all that a call names."""
-        known = (self._findings.known_of(value) for value in scalars_in(call.arguments))
-        return frozenset().union(*known)
-
-    def _bind(self, number: int, sure: bool) -> tuple[dict[Place, Json], list[Search], bool]:
-        """Return the values of a want that are found, what is still searched, and whether a
-        value for the first of these is at hand that is not sure.
-
-        What comes first in a call names the entity of what follows, so nothing is bound before it.
-        """
-        want = self._errand.wants[number]
-        known: dict[Place, Json] = {p: value for p, _, value in given_leaves(want.arguments)}
-        searches: list[Search] = []
-        found = [v for _, name, v in given_leaves(want.arguments) if self._names_entity(name)]
-        weak = False
-        before: dict[Place, Json] = {}
-        for place, name, sought in leaves(want.arguments):
-            if not isinstance(sought, Sought):
-                before[place] = known.get(place)
-                continue
-            bound = tuple(value for value in known.values() if value is not None)
-            ties = tuple(peers_of(place, before)) or tuple(found)
-            search = Search(name, sought, bound, ties, self._taken(number, place))
-            value, certain = (None, False) if searches else match(search, self._findings)
-            if value is None or (sure and not certain):
-                weak = weak or value is not None
-                searches.append(search)
-            else:
-                known[place] = before[place] = value
-                found.append(value)
-        return known, searches, weak
-
-    def _names_entity(self, name: str) -> bool:
-        """Say whether a parameter's value names something that can be looked up by it alone."""
-        for tool in self._readers:
-            needed = [parameter.name for parameter in tool.takes if parameter.required]
-            if len(needed) == 1 and fit(needed[0], (name,), "") >= NAMED:
-                return True
-        return False
-
-    def _look(self, searches: list[Search], patience: Insistence, least: float) -> ToolCall | None:
-        rested = [tool for tool in self._readers if not self._experience.idle(tool.name)]
-        readers = rested if patience is Insistence.NONE else self._readers
-        readers = [tool for tool in readers if self._row.get(tool.name, 0) < TOO_OFTEN]
-        attempts = 1 if patience is Insistence.NONE else ATTEMPTS
+    def _look(
+        self, searches: Sequence[Search], patience: Insistence, least: float, only: str
+    ) -> NextCall | None:
+        rested = [tool for tool in self.readers if not self.experience.idle(tool.name)]
+        readers = rested if patience is Insistence.NONE else self.readers
+        gone = self.given_up
+        readers = [t for t in readers if t.name not in gone and only in ("", t.name)]
+        attempts = 1 if patience in (Insistence.NONE, Insistence.OTHER) else ATTEMPTS
         # What was read before something was written may have changed since.
-        old = -1 if patience is Insistence.NONE else len(self._done)
+        old = -1 if attempts == 1 else len(self.done)
         tried = {k for k, done in self._answered.items() if old < 0 or done >= old}
-        tried |= {k for k, times in self._failed.items() if times >= attempts}
-        look = next_look_up(searches, self._findings, readers, self._experience, tried, least)
-        return look.call if look else None
-
-    def _make(self, number: int | None, call: ToolCall) -> bool:
-        """Make a call and take in what came; return whether calls are left."""
-        again = number is not None and sum(
-            call_key(outcome.call) == call_key(call) for outcome in self._outcomes if outcome.ok
-        ) < sum(self._errand.wants[n] == self._errand.wants[number] for n in self._open_or_done())
-        known = self._known_of(call) if number is not None else frozenset()
-        outcome = self._tools.call_with(call, request=self._said, again=again)
-        self._outcomes.append(outcome)
-        if outcome.failure is CallFailure.NOT_ALLOWED:
-            if number is None:
-                return False
-            self._left[number] = outcome.error
-            return "budget" not in outcome.error
-        self._experience.observe(outcome)
-        if number is not None:
-            self._conditions.observe(outcome, known)
-        name = call_key(call)
-        self._row[call.tool] = 0 if outcome.ok else self._row.get(call.tool, 0) + 1
-        if outcome.ok:
-            self._findings.add(outcome)
-            if number is None:
-                self._answered[name] = len(self._done)
-                self._compare(outcome)
-            else:
-                self._finish(number, call)
-            return True
-        self._failed[name] = self._failed.get(name, 0) + 1
-        if outcome.failure is CallFailure.BAD_ARGUMENTS:
-            self._failed[name] = ATTEMPTS
-        if number is not None:
-            self._after_failure(number, self._schemas[call.tool], outcome)
-        return True
+        for name, times in self._failed.items():
+            most = min(attempts, self._refusals) if name in self._refused else attempts
+            tried |= {name} if times >= most else set()
+        look = next_look_up(searches, self.findings, readers, self.experience, tried, least)
+        if look is None:
+            return None
+        return NextCall(look.call, None, f"it may show {quoted(searches[0].name)}")
 
     def _finish(self, number: int, call: ToolCall) -> None:
-        self._done.append(number)
-        self._made[number] = call
+        """Take note that a want is done: what was refused before may be allowed now."""
+        self.done.append(number)
+        self._binder.made[number] = call
+        self.experience.changed()
+        for name, want in self._refused.items():
+            if want is None:
+                self._failed.pop(name, None)
+            elif want in self.left and want not in self.done:
+                del self.left[want]
+                self._failed[name] = self._refusals - 1
+        self._refused.clear()
 
     def _settle(self, number: int, call: ToolCall) -> ToolCall | None:
         """Return the look-up that shows whether a call has written; if there is none, ask."""
-        seen = witness(call, self._outcomes, self._schemas, self._experience)
+        seen = witness(call, self.outcomes, self._schemas, self.experience)
         if seen is not None and self._failed.get(call_key(seen.call), 0) < ATTEMPTS:
             return seen.call
         del self._doubts[number]
         done = self._was_done(call) if self._was_done else None
         if done is None:
-            self._left[number] = "it may have been done, though the call failed"
+            self.left[number] = f"{quoted(call.tool)} may have been done, though the call failed"
         elif done:
             self._finish(number, call)
         elif self._failed[call_key(call)] >= ATTEMPTS:
-            self._left[number] = f"its call failed {ATTEMPTS} times"
+            self.left[number] = f"{quoted(call.tool)} failed {ATTEMPTS} times"
         return None
 
     def _compare(self, outcome: CallOutcome) -> None:
         """Settle the doubts on which a look-up that was made again bears."""
         for number, call in list(self._doubts.items()):
-            before = witness(call, self._outcomes, self._schemas, self._experience)
+            before = witness(call, self.outcomes, self._schemas, self.experience)
             if before is None or before.call != outcome.call:
                 continue
             del self._doubts[number]
             if before.result != outcome.result:
                 self._finish(number, call)
             elif self._failed[call_key(call)] >= ATTEMPTS:
-                self._left[number] = f"its call failed {ATTEMPTS} times"
-
-    def _taken(self, number: int, place: Place) -> tuple[Json, ...]:
-        """Return what is not to be taken at a place: what wants that are described in the same
-        words have taken there, and entities of which a condition does not hold."""
-        wants = self._errand.wants
-        same = [n for n in self._made if wants[n] == wants[number]]
-        taken = [at(self._made[n].arguments, place) for n in same]
-        return (*taken, *self._unfit.get(number, ()))
+                self.left[number] = f"{quoted(call.tool)} failed {ATTEMPTS} times"
 
     def _open_or_done(self) -> list[int]:
-        return [n for n in range(len(self._errand.wants)) if n not in self._left]
+        return [n for n in range(len(self.errand.wants)) if n not in self.left]
 
     def _after_failure(self, number: int, tool: ToolSchema, outcome: CallOutcome) -> None:
         """Decide what becomes of a want whose call failed."""
-        if outcome.failure in UNSURE and not tool.idempotent:
+        said = f"{quoted(tool.name)} {outcome.failure}: {short(error_text(outcome), SAID)}"
+        self._why[number] = said
+        if outcome.failure in UNSURE and not tool.idempotent and tool.effect is not Effect.READS:
             self._doubts[number] = outcome.call
-        elif self._failed[call_key(outcome.call)] >= ATTEMPTS:
-            self._left[number] = f"its call failed {ATTEMPTS} times: {outcome.error}"
-        elif outcome.failure is CallFailure.BAD_ARGUMENTS:
-            self._left[number] = outcome.error
+        elif (
+            self._failed[call_key(outcome.call)]
+            >= (self._refusals if outcome.failure is CallFailure.REFUSED else ATTEMPTS)
+            or outcome.failure is CallFailure.BAD_ARGUMENTS
+        ):
+            self.left[number] = said
         else:
-            self._waits[number] = len(self._done)
+            self._waits[number] = len(self.done)
 
 
 def _plain(arguments: Mapping[str, Argument]) -> dict[str, Json]:

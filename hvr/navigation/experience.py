@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
-from hvr.calling.values import CallOutcome, Json
+from hvr.calling.values import CallFailure, CallOutcome, Json
 from hvr.navigation.chains import CallCounts
 from hvr.navigation.findings import Shape, entities, key
 from hvr.navigation.wants import given_leaves
+
+ValueFlow: TypeAlias = "tuple[str, str, tuple[str, ...]]"
+"""A parameter that took a value, and the tool and the path in its result where that stood."""
 
 UNKNOWN_COST = 200
 """What it costs beside the call that nothing is known of what a tool gives."""
@@ -34,8 +37,16 @@ class Experience(Protocol):
         """Say whether a tool is left alone now."""
         ...
 
+    def counts(self, tool: str) -> CallCounts:
+        """Return how calls of a tool went, from which chains have their costs."""
+        ...
+
     def observe(self, outcome: CallOutcome) -> None:
         """Take in a call."""
+        ...
+
+    def changed(self) -> None:
+        """Take note that the state has changed: what refused may refuse no more."""
         ...
 
 
@@ -55,20 +66,25 @@ class CountedExperience:
         self._shapes: dict[str, Shape] = {}
         self._until: dict[str, int] = {}
         self._running: dict[str, int] = {}
+        self._refused: set[str] = set()
         self._calls = 0
         self._rest = rest
-        self._flows: dict[tuple[str, str, tuple[str, ...]], int] = {}
+        self._flows: dict[ValueFlow, int] = {}
+        self._passing = Passing()
         for session in past:
             for outcome in session:
                 self.observe(outcome)
-            for flow in flows_in(session):
-                self._flows[flow] = self._flows.get(flow, 0) + 1
+            self._passing = Passing()
         self._until.clear()
         self._running.clear()
 
     def cost(self, tool: str) -> int:
         """Return -100 ln of the chance that the next call goes well."""
-        return self._counts.get(tool, CallCounts()).cost
+        return self.counts(tool).cost
+
+    def counts(self, tool: str) -> CallCounts:
+        """Return how calls of a tool went."""
+        return self._counts.get(tool, CallCounts())
 
     def shape(self, tool: str) -> Shape | None:
         """Return the patterns of paths in the results so far."""
@@ -87,7 +103,10 @@ class CountedExperience:
         """Count a call; remember what its result holds."""
         tool = outcome.call.tool
         self._calls += 1
-        count = self._counts.get(tool, CallCounts())
+        for flow in self._passing.take(outcome):
+            self._flows[flow] = self._flows.get(flow, 0) + 1
+        count = self.counts(tool)
+        self._refused.discard(tool)
         if outcome.ok:
             self._counts[tool] = replace(count, successes=count.successes + 1)
             self._until.pop(tool, None)
@@ -99,21 +118,37 @@ class CountedExperience:
             times = self._running[tool] = self._running.get(tool, 0) + 1
             rest = min(self.LONGEST, self._rest * 2 ** (times - 1)) if self._rest else 0
             self._until[tool] = self._calls + rest
+            if outcome.failure is CallFailure.REFUSED:
+                self._refused.add(tool)
+
+    def changed(self) -> None:
+        """Let the tools that refused last rest no more."""
+        for tool in self._refused:
+            self._until.pop(tool, None)
+            self._running.pop(tool, None)
+        self._refused.clear()
 
 
-def flows_in(session: Sequence[CallOutcome]) -> Iterator[tuple[str, str, tuple[str, ...]]]:
-    """Return which values were passed on in a session: parameter, tool and path in its result.
+class Passing:
+    """Which values of results are passed on in a session, call by call.
 
     Of equal values the latest counts; short texts and small numbers are equal by chance.
     """
-    seen: dict[str, tuple[str, tuple[str, ...]]] = {}
-    for outcome in session:
-        for _, name, value in given_leaves(outcome.call.arguments):
-            if _telling(value) and key(value) in seen:
-                yield (name, *seen[key(value)])
+
+    def __init__(self) -> None:
+        self._seen: dict[str, tuple[str, tuple[str, ...]]] = {}
+
+    def take(self, outcome: CallOutcome) -> list[ValueFlow]:
+        """Return what a call was passed: parameter, tool and path in its result."""
+        found = [
+            (name, *self._seen[key(value)])
+            for _, name, value in given_leaves(outcome.call.arguments)
+            if _telling(value) and key(value) in self._seen
+        ]
         if outcome.ok:
             for path, value, _ in entities(outcome.result, traits=False):
-                seen[key(value)] = (outcome.call.tool, path)
+                self._seen[key(value)] = (outcome.call.tool, path)
+        return found
 
 
 def _telling(value: Json) -> bool:

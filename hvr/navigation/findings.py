@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from hvr.calling.values import CallOutcome, Json
-from hvr.navigation.naming import fit, pattern, words_of
+from hvr.navigation.naming import pattern, words_of
+from hvr.navigation.suiting import REQUEST, SUITS, WANTED, Suiting
 from hvr.navigation.wants import NamedValue, given_leaves
 
 Shape: TypeAlias = "frozenset[tuple[str, ...]]"
@@ -16,16 +17,11 @@ Shape: TypeAlias = "frozenset[tuple[str, ...]]"
 Trait: TypeAlias = "tuple[frozenset[str], Json]"
 """A feature whose name and value are freed of spelling."""
 
-Flow: TypeAlias = "Callable[[str, str, tuple[str, ...]], float]"
-
 MOST = 20_000
 """Values of one result that are looked at; a longer result is read so far."""
 
 POSITION = frozenset({"position"})
 """The name of the trait that says which in a list of plain values one is, from 1."""
-
-REQUEST = "the request"
-WANTED = "a wanted call"
 
 
 @dataclass(frozen=True)
@@ -47,10 +43,6 @@ class FoundValue:
     traits: frozenset[Trait]
     call: int = -1
 
-    def fit(self, parameter: str) -> float:
-        """Return how well it suits a parameter, from 0 to 1."""
-        return fit(parameter, self.path, "" if self.tool in (REQUEST, WANTED) else self.tool)
-
 
 class Findings:
     """The values at hand, as they come.
@@ -58,17 +50,18 @@ class Findings:
     Args:
         facts: what the request says.
         wanted: what it says of the calls that it wants.
-        flow: how surely a parameter takes what stands at a path of a tool's results, 0 to 1.
+        suits: how well values suit parameters.
     """
 
     def __init__(
         self,
         facts: Iterable[NamedValue] = (),
         wanted: Iterable[NamedValue] = (),
-        flow: Flow | None = None,
+        suits: Suiting | None = None,
     ) -> None:
-        self._flow = flow
+        self.suits = suits or Suiting()
         self._all: list[FoundValue] = []
+        self._suiting: dict[tuple[str, str, float], list[FoundValue]] = {}
         self._calls: list[tuple[frozenset[str], frozenset[str]]] = []
         self._about: dict[str, set[Trait]] = {}
         self._own: dict[str, set[Trait]] = {}
@@ -89,6 +82,7 @@ class Findings:
             if value is not None
         ]
         said = frozenset(trait(feature) for feature in taken)
+        self._suiting.clear()
         number, shape = len(self._calls), set(self.shapes.get(outcome.call.tool, ()))
         whole: set[Trait] = set()
         for path, value, traits in entities(outcome.result):
@@ -116,16 +110,25 @@ class Findings:
         """Every value at hand, in the order in which they came."""
         return tuple(self._all)
 
-    def fit(self, found: FoundValue, parameter: str) -> float:
-        """Return how well a value suits a parameter: by name, or by what was passed on before."""
-        learnt = self._flow(parameter, found.tool, found.path) if self._flow else 0.0
-        return max(found.fit(parameter), learnt)
+    def fit(self, found: FoundValue, parameter: str, taker: str = "") -> float:
+        """Return how well a value suits a parameter of a tool, from 0 to 1 (`Suiting`)."""
+        return self.suits(taker, parameter, found.tool, found.path)
 
-    def suiting(self, parameter: str, least: float = 0.3) -> list[FoundValue]:
+    def suiting(self, parameter: str, taker: str = "", least: float = SUITS) -> list[FoundValue]:
         """Return the values that suit a parameter, the best first and of these the latest."""
-        ranked = [(self.fit(found, parameter), found.call, found) for found in self._all]
-        ranked = [one for one in ranked if one[0] >= least]
-        return [one[2] for one in sorted(ranked, key=lambda one: one[:2], reverse=True)]
+        place = parameter, taker, least
+        if place not in self._suiting:
+            ranked = [(self.fit(found, parameter, taker), found.call, found) for found in self._all]
+            ranked = [one for one in ranked if one[0] >= least]
+            ranked.sort(key=lambda one: one[:2], reverse=True)
+            self._suiting[place] = [one[2] for one in ranked]
+        return self._suiting[place]
+
+    def has(self, found: FoundValue, wanted: Collection[Trait]) -> bool:
+        """Say whether the entity that a value names has all of some traits."""
+        name = key(found.value)
+        about, own = self._about.get(name, ()), self._own.get(name, ())
+        return all(one in about or one in own for one in wanted)
 
     def traits(self, found: FoundValue) -> frozenset[Trait]:
         """Return all that is known of the entity that a value names, from any result."""
@@ -143,6 +146,10 @@ class Findings:
             (len(wanted & (inside | taken)) for inside, taken in self._calls if these in inside),
             default=0,
         )
+
+    def echoed(self, found: FoundValue) -> bool:
+        """Say whether a value was an argument of the very call in whose result it stands."""
+        return found.call >= 0 and key(found.value) in self._calls[found.call][1]
 
     def within(self, found: FoundValue, others: Iterable[Json]) -> int:
         """Return how many of other values stand in the result of a finding, or in its call."""

@@ -9,19 +9,10 @@ from itertools import islice, product
 from hvr.calling.checks import argument_faults
 from hvr.calling.values import Json, ToolCall
 from hvr.navigation.experience import UNKNOWN_COST, Experience
-from hvr.navigation.findings import (
-    POSITION,
-    REQUEST,
-    WANTED,
-    Findings,
-    FoundValue,
-    Shape,
-    key,
-    plain,
-    trait,
-)
-from hvr.navigation.naming import fit, words_of
-from hvr.navigation.wants import Sought
+from hvr.navigation.findings import POSITION, Findings, FoundValue, Shape, key, plain, trait
+from hvr.navigation.naming import words_of
+from hvr.navigation.suiting import REQUEST, SUITS, WANTED, path_of
+from hvr.navigation.wants import NamedValue, Sought
 from hvr.tools.catalogue.schema import ToolSchema
 
 CALL = 100
@@ -42,12 +33,15 @@ class Search:
     """A value that is searched.
 
     Args:
-        name: of the parameter that takes it.
+        name: of the parameter that takes it, or of what is to be known.
         sought: what is known of it.
         bound: values of the same wanted call that are known already.
         ties: of these, those that belong to it most closely: what stands at its place in
             another list or in its object, or else what names an entity, or was found before.
         taken: values that other wants with the same words have taken.
+        tool: that takes it; empty if it is only to be known.
+        own: what the wanted call gives under names: an entity that has something else under one
+            of these is another.
     """
 
     name: str
@@ -55,6 +49,8 @@ class Search:
     bound: tuple[Json, ...] = ()
     ties: tuple[Json, ...] = ()
     taken: tuple[Json, ...] = ()
+    tool: str = ""
+    own: tuple[NamedValue, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -72,28 +68,56 @@ class LookUp:
     relevance: float
 
 
-def match(search: Search, findings: Findings) -> tuple[Json, bool]:
-    """Return the value at hand that suits best, and whether it is surely the one; None if none.
+@dataclass(frozen=True)
+class Match:
+    """What of the values at hand suits a search best.
 
-    It has all features; of several that have, it is the one that stands in most calls and
-    results with the other values of the wanted call. Where there are such that belong to it
-    closely, it is sure only if it stands with one of them.
+    Args:
+        value: it; None if there is none.
+        sure: whether it is surely the one.
+        choices: others that suit as well beside it, itself first; one alone is no choice.
+    """
+
+    value: Json = None
+    sure: bool = False
+    choices: tuple[Json, ...] = ()
+
+
+def match(search: Search, findings: Findings) -> Match:
+    """Return the value at hand that suits best.
+
+    It has all features; of several that have, it is the one whose entity has nothing else under a
+    name that the wanted call gives (another city, say), and that stands in most calls and results
+    with its other values. It is sure only if it has nothing else, and, where values belong to it
+    closely, if it stands with one of them.
     """
     wanted = {trait(feature) for feature in search.sought.features}
     fitting = [
         found
-        for found in findings.suiting(search.name)
+        for found in findings.suiting(search.name, search.tool)
         if found.call >= 0
         and found.value is not None
         and found.value not in search.taken
-        and wanted <= findings.traits(found)
+        and findings.has(found, wanted)
     ]
     if not fitting:
-        return None, False
-    best = max(fitting, key=lambda found: (
-        findings.within(found, search.ties), findings.within(found, search.bound),
-        findings.fit(found, search.name)))  # fmt: skip
-    return best.value, not search.ties or findings.within(best, search.ties) > 0
+        return Match()
+
+    own: dict[frozenset[str], set[Json]] = {}
+    for feature in search.own:
+        own.setdefault(words_of(feature.name), set()).add(plain(feature.value))
+
+    def rank(found: FoundValue) -> tuple[float, ...]:
+        other = sum(value not in own[name] for name, value in found.traits if name in own)
+        return (-other, findings.within(found, search.ties), findings.within(found, search.bound),
+                findings.fit(found, search.name, search.tool))  # fmt: skip
+
+    ranks = [rank(found) for found in fitting]
+    best = fitting[ranks.index(max(ranks))]
+    alike = [f.value for f, r in zip(fitting, ranks, strict=True) if r == max(ranks)]
+    choices = tuple({key(value): value for value in [best.value, *alike]}.values())
+    tied = not search.ties or findings.within(best, search.ties) > 0
+    return Match(best.value, tied and max(ranks)[0] == 0, choices)
 
 
 def next_look_up(
@@ -118,19 +142,20 @@ def next_look_up(
     readers = tuple(readers)
     gone = set(tried)
     for search in searches:
+        values = _Values(search, findings)
         checks = [
             look
-            for look in _checking(search, readers, findings, experience)
+            for look in _checking(search, values, readers, findings, experience)
             if call_key(look.call) not in gone and look.relevance >= least
         ]
         # Another way to the same values is worth less than a look at those that are at hand.
         more = CALL if checks else 0
-        costs = _costs(search, readers, experience)
+        costs = _costs(search, readers, findings, experience)
         looks = [
             look
             for tool in readers
             if tool.name in costs
-            for look in _calls(tool, search, findings, costs[tool.name] + more)
+            for look in values.calls(tool, costs[tool.name] + more)
             if call_key(look.call) not in gone and look.relevance >= least
         ]
         if checks or looks:
@@ -139,28 +164,30 @@ def next_look_up(
 
 
 def _checking(
-    search: Search, readers: Iterable[ToolSchema], findings: Findings, experience: Experience
-) -> Iterator[LookUp]:
+    search: Search, values: _Values, readers: Iterable[ToolSchema], findings: Findings,
+    experience: Experience,
+) -> Iterator[LookUp]:  # fmt: skip
     """Return the calls that show whether a value at hand has the features that are searched."""
     features = [feature.name for feature in search.sought.features]
     names = {words_of(feature) for feature in features}
-    open_ = [
-        found
-        for found in findings.suiting(search.name)
-        if found.call >= 0
-        and found.value not in search.taken
-        and not names <= {name for name, _ in findings.traits(found)}
-    ]
+    distinct = {key(found.value): found for found in findings.suiting(search.name, search.tool)
+                if found.call >= 0 and found.value not in search.taken}  # fmt: skip
+    open_ = values.likeliest(
+        found for found in distinct.values()
+        if not names <= {name for name, _ in findings.traits(found)}
+    )  # fmt: skip
     for tool in readers if open_ else ():
         needed = [parameter for parameter in tool.takes if parameter.required]
-        shape = _shape(tool, experience)
-        taking = next((p for p in needed if _takes(p.name, search.name)), None)
+        shape = shape_of(tool, experience)
+        alike = findings.suits.alike
+        takes = (p for p in needed if alike(tool.name, p.name, search.tool, search.name) >= SUITS)
+        taking = next(takes, None)
         missing = len(features) if shape is None else _missing(features, tool, shape)
         if taking is None or (missing == len(features) and shape is not None):
             continue
         cost = CALL + experience.cost(tool.name) + 60 * missing
         for found in open_:
-            yield from _calls(tool, search, findings, cost, {taking.name: found})
+            yield from values.calls(tool, cost, {taking.name: found})
 
 
 def call_key(call: ToolCall) -> str:
@@ -173,28 +200,30 @@ def _rank(look: LookUp) -> tuple[float, ...]:
 
 
 def _costs(
-    search: Search, readers: Sequence[ToolSchema], experience: Experience
+    search: Search, readers: Sequence[ToolSchema], findings: Findings, experience: Experience
 ) -> Mapping[str, int]:
     """Return for each tool what it costs to come from its call to the value, at least."""
     features = [f.name for f in search.sought.features if words_of(f.name) != POSITION]
     costs: dict[str, int] = {}
     for tool in readers:
-        shape = _shape(tool, experience)
+        shape = shape_of(tool, experience)
         own = CALL + experience.cost(tool.name)
         if shape is None:
             costs[tool.name] = own + UNKNOWN_COST
-        elif _gives(search.name, tool.name, shape, experience):
+        elif gives(findings, tool.name, shape, search.name, search.tool):
             costs[tool.name] = own + 60 * _missing(features, tool, shape)
     for _ in range(DEEPEST):
         for tool in readers:
-            shape = _shape(tool, experience) or frozenset()
+            shape = shape_of(tool, experience) or frozenset()
             after = [
                 costs[next_.name]
                 for next_ in readers
                 if next_.name in costs
                 and next_ is not tool
                 and any(
-                    _gives(p.name, tool.name, shape, experience) for p in next_.takes if p.required
+                    gives(findings, tool.name, shape, p.name, next_.name)
+                    for p in next_.takes
+                    if p.required
                 )
             ]
             if after:
@@ -203,30 +232,17 @@ def _costs(
     return costs
 
 
-def _shape(tool: ToolSchema, experience: Experience) -> Shape | None:
+def shape_of(tool: ToolSchema, experience: Experience) -> Shape | None:
+    """Return what a tool's results have held, or its schema says that they hold; else None."""
     seen = experience.shape(tool.name)
     if seen is not None or not tool.gives:
         return seen
-    return frozenset(
-        tuple(part for step in given.name.split(".") for part in _steps(step))
-        for given in tool.gives
-    )
+    return frozenset(path_of(given.name) for given in tool.gives)
 
 
-def _steps(step: str) -> Iterator[str]:
-    name = step.replace("[]", "")
-    if name:
-        yield name
-    yield from ["[]"] * step.count("[]")
-
-
-def _gives(name: str, tool: str, shape: Shape, experience: Experience) -> bool:
-    return any(max(fit(name, path, tool), experience.flow(name, tool, path)) >= 0.3
-               for path in shape)  # fmt: skip
-
-
-def _takes(parameter: str, name: str) -> bool:
-    return fit(parameter, (name,), "") >= 0.3
+def gives(findings: Findings, tool: str, shape: Shape, parameter: str, taker: str) -> bool:
+    """Say whether the results of a tool hold something that suits a parameter of another."""
+    return any(findings.suits(taker, parameter, tool, path) >= SUITS for path in shape)
 
 
 def _missing(features: Sequence[str], tool: ToolSchema, shape: Shape) -> int:
@@ -236,45 +252,69 @@ def _missing(features: Sequence[str], tool: ToolSchema, shape: Shape) -> int:
     return sum(words_of(feature) not in shown for feature in features)
 
 
-def _calls(
-    tool: ToolSchema,
-    search: Search,
-    findings: Findings,
-    cost: int,
-    fixed: Mapping[str, FoundValue] | None = None,
-) -> Iterator[LookUp]:
-    """Return the calls of a tool for which all values are at hand; `fixed` are chosen already."""
-    needed = [parameter for parameter in tool.takes if parameter.required]
-    lists: list[list[tuple[float, Json]]] = []
-    for parameter in needed:
-        chosen = (fixed or {}).get(parameter.name)
+class _Values:
+    """The values at hand as arguments of look-ups for one search, the likeliest first."""
+
+    def __init__(self, search: Search, findings: Findings) -> None:
+        self._search, self._findings = search, findings
+        self._wanted = {trait(feature) for feature in search.sought.features}
+        self._bound = {key(value) for value in search.bound}
+        self._ties = {plain(tie) for tie in search.ties}
+        self._near: dict[str, float] = {}
+        self._best: dict[tuple[str, str], list[tuple[float, Json]]] = {}
+
+    def calls(
+        self, tool: ToolSchema, cost: int, fixed: Mapping[str, FoundValue] | None = None
+    ) -> Iterator[LookUp]:
+        """Return the calls of a tool for which all values are at hand; `fixed` are chosen."""
+        needed = [parameter for parameter in tool.takes if parameter.required]
+        lists: list[list[tuple[float, Json]]] = []
+        for parameter in needed:
+            chosen = (fixed or {}).get(parameter.name)
+            best = self._ranked([chosen]) if chosen else self._likeliest(parameter.name, tool.name)
+            if not best:
+                return
+            lists.append(best)
+        for some in islice(product(*lists), CALLS):
+            arguments = {p.name: value for p, (_, value) in zip(needed, some, strict=True)}
+            if not argument_faults(tool, arguments):
+                relevance = min((one[0] for one in some), default=0.0)
+                yield LookUp(ToolCall(tool.name, arguments), cost, relevance)
+
+    def likeliest(self, some: Iterable[FoundValue]) -> list[FoundValue]:
+        """Return some of the values, those with most in common with what is searched."""
+        return sorted(some, key=lambda found: -self._relevance(found))[:CALLS]
+
+    def _likeliest(self, parameter: str, tool: str) -> list[tuple[float, Json]]:
+        place = parameter, tool
+        if place not in self._best:
+            self._best[place] = self._ranked(self._findings.suiting(parameter, tool))
+        return self._best[place]
+
+    def _ranked(self, some: Iterable[FoundValue]) -> list[tuple[float, Json]]:
         values: dict[str, tuple[float, Json]] = {}
-        for found in [chosen] if chosen else findings.suiting(parameter.name):
-            ranked = (_relevance(found, search, findings), found.value)
+        for found in some:
+            ranked = (self._relevance(found), found.value)
             name = key(found.value)
             if name not in values or values[name][0] < ranked[0]:
                 values[name] = ranked
-        best = sorted(values.values(), key=lambda one: -one[0])[:VALUES]
-        if not best:
-            return
-        lists.append(best)
-    for some in islice(product(*lists), CALLS):
-        arguments = {p.name: value for p, (_, value) in zip(needed, some, strict=True)}
-        if not argument_faults(tool, arguments):
-            relevance = min((one[0] for one in some), default=0.0)
-            yield LookUp(ToolCall(tool.name, arguments), cost, relevance)
+        return sorted(values.values(), key=lambda one: -one[0])[:VALUES]
 
+    def _relevance(self, found: FoundValue) -> float:
+        """Return what the entity of a value has in common with what is searched, from 0 to 1."""
+        ties, name = self._ties, key(found.value)
+        if ties and (plain(found.value) in ties or any(v in ties for _, v in found.traits)):
+            return 1.0
+        if name not in self._near:
+            self._near[name] = self._nearness(found.value)
+        said = {REQUEST: 0.8, WANTED: 0.4}.get(found.tool, 0.0)
+        taken = (0.2 if found.tool == REQUEST else 0.3) if name in self._bound else 0.0
+        return max(self._near[name], said + taken)
 
-def _relevance(found: FoundValue, search: Search, findings: Findings) -> float:
-    """Return what the entity of a value has in common with what is searched, from 0 to 1."""
-    wanted = {trait(feature) for feature in search.sought.features}
-    bound = {key(value) for value in search.bound}
-    shared = len(wanted & findings.traits(found)) / len(wanted) if wanted else 0.0
-    ties = {plain(tie) for tie in search.ties}
-    if plain(found.value) in ties or any(value in ties for _, value in found.traits):
-        return 1.0
-    close = search.ties or search.bound
-    near = findings.together(found.value, close) / len(close) if close else 0.0
-    said = {REQUEST: 0.8, WANTED: 0.4}.get(found.tool, 0.0)
-    taken = (0.2 if found.tool == REQUEST else 0.3) if key(found.value) in bound else 0.0
-    return max(shared, 0.9 * near, said + taken)
+    def _nearness(self, value: Json) -> float:
+        """Return what results say that it has in common, whichever of them it stands in."""
+        wanted, close = self._wanted, self._search.ties or self._search.bound
+        known = self._findings.known_of(value)
+        shared = len(wanted & known) / len(wanted) if wanted else 0.0
+        near = self._findings.together(value, close) / len(close) if close else 0.0
+        return max(shared, 0.9 * near)

@@ -33,6 +33,18 @@ class ToolDomain:
         """Return the name of a tool's action."""
         return f"call-{self.tools[tool]}"
 
+    def problem_of(self, facts: CallFacts, goal: CallFacts) -> Problem:
+        """Return the problem from some facts to others, as far as the domain knows them."""
+        return parse_problem(
+            f"(define (problem request) (:domain tools) (:init {self._listed(facts)}) "
+            f"(:goal (and {self._listed(goal)})))", self.domain,
+        )  # fmt: skip
+
+    def _listed(self, some: CallFacts) -> str:
+        known = [f"(known {self.meanings[m]})" for m in sorted(some.known) if m in self.meanings]
+        done = [f"(done {self.tools[t]})" for t in sorted(some.done) if t in self.tools]
+        return " ".join([*known, *done])
+
 
 def tool_domain(tools: Collection[NavigationTool], facts: CallFacts, goal: CallFacts) -> ToolDomain:
     """Return the domain and the problem of a request.

@@ -35,10 +35,10 @@ Argument: TypeAlias = "Json | Sought | list[Argument] | dict[str, Argument]"
 
 @dataclass(frozen=True)
 class Want:
-    """A writing call that shall have been made.
+    """A call that shall have been made, or a value that shall be known.
 
     Args:
-        tool: its name.
+        tool: its name; empty where the values of the arguments are only to be known.
         arguments: by parameter; those that are sought have to be found first.
     """
 

@@ -100,6 +100,22 @@ def run_world(
         UsageError: the domain needs time, or no planner has what it uses.
         SimulatorError: the environment fails.
     """
+    world = FactWorld(env, domain, problem, wording)
+    policy = planner
+    if not isinstance(policy, FactPolicy):
+        policy = FactPolicy(domain, policy or StatePlanner())
+    return run_in(world, policy, problem, max_replans=max_replans, listen=listen)
+
+
+def run_in(
+    world: FactWorld,
+    policy: FactPolicy,
+    problem: Problem,
+    *,
+    max_replans: int = MOST_REPLANS,
+    listen: Callable[[Event], None] | None = None,
+) -> WorldRun:
+    """Reach the goal of a problem in a world of facts; see `run_world`."""
     events: list[Event] = []
     plans: list[Planned] = []
 
@@ -108,10 +124,6 @@ def run_world(
         if listen is not None:
             listen(event)
 
-    world = FactWorld(env, domain, problem, wording)
-    policy = planner
-    if not isinstance(policy, FactPolicy):
-        policy = FactPolicy(domain, policy or StatePlanner())
     executor = Executor(world, policy, take, plans.append, max_replans, MOST_TRIES)
     try:
         finished = executor.run((problem,))
@@ -121,9 +133,9 @@ def run_world(
             raise
         finished = Finished(False, executor.steps, executor.replans, str(error))
         take(finished)
-    faults = tuple(env.log) if isinstance(env, FaultyWorld) else ()
+    faults = tuple(world.env.log) if isinstance(world.env, FaultyWorld) else ()
     unreachable = not finished.reached and world.impossible
-    unseen = tuple(sorted(world.hidden & read_by(domain, problem.goal)))
+    unseen = tuple(sorted(world.hidden & read_by(world.domain, problem.goal)))
     return WorldRun(finished, unreachable, tuple(plans), tuple(events), faults, unseen)
 
 

@@ -14,14 +14,21 @@ from hvr.calling.guard import CallPolicy, GuardedTools
 from hvr.calling.python_world import PythonTools
 from hvr.calling.values import CallFailure, CallOutcome, Json, ToolCall
 from hvr.calling.worlds import meanings_file, open_tools
-from hvr.navigation.acting import ToolErrand, ToolRun, carry_out_goal, values_at
-from hvr.navigation.chains import CallFacts
+from hvr.navigation.acting import ToolRun, carry_out
+from hvr.navigation.asked import ToolErrand, errand_of
 from hvr.navigation.decision import NextMove
+from hvr.navigation.errands import Learnt
+from hvr.navigation.suiting import Suiting
 from hvr.navigation.tool_domain import pddl_names
 from hvr.retrieval.text_vectors import TextVectors
-from hvr.tools.catalogue.merging import meanings, read_overrides
+from hvr.tools.catalogue.merging import ParameterMeaning, meanings, read_overrides
 from hvr.tools.catalogue.schema import Catalogue, Effect, ToolParameter, ToolSchema
 from hvr.world_file import load_world
+
+
+def carried(tools: GuardedTools, found: tuple[ParameterMeaning, ...], asked: ToolErrand) -> ToolRun:
+    errand = errand_of(asked, tools.catalogue, Suiting(meanings=found))
+    return carry_out(tools, errand, Learnt(meanings=found))
 
 
 def parcels(
@@ -36,8 +43,7 @@ def parcels(
     assert file is not None
     overrides = read_overrides(file)
     found = meanings(tools.catalogue, TextVectors("lexical-hash"), overrides=overrides)
-    errand = ToolErrand(CallFacts(frozenset(task.known), frozenset(task.done)), task.values)
-    return carry_out_goal(guarded, found, errand), tools.state()
+    return carried(guarded, found, ToolErrand(task.done, task.known, task.values)), tools.state()
 
 
 def test_ids_are_looked_up_and_the_state_is_as_wanted() -> None:
@@ -46,7 +52,7 @@ def test_ids_are_looked_up_and_the_state_is_as_wanted() -> None:
     run, state = parcels("redirect")
     assert run.exit_code == 0 and state["parcels"]["P-1001"]["depot"] == "D-1"
     run, state = parcels("claim")
-    assert run.values["claim_status"] == "in review"
+    assert run.steps.answers == {"claim_status": "in review"}
 
 
 def test_what_the_state_refuses_is_said_and_not_called_again() -> None:
@@ -86,8 +92,7 @@ def test_of_several_values_none_is_written_by_guessing() -> None:
     assert file is not None
     found = meanings(tools.catalogue, TextVectors("lexical-hash"), overrides=read_overrides(file))
     values: dict[str, Json] = {"email": "ann@example.org", "reason": "late"}
-    goal = CallFacts(done=frozenset({"cancel_parcel"}))
-    run = carry_out_goal(GuardedTools(tools, "parcels"), found, ToolErrand(goal, values))
+    run = carried(GuardedTools(tools, "parcels"), found, ToolErrand(("cancel_parcel",), (), values))
     assert run.decision.move is NextMove.ASK
     assert run.ambiguous == {"parcel_id": ("P-1002", "P-1001")}
     assert all(p["status"] != "cancelled" for p in tools.state()["parcels"].values())  # type: ignore[index,call-overload,union-attr]
@@ -119,7 +124,7 @@ def hostile_run(tools: PythonTools, log: Path | None = None, secrets: bool = Fal
     found = meanings(tools.catalogue, TextVectors("lexical-hash"))
     values = {m.name: "x" for m in found if not m.slots[0].gives}
     name = tools.catalogue.tools[0].name
-    return carry_out_goal(guarded, found, ToolErrand(CallFacts(done=frozenset({name})), values))
+    return carried(guarded, found, ToolErrand((name,), (), values))
 
 
 @pytest.mark.parametrize(
@@ -157,31 +162,12 @@ def test_names_that_differ_in_case_or_are_no_pddl_stay_apart() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("result", "path", "values"),
-    [
-        ([{"id": "a"}, {"id": "b"}, {"id": "a"}], "[].id", ("a", "b")),
-        ({"flights": [{"id": 1}]}, "flights[].id", (1,)),
-        ("x", "result", ("x",)),
-        ({"result": 3}, "result", (3,)),
-        (["x"], "result[]", ("x",)),
-        ({"a": None}, "a", ()),
-        (None, "a.b[].c", ()),
-    ],
-)
-def test_values_are_found_where_the_schema_says(
-    result: Json, path: str, values: tuple[Json, ...]
-) -> None:
-    assert values_at(result, path) == values
-
-
 def test_what_is_wanted_already_needs_no_call() -> None:
     tools = hostile({"answer": 1})
     guarded = GuardedTools(tools, "hostile")
     found = meanings(tools.catalogue, TextVectors("lexical-hash"))
     name = found[0].name
-    goal = CallFacts(frozenset({name}))
-    run = carry_out_goal(guarded, found, ToolErrand(goal, {name: "x"}))
+    run = carried(guarded, found, ToolErrand((), (name,), {name: "x"}))
     assert run.exit_code == 0 and run.outcomes == ()
 
 

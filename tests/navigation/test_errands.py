@@ -13,7 +13,8 @@ from hvr.calling.faults import KINDS, FaultyTools, ToolFault
 from hvr.calling.guard import CallPolicy, GuardedTools
 from hvr.calling.python_world import PythonTools
 from hvr.calling.values import CallFailure, ToolCall
-from hvr.navigation.errands import ATTEMPTS, carry_out
+from hvr.navigation.acting import carry_out
+from hvr.navigation.errands import ATTEMPTS, Learnt
 from hvr.navigation.experience import CountedExperience
 from hvr.navigation.lookups import call_key
 from hvr.navigation.preconditions import LearntConditions
@@ -93,7 +94,7 @@ def test_of_several_orders_the_one_is_taken_that_has_the_features(
     tools, state = shop([(thing, "pending") for thing in things])
     wanted = data.draw(st.sampled_from(things))
     went = carry_out(GuardedTools(tools, "shop"), cancelled(wanted))
-    assert went.complete
+    assert went.steps.complete
     gone = [o["items"][0]["name"] for o in state["orders"].values() if o["status"] == "cancelled"]
     assert gone == [wanted]
 
@@ -116,7 +117,7 @@ def test_whatever_fails_it_ends_and_nothing_is_written_twice(
     inner, state = shop([(thing, "pending") for thing in things])
     faults = {name: ToolFault(kind, calls) for name, (kind, calls) in failing.items()}
     tools = GuardedTools(FaultyTools(inner, faults), "shop", CallPolicy(200))
-    went = carry_out(tools, cancelled(things[0]), CountedExperience(rest=rest))
+    went = carry_out(tools, cancelled(things[0]), Learnt(CountedExperience(rest=rest)))
     assert len(went.outcomes) < 200
     counted: dict[str, int] = {}
     for outcome in went.outcomes:
@@ -127,14 +128,14 @@ def test_whatever_fails_it_ends_and_nothing_is_written_twice(
     assert [w.failure for w in writes if w.failure not in sure] == [w.failure for w in writes[-1:]
             if w.failure not in sure]  # fmt: skip
     done = sum(order["status"] == "cancelled" for order in state["orders"].values())
-    assert done == len(went.done) <= 1
+    assert done == len(went.steps.done) <= 1
 
 
 def test_another_tool_is_called_where_one_fails_for_good() -> None:
     inner, _ = shop([("lamp", "pending")])
     faults = {"find_user_id_by_email": ToolFault(CallFailure.TIMED_OUT)}
     went = carry_out(GuardedTools(FaultyTools(inner, faults), "shop"), cancelled("lamp"))
-    assert went.complete
+    assert went.steps.complete
     assert "find_user_id_by_name" in {outcome.call.tool for outcome in went.outcomes}
 
 
@@ -156,7 +157,7 @@ def test_a_call_in_doubt_is_repeated_if_the_user_says_that_it_was_not_done() -> 
         faults = {"cancel_order": ToolFault(CallFailure.TIMED_OUT, 5)}
         tools = GuardedTools(FaultyTools(inner, faults), "shop")
         went = carry_out(tools, cancelled("lamp"), was_done=Said(said))
-        assert went.complete is complete
+        assert went.steps.complete is complete
         assert (state["orders"]["#100"]["status"] == "cancelled") is (said is False)
 
 
@@ -166,8 +167,8 @@ def test_a_call_in_doubt_is_settled_by_a_look_up_that_shows_what_it_writes() -> 
     inner.reset()
     faults = {"cancel_order": ToolFault(CallFailure.TIMED_OUT, 4)}
     tools = GuardedTools(FaultyTools(inner, faults), "shop")
-    went = carry_out(tools, cancelled("lamp"), CountedExperience([before]))
-    assert went.complete
+    went = carry_out(tools, cancelled("lamp"), Learnt(CountedExperience([before])))
+    assert went.steps.complete
     assert state["orders"]["#100"]["status"] == "cancelled"
     assert [o.call.tool for o in went.outcomes][-3:] == [
         "cancel_order", "get_order_details", "cancel_order"]  # fmt: skip
@@ -177,11 +178,11 @@ def test_conditions_are_trusted_when_confirmed_and_then_another_entity_is_taken(
     learnt = LearntConditions()
     for status in ("pending", "delivered", "pending", "pending", "delivered"):
         tools, _ = shop([("lamp", status)])
-        carry_out(GuardedTools(tools, "shop"), cancelled("lamp"), conditions=learnt)
+        carry_out(GuardedTools(tools, "shop"), cancelled("lamp"), Learnt(conditions=learnt))
     found = {" ".join(one.name): one for one in learnt.conditions("cancel_order") if one.confirmed}
     assert found["status"].values == ("pending",)
     tools, state = shop([("lamp", "delivered"), ("lamp", "pending")])
-    went = carry_out(GuardedTools(tools, "shop"), cancelled("lamp"), conditions=learnt)
-    assert went.complete
+    went = carry_out(GuardedTools(tools, "shop"), cancelled("lamp"), Learnt(conditions=learnt))
+    assert went.steps.complete
     assert [order["status"] for order in state["orders"].values()] == ["delivered", "cancelled"]
     assert all(outcome.ok for outcome in went.outcomes)

@@ -6,6 +6,7 @@ import argparse
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hvr.cli.arguments import add_json
@@ -15,7 +16,10 @@ from hvr.tools.catalogue.schema import Catalogue, quoted
 
 if TYPE_CHECKING:
     from hvr.calling.environment import ToolEnvironment
-    from hvr.navigation.acting import ToolErrand
+    from hvr.navigation.asked import ToolErrand
+    from hvr.navigation.errands import Learnt
+    from hvr.navigation.wants import Errand
+    from hvr.retrieval.text_vectors import TextVectors
     from hvr.tools.catalogue.merging import ParameterMeaning
     from hvr.world_file import ToolTask, WorldFile
 
@@ -30,6 +34,7 @@ class AskedTools:
         meanings: of their parameters.
         errand: what is wanted; None if that is not said.
         request: in words.
+        encoder: of texts.
     """
 
     world: WorldFile
@@ -37,6 +42,7 @@ class AskedTools:
     meanings: tuple[ParameterMeaning, ...]
     errand: ToolErrand | None
     request: str
+    encoder: TextVectors
 
 
 def add_errand(parser: argparse.ArgumentParser) -> None:
@@ -54,6 +60,9 @@ def add_errand(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--encoder", default="lexical-hash", help=(
         "what tells which parameters mean the same: lexical-hash, minilm or st:NAME "
         "(default: %(default)s)"))  # fmt: skip
+    parser.add_argument("--graph", metavar="FILE", type=Path, help=(
+        "log of the graph learnt from calls (hvr tools graph --log): costs and links come from it, "
+        "and `run` adds what its calls show; begun anew if it is not there"))  # fmt: skip
     add_json(parser, "print one JSON document")
 
 
@@ -64,7 +73,7 @@ def asked_tools(args: argparse.Namespace) -> AskedTools:
         HvrError: the world cannot be opened, or speaks of what is not there.
     """
     from hvr.calling.worlds import meanings_file, open_tools
-    from hvr.navigation.acting import ToolErrand
+    from hvr.navigation.asked import ToolErrand
     from hvr.retrieval.text_vectors import TextVectors
     from hvr.tools.catalogue.merging import NONE, meanings, read_overrides
     from hvr.world_file import load_world
@@ -75,7 +84,8 @@ def asked_tools(args: argparse.Namespace) -> AskedTools:
     try:
         file = meanings_file(world)
         overrides = NONE if file is None else read_overrides(file)
-        found = meanings(tools.catalogue, TextVectors(args.encoder), overrides=overrides)
+        encoder = TextVectors(args.encoder)
+        found = meanings(tools.catalogue, encoder, overrides=overrides)
         done, known = _goal(args.goal, tools.catalogue, found)
         said = dict(task.values) if task is not None else {}
         values = {meaning_of(name, found): value for name, value in said.items()}
@@ -88,10 +98,59 @@ def asked_tools(args: argparse.Namespace) -> AskedTools:
     request = task.request if task is not None else args.request or ", ".join(args.goal)
     errand = None
     if done or known:
-        from hvr.navigation.chains import CallFacts
+        errand = ToolErrand(tuple(done), tuple(known), values, request)
+    return AskedTools(world, tools, found, errand, request, encoder)
 
-        errand = ToolErrand(CallFacts(frozenset(known), frozenset(done)), values, request)
-    return AskedTools(world, tools, found, errand, request)
+
+def read_in_words(asked: AskedTools, values: Mapping[str, Any]) -> tuple[ToolErrand, str]:
+    """Return what a request in words wants, read without a model, and how it was understood.
+
+    Args:
+        asked: its errand is not said.
+        values: what options give beside, by meaning.
+
+    Raises:
+        UsageError: it is not clear.
+    """
+    from dataclasses import replace
+
+    from hvr.navigation.reading import ServedRequest, read_request
+
+    served = [
+        ServedRequest(task.request, task.done, task.known, task.values)
+        for task in asked.world.tool_tasks.values()
+    ]
+    read = read_request(
+        asked.request, asked.tools.catalogue, asked.meanings, served, asked.encoder.encode
+    )
+    if read.errand is None:
+        raise UsageError(read.why, field="goal")
+    return replace(read.errand, values={**read.errand.values, **values}), read.why
+
+
+def errand_and_past(
+    asked: AskedTools, graph: Path | None, *, write: bool = False
+) -> tuple[Errand, Learnt]:
+    """Return the errand of what is asked, and what was learnt before.
+
+    Args:
+        asked: its errand is said.
+        graph: the log of a graph; None for none.
+        write: whether what is learnt is added to it.
+
+    Raises:
+        DataFileError: the log cannot be read, or is none.
+    """
+    from hvr.navigation.asked import errand_of
+    from hvr.navigation.errands import Learnt
+    from hvr.navigation.graph_experience import opened_experience
+    from hvr.navigation.suiting import Suiting
+
+    assert asked.errand is not None
+    experience = opened_experience(graph, asked.tools.catalogue, write=write)
+    learnt = Learnt(experience, meanings=asked.meanings)
+    suits = Suiting(experience.flow, asked.meanings)
+    return errand_of(asked.errand, asked.tools.catalogue, suits), learnt
 
 
 def given(texts: Sequence[str], found: Sequence[ParameterMeaning]) -> dict[str, Any]:

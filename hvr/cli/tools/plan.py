@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from typing import Any
 
-from hvr.cli.tools.errand import add_errand, asked_tools
+from hvr.cli.tools.errand import (
+    add_errand,
+    asked_tools,
+    errand_and_past,
+    given,
+    read_in_words,
+)
 
 _DESCRIPTION = """\
 Say what comes next with a request to a world of tools: answer, ask, call, or stop, why, and the
@@ -37,24 +44,30 @@ def run(args: argparse.Namespace) -> int:
     Raises:
         HvrError: the world cannot be opened, or speaks of what is not there.
     """
+    from hvr.calling.guard import GuardedTools
     from hvr.cli.output import print_json
-    from hvr.errors import UsageError
-    from hvr.navigation.chains import CallFacts, navigation_tools
-    from hvr.navigation.decision import NextMove, decide
+    from hvr.navigation.acting import decision_of
+    from hvr.navigation.decision import NextMove
+    from hvr.navigation.errands import ErrandSteps
+    from hvr.navigation.steps import ErrandChain
     from hvr.printable import one_line
 
     asked = asked_tools(args)
     try:
+        read = ""
         if asked.errand is None:
-            raise UsageError("say with --goal what the request wants", field="goal")
-        tools = navigation_tools(asked.tools.catalogue, asked.meanings)
-        facts = CallFacts(frozenset(asked.errand.values))
-        decision = decide(facts, asked.errand.goal, tools, [t.name for t in tools])
+            errand, read = read_in_words(asked, given(args.given, asked.meanings))
+            asked = replace(asked, errand=errand)
+        guarded = GuardedTools(asked.tools, asked.world.name)
+        steps = ErrandSteps(guarded, *errand_and_past(asked, args.graph))
+        found = ErrandChain(steps, asked.tools.catalogue.tools)
+        decision = decision_of(found)
     finally:
         asked.tools.close()
     chain = decision.chain
     result: dict[str, Any] = {
         "request": asked.request,
+        "read": read,
         "decision": decision.move.value,
         "why": decision.why,
         "ask": list(decision.ask),
@@ -64,8 +77,10 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json(result)
     else:
+        if read:
+            print(one_line(read))
         print(one_line(f"{decision.move.value}: {decision.why}"))
         effects = {tool.name: tool.effect.value for tool in asked.tools.catalogue.tools}
         for number, name in enumerate(result["calls"], 1):
-            print(f"{number:5}  {one_line(name)}  ({effects[name]})")
+            print(f"{number:5}  {one_line(name)}  ({effects[found.tool(name)]})")
     return {NextMove.STOP: 1, NextMove.ASK: 2}.get(decision.move, 0)

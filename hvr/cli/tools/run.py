@@ -5,19 +5,29 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hvr.cli.arguments import whole
 from hvr.cli.model_options import add_model_options, model_choice, refuse_model_options
 from hvr.cli.output import check_writable, print_json, write_whole
-from hvr.cli.tools.errand import AskedTools, add_errand, asked_tools, explained, given
+from hvr.cli.tools.errand import (
+    AskedTools,
+    add_errand,
+    asked_tools,
+    errand_and_past,
+    explained,
+    given,
+    read_in_words,
+)
 from hvr.errors import UsageError
 from hvr.files import writing
 from hvr.printable import one_line, short
 
 if TYPE_CHECKING:
-    from hvr.navigation.acting import ToolErrand, ToolRun
+    from hvr.navigation.acting import ToolRun
+    from hvr.navigation.asked import ToolErrand
     from hvr.navigation.choosing import ModelNavigator
 
 _DESCRIPTION = """\
@@ -54,6 +64,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_errand(parser)
     parser.add_argument("--dry-run", action="store_true", help=(
         "call only tools that are known to read"))  # fmt: skip
+    parser.add_argument("--yes", action="store_true", help=(
+        "carry out what was read of a request in words though it writes"))  # fmt: skip
     parser.add_argument("--budget", metavar="CALLS", type=whole, default=30, help=(
         "calls that reach the tools at most (default: 30)"))  # fmt: skip
     parser.add_argument("--save", metavar="FOLDER", type=Path, help=(
@@ -90,13 +102,30 @@ def run(args: argparse.Namespace) -> int:
         if errand is None and model is not None:
             errand = model.read(asked.request, given(args.given, asked.meanings))
         if errand is None:
-            raise UsageError("say with --goal what the request wants, or have a model read it with "
-                             "--llm", field="goal")  # fmt: skip
+            errand, read = read_in_words(asked, given(args.given, asked.meanings))
+            _confirmed(args, asked, errand, read)
         done = _carried(args, asked, errand, model)
     finally:
         asked.tools.close()
     _told(args, asked, errand, done, model)
     return done.exit_code
+
+
+def _confirmed(args: argparse.Namespace, asked: AskedTools, errand: ToolErrand, read: str) -> None:
+    """Have the user confirm what was read of a request without a model, if it writes.
+
+    Raises:
+        UsageError: the user does not, or cannot be asked.
+    """
+    if not args.json and not args.quiet:
+        print(one_line(read))
+    if args.yes or args.dry_run or not any(_writes(asked, name) for name in errand.done):
+        return
+    if args.json or not sys.stdin.isatty():
+        raise UsageError(f"{one_line(read)} It writes: confirm it with --yes, or say what is "
+                         "wanted with --goal", field="yes")  # fmt: skip
+    if input("Is that what you want? [y/N] ").strip().lower() not in ("y", "yes"):
+        raise UsageError("say with --goal what is wanted", field="goal")
 
 
 def _model(args: argparse.Namespace, asked: AskedTools) -> ModelNavigator:
@@ -114,20 +143,21 @@ def _carried(
     """Carry the request out; on a terminal ask for what only the user can say."""
     from hvr.calling.guard import CallPolicy, GuardedTools
     from hvr.cli.display import display
-    from hvr.navigation.acting import ToolErrand, carry_out_goal
+    from hvr.navigation.acting import ModelInWorld, carry_out
 
     log = args.save / "calls.jsonl" if args.save is not None else None
+    graph = args.graph or (args.save / "graph.jsonl" if args.save is not None else None)
     policy = CallPolicy(args.budget, args.dry_run, log, args.log_secrets)
     guarded = GuardedTools(asked.tools, asked.world.name, policy)
+    helper = None if model is None else ModelInWorld(model.choose, model.fill)
     live = sys.stdout.isatty() and not args.json
     kind = "none" if args.json or args.quiet else "live" if live else "lines"
+    asked = replace(asked, errand=errand)
     while True:
+        guarded.reset()
         with display(kind) as listen:
-            done = carry_out_goal(
-                guarded, asked.meanings, errand, listen=listen,
-                choose=model.choose if model is not None else None,
-                fill=model.fill if model is not None else None,
-            )  # fmt: skip
+            wanted, learnt = errand_and_past(asked, graph, write=True)
+            done = carry_out(guarded, wanted, learnt, model=helper, listen=listen)
         wrote = any(outcome.ok for outcome in done.outcomes if _writes(asked, outcome.call.tool))
         if not done.decision.ask or wrote or args.json or not sys.stdin.isatty():
             return done
@@ -137,7 +167,8 @@ def _carried(
             choices = done.ambiguous.get(name, ())
             shown = f" ({explained({name: list(choices)})})" if choices else ""
             values |= given([f"{name}={input(f'{name}{shown}: ')}"], asked.meanings)
-        errand = ToolErrand(errand.goal, values, errand.request)
+        errand = replace(errand, values=values)
+        asked = replace(asked, errand=errand)
 
 
 def _writes(asked: AskedTools, name: str) -> bool:
@@ -165,7 +196,7 @@ def _told(
         return
     from hvr.calling.log import error_text
 
-    goal_values = {name: done.values[name] for name in errand.goal.known if name in done.values}
+    goal_values = done.steps.answers
     if not args.quiet:
         for outcome in done.outcomes:
             if outcome.failure is not None:
@@ -183,28 +214,22 @@ def _told(
 
 
 def _save(folder: Path, asked: AskedTools, errand: ToolErrand, done: ToolRun) -> None:
+    from hvr.execution.events import Finished
     from hvr.report.run_page.page import render
     from hvr.report.run_page.reading import read_story
-    from hvr.worlds.running import save_run
+    from hvr.worlds.running import WorldRun, save_run
 
-    if done.world is None or done.domain is None:
-        from hvr.execution.events import Finished
-        from hvr.navigation.chains import CallFacts, navigation_tools
-        from hvr.navigation.tool_domain import tool_domain
-        from hvr.worlds.running import WorldRun
-
+    world = done.world
+    if world is None:
         # Nothing was called: the run is the decision.
-        tools = navigation_tools(asked.tools.catalogue, asked.meanings)
-        domain = tool_domain(tools, CallFacts(frozenset(errand.values)), errand.goal)
         finished = Finished(done.exit_code == 0, 0, 0, done.decision.why)
         world = WorldRun(finished, done.exit_code == 1, (), (finished,))
-    else:
-        domain, world = done.domain, done.world
     about = {
         "env": f"tools of {asked.world.name}",
         "decision": done.decision.move.value,
         "verdict": done.decision.why,
     }
+    domain = done.domain
     save_run(folder, domain.domain, domain.problem, world, request=errand.request, about=about)
     write_whole(folder / "run.html", render(read_story(folder)))
 
@@ -245,7 +270,7 @@ def _document(
         "why": done.decision.why,
         "ask": list(done.decision.ask),
         "choices": {name: list(choices) for name, choices in done.ambiguous.items()},
-        "values": redacted({n: done.values[n] for n in errand.goal.known if n in done.values}),
+        "values": redacted(dict(done.steps.answers)),
         "calls": calls,
         "run": done.world.to_json() if done.world is not None else None,
         "model": model.name if model is not None else None,

@@ -1,0 +1,121 @@
+"""Conditions on the state that are learnt from refusals, in tau2-bench's worlds.
+
+    python benchmarks/toolworld_conditions.py [--world retail,airline,telecom]
+        [--files FILE ...] [--draws N] [--rounds N] [--seed N] [--first N]
+
+In each scenario's first state what there is is looked up. Then writing calls are drawn: a correct
+one of any scenario's, in which a value that look-ups yield is exchanged for another one of its kind
+(another order of the user, say), or not. The environment itself takes or refuses them; after one
+that it takes the next scenario begins. Before each call the confirmed conditions say whether it
+will be refused; then it is made, and they learn. No call is judged by what it has taught.
+
+calls      drawn calls, in how many scenarios
+refused    by the environment, whatever for
+foretold   refused calls of which a confirmed condition said so
+wrongly    calls that went well though a confirmed condition spoke against them
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from conditions import conditions
+from toolworlds import DATA, TAU2, Scenario, explored, scenarios_of
+
+from hvr.calling.values import CallFailure, Json, ToolCall
+from hvr.errors import HvrError
+from hvr.navigation.findings import Findings, key
+from hvr.navigation.preconditions import LearntConditions, StateCondition
+from hvr.navigation.wants import NamedValue, given_leaves, scalars_in
+from hvr.tools.catalogue.schema import Effect
+
+
+def main() -> None:
+    """Measure each world; print a row, and the conditions that were confirmed."""
+    options = _options()
+    print(conditions(options.seed))
+    print("world | calls | scenarios | refused | foretold | wrongly | confirmed | candidates")
+    for world in options.world.split(","):
+        scenarios = scenarios_of(world, options.part, options.data, options.files)
+        _measure(world, scenarios[: options.first], options)
+
+
+def _measure(world: str, scenarios: Sequence[Scenario], options: argparse.Namespace) -> None:
+    visits = [*scenarios] * options.rounds
+    learnt, drawn = LearntConditions(), random.Random(f"{options.seed} {world}")
+    names = [tool.name for tool in scenarios[0].open().catalogue.tools]
+    calls = refused = foretold = wrongly = 0
+    for scenario in visits:
+        tools = scenario.open()
+        schemas = {tool.name: tool for tool in tools.catalogue.tools}
+        told = [NamedValue(n, v) for c in scenario.gold for _, n, v in given_leaves(c.arguments)]
+        seen = explored(tools, [*scenario.said, *told], (), schemas, None)
+        own = [c for c in scenario.gold if schemas[c.tool].effect is not Effect.READS]
+        for _ in range(options.draws if own else 0):
+            call = drawn_call(drawn.choice(own), seen, drawn)
+            known = frozenset().union(*(seen.known_of(v) for v in scalars_in(call.arguments)))
+            doubted = learnt.violated(call.tool, known) is not None
+            outcome = tools.call(call)
+            learnt.observe(outcome, known)
+            calls += 1
+            refused += outcome.failure is CallFailure.REFUSED
+            foretold += doubted and outcome.failure is CallFailure.REFUSED
+            wrongly += doubted and outcome.ok
+            if outcome.ok:
+                break
+    found = [one for name in names for one in learnt.conditions(name)]
+    sure = [one for one in found if one.confirmed]
+    print(f"{world} | {calls} | {len(visits)} | {refused} | {foretold} | {wrongly} "
+          f"| {len(sure)} | {len(found) - len(sure)}", flush=True)  # fmt: skip
+    for one in sure:
+        print("   ", _said(one))
+
+
+def drawn_call(template: ToolCall, seen: Findings, drawn: random.Random) -> ToolCall:
+    """Return a call with one value exchanged for another one that look-ups yield, or as it is."""
+    arguments: dict[str, Json] = dict(template.arguments)
+    plain = [n for n, v in arguments.items() if isinstance(v, str)]
+    others = {
+        name: sorted({str(found.value) for found in seen.suiting(name, template.tool)
+                      if found.call >= 0 and key(found.value) != key(arguments[name])
+                      and isinstance(found.value, str)})
+        for name in plain
+    }  # fmt: skip
+    possible = [name for name, values in others.items() if values]
+    if possible and drawn.random() < 0.7:
+        name = drawn.choice(possible)
+        arguments[name] = drawn.choice(others[name])
+    return ToolCall(template.tool, arguments)
+
+
+def _said(one: StateCondition) -> str:
+    values = " or ".join(map(str, one.values))
+    return (f"{one.tool}: {' '.join(sorted(one.name))} is {values} "
+            f"({one.well} went well, {one.refused} refused since it was proposed)")  # fmt: skip
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
+    parser.add_argument("--world", default=",".join(TAU2))
+    parser.add_argument("--data", type=Path, default=DATA)
+    parser.add_argument("--files", type=Path, nargs="+")
+    parser.add_argument("--part", choices=("development", "kept"), default="development")
+    parser.add_argument("--draws", type=int, default=8, help="calls of a scenario, at most")
+    parser.add_argument("--rounds", type=int, default=4, help="visits of each scenario")
+    parser.add_argument("--first", type=int, default=None, help="scenarios of each world")
+    parser.add_argument("--seed", type=int, default=0)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except HvrError as error:
+        sys.exit(f"toolworld_conditions: {error}")

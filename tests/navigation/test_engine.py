@@ -1,0 +1,129 @@
+"""What the one engine for errands keeps: refusals that pass, the log of what it learnt, plans."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hvr.calling.faults import FaultyTools, ToolFault
+from hvr.calling.guard import GuardedTools
+from hvr.calling.python_world import PythonTools
+from hvr.calling.values import CallFailure
+from hvr.navigation.acting import carry_out
+from hvr.navigation.errands import Learnt
+from hvr.navigation.graph_experience import GraphExperience, opened_experience
+from hvr.navigation.graph_log import graph_text, read_events, rebuilt
+from hvr.navigation.suiting import Suiting
+from hvr.navigation.wants import Errand, NamedValue, Sought, Want
+from hvr.tools.catalogue.merging import ParameterMeaning, Slot
+from hvr.tools.catalogue.schema import Catalogue, Effect, ToolParameter, ToolSchema
+
+
+def door() -> tuple[PythonTools, dict[str, bool]]:
+    """A door that opens when it is unlocked, and a look at it."""
+    state = {"locked": True, "open": False}
+
+    def open_door(door: str) -> str:
+        if state["locked"]:
+            raise ValueError(f"{door} is locked")
+        state["open"] = True
+        return "open"
+
+    def unlock(door: str) -> str:
+        state["locked"] = False
+        return f"{door} unlocked"
+
+    functions = {"open_door": open_door, "unlock": unlock}
+    tools = tuple(
+        ToolSchema(n, takes=(ToolParameter("door", "string", required=True),), effect=Effect.WRITES)
+        for n in functions
+    )
+    return PythonTools(Catalogue(tools), functions, state), state
+
+
+@pytest.mark.parametrize("refusals", [1, 3])
+def test_what_was_refused_is_called_again_when_something_was_written(refusals: int) -> None:
+    tools, state = door()
+    wants = tuple(Want(name, {"door": "north"}) for name in ("open_door", "unlock"))
+    went = carry_out(GuardedTools(tools, "door"), Errand(wants, ordered=False), refusals=refusals)
+    called = [outcome.call.tool for outcome in went.outcomes]
+    assert went.steps.complete and state["open"]
+    # Unlocked at once, and opened right after it: a refusal is not repeated while nothing changed.
+    assert called == ["open_door", "unlock", "open_door"]
+
+
+def test_what_is_refused_for_good_is_called_once() -> None:
+    tools, _ = door()
+    went = carry_out(GuardedTools(tools, "door"), Errand((Want("open_door", {"door": "north"}),)))
+    assert went.exit_code == 1 and len(went.outcomes) == 1 and "is locked" in went.decision.why
+
+
+def library() -> PythonTools:
+    def find(title: str) -> dict[str, str]:
+        return {"book_id": {"Emma": "B-7"}[title]}
+
+    def find_slowly(title: str) -> dict[str, str]:
+        return find(title)
+
+    def lend(book_id: str) -> str:
+        return f"{book_id} lent"
+
+    tools = (
+        *(ToolSchema(name, takes=(ToolParameter("title", "string", required=True),),
+                     gives=(ToolParameter("book_id", "string", required=True),),
+                     effect=Effect.READS) for name in ("find", "find_slowly")),
+        ToolSchema("lend", takes=(ToolParameter("book_id", "string", required=True),),
+                   effect=Effect.WRITES),
+    )  # fmt: skip
+    functions = {"find": find, "find_slowly": find_slowly, "lend": lend}
+    return PythonTools(Catalogue(tools), functions)
+
+
+LENT = Errand((Want("lend", {"book_id": Sought()}),), (NamedValue("title", "Emma"),))
+
+
+def test_costs_come_from_the_log_and_what_calls_show_is_added(tmp_path: Path) -> None:
+    log, tools = tmp_path / "graph.jsonl", library()
+    failing = FaultyTools(tools, {"find": ToolFault(CallFailure.TIMED_OUT)})
+    first = carry_out(
+        GuardedTools(failing, "library"), LENT, Learnt(opened_experience(log, tools.catalogue))
+    )
+    assert [o.call.tool for o in first.outcomes] == ["find", "find_slowly", "lend"]
+    written = log.read_bytes()
+    learnt = opened_experience(log, tools.catalogue)
+    assert log.read_bytes() == written, "tools that are there already are not added again"
+    assert learnt.graph.tools["find"].evidence.failures == 1
+    assert learnt.flow("book_id", "find_slowly", ("book_id",)) == 0.5
+    assert learnt.cost("find") > learnt.cost("find_slowly")
+    second = carry_out(GuardedTools(tools, "library"), LENT, Learnt(learnt))
+    assert [o.call.tool for o in second.outcomes] == ["find_slowly", "lend"]
+    assert graph_text(rebuilt(read_events(log))) == graph_text(learnt.graph)
+
+
+def test_a_tool_that_is_gone_and_comes_back_keeps_its_past(tmp_path: Path) -> None:
+    log, tools = tmp_path / "graph.jsonl", library()
+    carry_out(GuardedTools(tools, "library"), LENT, Learnt(opened_experience(log, tools.catalogue)))
+    without = Catalogue(tools.catalogue.tools[1:])
+    assert not opened_experience(log, without).graph.usable("find")
+    again = opened_experience(log, tools.catalogue).graph
+    assert again.usable("find") and again.tools["find"].evidence.successes == 1
+
+
+def test_plans_are_proven_and_are_what_is_called() -> None:
+    went = carry_out(GuardedTools(library(), "library"), LENT, Learnt(GraphExperience()))
+    assert went.world is not None and went.world.finished.reached
+    planned = [action.name for action in went.world.plans[0].plan.actions]
+    assert planned == ["call-find", "call-lend"]
+    assert went.world.finished.replans == 0
+
+
+def test_what_the_user_says_of_meanings_is_not_overruled_by_names() -> None:
+    depot = ParameterMeaning(
+        "target", (Slot("redirect", "depot_id"), Slot("find", "depot_id", gives=True)), said=True
+    )
+    other = ParameterMeaning("depot_id", (Slot("get", "depot_id", gives=True),))
+    suits, path = Suiting(meanings=(depot, other)), ("depot_id",)
+    assert suits("redirect", "depot_id", "find", path) == 1
+    assert suits("redirect", "depot_id", "get", path) == 0
+    assert Suiting()("redirect", "depot_id", "get", path) == 1
