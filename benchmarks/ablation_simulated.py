@@ -23,6 +23,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from conditions import conditions
 from inputs import TASKS_HELP, measured, tasks_of
+from side_by_side import add_options
+from side_by_side import chosen as engine_of
 
 from hvr.cli.bench.lists import split_list
 from hvr.evaluation.bench.cells import CellOptions, CellResult, plan_cells
@@ -55,7 +57,7 @@ def main() -> int:
     parser.add_argument("--slip", default="1", help="errors made anew when correcting: share")
     parser.add_argument("--choices", default="0.2", help="picked classes: share of the error rate")
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--jobs", type=int, default=2)
+    add_options(parser, jobs=2)
     parser.add_argument("--execute", action="store_true", help="carry plans out, for ES")
     parser.add_argument("--save", type=Path, default=Path("bench/ablation"))
     chosen = parser.parse_args()
@@ -72,7 +74,7 @@ def main() -> int:
     # Nothing is paid here, and plans full of errors are what is measured.
     options = CellOptions(execute=chosen.execute, model=ModelChoice(calls_per_plan=10_000))
     results = run_bench(
-        chosen.save, cells, run_cell, options, jobs=chosen.jobs,
+        chosen.save, cells, run_cell, options, engine=engine_of(chosen),
         prompts=prompt_digests(options), listen=_show,
     )  # fmt: skip
     print(file=sys.stderr)

@@ -17,15 +17,15 @@ import time
 import traceback
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
 from conditions import conditions
 from inputs import measured, records
+from side_by_side import add_options, chosen, results
 
 from hvr.errors import HvrError
 from hvr.pddl import UnsupportedPddlError, parse_domain, parse_problem
@@ -81,7 +81,7 @@ def wanted(case: dict[str, Any]) -> str | None:
     return case["val"] if case["val"] in ("valid", "invalid") else None
 
 
-def judge(root: Path, cases: list[dict[str, Any]], as_val: bool) -> list[Answer]:
+def judge(cases: list[dict[str, Any]], root: Path, as_val: bool) -> list[Answer]:
     """Judge some cases."""
     return [answer(root, case, as_val) for case in cases]
 
@@ -93,7 +93,7 @@ def main() -> int:
     parser.add_argument("--set", dest="only", help="only the cases of one set")
     parser.add_argument("--as-val", action="store_true",
                         help="read as leniently as VAL, and forgive 0.0001 in numbers")  # fmt: skip
-    parser.add_argument("--jobs", type=int, default=2)
+    add_options(parser, jobs=2)
     parser.add_argument("--quiet", action="store_true", help="no details of disagreements")
     args = parser.parse_args()
     root = args.manifest.parent
@@ -102,9 +102,8 @@ def main() -> int:
 
     print(conditions())
     chunks = list(_by_task(cases))
-    with ProcessPoolExecutor(args.jobs) as pool:
-        judged = pool.map(judge, [root] * len(chunks), chunks, [args.as_val] * len(chunks))
-        answers = [found for part in judged for found in part]
+    judged = results(partial(judge, root=root, as_val=args.as_val), chunks, chosen(args))
+    answers = [found for part in judged for found in part]
     cases = [case for chunk in chunks for case in chunk]
     return report(list(zip(cases, answers, strict=True)), args.quiet)
 

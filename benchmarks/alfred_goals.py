@@ -1,6 +1,7 @@
 """How many goals of ALFRED's demonstrations hvr plans for and reaches.
 
-    python benchmarks/alfred_goals.py [--data FILE] [--limit N] [--jobs N] [--placement-table]
+    python benchmarks/alfred_goals.py [--data FILE] [--limit N] [--placement-table]
+                                      [--jobs N] [--engine NAME] [--address A]
 
 For every demonstration: the scene is built from its object poses, its goal is written as PDDL
 from its parameters, planned for, and executed with replanning in the embedded kitchen. Whether
@@ -24,10 +25,9 @@ import json
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from statistics import mean, median
 from typing import Any
@@ -38,7 +38,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from alfred_judge import DATA, MARKS, TASK_TYPES, TWO, Judge, Wanted, read
 from conditions import conditions
 from inputs import measured
+from side_by_side import add_options, chosen, results
 
+from hvr.engines.registry import EngineChoice
 from hvr.envs.facts import load_facts
 from hvr.envs.kitchen import Kitchen
 from hvr.errors import HvrError, ImpossibleGoalError, PlannerError
@@ -81,6 +83,12 @@ def is_forbidden(wanted: Wanted) -> bool:
     if wanted.movable:
         pairs.append((wanted.movable, wanted.parent))
     return any(place not in types[thing].placeable_in for thing, place in pairs)
+
+
+@lru_cache(maxsize=1)
+def kitchen_ontology() -> Ontology:
+    """What a goal over hvr's kitchen is written by."""
+    return load_world("kitchen").scene_ontology
 
 
 def goal_of(wanted: Wanted, ontology: Ontology) -> str:
@@ -240,19 +248,10 @@ def run_episode(record: Mapping[str, Any], settings: Settings) -> Episode | None
 
 
 def run(
-    records: Iterable[Mapping[str, Any]], settings: Settings, jobs: int = 1
+    records: Sequence[Mapping[str, Any]], settings: Settings, engine: EngineChoice
 ) -> Iterator[Episode | None]:
     """Run demonstrations, in their order."""
-    if jobs <= 1:
-        for record in records:
-            yield run_episode(record, settings)
-        return
-    with ProcessPoolExecutor(jobs) as pool:
-        yield from pool.map(_in_pool, ((record, settings) for record in records), chunksize=4)
-
-
-def _in_pool(job: tuple[Mapping[str, Any], Settings]) -> Episode | None:
-    return run_episode(*job)
+    return results(partial(run_episode, settings=settings), records, engine, chunk=4)
 
 
 def summary(episodes: Sequence[Episode]) -> list[dict[str, Any]]:
@@ -319,7 +318,7 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
     )
     parser.add_argument("--data", type=Path, default=DATA, help="the demonstrations, .jsonl.gz")
     parser.add_argument("--limit", type=int, help="run only N, spread evenly over the file")
-    parser.add_argument("--jobs", type=int, default=2, help="processes")
+    add_options(parser, jobs=2)
     parser.add_argument(
         "--placement-table", action="store_true",
         help="put things only where AI2-THOR's placement table allows it",
@@ -351,7 +350,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(head)
     records = [r for r in read(options.data, options.limit) if options.only in r["id"]]
     started = time.perf_counter()
-    episodes = [e for e in _with_progress(run(records, settings, options.jobs), len(records)) if e]
+    episodes = [e for e in run(records, settings, chosen(options)) if e]
     seconds = time.perf_counter() - started
     left_out = len(records) - len(episodes)
     if not episodes:
@@ -370,17 +369,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         }  # fmt: skip
         options.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
     return 0
-
-
-def _with_progress(episodes: Iterator[Episode | None], total: int) -> Iterator[Episode | None]:
-    """Show a bar on a terminal."""
-    if not sys.stderr.isatty():
-        yield from episodes
-        return
-    from rich.console import Console
-    from rich.progress import track
-
-    yield from track(episodes, "demonstrations", total, console=Console(stderr=True))
 
 
 if __name__ == "__main__":

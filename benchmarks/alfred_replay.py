@@ -1,6 +1,7 @@
 """ALFRED's expert demonstrations, played action by action in the kitchen.
 
-    python benchmarks/alfred_replay.py [--data FILE] [--limit N | --every N] [--jobs N] [--seen]
+    python benchmarks/alfred_replay.py [--data FILE] [--limit N | --every N] [--seen]
+                                       [--jobs N] [--engine NAME] [--address A]
 
 Every demonstration is played by the 2.1.0 profile of the kitchen, with the arguments that the
 expert gave: the walk between interactions (where a step is blocked, the agent is set where the
@@ -22,8 +23,8 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from alfred_judge import DATA, Judge, Wanted, read
 from conditions import conditions
 from inputs import measured
+from side_by_side import add_options, chosen, results
 
+from hvr.engines.registry import EngineChoice
 from hvr.envs.kitchen import Kitchen
 from hvr.errors import HvrError
 from studies.alfred import resolve_id, scene_from_alfred
@@ -153,17 +156,11 @@ def _interact(
         result.cause = f"{action} {step.get('receptacleObjectId', step['objectId'])}: {message}"
 
 
-def _job(given: tuple[Mapping[str, Any], bool]) -> Replay:
-    return replay(*given)
-
-
-def run(records: Sequence[Mapping[str, Any]], only_seen: bool, jobs: int) -> Iterable[Replay]:
+def run(
+    records: Sequence[Mapping[str, Any]], only_seen: bool, engine: EngineChoice
+) -> Iterable[Replay]:
     """Plays all demonstrations, in order."""
-    if jobs < 2:
-        yield from (replay(record, only_seen) for record in records)
-        return
-    with ProcessPoolExecutor(jobs) as pool:
-        yield from pool.map(_job, [(record, only_seen) for record in records], chunksize=8)
+    return results(partial(replay, only_seen=only_seen), records, engine, chunk=8)
 
 
 def share(part: float, whole: float) -> str:
@@ -214,7 +211,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--data", type=Path, default=DATA, help="JSON lines, may be gzipped")
     parser.add_argument("--limit", type=int, help="only the first N demonstrations")
     parser.add_argument("--every", type=int, default=1, help="only each Nth one")
-    parser.add_argument("--jobs", type=int, default=1, help="processes")
+    add_options(parser)
     parser.add_argument("--seen", action="store_true", help="do not force what is out of view")
     parser.add_argument("--json", type=Path, help="where to write all results")
     options = parser.parse_args(arguments)
@@ -225,7 +222,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     print(conditions())
     start = time.perf_counter()
-    found = list(run(records, options.seen, options.jobs))
+    found = list(run(records, options.seen, chosen(options)))
     report(found, time.perf_counter() - start)
     if options.json:
         options.json.write_text(json.dumps([asdict(r) for r in found], indent=1), encoding="utf-8")

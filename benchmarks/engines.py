@@ -1,13 +1,16 @@
 """The same work on every engine: equal results, plans and cells a second, memory, a lost machine.
 
-    python benchmarks/engines.py --plans 10000 100000 1000000      # validation
-    python benchmarks/engines.py --cells 100 2000                  # hvr bench, SIMULATED models
+    python benchmarks/engines.py --plans 10000 1000000 --steps 5 20 100      # validation
+    python benchmarks/engines.py --cells 2000 --save FOLDER        # hvr bench, SIMULATED models
     python benchmarks/engines.py --empty 10000                     # what an engine itself costs
-    python benchmarks/engines.py --plans 100000 --kill             # a machine dies in the middle
+    python benchmarks/engines.py --plans 100000 --engines here ray-killed
 
 The Ray cluster is one of several machines in name: nodes of one processor each, all on this machine
-(Ray's own cluster utility, package ray). Every case runs in a process of its own, and says whether
-its results are, byte for byte, those of the case before it.
+(Ray's own cluster utility, package ray). In `ray-killed` there is a node more, which is killed in
+the middle. Every case runs in a process of its own, and says whether its results are, byte for
+byte, those of the first engine. Cells are measured in parts of `--part`, engine after engine.
+
+With --save the same command goes on where an earlier one ended, or was stopped by --stop-after.
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager, nullcontext
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from threading import Timer
 from typing import Any
@@ -31,9 +35,11 @@ from validate_stream import rows
 
 from hvr.engines.registry import EngineChoice
 
-ENGINES = ("here", "processes", "ray")
-_UNEQUAL = ("seconds", "pid")
+ENGINES = ("here", "processes", "ray", "ray-killed")
+_UNEQUAL = ("seconds", "pid", "date")
 """What differs between two runs of the same cell."""
+_BENCH = (("LLM", ("T1", "T2")),)
+"""Settings and tasks of the cells: those that take the least time."""
 
 
 @contextmanager
@@ -70,30 +76,45 @@ def empty(count: int, choice: EngineChoice) -> Iterable[str]:
             yield f"{done.value}{done.lost}"
 
 
-def plans(count: int, choice: EngineChoice) -> Iterable[str]:
-    """The verdicts about plans of 20 steps."""
+def plans(count: int, choice: EngineChoice, steps: int = 20) -> Iterable[str]:
+    """The verdicts about plans."""
     from hvr.validation import stream
 
     engine = None if choice.name == "here" else choice
-    for judged in stream(rows(count, 20), engine=engine):
+    for judged in stream(rows(count, steps), engine=engine):
         yield json.dumps(judged.to_json(), sort_keys=True)
 
 
-def cells(count: int, choice: EngineChoice) -> Iterable[str]:
-    """The results of cells of a bench, without what times them."""
+def cells(count: int, choice: EngineChoice, part: int = 0) -> Iterable[str]:
+    """The results of cells of a bench and what their models were asked, without what times them.
+
+    Last comes how many requests were charged: one that is sent again would be charged again.
+    """
     from hvr.evaluation import cell
     from hvr.evaluation.bench.cells import CellOptions, plan_cells
+    from hvr.evaluation.bench.folder import BenchFolder
     from hvr.evaluation.bench.runner import run_bench
+    from hvr.llm.ledger import Ledger, Load
 
-    tasks = [f"T{n}" for n in range(1, 13)]
-    settings = ["LLM", "HVR"]
-    seeds = range(-(-count // (len(tasks) * len(settings))))
-    chosen = plan_cells(tasks, settings, ["scripted:error=0.1"], seeds)[:count]
+    each = -(-count // sum(len(tasks) for _, tasks in _BENCH))
+    chosen = [
+        planned
+        for setting, tasks in _BENCH
+        for planned in plan_cells(
+            tasks, [setting], ["scripted:error=0.1"], range(part * each, (part + 1) * each)
+        )
+    ][:count]
     with tempfile.TemporaryDirectory() as folder:
-        options = CellOptions(execute=False)
-        results = run_bench(Path(folder) / "b", chosen, cell.run_cell, options, engine=choice)
+        bench = BenchFolder(Path(folder) / "b")
+        results = run_bench(bench.path, chosen, cell.run_cell, CellOptions(execute=False),
+                            engine=choice)  # fmt: skip
         for result in results:
             yield json.dumps(_timeless(result.to_json()), sort_keys=True)
+            for line in bench.transcript(result.cell).read_text("utf-8").splitlines():
+                yield json.dumps(_timeless(json.loads(line)), sort_keys=True)
+        charged: list[Load] = []
+        Ledger(bench.ledger).change(lambda load: charged.append(load) or load)
+        yield f"calls {charged[0].calls}"
 
 
 def _timeless(value: Any) -> Any:
@@ -102,68 +123,143 @@ def _timeless(value: Any) -> Any:
     return [_timeless(v) for v in value] if isinstance(value, list) else value
 
 
-WORK: dict[str, Callable[[int, EngineChoice], Iterable[str]]] = {
-    "empty": empty, "plans": plans, "cells": cells,
-}  # fmt: skip
+WORK: dict[str, Callable[..., Iterable[str]]] = {"empty": empty, "plans": plans, "cells": cells}
 
 
-def measure(work: str, count: int, engine: str, given: argparse.Namespace) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Case:
+    """One work on one engine.
+
+    Args:
+        work: one of `WORK`.
+        count: cells or plans.
+        engine: one of `ENGINES`.
+        part: of the work; its cells are others than those of another part.
+        steps: of each plan; 0 where there is none.
+    """
+
+    work: str
+    count: int
+    engine: str
+    part: int
+    steps: int
+
+    @property
+    def name(self) -> str:
+        """What the table calls the work."""
+        return f"{self.work} of {self.steps} steps" if self.steps else self.work
+
+
+def measure(case: Case, given: argparse.Namespace) -> dict[str, Any]:
     """Do the work on an engine, in this process."""
-    kill = given.kill_after if given.kill and engine == "ray" else None
-    place = cluster(given.nodes, kill) if engine == "ray" else nullcontext()
-    jobs = {"here": 1, "processes": given.nodes, "ray": 0}[engine]
+    kill = given.kill_after if case.engine == "ray-killed" else None
+    on_ray = case.engine.startswith("ray")
+    place = cluster(given.nodes + (kill is not None), kill) if on_ray else nullcontext()
+    jobs = {"here": 1, "processes": given.nodes}.get(case.engine, 0)
+    choice = EngineChoice("ray" if on_ray else case.engine, jobs)
+    more = {"cells": {"part": case.part}, "plans": {"steps": case.steps}}.get(case.work, {})
     digest = hashlib.sha256()
     results = 0
     with place:
         start = time.perf_counter()
-        for text in WORK[work](count, EngineChoice(engine, jobs)):
+        for text in WORK[case.work](case.count, choice, **more):
             digest.update(text.encode())
             results += 1
         seconds = time.perf_counter() - start
+    spent = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return {
-        "work": work, "count": count, "engine": engine, "results": results, "seconds": seconds,
-        "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
-        "digest": digest.hexdigest()[:12], "killed": kill is not None,
+        **asdict(case), "results": results, "seconds": seconds, "last": text[:20],
+        "processor": sum(s.ru_utime + s.ru_stime for s in spent),
+        "memory": spent[0].ru_maxrss / 1024, "digest": digest.hexdigest()[:12],
+        "conditions": conditions(),
     }  # fmt: skip
 
 
-def main() -> None:
-    """Print the table."""
+def planned(given: argparse.Namespace) -> Iterator[list[list[Case]]]:
+    """Yield the cases of each row of the table: for each engine its parts."""
+    for work in WORK:
+        for count in getattr(given, work):
+            size = given.part if work == "cells" else count
+            parts = [(p, min(size, count - p * size)) for p in range(-(-count // size))]
+            for steps in given.steps if work == "plans" else (0,):
+                yield [
+                    [Case(work, part, engine, number, steps) for number, part in parts]
+                    for engine in given.engines
+                ]
+
+
+def table(given: argparse.Namespace, rows: dict[Case, dict[str, Any]]) -> Iterator[str]:
+    """Yield lines about what was measured, the parts of a work together."""
+    yield "| work | count | engine | seconds | a second | memory of the driver, MiB | results |"
+    yield "| --- | ---: | --- | ---: | ---: | ---: | --- |"
+    for engines in planned(given):
+        first: list[str] | None = None
+        for wanted in engines:
+            found = [rows[case] for case in wanted if case in rows]
+            if not found:
+                continue
+            seconds = sum(row["seconds"] for row in found)
+            done = sum(row["count"] for row in found)
+            digests = [row["digest"] for row in found]
+            first = first or digests
+            same = "the same" if digests == first[: len(digests)] else "DIFFERENT"
+            yield (
+                f"| {wanted[0].name} | {done:,} | {wanted[0].engine} | {seconds:.1f} | "
+                f"{done / seconds:,.0f} | {max(row['memory'] for row in found):.0f} | {same} |"
+            )
+
+
+def options() -> argparse.Namespace:
+    """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     for work in WORK:
         parser.add_argument(f"--{work}", type=int, nargs="+", default=[], metavar="N")
-    parser.add_argument("--engines", nargs="+", default=ENGINES, choices=ENGINES)
+    parser.add_argument("--engines", nargs="+", default=ENGINES[:3], choices=ENGINES)
     parser.add_argument("--nodes", type=int, default=2, help="machines, and processes")
-    parser.add_argument("--kill", action="store_true", help="end a machine of the cluster")
     parser.add_argument("--kill-after", type=float, default=2.0, metavar="SECONDS")
-    parser.add_argument("--one", nargs=3, help=argparse.SUPPRESS)
-    given = parser.parse_args()
+    parser.add_argument("--part", type=int, default=500, help="cells of a bench at a time")
+    parser.add_argument("--save", type=Path, metavar="FOLDER", help="keep what is measured")
+    parser.add_argument("--stop-after", type=float, metavar="SECONDS", default=float("inf"))
+    parser.add_argument("--steps", type=int, nargs="+", default=[20], help="of each plan")
+    parser.add_argument("--one", nargs=5, help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Measure what is not measured yet, and print the table."""
+    given = options()
     if given.one:
-        work, count, engine = given.one
-        print(json.dumps(measure(work, int(count), engine, given)))
+        work, count, engine, part, steps = given.one
+        print(json.dumps(measure(Case(work, int(count), engine, int(part), int(steps)), given)))
         return
     print(f"{conditions()}; {given.nodes} processes, {given.nodes} nodes of the cluster\n")
-    print("| work | count | engine | seconds | a second | memory of the driver, MiB | results |")
-    print("| --- | ---: | --- | ---: | ---: | ---: | --- |", flush=True)
-    more = ["--nodes", str(given.nodes), "--kill-after", str(given.kill_after)]
-    more += ["--kill"] if given.kill else []
-    for work in WORK:
-        for count in getattr(given, work):
-            first = None
-            for engine in given.engines:
-                case = ["--one", work, str(count), engine, *more]
-                done = subprocess.run(
-                    [sys.executable, __file__, *case], check=True, stdout=subprocess.PIPE
-                )
-                row = json.loads(done.stdout.splitlines()[-1])
-                first = first or row["digest"]
-                same = "the same" if row["digest"] == first else "DIFFERENT"
-                killed = ", a machine killed" if row["killed"] else ""
-                print(
-                    f"| {work} | {count:,} | {engine}{killed} | {row['seconds']:.1f} | "
-                    f"{row['results'] / row['seconds']:,.0f} | {row['memory']:.0f} | {same} |",
-                    flush=True,
-                )
+    rows: dict[Case, dict[str, Any]] = {}
+    kept = None if given.save is None else given.save / "rows.jsonl"
+    if kept is not None:
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        for line in kept.read_text("utf-8").splitlines() if kept.is_file() else ():
+            row = json.loads(line)
+            rows[Case(*(row[field.name] for field in fields(Case)))] = row
+    start = time.perf_counter()
+    # Part by part, so that all engines meet the same minutes of the machine.
+    for case in (
+        case for row in planned(given) for part in zip(*row, strict=True) for case in part
+    ):
+        if case in rows:
+            continue
+        if time.perf_counter() - start > given.stop_after:
+            print("stopped before the end: the same command goes on\n")
+            break
+        words = ["--one", case.work, str(case.count), case.engine, str(case.part), str(case.steps)]
+        words += ["--nodes", str(given.nodes), "--kill-after", str(given.kill_after)]
+        done = subprocess.run([sys.executable, __file__, *words], check=True,
+                              stdout=subprocess.PIPE, text=True)  # fmt: skip
+        rows[case] = json.loads(done.stdout.splitlines()[-1])
+        print(json.dumps(rows[case]), file=sys.stderr, flush=True)
+        if kept is not None:
+            with kept.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(rows[case]) + "\n")
+    print("\n".join(table(given, rows)))
 
 
 if __name__ == "__main__":

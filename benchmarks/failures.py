@@ -2,7 +2,7 @@
 
     python benchmarks/failures.py reflect                   # REFLECT's scenarios
     python benchmarks/failures.py free                      # no faults: false alarms
-    python benchmarks/failures.py faults --jobs 2 --out rows.jsonl
+    python benchmarks/failures.py faults --jobs 2 --out rows.jsonl      # or --engine ray
     python benchmarks/failures.py faults --tasks T2 T5 --kinds drop occupied --limit 100
     python benchmarks/failures.py                           # all three
 
@@ -17,9 +17,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
 
@@ -28,6 +26,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from conditions import conditions
 from inputs import TASKS_HELP, measured
+from side_by_side import add_options, chosen, results
 
 from hvr.envs.faults import FaultKind
 from hvr.errors import HvrError
@@ -129,23 +128,12 @@ def chunks(keys: Sequence[str], size: int = 20) -> list[tuple[str, str, tuple[st
     ]
 
 
-def in_processes(work: Sequence[object], run: partial[list[Row]], jobs: int) -> Iterator[Row]:
-    """The rows of all work, with progress on standard error."""
-    started = time.perf_counter()
-    if jobs <= 1:
-        results: Iterator[list[Row]] = map(run, work)
-    else:
-        pool = ProcessPoolExecutor(jobs)
-        results = pool.map(run, work)
-    for done, rows in enumerate(results, start=1):
-        print(
-            f"\r{done} of {len(work)} parts, {time.perf_counter() - started:.0f} s",
-            end="", file=sys.stderr, flush=True,
-        )  # fmt: skip
+def rows_of(
+    work: Sequence[object], run: partial[list[Row]], options: argparse.Namespace
+) -> Iterator[Row]:
+    """Yield the rows of all work."""
+    for rows in results(run, work, chosen(options)):
         yield from rows
-    print(file=sys.stderr)
-    if jobs > 1:
-        pool.shutdown()
 
 
 def load(path: Path | None) -> list[Row]:
@@ -167,7 +155,7 @@ def free(options: argparse.Namespace, pairs: Sequence[tuple[str, str]]) -> bool:
     """Runs without faults; True when there is no false alarm."""
     run = partial(run_pair, part="free", kinds=(), noise=options.noise, seeds=options.seeds,
                   sight=Sight(options.sight))  # fmt: skip
-    rows = list(in_processes([(*pair, ()) for pair in pairs], run, options.jobs))
+    rows = list(rows_of([(*pair, ()) for pair in pairs], run, options))
     for row in rows:
         if row.early or not row.reached:
             print(f"  {row.key}: {' '.join(row.explanations)} {row.reason}")
@@ -187,7 +175,7 @@ def faults(options: argparse.Namespace, pairs: Sequence[tuple[str, str]]) -> boo
     run = partial(run_pair, part="faults", kinds=kinds, noise=0.0, seeds=0,
                   sight=Sight(options.sight))  # fmt: skip
     out = options.out.open("a", encoding="utf-8") if options.out else None
-    for row in in_processes(todo, run, options.jobs):
+    for row in rows_of(todo, run, options):
         known[row.key] = row
         if out is not None:
             out.write(json.dumps(row.to_json()) + "\n")
@@ -213,7 +201,7 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
     parser.add_argument("--kinds", nargs="*", default=[k.value for k in KINDS],
                         choices=[k.value for k in KINDS], help="kinds of faults")  # fmt: skip
     parser.add_argument("--limit", type=int, default=0, help="so many runs, spread evenly")
-    parser.add_argument("--jobs", type=int, default=1, help="processes")
+    add_options(parser)
     parser.add_argument("--out", type=Path, help="a .jsonl file of rows to add to and go on from")
     parser.add_argument("--noise", type=float, default=0.05, help="share of wrong readings")
     parser.add_argument("--seeds", type=int, default=1, help="noisy runs of each task and scene")

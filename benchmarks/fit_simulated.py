@@ -25,6 +25,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from conditions import conditions
 from inputs import TASKS_HELP, measured, tasks_of
+from side_by_side import add_options
+from side_by_side import chosen as engine_of
 
 from hvr.cli.bench.lists import split_list
 from hvr.evaluation.bench.cells import CellOptions, plan_cells
@@ -50,7 +52,7 @@ def main() -> int:
     parser.add_argument("--macros", default="0.1")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--tasks", default="paper", help=TASKS_HELP)
-    parser.add_argument("--jobs", type=int, default=2)
+    add_options(parser, jobs=2)
     parser.add_argument("--save", type=Path, default=Path("bench/fit"))
     chosen = parser.parse_args()
     habits = [
@@ -94,7 +96,7 @@ def _correctness(
     # Nothing is paid here, and plans full of errors are what is measured.
     options = CellOptions(execute=False, model=ModelChoice(calls_per_plan=10_000))
     results = run_bench(
-        chosen.save / name, cells, run_cell, options, jobs=chosen.jobs,
+        chosen.save / name, cells, run_cell, options, engine=engine_of(chosen),
         prompts=prompt_digests(options), listen=_show,
     )  # fmt: skip
     found = {}

@@ -26,17 +26,16 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from multiprocessing import get_context
 from pathlib import Path
 from types import FrameType
 
 from conditions import conditions
 from inputs import measured
+from side_by_side import add_options, chosen, importable
 
+from hvr.engines.registry import EngineChoice
 from hvr.errors import HvrError
 from hvr.pddl import Domain, parse_domain, parse_problem
 from hvr.validation import Validator
@@ -415,24 +414,22 @@ def read_seeds(folder: Path) -> tuple[Texts, ...]:
 
 
 def run_all(
-    numbers: range, seed: int, seeds: tuple[Texts, ...], jobs: int, every: int
+    numbers: range, seed: int, seeds: tuple[Texts, ...], engine: EngineChoice, every: int
 ) -> Iterator[tuple[int, Counter[str], list[Finding]]]:
     """Try all inputs; yield how many are done, what came of them and the findings."""
     done = 0
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        chunks = {
-            pool.submit(try_chunk, numbers[i : i + CHUNK], seed, seeds, every): numbers[i]
-            for i in range(0, len(numbers), CHUNK)
-        }
-        for future in as_completed(chunks):
-            start = chunks[future]
-            try:
-                counts, findings = future.result()
-            except BrokenProcessPool:
+    chunks = [numbers[i : i + CHUNK] for i in range(0, len(numbers), CHUNK)]
+    try_one = importable(partial(try_chunk, seed=seed, seeds=seeds, command_every=every))
+    with contextlib.closing(engine.open(len(chunks))) as opened:
+        for finished in opened.run(try_one, chunks):
+            chunk = chunks[finished.number]
+            if finished.value is not None:
+                counts, findings = finished.value
+            else:
                 counts = Counter()
-                where = f"some input from {start} to {start + CHUNK} killed the process"
-                findings = [Finding(start, where, "", (b"", b"", b""))]
-            done += min(CHUNK, numbers.stop - start)
+                where = f"some input from {chunk.start} to {chunk.stop} killed the process"
+                findings = [Finding(chunk.start, where, "", (b"", b"", b""))]
+            done += len(chunk)
             yield done, counts, findings
 
 
@@ -442,7 +439,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=100_000)
     parser.add_argument("--begin", type=int, default=0, help="the number of the first input")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--jobs", type=int, default=2)
+    add_options(parser, jobs=2)
     parser.add_argument("--only", type=int, help="try one input, by its number")
     parser.add_argument("--command-every", type=int, default=50)
     parser.add_argument("--save", type=Path, default=Path("fuzz-findings"))
@@ -457,7 +454,7 @@ def main() -> int:
         results = iter([(1, *try_chunk(one, given.seed, seeds, 1))])
     else:
         numbers = range(given.begin, given.begin + given.count)
-        results = run_all(numbers, given.seed, seeds, given.jobs, given.command_every)
+        results = run_all(numbers, given.seed, seeds, chosen(given), given.command_every)
     for done, counts, findings in results:
         total += counts
         for finding in findings:

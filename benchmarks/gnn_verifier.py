@@ -1,6 +1,7 @@
 """The graph neural network and the judge on wrong plans of every kind.
 
-    python benchmarks/gnn_verifier.py [--part kinds|ablations] [--seeds 3] [--threads 2]
+    python benchmarks/gnn_verifier.py [--part kinds|ablations] [--verifier judge|paper|more]
+        [--seeds 3] [--threads 2]
         [--data FOLDER] [--train SPLIT] [--plans SPLIT] [--links whole|seen] [--paper-size]
 
 Trains on the training plans; everything is measured on plans held out, on which nothing is chosen.
@@ -54,6 +55,8 @@ def main() -> int:
     add_tool_set(parser)
     parser.add_argument("--part", choices=("kinds", "ablations"), default="kinds")
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--verifier", choices=("judge", "paper", "more"), action="append", help=(
+        "of kinds: the judge, the network with the paper's negatives, with more"))  # fmt: skip
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--paper-size", action="store_true")
     args = parser.parse_args()
@@ -92,12 +95,12 @@ def kinds(data: ToolSet, args: argparse.Namespace) -> None:
         settings = VerifierConfig(**config) if args.paper_size else VerifierConfig.small(**config)
         return train(settings, data.train, data.tools).score
 
-    columns: Mapping[str, Callable[[int], Score]] = {
-        "judge": lambda seed: fit_judge(embeddings, data.train, seed=seed).judge,
-        "network, paper's negatives": lambda seed: network(seed, "paper"),
-        "network, more negatives": lambda seed: network(seed, "more"),
+    makers: Mapping[str, tuple[str, Callable[[int], Score]]] = {
+        "judge": ("judge", lambda seed: fit_judge(embeddings, data.train, seed=seed).judge),
+        "paper": ("network, paper's negatives", lambda seed: network(seed, "paper")),
+        "more": ("network, more negatives", lambda seed: network(seed, "more")),
     }
-    for name, make in columns.items():
+    for name, make in (makers[v] for v in args.verifier or makers):
         found, seconds = [], []
         for seed in range(args.seeds):
             started = time.process_time()

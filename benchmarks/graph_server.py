@@ -1,12 +1,14 @@
 """How fast a server answers that holds the graphs of many runs, beside a store in this process.
 
     python benchmarks/graph_server.py [--triples 10000,100000,1000000] [--repeat 50] [--json]
-    python benchmarks/graph_server.py --store fuseki+http://localhost:3030/robots
+    python benchmarks/graph_server.py --triples 10000000 --bulk
+    python benchmarks/graph_server.py --store virtuoso+http://localhost:8890
 
 Each run is a synthetic kitchen in a named graph of its own, beside one graph with the ontology.
 Both stores hold the same triples and get the same queries, in turn. Without --store the server is
 Oxigraph's (package oxigraph), started here with its data in a folder; with it, the graphs that an
-earlier measurement left there are replaced.
+earlier measurement left there are replaced. With --bulk nothing is sent: all is written to a file
+of N-Quads, loaded at once into the store of this process, and Oxigraph's server gets a copy of it.
 """
 
 from __future__ import annotations
@@ -14,6 +16,8 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import resource
+import shutil
 import socket
 import statistics
 import subprocess
@@ -70,7 +74,10 @@ def server(store: str | None, place: Path) -> Iterator[SparqlServer]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    program = Path(sys.executable).with_name("oxigraph")
+    beside = Path(sys.executable).with_name("oxigraph")
+    program = beside if beside.is_file() else shutil.which("oxigraph")
+    if program is None:
+        raise SystemExit("Oxigraph's server is not installed: pip install oxigraph")
     words = [str(program), "serve", "--bind", f"127.0.0.1:{port}", "--location", str(place)]
     process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
@@ -121,6 +128,31 @@ def load(triples: int, seed: int, place: Path, far: SparqlServer) -> tuple[Store
     return near, {"triples": size, "runs": count, "load seconds": seconds}
 
 
+def bulk(triples: int, seed: int, place: Path, copy: Path) -> tuple[Store, dict[str, Any]]:
+    """Fill a store from one file, and copy its folder for a server; see `load`."""
+    closure = [Quad(*t, NamedNode(_ONTOLOGY)) for t in load_ontology().closure]  # type: ignore[arg-type]
+    file = place.with_suffix(".nq")
+    size, count = len(closure), 0
+    with file.open("wb") as target:
+        serialize(closure, target, format=RdfFormat.N_QUADS)
+        for number, quads in runs(triples, seed):
+            serialize(quads, target, format=RdfFormat.N_QUADS)
+            size, count = size + len(quads), number + 1
+    near = Store(str(place))
+    start = time.perf_counter()
+    near.bulk_load(path=str(file), format=RdfFormat.N_QUADS)
+    seconds = time.perf_counter() - start
+    near.flush()
+    megabytes = file.stat().st_size / 1e6
+    file.unlink()
+    del near
+    shutil.copytree(place, copy)
+    disk = sum(f.stat().st_size for f in place.rglob("*") if f.is_file()) / 1e6
+    about = {"triples": size, "runs": count, "load seconds": {"both, at once": seconds},
+             "megabytes as N-Quads": megabytes, "megabytes on disk": disk}  # fmt: skip
+    return Store(str(place)), about
+
+
 def ask(near: Store, far: SparqlServer, count: int, repeat: int, seed: int) -> list[dict[str, Any]]:
     """Time each query in both stores, in turn; check that the answers are the same."""
     rng = random.Random(seed)
@@ -157,17 +189,25 @@ def main() -> None:
     parser.add_argument("--triples", default="10000,100000,1000000")
     parser.add_argument("--repeat", type=int, default=50)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--store", metavar="URL", help="a server that runs already")
+    source = parser.add_mutually_exclusive_group()
+    source.add_argument("--store", metavar="URL", help="a server that runs already")
+    source.add_argument("--bulk", action="store_true", help="load all at once, from a file")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     report: dict[str, Any] = {"conditions": conditions(options.seed), "sizes": []}
     for triples in map(int, options.triples.split(",")):
-        with (
-            tempfile.TemporaryDirectory() as folder,
-            server(options.store, Path(folder) / "server") as far,
-        ):
-            near, loaded = load(triples, options.seed, Path(folder) / "embedded", far)
-            loaded["queries"] = ask(near, far, loaded["runs"], options.repeat, options.seed)
+        with tempfile.TemporaryDirectory() as folder:
+            here, there = Path(folder) / "embedded", Path(folder) / "server"
+            near = loaded = None
+            if options.bulk:
+                near, loaded = bulk(triples, options.seed, here, there)
+            with server(options.store, there) as far:
+                if near is None or loaded is None:
+                    near, loaded = load(triples, options.seed, here, far)
+                loaded["queries"] = ask(near, far, loaded["runs"], options.repeat, options.seed)
+                loaded["megabytes of memory"] = round(
+                    resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+                )
             report["sizes"].append(loaded)
             del near
     if options.json:
@@ -177,6 +217,7 @@ def main() -> None:
     for loaded in report["sizes"]:
         seconds = ", ".join(f"{k} {v:.1f} s" for k, v in loaded["load seconds"].items())
         print(f"\n{loaded['triples']} triples in {loaded['runs']} runs; loaded: {seconds}")
+        print(", ".join(f"{v:,.0f} {k}" for k, v in loaded.items() if k.startswith("megabytes")))
         for row in loaded["queries"]:
             print(
                 f"  {row['query']:<26} {row['store']:<9} {row['rows']:>6} rows   "

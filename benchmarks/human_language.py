@@ -27,17 +27,18 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from benchmarks import side_by_side
 from benchmarks.alfred_judge import DATA as STARTS
 from benchmarks.alfred_judge import TASK_TYPES
 from benchmarks.conditions import conditions
 from benchmarks.inputs import measured
+from hvr.engines.registry import EngineChoice
 from hvr.envs.kitchen import Kitchen
 from hvr.errors import HvrError
 from hvr.execution.world import open_world
@@ -88,14 +89,12 @@ def try_one(job: tuple[Demonstration, Settings]) -> Described:
     return Trial(demonstration, policy, policy.reader.goal, execute=settings.execute).run()
 
 
-def run(chosen: Sequence[Demonstration], settings: Settings, jobs: int = 1) -> Iterator[Described]:
+def run(
+    wanted: Sequence[Demonstration], settings: Settings, engine: EngineChoice
+) -> Iterator[Described]:
     """Try the sentences of demonstrations, in their order."""
-    work = [(demonstration, settings) for demonstration in chosen]
-    if jobs <= 1:
-        yield from map(try_one, work)
-        return
-    with ProcessPoolExecutor(jobs) as pool:
-        yield from pool.map(try_one, work, chunksize=4)
+    work = [(demonstration, settings) for demonstration in wanted]
+    return side_by_side.results(try_one, work, engine, chunk=4)
 
 
 def table(described: Sequence[Described], *, execute: bool) -> str:
@@ -188,7 +187,7 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
     parser.add_argument("--reader", choices=READERS, default="grammar", help="who reads them")
     parser.add_argument("--limit", type=int, help="only N demonstrations, spread evenly")
     parser.add_argument("--match", default="", help="only demonstrations with this in their id")
-    parser.add_argument("--jobs", type=int, default=2, help="processes")
+    side_by_side.add_options(parser, jobs=2)
     parser.add_argument("--list-wrong", type=Path, metavar="FILE", help="write all misses there")
     parser.add_argument(
         "--off-topic", type=Path, nargs="?", const=OFF_TOPIC, metavar="FILE",
@@ -232,7 +231,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         f"puts {puts} · " + (f"at most {_BUDGET:g} s a search" if settings.execute else "only read")
     )
     started = time.perf_counter()
-    described = list(run(chosen, settings, options.jobs))
+    described = list(run(chosen, settings, side_by_side.chosen(options)))
     print(table(described, execute=settings.execute))
     outcomes = [o for d in described for o in d.outcomes]
     refused = Counter(o.refusal for o in outcomes if o.refusal)

@@ -23,7 +23,6 @@ import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -33,8 +32,10 @@ from statistics import median
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+import side_by_side
 from conditions import conditions
 from inputs import measured
+from side_by_side import add_options, chosen
 
 from hvr.errors import DataFileError, HvrError
 from hvr.judging.symbolic import judge
@@ -225,7 +226,7 @@ def _main() -> int:
     parser.add_argument("--goal", choices=("symbolic", "sentence"), default="symbolic")
     parser.add_argument("--marks", type=Path, help="with --goal sentence: which say their goal")
     parser.add_argument("--judge", choices=("symbolic", "rules"), default="symbolic")
-    parser.add_argument("--jobs", type=int, default=1)
+    add_options(parser)
     parser.add_argument("--show", type=int, default=0, help="plans that are not judged exactly")
     parser.add_argument("--planbench", type=Path, nargs="?", const=Path(), help="natural errors")
     parser.add_argument("--no-repair", action="store_true", help="with --planbench: verdicts only")
@@ -244,7 +245,7 @@ def _main() -> int:
             return growth()
         if args.model:
             return models(args.data, args.limit, args.figure)
-        return planbench(args.planbench, args.limit, args.jobs, repair=not args.no_repair)
+        return planbench(args.planbench, args.limit, chosen(args), repair=not args.no_repair)
     cases = list(read_cases(args.data))
     if args.goal == "sentence":
         cases = [case for case in cases if case.sentences and "H" not in case.kinds]
@@ -256,11 +257,7 @@ def _main() -> int:
     if args.limit is not None and args.limit < len(cases):
         cases = [cases[i * len(cases) // args.limit] for i in range(args.limit)]
     jobs = [(case, args.data.parent, args.goal, args.judge) for case in cases]
-    if args.jobs > 1:
-        with ProcessPoolExecutor(args.jobs) as pool:
-            results = list(pool.map(run_case, jobs, chunksize=8))
-    else:
-        results = list(map(run_case, jobs))
+    results = list(side_by_side.results(run_case, jobs, chosen(args), chunk=8))
     f1 = report(results)
     if marks:
         _by(results, "the sentence's mark", lambda r: marks[r.case.record])

@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 import time
 from collections import Counter
-from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from statistics import median
 from typing import Any
 
+import side_by_side
 from alfred_judge import DATA
 from inputs import records
 
+from hvr.engines.registry import EngineChoice
 from hvr.judging.course import Course
 from hvr.judging.symbolic import judge
 from hvr.pddl import GroundAction, Task, parse_domain, parse_problem, read_plan
@@ -23,7 +24,9 @@ from hvr.validation.sequences import action_of
 PDDL = DATA.parent.parent / "pddl"
 
 
-def planbench(folder: Path | None, limit: int | None, jobs: int = 1, *, repair: bool = True) -> int:
+def planbench(
+    folder: Path | None, limit: int | None, engine: EngineChoice, *, repair: bool = True
+) -> int:
     """Judge the plans of PlanBench: the first wrong step, its repair, and what is superfluous.
 
     Without repairs only the first wrong step is looked for, which is a matter of a minute.
@@ -35,11 +38,7 @@ def planbench(folder: Path | None, limit: int | None, jobs: int = 1, *, repair: 
     if limit is not None and limit < len(rows):
         rows = [rows[i * len(rows) // limit] for i in range(limit)]
     work = [(root, row, repair) for row in rows]
-    if jobs > 1:
-        with ProcessPoolExecutor(jobs) as pool:
-            results = list(pool.map(_planbench_row, work, chunksize=4))
-    else:
-        results = list(map(_planbench_row, work))
+    results = list(side_by_side.results(_planbench_row, work, engine, chunk=4))
     families = sorted({family for family, _, _ in results})
     counts = {family: Counter[str]() for family in families}
     for family, found, _ in results:

@@ -136,17 +136,20 @@ def paraphrased(verifier: Verifier, examples: Iterable[Example]) -> int:
                 rows.append((group, False, plan))
         for name, right, plan in rows:
             verdict = judge(verifier, plan, text)
-            reasonless += not (verdict.accepted or verdict.findings)
+            reasonless += not (verdict.accepted or verdict.findings or verdict.unknown)
+            judged = not verdict.unknown
             for where in {name, "all with steps" if plan.steps else "all without steps"}:
                 counts[where]["right" if right else "wrong"] += 1
-                counts[where]["false alarms"] += right and not verdict.accepted
+                counts[where]["no verdict"] += not judged
+                counts[where]["false alarms"] += right and judged and not verdict.accepted
                 counts[where]["misses"] += verdict.accepted and not right
     for name, row in counts.items():
         alarms, misses = (
             f"{row[what]} of {row[of]} ({row[what] / max(row[of], 1):.1%})"
             for what, of in (("false alarms", "right"), ("misses", "wrong"))
         )
-        print(f"{name}: false alarms {alarms}, misses {misses}")
+        unjudged = f", no verdict {row['no verdict']}" if row["no verdict"] else ""
+        print(f"{name}: false alarms {alarms}, misses {misses}{unjudged}")
     print(f"threshold {verifier.thresholds.graph:.2f}; refused without a reason: {reasonless}")
     return 0
 

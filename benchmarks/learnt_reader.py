@@ -26,7 +26,7 @@ from typing import TypeGuard
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from alfred_goals import goal_of
+from alfred_goals import goal_of, kitchen_ontology
 from alfred_judge import DATA as STARTS
 from alfred_judge import TASK_TYPES, Wanted
 from conditions import conditions
@@ -195,7 +195,7 @@ def _is_read(outcome: Outcome) -> TypeGuard[tuple[Goal]]:
 def _judged(outcome: Outcome, wanted: Wanted, ends: EndStates) -> Result:
     if isinstance(outcome, HvrError):
         return Result(said=str(outcome))
-    text = goal_of(wanted)
+    text = goal_of(wanted, kitchen_ontology())
     strict = [ends.entails(goal, Goal((Stage(text),))) for goal in outcome]
     for mark, state in _OTHER_WAYS.items():
         text = text.replace(mark, state)

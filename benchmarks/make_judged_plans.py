@@ -1,7 +1,8 @@
 """Plans with known errors, for benchmarks/judge.py.
 
     python benchmarks/make_judged_plans.py --out FILE [--alfred FILE] [--pddl FOLDER] [--limit N]
-                                           [--part test|fit] [--seeds N] [--jobs N]
+                                           [--part test|fit] [--seeds N]
+                                           [--jobs N] [--engine NAME] [--address A]
 
 From ALFRED's demonstrations, as plans of hvr's skills, and from valid plans of the PDDL corpus.
 Each is reduced until nothing can be left out, then gets 0 to 4 errors (a quarter of the plans none)
@@ -17,17 +18,17 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from alfred_goals import goal_of
+from alfred_goals import goal_of, kitchen_ontology
 from alfred_judge import DATA, Wanted, read
 from conditions import conditions
 from inputs import measured, records
+from side_by_side import add_options, chosen, results
 
 from hvr.errors import HvrError
 from hvr.pddl import Task, parse_domain, parse_plan, parse_problem
@@ -46,7 +47,11 @@ _SEEDS = 17
 def from_alfred(record: Mapping[str, Any], seeds: int) -> list[Case]:
     """Return the cases of one demonstration."""
     wanted = Wanted.of(record)
-    shown = read_demonstration(record, goal_of(wanted)) if wanted is not None else None
+    shown = (
+        read_demonstration(record, goal_of(wanted, kitchen_ontology()))
+        if wanted is not None
+        else None
+    )
     if shown is None:
         return []
     case = Case(
@@ -117,14 +122,14 @@ def main() -> int:
     parser.add_argument("--part", choices=("test", "fit"), default="test")
     parser.add_argument("--limit", type=int, help="demonstrations, and plans of the PDDL corpus")
     parser.add_argument("--seeds", type=int, default=3, help="plans made of each (default: 3)")
-    parser.add_argument("--jobs", type=int, default=2)
+    add_options(parser, jobs=2)
     args = parser.parse_args()
     print(conditions())
     if not any(path.exists() for path in (args.alfred, args.pddl)):
         parser.error(f"there is nothing at {args.alfred}, nor at {args.pddl}")
     started = time.perf_counter()
-    with ProcessPoolExecutor(args.jobs) as pool:
-        made = [case for cases in pool.map(_made, _jobs(args), chunksize=2) for case in cases]
+    found = results(_made, list(_jobs(args)), chosen(args), chunk=2)
+    made = [case for cases in found for case in cases]
     write_cases(args.out, made)
     steps = sum(len(case.plan) for case in made)
     relabelled = sum(

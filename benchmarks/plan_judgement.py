@@ -6,21 +6,23 @@
 
 Everything is learnt from true plans and drafts simulated of them; the real drafts are measured on.
 
-verdicts      ROC-AUC, expected calibration error (ten bins; and what a judge would have that is
-              calibrated perfectly, for so few drafts), flagged steps
+verdicts      ROC-AUC; expected calibration error in ten bins, beside its mean for a judge that is
+              calibrated perfectly on so many drafts, the share of such judges whose error is no
+              smaller, and an estimate without that bias; flagged steps
 corrections   node F1, link F1, accuracy of nodes, of nodes and links, in per cent, beside the draft
               and 40 lines of nearest plans and edit distance; requests whose plan is new apart
 curve         the same by the number of plans to learn from, with a paired bootstrap
-ablation      without each feature in turn
+ablation      without each feature in turn, and without the texts of steps
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 
@@ -39,20 +41,24 @@ from hvr.tools.tool_plan import ToolPlan
 from hvr.verifier.config import VerifierConfig
 from hvr.verifier.judgement.corrector import correct, rewritten
 from hvr.verifier.judgement.edits import difference
-from hvr.verifier.judgement.fit import fit_judge, simulated, weights_of
+from hvr.verifier.judgement.fit import fit_judge, judge_of, simulated, weights_of
 from hvr.verifier.judgement.judge import ChangeRule, Judge
+from hvr.verifier.judgement.opinion import PlanOpinion
 from hvr.verifier.judgement.past_plans import PastPlans
 from hvr.verifier.judgement.planner_errors import PlannerErrors
 from hvr.verifier.judgement.posterior import FEATURES, probabilities
-from hvr.verifier.judgement.reading import DraftReader
+from hvr.verifier.judgement.reading import DraftReader, ReadDraft
 from hvr.verifier.network.auc import roc_auc
 from hvr.verifier.network.progress import no_progress
 from hvr.verifier.tool_embeddings import ToolEmbeddings
 from hvr.verifier.verdict import Verdict
 from hvr.verifier.verifier import make_encoder
+from hvr.verifier.wrong_plans import WrongPlans
 
 SIZES = (10, 50, 200, 600)
 BINS = 10
+HARD = ("other request, near", "tail missing", "order")
+"""Kinds of wrong plans that are hard to tell from true ones, for the ablation."""
 EDIT_COST = 3.0
 """Nats for an edit in the short baseline; 2 to 4 do alike on training plans left out."""
 
@@ -106,8 +112,8 @@ def measure(data: ToolSet, args: argparse.Namespace) -> None:
 
 def verdicts(judges: Sequence[Judge], data: ToolSet, svg: Path | None) -> None:
     """AUC, calibration and flags of each seed."""
-    print(f"\n{'verdicts':12}{'AUC':>8}{'ECE':>8}{'ideal':>8}{'mean':>8}{'right':>8}{'precision':>11}"
-          f"{'recall':>8}{'unknown':>9}")  # fmt: skip
+    print(f"\n{'verdicts':12}{'AUC':>8}{'ECE':>8}{'ideal':>8}{'worse':>8}{'unbiased':>10}"
+          f"{'mean':>8}{'right':>8}{'precision':>11}{'recall':>8}{'unknown':>9}")  # fmt: skip
     for seed, judge in enumerate(judges):
         said = judge.judge([d for d, _ in data.pairs])
         scores = np.array([v.score for v in said])
@@ -115,8 +121,11 @@ def verdicts(judges: Sequence[Judge], data: ToolSet, svg: Path | None) -> None:
         precision, recall = flags(said, data)
         unknown = sum(bool(v.unknown) for v in said)
         auc, error = roc_auc(scores, right.astype(int)), calibration_error(scores, right)
-        print(f"seed {seed:<7}{auc:8.3f}{error:8.3f}{ideal_error(scores):8.3f}{scores.mean():8.2f}"
-              f"{right.mean():8.2f}{precision:11.2f}{recall:8.2f}{unknown:9}")  # fmt: skip
+        ideal = ideal_errors(scores)
+        print(f"seed {seed:<7}{auc:8.3f}{error:8.3f}{ideal.mean():8.3f}"
+              f"{(ideal >= error).mean():8.2f}{unbiased_error(scores, right):10.3f}"
+              f"{scores.mean():8.2f}{right.mean():8.2f}{precision:11.2f}{recall:8.2f}"
+              f"{unknown:9}")  # fmt: skip
         if svg is not None and not seed:
             svg.write_text(reliability(scores, right), encoding="utf-8")
 
@@ -133,11 +142,27 @@ def calibration_error(scores: np.ndarray, right: np.ndarray) -> float:
     return float(sum(abs(scores[m].mean() - right[m].mean()) * m.mean() for m in parts))
 
 
-def ideal_error(scores: np.ndarray, draws: int = 500) -> float:
-    """Return the mean error of a judge whose scores are exactly the probabilities."""
+def ideal_errors(scores: np.ndarray, draws: int = 1000) -> np.ndarray:
+    """Return errors that a judge would have whose scores are exactly the probabilities."""
     rng = np.random.default_rng(0)
-    drawn = [calibration_error(scores, rng.random(len(scores)) < scores) for _ in range(draws)]
-    return float(np.mean(drawn))
+    drawn = (rng.random(len(scores)) < scores for _ in range(draws))
+    return np.array([calibration_error(scores, right) for right in drawn])
+
+
+def unbiased_error(scores: np.ndarray, right: np.ndarray) -> float:
+    """Return the root of the calibration error in squares, less what chance adds to it.
+
+    It is 0 on average for a perfect judge, unlike `calibration_error` (Kumar, Liang and Ma,
+    "Verified Uncertainty Calibration", 2019); bins are the same.
+    """
+    of = bins(scores)
+    total = 0.0
+    for inside in (of == k for k in range(BINS)):
+        count, share = int(inside.sum()), right[inside].mean() if inside.any() else 0.0
+        if count > 1:
+            chance = share * (1 - share) / (count - 1)
+            total += count * ((scores[inside].mean() - share) ** 2 - chance)
+    return math.sqrt(max(total / len(scores), 0.0))
 
 
 def flags(said: Sequence[Verdict], data: ToolSet) -> tuple[float, float]:
@@ -217,43 +242,95 @@ def gained(values: np.ndarray, base: np.ndarray, draws: int = 2000) -> str:
 
 
 def curve(embeddings: ToolEmbeddings, data: ToolSet, seeds: int, sizes: Sequence[int]) -> None:
-    """Corrections by the number of plans to learn from; another sample for each seed."""
-    drafts = [d for d, _ in data.pairs]
-    base = scored(drafts, data)
-    none = np.zeros(len(drafts), bool)
+    """Corrections by the number of plans to learn from; another sample for each seed.
+
+    Drafts for plans of the sample are left out, so that one split can serve for both.
+    """
     print("\nlearning curve; gains in node F1, accuracy of nodes, with 95 % intervals")
-    row("draft", base, base, none)
     for size in (s for s in sizes if s < len(data.train)):
         for seed in range(seeds):
             some = Random(f"curve {seed}").sample(list(data.train), size)
+            known = {(p.id, p.request) for p in some}
+            apart = replace(data, drafts=[d for d in data.drafts if (d.id, d.request) not in known])
+            base = scored(apart.drafts, apart)
             judge = fit_judge(embeddings, some, seed=seed)
-            made = scored([c.plan for c in correct(judge, drafts)], data)
-            row(f"{size} plans, seed {seed}", made, base, none)
+            made = scored([c.plan for c in correct(judge, apart.drafts)], apart)
+            none = np.zeros(len(base), bool)
+            row(f"{size} plans, seed {seed}: {len(base)} drafts", base, base, none)
+            row("", made, base, none)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the ablation needs of a plan, whatever the weights.
+
+    Args:
+        read: the plan.
+        opinion: its candidates and their features.
+        order: log-odds that the order of its steps adds.
+        same: probability that its steps are those of the request.
+    """
+
+    read: ReadDraft
+    opinion: PlanOpinion
+    order: float
+    same: float
 
 
 def ablation(embeddings: ToolEmbeddings, data: ToolSet) -> None:
     """Without each feature in turn: AUC, and the best plans whatever the rule.
 
-    Drafts are simulated once; of the real drafts the features are computed once.
+    Drafts are simulated once; of the plans that are judged the features are computed once.
     """
     usable = [p for p in data.train if p.tools and all(map(embeddings.known, p.tools))]
     numbers = [tuple(map(embeddings.tools.index, p.tools)) for p in usable]
     past = PastPlans(embeddings, [p.request for p in usable], numbers)
     trials = simulated(past, PlannerErrors(), 0, no_progress)
-    every = Judge(past, weights_of(trials, np.ones(len(FEATURES))))
-    reader = DraftReader(embeddings)
-    read = [reader.read(d) for d, _ in data.pairs]
-    opinions = [o for o in map(every.opinion, read) if o is not None]
-    right = np.array([d.tools == t.tools for d, t in data.pairs], int)
-    print(f"\n{'without':20}{'AUC':>8}{'n-F1':>8}{'l-F1':>8}{'acc n':>8}{'acc nl':>8}")
-    for name in ("nothing", *FEATURES):
+    judge = judge_of(past, usable, trials)
+    wrong = [WrongPlans(embeddings, data.held, 1000).of(p, HARD) for p in data.held]
+    judged = {"true": asked(judge, data.held)}
+    judged |= {k: asked(judge, [m[k] for m in wrong if k in m]) for k in HARD}
+    judged["drafts"] = asked(judge, [d for d, _ in data.pairs])
+    right = [int(d.tools == t.tools) for d, t in data.pairs]
+    print(f"\n{'without':22}{'AUC':>8}{'n-F1':>8}{'l-F1':>8}{'acc n':>8}{'acc nl':>8}"
+          + "".join(f"{k:>22}" for k in HARD))  # fmt: skip
+    for name in ("nothing", *FEATURES, "order of steps", "words of steps"):
         weights = weights_of(trials, np.array([float(f != name) for f in FEATURES]))
-        said = [replace(o, shares=probabilities(o.features @ weights)) for o in opinions]
-        auc = roc_auc([float(o.shares[0]) for o in said], right)
-        kept = [o.among(r.allows) for o, r in zip(said, read, strict=True)]
-        plans = [rewritten(every, r, o.plans[o.best]) for o, r in zip(kept, read, strict=True)]
-        made = scored(plans, data).mean(0)
-        print(f"{name:20}{auc:8.3f}" + "".join(f"{100 * v:8.1f}" for v in made), flush=True)
+        found: dict[str, list[float]] = {}
+        for group, plans in judged.items():
+            found[group] = [
+                judge.calibrated(weighed(a, weights), a.order * (name != "order of steps"))
+                * (a.same if name != "words of steps" else 1)
+                for a in plans
+            ]
+        opinions = [weighed(a, weights).among(a.read.allows) for a in judged["drafts"]]
+        best = [
+            rewritten(judge, a.read, o.plans[o.best])
+            for a, o in zip(judged["drafts"], opinions, strict=True)
+        ]
+        made = scored(best, data).mean(0)
+        cells = "".join(f"{100 * v:8.1f}" for v in made)
+        for kind in HARD:
+            scores = [*found["true"], *found[kind]]
+            auc = roc_auc(scores, [1] * len(found["true"]) + [0] * len(found[kind]))
+            cells += f"{auc:22.3f}"
+        print(f"{name:22}{roc_auc(found['drafts'], right):8.3f}{cells}", flush=True)
+
+
+def asked(judge: Judge, plans: Sequence[ToolPlan]) -> list[Asked]:
+    """Return what the ablation needs of plans."""
+    found = []
+    for read in map(DraftReader(judge.embeddings).read, plans):
+        opinion, texts = judge.opinion(read), judge.said(read)
+        assert opinion is not None
+        order = judge.texts.order(texts) if texts else 0.0
+        found.append(Asked(read, opinion, order, judge.texts.same_request(texts) if texts else 1.0))
+    return found
+
+
+def weighed(plan: Asked, weights: np.ndarray) -> PlanOpinion:
+    """Return the opinion of a plan with other weights."""
+    return replace(plan.opinion, shares=probabilities(plan.opinion.features @ weights))
 
 
 def reliability(scores: np.ndarray, right: np.ndarray) -> str:

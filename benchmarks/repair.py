@@ -15,13 +15,15 @@ import random
 import sys
 import time
 from collections import Counter, defaultdict
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from conditions import conditions
 from inputs import measured, records
+from side_by_side import add_options, results
+from side_by_side import chosen as engine_of
 
 from hvr.errors import HvrError
 from hvr.pddl import parse_domain, parse_problem, read_plan
@@ -64,7 +66,7 @@ def chosen(case: dict[str, Any], timed: bool) -> bool:
     return case["set"] == "planbench" or (case["set"] == "ipc" and case["mutation"] in MUTATIONS)
 
 
-def advise(root: Path, case: dict[str, Any], seconds: float, timed: bool) -> Row | None:
+def advise(case: dict[str, Any], root: Path, seconds: float, timed: bool) -> Row | None:
     """Look for advice about one case; None when the case cannot be used."""
     find = find_advice if timed else find_repair
     group = f"{case['set']} {case['mutation'] or ''} {case['val_class']}"
@@ -97,7 +99,7 @@ def main() -> int:
     parser.add_argument("--sample", type=int, default=100, help="cases of each set (0: all)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=5.0, help="time limit for each")
-    parser.add_argument("--jobs", type=int, default=1)
+    add_options(parser)
     parser.add_argument("--timed", action="store_true", help="plans with durative actions")
     parser.add_argument("--verbose", action="store_true", help="print each case")
     args = parser.parse_args()
@@ -113,18 +115,15 @@ def main() -> int:
         picked += random.Random(args.seed).sample(found, size)
 
     print(conditions(args.seed))
-    count = len(picked)
-    roots, limits = [args.manifest.parent] * count, [args.seconds] * count
-    timed = [args.timed] * count
-    with ProcessPoolExecutor(args.jobs) as pool:
-        rows = []
-        for row in pool.map(advise, roots, picked, limits, timed):
-            if row is None:
-                continue
-            rows.append(row)
-            if args.verbose:
-                print(f"{row.name}: {row.length} {row.completes} {row.seconds:.2f} s {row.note}",
-                      flush=True)  # fmt: skip
+    look = partial(advise, root=args.manifest.parent, seconds=args.seconds, timed=args.timed)
+    rows = []
+    for row in results(look, picked, engine_of(args)):
+        if row is None:
+            continue
+        rows.append(row)
+        if args.verbose:
+            print(f"{row.name}: {row.length} {row.completes} {row.seconds:.2f} s {row.note}",
+                  flush=True)  # fmt: skip
     report(rows)
     return 0
 

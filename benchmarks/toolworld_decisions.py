@@ -2,15 +2,16 @@
 than MiniLM.
 
     python benchmarks/toolworld_decisions.py [--data DIR] [--folds N] [--encoder NAME] [--seed N]
-        [--no-services] [--test-base FILE --test-missing-function FILE
+        [--no-services] [--part development|kept] [--test-base FILE --test-missing-function FILE
         --test-missing-parameter FILE --test-irrelevance FILE]
 
 Turns of the development half of BFCL's multi-turn dialogues (base, missing function, missing
 parameter) and its irrelevance requests. Right is: call, where correct calls are recorded; find,
 where a function is withheld that the turn needs; ask, where a parameter is missing; answer, where
 none of the functions offered is of use. Judged by cross-validation: the dialogues of one number
-(all three variants) stay together. With `--test-…` all of the development half is learnt from and
-other files of the same format are judged.
+(all three variants) stay together. With `--part kept` all of the development half is learnt from,
+and the dialogues and requests of the package bfcl-eval that are not in it are judged: for a report,
+once, not to choose anything by. With `--test-…` other files of the shared data's format are judged.
 
 What a decision sees: the user's words of this and earlier turns, the tools at hand, those outside
 (the other tools of BFCL's eight classes; of which class, unless `--no-services`), and whether the
@@ -23,8 +24,9 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +36,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from conditions import conditions
 from toolworlds import DATA, read_rows
 
-from hvr.errors import HvrError
+from hvr.errors import DataFileError, HvrError
+from hvr.extras import load_apart
 from hvr.navigation.decision import NextMove
 from hvr.navigation.turns.judge import TurnDecision, TurnJudge
 from hvr.navigation.turns.turn import MOVES, JudgedTurn, OfferedTool, Turn
@@ -48,6 +51,16 @@ VARIANTS = {
 }
 """Variants of dialogues: their file, and what is right in a turn without calls."""
 
+PACKAGE = {
+    "base": "BFCL_v4_multi_turn_base.json",
+    "missing-function": "BFCL_v4_multi_turn_miss_func.json",
+    "missing-parameter": "BFCL_v4_multi_turn_miss_param.json",
+    "irrelevance": "BFCL_v4_irrelevance.json",
+}
+"""The package's files."""
+
+_CALLED = re.compile(r"\s*(?:\w+\.)?(\w+)\(")
+
 
 def main() -> None:
     """Judge all turns, and print the table."""
@@ -59,10 +72,15 @@ def main() -> None:
                        folder / "irrelevance.jsonl.gz")  # fmt: skip
     encode = TextVectors(options.encoder).encode
     tested = {v: getattr(options, f"test_{v.replace('-', '_')}") for v in VARIANTS}
-    if any(tested.values()) or options.test_irrelevance:
+    if options.part == "kept":
+        judge = TurnJudge(turns, encode, options.seed)
+        test = _kept(tools, {one.dialogue for one in turns})
+        decided = _judged(judge, test)
+        print(f"learnt from {len(turns)} turns of the development half; the kept half judged")
+    elif any(tested.values()) or options.test_irrelevance:
         test = _all_turns(tools, {v: f for v, f in tested.items() if f}, options.test_irrelevance)
         judge = TurnJudge(turns, encode, options.seed)
-        decided = [(one, judge.decide(one.turn)) for one in test]
+        decided = _judged(judge, test)
         print(f"learnt from {len(turns)} turns of the development half; others judged")
     else:
         decided = _cross_validated(turns, encode, options)
@@ -79,8 +97,12 @@ def _cross_validated(
     decided = []
     for part in range(options.folds):
         judge = TurnJudge([t for t in turns if fold[t.dialogue] != part], encode, options.seed)
-        decided += [(t, judge.decide(t.turn)) for t in turns if fold[t.dialogue] == part]
+        decided += _judged(judge, [t for t in turns if fold[t.dialogue] == part])
     return decided
+
+
+def _judged(judge: TurnJudge, turns: Sequence[JudgedTurn]) -> list[tuple[JudgedTurn, TurnDecision]]:
+    return list(zip(turns, judge.decide_all([one.turn for one in turns]), strict=True))
 
 
 def _print(decided: Sequence[tuple[JudgedTurn, TurnDecision]]) -> None:
@@ -116,6 +138,54 @@ def _tools(file: Path, *, services: bool) -> dict[str, tuple[str, OfferedTool]]:
     return found
 
 
+def _kept(
+    tools: Mapping[str, tuple[str, OfferedTool]], learnt: Collection[str]
+) -> list[JudgedTurn]:
+    """Return the turns of the package's dialogues and requests that were not learnt from."""
+    package: Any = load_apart("bfcl_eval")
+    data = Path(package.__file__).parent / "data"
+    turns: list[JudgedTurn] = []
+    for variant, name in PACKAGE.items():
+        for row in package_rows(data, name):
+            number = row["id"] if variant == "irrelevance" else row["id"].rpartition("_")[2]
+            if number in learnt:
+                continue
+            turns += (
+                [_irrelevant(row, tools)] if variant == "irrelevance"
+                else _dialogue(row, tools, VARIANTS[variant][1])
+            )  # fmt: skip
+    return turns
+
+
+def package_rows(data: Path, name: str) -> list[dict[str, Any]]:
+    """Return the records of one of the package's files, in the form of the shared data."""
+    answers = data / "possible_answer" / name
+    truth = (
+        {row["id"]: row["ground_truth"] for row in read_rows(answers)} if answers.exists() else {}
+    )
+    rows = []
+    for row in read_rows(data / name):
+        said = [[message["content"] for message in turn] for turn in row["question"]]
+        if row["id"] not in truth:
+            rows.append({"id": row["id"], "user": said[0], "functions": row["function"]})
+            continue
+        calls = [[{"api": _called(text)} for text in turn] for turn in truth[row["id"]]]
+        rows.append({
+            "id": row["id"], "classes": row["involved_classes"],
+            "excluded_function": row.get("excluded_function"),
+            "missed_function": row.get("missed_function"),
+            "turns": [{"user": u, "calls": c} for u, c in zip(said, calls, strict=True)],
+        })  # fmt: skip
+    return rows
+
+
+def _called(text: str) -> str:
+    found = _CALLED.match(text)
+    if found is None:
+        raise DataFileError(f"BFCL's answer {text!r} is no call")
+    return found.group(1)
+
+
 def _all_turns(
     tools: Mapping[str, tuple[str, OfferedTool]],
     files: Mapping[str, Path],
@@ -125,12 +195,14 @@ def _all_turns(
     for variant, file in files.items():
         for row in read_rows(file):
             turns += _dialogue(row, tools, VARIANTS[variant][1])
-    every = tuple(tool for _, tool in tools.values())
-    for row in read_rows(irrelevance) if irrelevance else ():
-        offered = tuple(OfferedTool(read_tool(f, row["id"])) for f in row["functions"])
-        turn = Turn(" ".join(row["user"]), offered, every)
-        turns.append(JudgedTurn(turn, NextMove.ANSWER, dialogue=row["id"]))
+    turns += [_irrelevant(row, tools) for row in (read_rows(irrelevance) if irrelevance else ())]
     return turns
+
+
+def _irrelevant(row: Mapping[str, Any], tools: Mapping[str, tuple[str, OfferedTool]]) -> JudgedTurn:
+    offered = tuple(OfferedTool(read_tool(f, row["id"])) for f in row["functions"])
+    turn = Turn(" ".join(row["user"]), offered, tuple(tool for _, tool in tools.values()))
+    return JudgedTurn(turn, NextMove.ANSWER, dialogue=row["id"])
 
 
 def _dialogue(
@@ -166,6 +238,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--encoder", default="minilm")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--no-services", action="store_true")
+    parser.add_argument("--part", choices=("development", "kept"), default="development")
     for variant in (*VARIANTS, "irrelevance"):
         parser.add_argument(f"--test-{variant}", type=Path)
     return parser.parse_args()

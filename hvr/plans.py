@@ -11,6 +11,7 @@ from hvr.errors import ImpossibleGoalError
 from hvr.pddl import Domain, Problem, Task
 from hvr.pddl.model import GroundAction
 from hvr.retrieval.relevance import Relevant
+from hvr.values import Value
 from hvr.world_file import load_world
 
 if TYPE_CHECKING:
@@ -24,8 +25,7 @@ if TYPE_CHECKING:
     from hvr.search.planners import Planner
 
 
-@dataclass(frozen=True)
-class MacroAction:
+class MacroAction(Value):
     """A subtask in words, with conditions on the world before and after it.
 
     Args:
@@ -47,8 +47,7 @@ class MacroAction:
         }
 
 
-@dataclass(frozen=True)
-class AABlock:
+class AABlock(Value):
     """The atomic actions that carry out one macro action."""
 
     macro: MacroAction
@@ -62,8 +61,7 @@ class AABlock:
         }
 
 
-@dataclass(frozen=True)
-class Plan:
+class Plan(Value):
     """A plan as macro actions with their blocks.
 
     Args:
@@ -113,8 +111,7 @@ class Plan:
         }
 
 
-@dataclass(frozen=True)
-class Planned:
+class Planned(Value):
     """A plan with the problem that it solves.
 
     Args:
@@ -132,8 +129,7 @@ class Planned:
     planner_calls: int
 
 
-@dataclass(frozen=True)
-class Rungs:
+class Rungs(Value):
     """The rungs of recovery that suit a policy; see `hvr.execution.recovery`.
 
     Args:
@@ -177,8 +173,7 @@ class Understanding(Generic[Wanted]):
     judged_only: bool = False
 
 
-@dataclass(frozen=True)
-class Judgement:
+class Judgement(Value):
     """Whether what was asked for was done.
 
     Args:

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
+from hvr.values import Value
+
 
 @dataclass(frozen=True)
 class SceneObject:
@@ -40,8 +42,7 @@ class SceneObject:
     distance: float = 0.0
 
 
-@dataclass(frozen=True)
-class SceneGraph:
+class SceneGraph(Value):
     """All objects of a scene at one moment.
 
     Args:

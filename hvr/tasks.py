@@ -8,7 +8,6 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from hvr.errors import DataFileError, PddlError, UsageError
 from hvr.files import data_path
 from hvr.pddl import GroundAction, TypedName, parse_constraint, parse_formula, parse_plan
 from hvr.texts import read_toml
+from hvr.values import Value
 from hvr.world_file import DEFAULT_WORLD, load_world, shipped_worlds, world_of_scene
 
 _LAST_OF_PAPER = 12
@@ -24,8 +24,7 @@ _ENDING = ".toml"
 _NAME = re.compile(r"\b([a-z]+)-\d+\b")
 
 
-@dataclass(frozen=True)
-class GroundTruth:
+class GroundTruth(Value):
     """A minimal plan for one scene.
 
     Args:
@@ -46,8 +45,7 @@ class GroundTruth:
         return tuple(action for block in self.blocks for action in block)
 
 
-@dataclass(frozen=True)
-class Optimum:
+class Optimum(Value):
     """The length of a shortest plan in a scene.
 
     Args:
@@ -64,8 +62,7 @@ class Optimum:
         return self.bound == self.steps
 
 
-@dataclass(frozen=True)
-class PaperTask:
+class PaperTask(Value):
     """A task.
 
     Args:

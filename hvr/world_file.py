@@ -16,7 +16,7 @@ from hvr.knowledge.ontology import Ontology, ontology_of
 from hvr.pddl import Domain, parse_domain
 from hvr.pddl.diagnostics import nearest
 from hvr.texts import read_toml
-from hvr.values import cached_property
+from hvr.values import Value, cached_property
 
 FILE = "world.toml"
 DEFAULT_WORLD = "kitchen"
@@ -40,8 +40,7 @@ _KEYS = {
 }
 
 
-@dataclass(frozen=True)
-class Agent:
+class Agent(Value):
     """A kind of robot: it has a domain of its own over the same objects, types and facts.
 
     Args:
@@ -63,8 +62,7 @@ class Agent:
         return _domain(self.path)
 
 
-@dataclass(frozen=True)
-class WorldTask:
+class WorldTask(Value):
     """A task of a world.
 
     Args:

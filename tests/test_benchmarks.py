@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 from pathlib import Path
 
 import pytest
@@ -64,3 +65,34 @@ def test_a_measurement_ends_with_its_own_exit_code() -> None:
     assert (measured(lambda: 1), measured(lambda: None)) == (1, 0)
     assert measured(lambda: len(tasks_of("T99"))) == 2
     assert tasks_of("T1, T13-T14") == ("T1", "T13", "T14")
+
+
+def test_dialogues_of_the_package_come_in_the_form_of_the_shared_data(tmp_path: Path) -> None:
+    pytest.importorskip("numpy")
+    from benchmarks.toolworld_decisions import package_rows
+
+    (tmp_path / "possible_answer").mkdir()
+    asked = {"id": "d_1", "involved_classes": ["Files"], "excluded_function": ["mv"],
+             "question": [[{"role": "user", "content": "Sort it."}], []]}  # fmt: skip
+    answer = {"id": "d_1", "ground_truth": [[], ["sort(file_name='a(b).txt')", "Files.ls()"]]}
+    (tmp_path / "d.json").write_text(json.dumps(asked) + "\n", encoding="utf-8")
+    (tmp_path / "possible_answer" / "d.json").write_text(json.dumps(answer), encoding="utf-8")
+    (row,) = package_rows(tmp_path, "d.json")
+    assert row["classes"] == ["Files"] and row["excluded_function"] == ["mv"]
+    assert row["turns"] == [
+        {"user": ["Sort it."], "calls": []},
+        {"user": [], "calls": [{"api": "sort"}, {"api": "ls"}]},
+    ]
+    answer["ground_truth"] = [["no call"], []]
+    (tmp_path / "possible_answer" / "d.json").write_text(json.dumps(answer), encoding="utf-8")
+    with pytest.raises(DataFileError, match="no call"):
+        package_rows(tmp_path, "d.json")
+
+
+def test_requests_without_an_answer_are_irrelevant_ones(tmp_path: Path) -> None:
+    pytest.importorskip("numpy")
+    from benchmarks.toolworld_decisions import package_rows
+
+    asked = {"id": "i_1", "question": [[{"role": "user", "content": "Hi"}]], "function": [{}]}
+    (tmp_path / "i.json").write_text(json.dumps(asked), encoding="utf-8")
+    assert package_rows(tmp_path, "i.json") == [{"id": "i_1", "user": ["Hi"], "functions": [{}]}]

@@ -1,6 +1,6 @@
 """Plan the requests that the kitchen verifier is trained and tested on, and make wrong plans.
 
-    python tools/collect_kitchen_plans.py plan --output plans.jsonl [--alfred FILE] [--part K/N]
+    python tools/collect_kitchen_plans.py plan --output plans.jsonl [--alfred FILE] [--jobs N]
     python tools/collect_kitchen_plans.py miss --plans plans.jsonl --output families.jsonl
     python tools/collect_kitchen_plans.py pack --plans families.jsonl … --output FILE.jsonl.xz
 
@@ -18,6 +18,7 @@ sentence   benchmarks/sentences.txt, in the kitchens that are held out of traini
 alfred     ALFRED's demonstrations: goal by its parameters, worded by people (MIT License,
            Copyright 2019 ALFRED, https://github.com/askforalfred/alfred)
 
+`plan` and `miss` may go on in several processes or on a Ray cluster (--jobs, --engine, --address).
 Plans are found by Fast Downward; goals that cannot be met in a world are left out.
 """
 
@@ -38,9 +39,10 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "benchmarks"))
 
-from alfred_goals import goal_of
+from alfred_goals import goal_of, kitchen_ontology
 from alfred_judge import DATA, Wanted, read
 from kitchen_wordings import FOOD, said
+from side_by_side import add_options, chosen, results
 
 from hvr.envs import Kitchen
 from hvr.errors import HvrError
@@ -326,25 +328,20 @@ def sentences() -> list[str]:
     return [m[1] for m in found if m]
 
 
-def kitchens(part: int, parts: int) -> Iterator[dict[str, Any]]:
-    """The worlds of hvr's kitchens."""
+def kitchen(scene: str) -> dict[str, Any]:
+    """The world of one of hvr's kitchens."""
     tasks = [load_task(t) for t in paper_task_ids()]
-    lines = sentences()
-    for number in range(1, 31):
-        if number % parts != part:
-            continue
-        scene = f"FloorPlan{number}"
-        world = World(Kitchen(scene), KnowledgeGraph.create())
-        requests = [Request(f"{scene} {t.id}", "task", t.sentences, t.goal)
-                    for t in tasks if scene in t.scenes]  # fmt: skip
-        requests += drawn(scene, world, MADE)
-        requests += spoken(scene, world, SAID)
-        if scene in HELD_OUT:
-            own = lines[HELD_OUT.index(scene) :: len(HELD_OUT)]
-            requests += [Request(f"{scene} {t}", "sentence", (t,)) for t in own]
-        planned = plan_world(scene, world, requests, forced=False)
-        planned["entries"] += truths(scene, world)
-        yield planned
+    world = World(Kitchen(scene), KnowledgeGraph.create())
+    requests = [Request(f"{scene} {t.id}", "task", t.sentences, t.goal)
+                for t in tasks if scene in t.scenes]  # fmt: skip
+    requests += drawn(scene, world, MADE)
+    requests += spoken(scene, world, SAID)
+    if scene in HELD_OUT:
+        own = sentences()[HELD_OUT.index(scene) :: len(HELD_OUT)]
+        requests += [Request(f"{scene} {t}", "sentence", (t,)) for t in own]
+    planned = plan_world(scene, world, requests, forced=False)
+    planned["entries"] += truths(scene, world)
+    return planned
 
 
 def truths(scene: str, world: World) -> Iterator[dict[str, Any]]:
@@ -367,34 +364,34 @@ def truths(scene: str, world: World) -> Iterator[dict[str, Any]]:
             }  # fmt: skip
 
 
-def demonstrations(path: Path, limit: int, part: int, parts: int) -> Iterator[dict[str, Any]]:
-    """The worlds of ALFRED's demonstrations, each with its goal and one of another."""
-    records = list(read(path))
-    chosen = [records[i * len(records) // limit] for i in range(min(limit, len(records)))]
-    for number, record in enumerate(chosen):
-        if number % parts != part:
-            continue
-        draw = Random(str(record["id"]))
-        others = [r for r in records if r["floor_plan"] == record["floor_plan"]
-                  and r["pddl_params"] != record["pddl_params"]]  # fmt: skip
-        target = record["pddl_params"]["object_target"]
-        near = [r for r in others if r["pddl_params"]["object_target"] == target]
-        wanted = [record, *draw.sample(near, min(1, len(near))), *draw.sample(others, 1)]
-        requests = []
-        for one in wanted:
-            goal = Wanted.of(one)
-            if goal is not None:
-                texts = tuple(" ".join(a["task_desc"].split()) for a in one["annotations"])
-                requests.append(Request(f"{record['id']} {one['id']}", "alfred", texts,
-                                        goal_of(goal)))  # fmt: skip
-        try:
-            scene = scene_from_alfred(record)
-            world = World(Kitchen(scene, placement_table=False), KnowledgeGraph.create(),
-                          force_put=True)  # fmt: skip
-        except HvrError:
-            continue
-        found = plan_world(f"{record['floor_plan']} {record['id']}", world, requests, forced=True)
-        yield found
+def requests_of(record: Mapping[str, Any], records: Sequence[Mapping[str, Any]]) -> list[Request]:
+    """The goal of a demonstration, and those of one or two others in the same kitchen."""
+    draw = Random(str(record["id"]))
+    others = [r for r in records if r["floor_plan"] == record["floor_plan"]
+              and r["pddl_params"] != record["pddl_params"]]  # fmt: skip
+    target = record["pddl_params"]["object_target"]
+    near = [r for r in others if r["pddl_params"]["object_target"] == target]
+    wanted = [record, *draw.sample(near, min(1, len(near))), *draw.sample(others, 1)]
+    requests = []
+    for one in wanted:
+        goal = Wanted.of(one)
+        if goal is not None:
+            texts = tuple(" ".join(a["task_desc"].split()) for a in one["annotations"])
+            requests.append(Request(f"{record['id']} {one['id']}", "alfred", texts,
+                                    goal_of(goal, kitchen_ontology())))  # fmt: skip
+    return requests
+
+
+def demonstration(given: tuple[Mapping[str, Any], list[Request]]) -> dict[str, Any] | None:
+    """The world of one of ALFRED's demonstrations; None where it cannot be made."""
+    record, requests = given
+    try:
+        scene = scene_from_alfred(record)
+        world = World(Kitchen(scene, placement_table=False), KnowledgeGraph.create(),
+                      force_put=True)  # fmt: skip
+    except HvrError:
+        return None
+    return plan_world(f"{record['floor_plan']} {record['id']}", world, requests, forced=True)
 
 
 def with_misses(
@@ -428,7 +425,7 @@ def with_misses(
         goal = parse_formula(entry["goal"], domain, objects, file="<goal>")
         problem = world.graph.problem(domain, "task", sorted(names), goal)
         if forced:
-            problem = any_place(problem, inventory.did_not_fit)
+            problem = any_place(problem, inventory.ontology, inventory.did_not_fit)
         task = Task(domain, problem)
         plan = plans[entry["id"]]
         try:
@@ -455,24 +452,29 @@ def _action(text: str) -> GroundAction:
     return GroundAction(name, tuple(args))
 
 
-def worlds_of(path: Path, alfred: Path) -> Iterator[tuple[dict[str, Any], World, bool]]:
-    """The worlds that were planned in, made anew."""
+def planned_worlds(
+    plans: Sequence[Path], alfred: Path
+) -> Iterator[tuple[dict[str, Any], Mapping[str, Any] | None]]:
+    """The worlds that were planned in, those of demonstrations with their record."""
     records = {str(r["id"]): r for r in read(alfred)} if alfred.is_file() else {}
-    for line in path.read_text(encoding="utf-8").splitlines():
-        planned = json.loads(line)
-        scene, _, record = planned["world"].partition(" ")
-        if not record:
-            yield planned, World(Kitchen(scene), KnowledgeGraph.create()), False
-        elif record in records:
-            kitchen = Kitchen(scene_from_alfred(records[record]), placement_table=False)
-            yield planned, World(kitchen, KnowledgeGraph.create(), force_put=True), True
-
-
-def families(plans: Sequence[Path], alfred: Path) -> Iterator[dict[str, Any]]:
-    """The requests of all worlds with plans that miss them."""
     for path in plans:
-        for planned, world, forced in worlds_of(path, alfred):
-            yield from with_misses(planned["world"], planned["entries"], world, forced)
+        for line in path.read_text(encoding="utf-8").splitlines():
+            planned = json.loads(line)
+            _, _, record = planned["world"].partition(" ")
+            if not record or record in records:
+                yield planned, records.get(record)
+
+
+def family(given: tuple[dict[str, Any], Mapping[str, Any] | None]) -> list[dict[str, Any]]:
+    """The requests of a world with plans that miss them."""
+    planned, record = given
+    if record is None:
+        world = World(Kitchen(planned["world"]), KnowledgeGraph.create())
+    else:
+        kitchen = Kitchen(scene_from_alfred(record), placement_table=False)
+        world = World(kitchen, KnowledgeGraph.create(), force_put=True)
+    forced = record is not None
+    return list(with_misses(planned["world"], planned["entries"], world, forced))
 
 
 def started(paths: Sequence[Path], alfred: Path) -> Iterator[Example]:
@@ -494,14 +496,18 @@ def started(paths: Sequence[Path], alfred: Path) -> Iterator[Example]:
             yield example.started(f for n in sorted(names) for f in facts.get(n, ()))
 
 
-def worlds(options: argparse.Namespace, part: int, parts: int) -> Iterator[dict[str, Any]]:
+def worlds(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
     """The worlds that are asked for, planned."""
+    engine = chosen(options)
     if options.only != "alfred":
-        yield from kitchens(part, parts)
+        yield from results(kitchen, [f"FloorPlan{n}" for n in range(1, 31)], engine)
     if options.only == "kitchens":
         return
     if options.alfred.is_file():
-        yield from demonstrations(options.alfred, options.limit, part, parts)
+        records, limit = list(read(options.alfred)), options.limit
+        some = [records[i * len(records) // limit] for i in range(min(limit, len(records)))]
+        work = [(record, requests_of(record, records)) for record in some]
+        yield from (found for found in results(demonstration, work, engine) if found is not None)
     else:
         print(f"no demonstrations at {options.alfred}: going on without", file=sys.stderr)
 
@@ -521,9 +527,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", choices=("kitchens", "alfred"), help="of `plan`: these worlds")
     parser.add_argument("--alfred", type=Path, default=DATA, help="demonstrations, .jsonl.gz")
     parser.add_argument("--limit", type=int, default=1200, help="so many demonstrations")
-    parser.add_argument("--part", default="0/1", help="K/N: every N-th world, from K")
+    add_options(parser)
     options = parser.parse_args(arguments)
-    part, parts = map(int, options.part.split("/"))
     if options.what != "plan" and not (options.plans and all(p.is_file() for p in options.plans)):
         print("say with --plans where the files are that the command before wrote", file=sys.stderr)
         return 2
@@ -534,11 +539,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         write_examples(options.output, started(options.plans, options.alfred))
         return 0
     with options.output.open("w", encoding="utf-8") as file:
-        found = (
-            families(options.plans, options.alfred)
-            if options.what == "miss"
-            else worlds(options, part, parts)
-        )
+        if options.what == "miss":
+            todo = list(planned_worlds(options.plans, options.alfred))
+            found = (one for all_ in results(family, todo, chosen(options)) for one in all_)
+        else:
+            found = worlds(options)
         for values in found:
             file.write(json.dumps(values) + "\n")
             file.flush()

@@ -20,12 +20,16 @@ import statistics
 import sys
 import time
 from collections.abc import Iterable, Mapping
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "benchmarks"))
+
+from side_by_side import add_options, chosen
+from side_by_side import results as side_by_side
 
 from hvr.envs.kitchen import Kitchen
 from hvr.envs.naming import Names
@@ -232,7 +236,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("tasks", nargs="*", default=list(task_ids()))
     parser.add_argument("--seconds", type=float, default=600.0)
-    parser.add_argument("--jobs", type=int, default=1)
+    add_options(parser)
     parser.add_argument("--orders", action="store_true", help="derive only blocks and orders again")
     options = parser.parse_args()
     for task_id in options.tasks:
@@ -243,12 +247,10 @@ def main() -> None:
         scenes = values.get("scenes") or fitting_scenes(list(values["requires"]))
         results = []
         started = time.perf_counter()
-        with ProcessPoolExecutor(options.jobs) as pool:
-            futures = [pool.submit(prove, task_id, s, options.seconds) for s in scenes]
-            for future in futures:
-                results.append(future.result())
-                r = results[-1]
-                print(f"{task_id:6} {r.scene:12} {r.steps:3} steps  bound {r.bound:3}", flush=True)
+        search = partial(prove, task_id, seconds=options.seconds)
+        for r in side_by_side(search, scenes, chosen(options)):
+            results.append(r)
+            print(f"{task_id:6} {r.scene:12} {r.steps:3} steps  bound {r.bound:3}", flush=True)
         write(task_id, results)
         proven = sum(r.steps == r.bound for r in results)
         print(f"{task_id}: {proven} of {len(results)} proven, "

@@ -42,13 +42,26 @@ def engine_choice(args: argparse.Namespace) -> EngineChoice:
         UsageError: a name is unknown, or a setting cannot be used.
         DataFileError: pyproject.toml cannot be read.
     """
+    from hvr.cli.process import prepare_worker
     from hvr.engines.registry import EngineChoice
 
+    name, address = _named(args)
+    return EngineChoice(name, args.jobs, address, prepare_worker)
+
+
+def other_engine(args: argparse.Namespace) -> EngineChoice | None:
+    """Return which engine is meant, or None where that is this process; see `engine_choice`."""
+    name, address = _named(args)
+    if name in (None, "here") and address is None and (name == "here" or args.jobs == 1):
+        return None
+    return engine_choice(args)
+
+
+def _named(args: argparse.Namespace) -> tuple[str | None, str | None]:
     section = _section(Path.cwd())
     named = args.engine or os.environ.get("HVR_ENGINE")
     name = named or section.get("name")
-    address = args.address or (section.get("address") if name == section.get("name") else None)
-    return EngineChoice(name, args.jobs, address)
+    return name, args.address or (section.get("address") if name == section.get("name") else None)
 
 
 def _section(folder: Path) -> dict[str, str]:

@@ -42,6 +42,11 @@ def prepare() -> bool:
     return True
 
 
+def prepare_worker() -> None:
+    """Keep out of a process that works for a command what disturbs it: see `prepare`."""
+    prepare()
+
+
 def ended_by(signalled: KeyboardInterrupt | Terminated) -> int:
     """Say that a signal ended the command, and where what it did is kept; return the exit code."""
     terminated = isinstance(signalled, Terminated)

@@ -27,14 +27,19 @@ _TELL_SECONDS = 2.0
 
 
 def judge_rows(
-    name: str, options: BatchOptions, engine: EngineChoice, output: Path | None, *, quiet: bool
+    name: str,
+    options: BatchOptions,
+    engine: EngineChoice | None,
+    output: Path | None,
+    *,
+    quiet: bool,
 ) -> int:
     """Write a line of JSON for each row: its number, its id, and the verdict.
 
     Args:
         name: of the file, see `read_rows`.
         options: what to find out about each plan.
-        engine: where plans are judged.
+        engine: where plans are judged; in this process if None.
         output: a file; the rows whose lines it has already are not judged again. Standard output
             if None.
         quiet: do not say how far it has come.
@@ -91,7 +96,7 @@ def _taken_up(file: BinaryIO, outcomes: set[str], path: Path) -> int:
 def _write(
     rows: Iterator[PlanRow],
     target: BinaryIO,
-    how: tuple[BatchOptions, EngineChoice],
+    how: tuple[BatchOptions, EngineChoice | None],
     outcomes: set[str],
     progress: _Progress,
 ) -> None:
@@ -104,8 +109,7 @@ def _write(
             yield row.texts
 
     options, engine = how
-    in_this_process = engine.name in (None, "here") and engine.jobs == 1
-    for judged in stream(texts(), options, None if in_this_process else engine):
+    for judged in stream(texts(), options, engine):
         line = _line(ahead.popleft(), judged)
         outcomes.add(line["outcome"])
         target.write(json.dumps(line).encode() + b"\n")

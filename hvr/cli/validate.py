@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hvr.cli import arguments
-from hvr.cli.engine_options import add_engine_options, engine_choice
+from hvr.cli.engine_options import add_engine_options, other_engine
 from hvr.cli.settings import read_settings
 from hvr.cli.streams import use_utf8
 from hvr.errors import UsageError
@@ -21,6 +21,7 @@ from hvr.validation.reporters import FORMATS, ReportOptions, find_reporter
 from hvr.values import Value
 
 if TYPE_CHECKING:
+    from hvr.engines.registry import EngineChoice
     from hvr.validation.batch import BatchOptions, UnusableModelError
     from hvr.validation.judged import Judged
     from hvr.validation.suites import Suite
@@ -43,6 +44,7 @@ examples:
   some-planner domain.pddl problem.pddl | hvr validate domain.pddl problem.pddl - --json
   hvr validate domain.pddl problem.pddl plan.txt --watch
   hvr validate benchmarks/ --skip '*.log'
+  hvr validate benchmarks/ --engine ray --address auto
   hvr validate --serve < requests.jsonl
   hvr validate --rows plans.jsonl --output-file verdicts.jsonl --jobs 0
   hvr validate '{domain}/domain.pddl' '{domain}/{problem}.pddl' 'plans/{domain}-{problem}.*'
@@ -74,7 +76,7 @@ class _Request(Value):
     exit_zero: bool
     quiet: bool
     watch: bool
-    jobs: int
+    engine: EngineChoice | None
     rules_url: str
     options: BatchOptions
 
@@ -109,7 +111,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _value(judging, "--jobs", "N", arguments.jobs,
            "use N processes; 0: one for each processor core (default: 1)")  # fmt: skip
 
-    add_engine_options(judging, "with --rows: ")
+    add_engine_options(judging)
 
     asking = parser.add_argument_group("asking for more")
     asking.add_argument("--on-failure", choices=tuple(OnFailure), help=(
@@ -162,8 +164,6 @@ def run(args: argparse.Namespace) -> int:
         return serve(request.options)
     if args.rows is not None:
         return _judge_rows(args, request)
-    if args.engine or args.address:
-        raise UsageError("--engine and --address are for --rows; files are judged with --jobs")
     if request.watch:
         from hvr.cli.watch import watch
 
@@ -179,9 +179,8 @@ def _judge_rows(args: argparse.Namespace, request: _Request) -> int:
         )
     from hvr.cli.rows import judge_rows
 
-    args.jobs = request.jobs
-    engine = engine_choice(args)
-    return judge_rows(args.rows, request.options, engine, request.output_file, quiet=request.quiet)
+    output = request.output_file
+    return judge_rows(args.rows, request.options, request.engine, output, quiet=request.quiet)
 
 
 def _flag(group: argparse._ArgumentGroup, name: str, text: str, *short: str) -> None:
@@ -216,7 +215,7 @@ def _request(given: argparse.Namespace) -> _Request:
     output = chosen("output_file", None)
     if given.watch and "-" in given.files:
         raise UsageError("--watch cannot read a plan from standard input: name a file")
-    jobs: int = chosen("jobs", 1)
+    given.jobs = chosen("jobs", 1)
     form = _format(given, settings)
     return _Request(
         files=tuple(given.files),
@@ -228,7 +227,7 @@ def _request(given: argparse.Namespace) -> _Request:
         exit_zero=chosen("exit_zero", False),
         quiet=chosen("quiet", False),
         watch=given.watch,
-        jobs=jobs or os.cpu_count() or 1,
+        engine=other_engine(given),
         rules_url=settings.get("rules_url", ""),
         options=BatchOptions(
             tolerance=chosen("tolerance", None),
@@ -286,7 +285,7 @@ def _validate(request: _Request) -> int:
         check_plot(request.plot, suite)
     outcomes: Counter[Outcome] = Counter()
     try:
-        results = judge_suite(suite, request.options, jobs=request.jobs)
+        results = judge_suite(suite, request.options, engine=request.engine)
     except UnusableModelError as error:
         return _refused(request, error, outcomes)
     if request.plot is not None:

@@ -71,7 +71,11 @@ class Pool(Protocol):
     """What an engine must be able to do with one cell, for `drive`."""
 
     def submit(self, cell: Any) -> Any:
-        """Begin a cell; return a handle that can be hashed."""
+        """Begin a cell; return a handle that can be hashed.
+
+        Raises:
+            LostCellError: it cannot be begun.
+        """
         ...
 
     def wait(self, handles: list[Any]) -> list[Any]:
@@ -95,31 +99,53 @@ def drive(
     pool: Pool, cells: Iterable[Any], width: int, *, ordered: bool
 ) -> Iterator[DoneCell[Any]]:
     """Keep `width` cells under way in a pool until there are no more; see `Engine.run`."""
+    ahead: dict[int, DoneCell[Any]] = {}
+    given = 0
+
+    def may_begin(begun: int) -> bool:
+        return not ordered or begun - given < AHEAD * width
+
+    for done in _ended(pool, cells, width, may_begin):
+        if not ordered:
+            yield done
+            continue
+        ahead[done.number] = done
+        while given in ahead:
+            given += 1
+            yield ahead.pop(given - 1)
+
+
+def _ended(
+    pool: Pool, cells: Iterable[Any], width: int, may_begin: Callable[[int], bool]
+) -> Iterator[DoneCell[Any]]:
+    """Yield what became of cells as soon as it is known.
+
+    Args:
+        pool: does them.
+        cells: what to do.
+        width: how many are under way at a time.
+        may_begin: whether one more may be begun, by how many were.
+    """
     source = enumerate(cells)
     running: dict[Any, tuple[int, Any]] = {}
-    ahead: dict[int, DoneCell[Any]] = {}
-    begun = given = 0
+    begun = 0
     more = True
     while more or running:
-        while more and len(running) < width and (not ordered or begun - given < AHEAD * width):
+        while more and len(running) < width and may_begin(begun):
             try:
                 number, cell = next(source)
             except StopIteration:
                 more = False
                 break
-            running[pool.submit(cell)] = number, cell
             begun += 1
+            try:
+                running[pool.submit(cell)] = number, cell
+            except LostCellError as error:
+                yield DoneCell(number, None, str(error))
         for handle in pool.wait(list(running)) if running else ():
             number, cell = running.pop(handle)
             try:
                 finished = DoneCell(number, pool.value(handle, cell))
             except LostCellError as error:
                 finished = DoneCell(number, None, str(error))
-            if not ordered:
-                given += 1
-                yield finished
-                continue
-            ahead[number] = finished
-            while given in ahead:
-                given += 1
-                yield ahead.pop(given - 1)
+            yield finished

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any, TypeVar
@@ -16,6 +17,7 @@ R = TypeVar("R")
 
 _CELLS_A_PROCESSOR = 2
 """One is at work and one is on its way, so that no processor waits for the driver."""
+_KNOCK_SECONDS = 10.0
 
 
 class OnRay:
@@ -24,8 +26,8 @@ class OnRay:
     Ray begins a task again, elsewhere, whose process or machine died.
 
     Args:
-        address: of a cluster, `auto` or `ray://HOST:10001`; None starts one on this machine, or
-            uses the one of RAY_ADDRESS.
+        address: of a cluster, `auto` or `ray://HOST:10001`; None for the one of RAY_ADDRESS, else
+            one that runs on this machine, else a new one.
         width: most cells under way; None for twice the processors of the cluster at the start.
         start: called first in each process; a function of a module.
 
@@ -55,11 +57,12 @@ class OnRay:
         import logging
 
         try:
+            _knock(address)
             self._ray.init(
                 address=address, log_to_driver=False, logging_level=logging.ERROR,
                 include_dashboard=False if address is None else None, configure_logging=False,
             )  # fmt: skip
-        except (ConnectionError, ValueError, RuntimeError) as error:
+        except (OSError, ValueError, RuntimeError) as error:
             where = address or "this machine"
             first = (str(error).splitlines() or [type(error).__name__])[0]
             raise UsageError(
@@ -105,6 +108,18 @@ class OnRay:
             raise LostCellError(f"a worker process died ({first})") from error
         except errors.RayTaskError as error:
             raise error.cause if isinstance(error.cause, Exception) else error from None
+
+
+def _knock(address: str | None) -> None:
+    """Find out whether anybody is at an address: Ray itself takes minutes to give up.
+
+    Raises:
+        OSError: nobody is.
+        ValueError: it is no address.
+    """
+    host, colon, port = (address or "").removeprefix("ray://").rpartition(":")
+    if colon:
+        socket.create_connection((host.strip("[]"), int(port)), _KNOCK_SECONDS).close()
 
 
 class _Work:

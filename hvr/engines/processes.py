@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing.synchronize import Event
+from multiprocessing.connection import Connection
 from typing import Any, TypeVar
 
 from hvr.engines.contract import TRIES, DoneCell, LostCellError, drive
@@ -33,7 +33,7 @@ class Processes:
         self._start = start
         # A fresh interpreter for each worker: forking a process with threads is not safe.
         self._context = multiprocessing.get_context("spawn")
-        self._stop = self._context.Event()
+        self._alive, self._stop = self._context.Pipe(duplex=False)
         self._pool: ProcessPoolExecutor | None = None
 
     def run(
@@ -44,9 +44,10 @@ class Processes:
             yield from drive(_Work(self, function), cells, self.width, ordered=ordered)
         except BaseException:
             # What is under way may take hours, and nobody waits for it any more.
-            self._stop.set()
+            self._stop.close()
             self.close()
-            self._stop = self._context.Event()
+            self._alive.close()
+            self._alive, self._stop = self._context.Pipe(duplex=False)
             raise
 
     def close(self) -> None:
@@ -56,7 +57,11 @@ class Processes:
         self._pool = None
 
     def submit(self, function: Callable[[Any], Any], cell: Any) -> Future[Any]:
-        """Begin a cell."""
+        """Begin a cell.
+
+        Raises:
+            LostCellError: no process can be started, or each new one dies at once.
+        """
         for _ in range(TRIES):
             self._pool = self._pool or self._new(self.width)
             try:
@@ -66,7 +71,12 @@ class Processes:
                 # A process died while nobody was looking; what it was at is noticed by its future.
                 self._pool.shutdown(wait=True)
                 self._pool = None
-        raise LostCellError("processes that do nothing die")
+            except OSError as error:
+                # What the others are at is finished; the next cell may find more room.
+                self._pool.shutdown(wait=False)
+                self._pool = None
+                raise LostCellError(f"no process can be started: {error}") from error
+        raise LostCellError("each new process dies at once (out of memory?)")
 
     def again(self, function: Callable[[Any], Any], cell: Any) -> Any:
         """Do a cell in a process of its own, after one died that may have been at it.
@@ -76,19 +86,21 @@ class Processes:
         Raises:
             LostCellError: this process died, too.
         """
-        self.close()
         for _ in range(TRIES - 1):
             with self._new(1) as alone:
                 try:
                     with starting():
                         future = alone.submit(function, cell)
+                except OSError as error:
+                    raise LostCellError(f"no process can be started: {error}") from error
+                try:
                     return future.result()
                 except BrokenProcessPool:
                     continue
         raise LostCellError("a worker process died (out of memory?)")
 
     def _new(self, width: int) -> ProcessPoolExecutor:
-        given = (self._stop, os.getpid(), self._start)
+        given = (self._alive, os.getpid(), self._start)
         return ProcessPoolExecutor(width, self._context, _begin, given)
 
 
@@ -112,15 +124,23 @@ class _Work:
             return self._engine.again(self._function, cell)
 
 
-def _begin(stop: Event, parent: int, start: Callable[[], None] | None) -> None:
-    """In a worker: leave Ctrl-C to the parent, and end when it says so or is gone."""
+def _begin(alive: Connection, parent: int, start: Callable[[], None] | None) -> None:
+    """In a worker: leave Ctrl-C to the parent, and end when it says so or is gone.
+
+    Args:
+        alive: a pipe whose other end the parent has, and closes; unlike with an event, it need not
+            wait for those that hear of it, which may be dead.
+        parent: number of its process.
+        start: called first.
+    """
     leave_interrupts_to_parent()
     if start is not None:
         start()
 
     def watch() -> None:
-        # A cell may wait minutes for a model, and a killed parent cannot say anything.
-        while not stop.wait(_WATCH_SECONDS) and os.getppid() == parent:
+        # A cell may wait minutes for a model, and a killed parent cannot say anything; where a
+        # process was forked from it, that has the other end of the pipe, too.
+        while not alive.poll(_WATCH_SECONDS) and os.getppid() == parent:
             pass
         os._exit(1)
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 from types import MappingProxyType
@@ -16,10 +15,10 @@ from typing import Any
 
 from hvr.envs.geometry import Vec
 from hvr.errors import DataFileError
+from hvr.values import Value
 
 
-@dataclass(frozen=True)
-class TypeFacts:
+class TypeFacts(Value):
     """Facts about one object type.
 
     Args:
@@ -43,8 +42,7 @@ class TypeFacts:
     pivot_height: float = 0.0
 
 
-@dataclass(frozen=True)
-class ObjectTypeFacts:
+class ObjectTypeFacts(Value):
     """All type facts.
 
     Args:

@@ -19,7 +19,7 @@ from typing import Any
 
 from hvr.envs.geometry import Box, Vec
 from hvr.errors import SceneError
-from hvr.values import cached_property
+from hvr.values import Value, cached_property
 from hvr.world_file import load_world, scene_files
 
 NO_BOX = Box(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
@@ -66,8 +66,7 @@ class ObjectSpec:
         return not ("pickupable" in self.properties or "moveable" in self.properties)
 
 
-@dataclass(frozen=True)
-class LegacyReceptacle:
+class LegacyReceptacle(Value):
     """A receptacle or appliance of the same kitchen in AI2-THOR 2.1.0 that moved since.
 
     Args:
@@ -81,8 +80,7 @@ class LegacyReceptacle:
     position: Vec
 
 
-@dataclass(frozen=True)
-class Scene:
+class Scene(Value):
     """A scene before anything happened.
 
     Args:

@@ -118,7 +118,7 @@ def _written(policy: GoalPolicy | LLMPolicy, task: PaperTask, world: World) -> P
     if not looked:
         return record
     first = AABlock(MacroAction("look behind closed doors"), tuple(looked))
-    return replace(record, plan=replace(record.plan, blocks=(first, *record.plan.blocks)))
+    return replace(record, plan=record.plan.replace(blocks=(first, *record.plan.blocks)))
 
 
 def check_models(cells: Sequence[Cell], options: CellOptions) -> None:

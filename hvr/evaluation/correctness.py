@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from heapq import heappop, heappush
 from itertools import count, islice, permutations, product
 
@@ -133,7 +132,7 @@ def rename(truth: GroundTruth, names: Names) -> GroundTruth:
         tuple(GroundAction(a.name, tuple(names.get(n, n) for n in a.args)) for a in block)
         for block in truth.blocks
     )
-    return replace(truth, blocks=blocks)
+    return truth.replace(blocks=blocks)
 
 
 def _renamed(plan: Steps, truth: GroundTruth) -> Iterator[GroundTruth]:

@@ -61,7 +61,7 @@ def first_look(scene: SceneGraph, sight: Sight = Sight.OMNISCIENT) -> Belief:
             name: replace(o, parents=(), in_reach=False)
             for name, o in scene.objects.items() if name not in names
         }  # fmt: skip
-        scene = replace(scene, objects=MappingProxyType({**scene.objects, **unseen}))
+        scene = scene.replace(objects=MappingProxyType({**scene.objects, **unseen}))
     return Belief(scene, names, MappingProxyType(dict.fromkeys(names, 0)))
 
 
@@ -146,6 +146,6 @@ def update(
             in_reach=False,  # what is not seen cannot be used from here
             distance=round(math.dist(robot, o.position), 5),
         )
-    scene = replace(observed, objects=MappingProxyType(objects))
+    scene = observed.replace(objects=MappingProxyType(objects))
     last = {**earlier.last_seen, **dict.fromkeys(seen, step)}
     return Belief(scene, seen, MappingProxyType(last))

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from hvr.envs.thor.skills import SHUFFLE
 from hvr.pddl.model import Atom, Comparison
 from hvr.scene_graph import SceneGraph
+from hvr.values import Value
 
 
-@dataclass(frozen=True)
-class Difference:
+class Difference(Value):
     """Facts in which the world differs from what the domain predicts.
 
     Args:

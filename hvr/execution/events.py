@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from hvr.execution.compare import Difference
@@ -11,10 +10,10 @@ from hvr.execution.sounds import Sound
 from hvr.pddl.model import Atom, Expression, GroundAction
 from hvr.plans import Plan
 from hvr.validation import ValidationReport
+from hvr.values import Value
 
 
-@dataclass(frozen=True)
-class Understood:
+class Understood(Value):
     """The request has become a goal.
 
     Args:
@@ -46,8 +45,7 @@ class Understood:
         }
 
 
-@dataclass(frozen=True)
-class PlanReady:
+class PlanReady(Value):
     """A plan was found and validated.
 
     Args:
@@ -79,8 +77,7 @@ class PlanReady:
         }
 
 
-@dataclass(frozen=True)
-class StepDone:
+class StepDone(Value):
     """A step was validated, executed and observed.
 
     Args:
@@ -136,8 +133,7 @@ class StepDone:
         }
 
 
-@dataclass(frozen=True)
-class Noticed:
+class Noticed(Value):
     """Deviations that no executed step shows: a step that cannot be tried, an unmet goal."""
 
     failures: tuple[Deviation, ...]
@@ -147,8 +143,7 @@ class Noticed:
         return {"event": "noticed", "failures": [f.to_json() for f in self.failures]}
 
 
-@dataclass(frozen=True)
-class Recovery:
+class Recovery(Value):
     """A rung of the ladder of recoveries was used.
 
     Args:
@@ -174,8 +169,7 @@ class Recovery:
         }
 
 
-@dataclass(frozen=True)
-class Replanning:
+class Replanning(Value):
     """The rest of the plan no longer works; a new one is made from what is seen."""
 
     reason: str
@@ -186,8 +180,7 @@ class Replanning:
         return {"event": "replanning", "attempt": self.attempt, "reason": self.reason}
 
 
-@dataclass(frozen=True)
-class Finished:
+class Finished(Value):
     """The run has ended.
 
     Args:

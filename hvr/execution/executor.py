@@ -12,7 +12,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Generic
 
 from hvr.errors import (
@@ -107,7 +107,7 @@ class Executor(Generic[Goal]):
                 break
         if finished.reached and self._broken:
             reason = " ".join(f.explanation for f in self._broken)
-            finished = replace(finished, reached=False, reason=reason)
+            finished = finished.replace(reached=False, reason=reason)
         self.listen(finished)
         return finished
 

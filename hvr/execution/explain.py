@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from hvr.execution.failures import DeviationKind
 from hvr.execution.sounds import Noise, Sound
 from hvr.execution.words import opposite, say_all
 from hvr.knowledge.wording import Wording
 from hvr.pddl.model import Expression, GroundAction
+from hvr.values import Value
 
 
-@dataclass(frozen=True)
-class UnworkedDeviation:
+class UnworkedDeviation(Value):
     """A deviation before it has been put in words.
 
     Args:
@@ -33,8 +31,7 @@ class UnworkedDeviation:
     since: int | None = None
 
 
-@dataclass(frozen=True)
-class Explanation:
+class Explanation(Value):
     """Puts findings of one step in words.
 
     Args:

@@ -6,11 +6,11 @@ They know nothing of how they were found (`detection`) or what is done about the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from hvr.pddl.model import Expression, GroundAction, Not, Trajectory
+from hvr.values import Value
 
 
 class DeviationKind(StrEnum):
@@ -53,8 +53,7 @@ class Side(StrEnum):
     """A postcondition: what had to hold after it, its effects and what should have stayed."""
 
 
-@dataclass(frozen=True)
-class Deviation:
+class Deviation(Value):
     """One deviation of the observed outcome from the one that the domain predicts.
 
     Args:

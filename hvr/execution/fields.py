@@ -9,6 +9,7 @@ from functools import lru_cache
 from hvr.knowledge.mapping import predicate_rules
 from hvr.knowledge.ontology import Ontology, load_ontology
 from hvr.knowledge.terms import k
+from hvr.values import Value
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,8 +29,7 @@ class Fields:
     ends: Mapping[str, str]
 
 
-@dataclass(frozen=True)
-class Sorts:
+class Sorts(Value):
     """Predicates that are not simply seen.
 
     Args:

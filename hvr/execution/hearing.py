@@ -52,7 +52,7 @@ def hear(
             objects[o.name] = _set(o, "isToggled", sound.noise is Noise.TURNED_ON)
         elif sound.noise is Noise.BROKEN:
             objects[o.name] = _set(o, "isBroken", True)
-    return replace(predicted, objects=MappingProxyType(objects))
+    return predicted.replace(objects=MappingProxyType(objects))
 
 
 def _set(o: SceneObject, key: str, value: bool) -> SceneObject:

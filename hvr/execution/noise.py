@@ -116,7 +116,7 @@ def _completed(
         looks += 1
         objects |= {name: again.objects[name] for name in missed & again.objects.keys()}
         missed -= again.objects.keys()
-    return replace(first, objects=MappingProxyType(objects)), looks
+    return first.replace(objects=MappingProxyType(objects)), looks
 
 
 def _surprises(
@@ -170,7 +170,7 @@ def _with(
             objects.setdefault(name, new.get(name) or objects[name])
         elif name in objects and _value(objects[name], field) != value:
             objects[name] = _set(objects[name], field, value)
-    return replace(seen, objects=MappingProxyType(objects), held=held)
+    return seen.replace(objects=MappingProxyType(objects), held=held)
 
 
 def _corrected(seen: SceneGraph, expected: SceneGraph, refuted: Collection[_Key]) -> SceneGraph:
@@ -187,7 +187,7 @@ def _corrected(seen: SceneGraph, expected: SceneGraph, refuted: Collection[_Key]
             then = expected.objects[name]
             value = then.parents if field == "parents" else then.attributes.get(field)
             objects[name] = _set(objects[name], field, value)
-    return replace(seen, objects=MappingProxyType(objects), held=held)
+    return seen.replace(objects=MappingProxyType(objects), held=held)
 
 
 def _set(o: SceneObject, field: str, value: Any) -> SceneObject:

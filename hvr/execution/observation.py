@@ -11,6 +11,7 @@ from hvr.execution.fields import Sorts, own_sorts
 from hvr.execution.sounds import Sound
 from hvr.pddl.model import Atom, Expression
 from hvr.scene_graph import SceneGraph
+from hvr.values import Value
 
 
 class Truth(Enum):
@@ -21,8 +22,7 @@ class Truth(Enum):
     NOT_SEEN = "not seen"
 
 
-@dataclass(frozen=True)
-class Expected:
+class Expected(Value):
     """The states before and after a step, as the domain predicts them.
 
     Args:

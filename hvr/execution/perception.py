@@ -26,6 +26,7 @@ from hvr.execution.sounds import Sound, sounds
 from hvr.knowledge.ontology import Ontology, load_ontology
 from hvr.pddl.model import Atom
 from hvr.scene_graph import SceneGraph
+from hvr.values import Value
 
 Sense = Callable[[SceneGraph], SceneGraph]
 """A sensor as a function of the scene: the identity for a perfect one."""
@@ -34,8 +35,7 @@ _AROUND = (*("RotateRight",) * 4, "LookDown", *("RotateRight",) * 3, "LookUp")
 """A turn level and a turn looking down; looking down itself shows the first view of the latter."""
 
 
-@dataclass(frozen=True)
-class Senses:
+class Senses(Value):
     """The senses of the robot.
 
     Args:

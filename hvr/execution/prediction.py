@@ -56,7 +56,7 @@ def predict(
             objects[name] = replace(objects[name], parents=())
         else:
             objects[name] = _with(objects[name], atom, fields)
-    return replace(scene, objects=MappingProxyType(objects), held=held)
+    return scene.replace(objects=MappingProxyType(objects), held=held)
 
 
 def _with(o: SceneObject, atom: Atom, fields: Fields) -> SceneObject:

@@ -15,7 +15,6 @@ account of what remains.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 
 from hvr.execution.failures import Deviation, DeviationKind
 from hvr.knowledge.graph import KnowledgeGraph
@@ -25,6 +24,7 @@ from hvr.retrieval.inventory import Inventory
 from hvr.scene_graph import SceneGraph
 from hvr.search.navigation import find_navigation
 from hvr.validation import Validator
+from hvr.values import Value
 
 REPAIR_SECONDS = 2.0
 """Seconds that `satisfy` may look for steps."""
@@ -35,8 +35,7 @@ MOST_MOVED = 3
 Steps = tuple[GroundAction, ...]
 
 
-@dataclass(frozen=True)
-class Impasse:
+class Impasse(Value):
     """A point at which a plan cannot go on, and the reason.
 
     Args:

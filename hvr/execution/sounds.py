@@ -6,12 +6,12 @@ of thing, also out of sight, but not to which one of several.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from hvr.envs.thor.types import FLOOR, SILENT
 from hvr.scene_graph import SceneGraph, SceneObject
+from hvr.values import Value
 
 
 class Noise(StrEnum):
@@ -24,8 +24,7 @@ class Noise(StrEnum):
     DROPPED = "dropped"
 
 
-@dataclass(frozen=True)
-class Sound:
+class Sound(Value):
     """One sound.
 
     Args:

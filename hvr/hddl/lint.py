@@ -170,11 +170,13 @@ def _changes(effect: Effect) -> tuple[list[Atom], list[Atom]]:
 
 
 def _conjuncts(expression: Expression) -> Iterator[Expression]:
-    if isinstance(expression, And):
-        for operand in expression.operands:
-            yield from _conjuncts(operand)
-    else:
-        yield expression
+    stack = [expression]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, And):
+            stack.extend(reversed(item.operands))
+        else:
+            yield item
 
 
 def _unreached(domain: HierarchicalDomain, problem: HierarchicalProblem) -> Iterator[LintFinding]:

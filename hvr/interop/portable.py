@@ -110,7 +110,7 @@ class _Writer:
         """Rewrite a problem."""
         metric = problem.metric
         return problem.replace(
-            objects=self._names(problem.objects),
+            objects=self._names(tuple(problem.objects)),
             goal=self._formula(problem.goal),
             constraints=self._formula(problem.constraints),
             metric=metric and metric.replace(expression=_number(metric.expression)),

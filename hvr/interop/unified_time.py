@@ -9,8 +9,9 @@ from itertools import combinations
 from hvr.interop.from_plans import JudgedStep
 from hvr.pddl import TimedAction
 from hvr.pddl.numeric import Values
+from hvr.validation.calendar import TimedEvent
 from hvr.validation.report import FailureKind, OnFailure, ValidationReport
-from hvr.validation.temporal import TemporalRun, TimedEvent
+from hvr.validation.temporal import TemporalRun
 from hvr.validation.validator import Validator
 
 

@@ -8,10 +8,10 @@ from functools import lru_cache
 
 from hvr.knowledge.ontology import Ontology, load_ontology
 from hvr.knowledge.wording import Template, template_of
+from hvr.values import Value
 
 
-@dataclass(frozen=True)
-class UseName:
+class UseName(Value):
     """What a block is called in which something was used.
 
     Args:

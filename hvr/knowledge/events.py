@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
@@ -13,6 +12,7 @@ from hvr.errors import StoreError
 from hvr.knowledge.ontology import Ontology
 from hvr.knowledge.scene import ROBOT
 from hvr.knowledge.terms import EVENT, RDF_TYPE, Triple, date_time, k, obj, short, value
+from hvr.values import Value
 
 Statement: TypeAlias = tuple[str, str, str | bool]
 """Subject, property and value: `("mug-1", "on", "plate-2")`, `("mug-1", "isDirty", True)`."""
@@ -22,8 +22,7 @@ NO_ROOM = ("No valid positions to place object found", "is full right now", "is 
 """What AI2-THOR says when there is no room for something in or on a receptacle."""
 
 
-@dataclass(frozen=True)
-class Change:
+class Change(Value):
     """What an observation changed in the graph.
 
     Args:
@@ -38,8 +37,7 @@ class Change:
         return bool(self.added or self.removed)
 
 
-@dataclass(frozen=True)
-class FailureNote:
+class FailureNote(Value):
     """Something that went otherwise than the domain says, as it is kept in the graph.
 
     Args:
@@ -67,8 +65,7 @@ class FailureNote:
         }
 
 
-@dataclass(frozen=True)
-class ActionEvent:
+class ActionEvent(Value):
     """An executed step.
 
     Args:

@@ -9,12 +9,12 @@ ontology's individuals of `k:MarkRule`.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeAlias
 
 from hvr.knowledge.ontology import Ontology, load_ontology
 from hvr.scene_graph import SceneGraph, SceneObject
+from hvr.values import Value
 
 Mark: TypeAlias = tuple[str, str]
 """Name of an object and PDDL name of a mark: `("plate-1", "washed")`."""
@@ -91,8 +91,7 @@ def contents(scene: SceneGraph, receptacle: str) -> set[str]:
     return direct | {inner for d in direct for inner in _direct(scene, d)}
 
 
-@dataclass(frozen=True)
-class _Rule:
+class _Rule(Value):
     """A place that gives a mark, or its switch.
 
     Args:
@@ -110,8 +109,7 @@ class _Rule:
     itself: bool
 
 
-@dataclass(frozen=True)
-class _LiquidMark:
+class _LiquidMark(Value):
     """A mark of what a vessel holds.
 
     Args:
@@ -127,14 +125,12 @@ class _LiquidMark:
     ends_in: frozenset[str]
 
 
-@dataclass(frozen=True)
-class _Rules:
+class _Rules(Value):
     places: tuple[_Rule, ...]
     liquids: tuple[_LiquidMark, ...]
 
 
-@dataclass(frozen=True)
-class _Moment:
+class _Moment(Value):
     """A step: what it was done to, the scene before and after it, and the marks that there were."""
 
     target: str

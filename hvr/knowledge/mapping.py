@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
 from hvr.errors import DataFileError
 from hvr.knowledge.ontology import Ontology
 from hvr.knowledge.terms import RDF
+from hvr.values import Value
 
 Kind = Literal["class", "flag", "relation", "value", "classes"]
 
@@ -21,8 +21,7 @@ _ARGUMENTS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-@dataclass(frozen=True)
-class PredicateRule:
+class PredicateRule(Value):
     """Where a PDDL predicate comes from.
 
     Args:

@@ -42,6 +42,16 @@ BESIDE = "beside"
 SERVED = "served"
 """Comes on something when it is served."""
 BIN, SLICE = "bin", "slice"
+FURNITURE = "furniture"
+"""Stands where it stands."""
+LONG = "long"
+"""Not all of it is reached from one place."""
+CUP = "cup"
+"""Drunk from."""
+FILLER = "filler"
+"""Fills the vessel that stands at it while it is on."""
+CUTTABLE, CRACKABLE = "cuttable", "breakable open"
+"""Is divided with an instrument; without one."""
 
 # States and relations.
 PRESENT, OPEN, RUNNING = "present", "open", "running"
@@ -53,12 +63,20 @@ SLICED = "sliced"
 """The same, with pieces that are called slices."""
 SWITCHES = "switches"
 """Of a control and what it switches: both are on together."""
+RUNS_INTO = "runs into"
+"""Of what a liquid comes from and where it runs."""
+TREATS = "treats"
+"""Of an apparatus and what it changes for good."""
+SOILED = "soiled"
+SITUATION = "situation"
+"""States in which a thing is worth more or less than another of its kind."""
 
 ROLES = frozenset({
     THING, AFFORDANCE, AGENT, LIQUID, PORTABLE, PLACE, SURFACE, CONTAINER, CARRIER, SLOT, WORKTOP,
     STORAGE, GROUND, VESSEL, BOTTOMLESS, BASIN, DRAIN, SOURCE, INSTRUMENT, APPARATUS, TOOL, HELPER,
-    BESIDE, SERVED, BIN, SLICE, PRESENT, OPEN, RUNNING, FILLED, CONTAINS, PIECE_OF, FITS, DIVIDED,
-    SLICED, SWITCHES,
+    BESIDE, SERVED, BIN, SLICE, FURNITURE, LONG, CUP, FILLER, CUTTABLE, CRACKABLE, PRESENT, OPEN,
+    RUNNING, FILLED, CONTAINS, PIECE_OF, FITS, DIVIDED, SLICED, SWITCHES, RUNS_INTO, TREATS, SOILED,
+    SITUATION,
 })  # fmt: skip
 """All roles; docs/language.md describes them."""
 

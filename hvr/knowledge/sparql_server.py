@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import http.client
 import ssl
-from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -28,6 +27,7 @@ from hvr.errors import StoreError, UsageError
 from hvr.knowledge.query import TRIPLE
 from hvr.knowledge.result import QueryResult
 from hvr.knowledge.sparql_text import refuse_service
+from hvr.knowledge.store_login import PASSWORD, TOKEN, USER, Answers, Login
 from hvr.knowledge.terms import PREFIXES, Node, value
 from hvr.printable import short
 
@@ -38,12 +38,14 @@ LAYOUTS = {
     "virtuoso": ("sparql", "sparql", "sparql-graph-crud"),
 }
 """Paths below the address of a server: for queries, for updates, for graphs."""
-USER, PASSWORD, TOKEN = "HVR_STORE_USER", "HVR_STORE_PASSWORD", "HVR_STORE_TOKEN"
-"""Variables of the environment with what a server wants to be shown."""
-
+_ASKING = {"virtuoso": ("sparql-auth", "sparql-auth", "sparql-graph-crud-auth")}
+"""Paths of those that ask for a name at others; they want Digest."""
 _ANSWERS = "application/sparql-results+json, application/n-triples;q=0.9"
 _TRIPLES = "application/n-triples"
+_BOOLEAN = Literal(True).datatype
 _UNAUTHORISED = (401, 403)
+_ASKED = ("__ASK_RETVAL",)
+"""The column in which Virtuoso answers ASK, with 1 or without a row."""
 
 
 @dataclass(frozen=True)
@@ -53,12 +55,12 @@ class ServerAddress:
     Args:
         text: the address without the name of a layout, `http://localhost:7878`.
         layout: one of `LAYOUTS`.
-        credentials: value of the header Authorization; empty for none.
+        login: what the server may be shown.
     """
 
     text: str
     layout: str = "oxigraph"
-    credentials: str = field(default="", repr=False)
+    login: Login = field(default_factory=Login, repr=False)
 
     @classmethod
     def read(cls, text: str, environment: Mapping[str, str]) -> Self:
@@ -91,11 +93,12 @@ class ServerAddress:
                 f"and the password in {PASSWORD}, or a token in {TOKEN}",
                 field="store",
             )
-        return cls(address.rstrip("/"), layout, _credentials(environment))
+        return cls(address.rstrip("/"), layout, Login.read(environment))
 
     def path(self, use: int) -> str:
         """Return the path for queries (0), updates (1) or graphs (2)."""
-        base, below = urlsplit(self.text).path, LAYOUTS[self.layout][use]
+        asked = self.login.user and _ASKING.get(self.layout)
+        base, below = urlsplit(self.text).path, (asked or LAYOUTS[self.layout])[use]
         return f"{base}/{below}" if below else base or "/"
 
 
@@ -111,6 +114,7 @@ class SparqlServer:
         self.address = address
         self._timeout = timeout
         self._connection: http.client.HTTPConnection | None = None
+        self._answers = Answers(address.login, unasked=address.layout not in _ASKING)
 
     def close(self) -> None:
         """Close the connection."""
@@ -173,7 +177,11 @@ class SparqlServer:
             answer = parse_query_results(data, QueryResultsFormat.JSON)
             if isinstance(answer, QueryBoolean):
                 return ("answer",), iter([(Literal(bool(answer)),)])
-            return tuple(v.value for v in answer.variables), iter([tuple(row) for row in answer])
+            names = tuple(v.value for v in answer.variables)
+            if names == _ASKED:
+                said = any(row[0].value == "1" for row in answer)
+                return ("answer",), iter([(Literal(said),)])
+            return names, iter([tuple(map(_plain, row)) for row in answer])
         except (SyntaxError, ValueError) as error:
             raise StoreError(
                 f"{self.address.text}: the answer is no result of a query: {error}", exit_code=4
@@ -223,16 +231,30 @@ class SparqlServer:
         self, method: str, path: str, body: bytes, headers: dict[str, str], missing: bool = False
     ) -> tuple[str, bytes]:
         """Return type and body of the answer."""
-        if self.address.credentials:
-            headers = {**headers, "Authorization": self.address.credentials}
+        response, data = self._asked(method, path, body, headers)
+        if response.status == 401 and self._answers.challenged(
+            response.headers.get_all("WWW-Authenticate", [])
+        ):
+            response, data = self._asked(method, path, body, headers)
+        if response.status == 404 and missing:
+            return "", b""
+        if response.status >= 300:
+            raise self._refused(response.status, data)
+        return (response.headers.get_content_type(), data)
+
+    def _asked(
+        self, method: str, path: str, body: bytes, headers: dict[str, str]
+    ) -> tuple[http.client.HTTPResponse, bytes]:
+        parts = urlsplit(self.address.text)
+        url = f"{parts.scheme}://{parts.netloc}{path}"
         again = self._connection is not None
         while True:
+            shown = {**headers, **self._answers.header(method, url)}
             try:
                 connection = self._connected()
-                connection.request(method, path, body or None, headers)
+                connection.request(method, path, body or None, shown)
                 response = connection.getresponse()
-                data = response.read()
-                break
+                return response, response.read()
             except (OSError, http.client.HTTPException) as error:
                 self.close()
                 # A server closes connections that rest; nothing of the request was done then.
@@ -240,11 +262,6 @@ class SparqlServer:
                     again = False
                     continue
                 raise self._unreachable(error) from error
-        if response.status == 404 and missing:
-            return "", b""
-        if response.status >= 300:
-            raise self._refused(response.status, data)
-        return (response.headers.get_content_type(), data)
 
     def _connected(self) -> http.client.HTTPConnection:
         if self._connection is None:
@@ -282,11 +299,8 @@ class SparqlServer:
         )
 
 
-def _credentials(environment: Mapping[str, str]) -> str:
-    token, user = environment.get(TOKEN), environment.get(USER)
-    if token:
-        return f"Bearer {token}"
-    if user:
-        pair = f"{user}:{environment.get(PASSWORD, '')}"
-        return f"Basic {b64encode(pair.encode()).decode()}"
-    return ""
+def _plain(node: Node | None) -> Node | None:
+    """Return a term with truth values as hvr writes them: XSD has 1 and 0 for them, too."""
+    if isinstance(node, Literal) and node.datatype == _BOOLEAN:
+        return Literal(node.value in ("true", "1"))
+    return node

@@ -10,10 +10,10 @@ from string import Formatter
 from hvr.errors import DataFileError
 from hvr.knowledge.ontology import Ontology, load_ontology
 from hvr.knowledge.terms import HIDDEN_LABEL
+from hvr.values import Value
 
 
-@dataclass(frozen=True)
-class Template:
+class Template(Value):
     """A text with `{0}` and `{1}` in place of arguments.
 
     Args:
@@ -32,8 +32,7 @@ class Template:
         return self.text.format(*args) if self.arity <= len(args) else ""
 
 
-@dataclass(frozen=True)
-class ActionWording:
+class ActionWording(Value):
     """English of an action.
 
     Args:
@@ -51,8 +50,7 @@ class ActionWording:
     written: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class PredicateWording:
+class PredicateWording(Value):
     """English of a predicate.
 
     Args:

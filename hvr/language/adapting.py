@@ -6,8 +6,6 @@ goes on a plate is only used; what potatoes are boiled in holds hot water.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from hvr.language.draft import MeaningDraft
 from hvr.language.literals import asks
 from hvr.language.meaning import SpatialRelation
@@ -30,7 +28,7 @@ def _heat_in(draft: MeaningDraft, relation: SpatialRelation) -> None:
     means = draft.taxonomy.methods.used_with(vessel.classes)
     treated = [c for c in inner.conditions if means and asks(c.template, means.achieves)]
     if means and means.in_contents and vessel.liquid and treated:
-        warm = replace(treated[0], template=means.in_contents, requires=None)
+        warm = treated[0].replace(template=means.in_contents, requires=None)
         draft.change(relation.outer, conditions=(*vessel.conditions, warm))
     if draft.placed(relation.inner) or inner.serve or inner.cut_from is not None:
         draft.change(relation.outer, used=True)
@@ -50,6 +48,6 @@ def _move_pieces(draft: MeaningDraft, relation: SpatialRelation) -> None:
         return
     pieces = draft.pieces(relation.inner, 0)
     draft.relations.remove(relation)
-    moved = replace(relation, inner=pieces, clause=cut.clause)
+    moved = relation.replace(inner=pieces, clause=cut.clause)
     if moved not in draft.relations:
         draft.relations.append(moved)

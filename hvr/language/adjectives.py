@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from hvr.language.draft import MeaningDraft
 from hvr.language.emptiness import asks_empty, emptied
 from hvr.language.lexicon import Adjective
+from hvr.values import Value
 
 
-@dataclass(frozen=True)
-class AdjectiveUse:
+class AdjectiveUse(Value):
     """The use of the adjectives before a noun.
 
     Args:

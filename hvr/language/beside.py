@@ -8,8 +8,6 @@ put the mug under the coffee machine         where such a machine takes a mug
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from hvr.errors import LanguageError
 from hvr.knowledge.roles import SLOT, WORKTOP
 from hvr.language.syntax import Adjunct, Nearby, NounGroup, NounPhrase
@@ -43,21 +41,19 @@ def settle_nearby(group: NounGroup, frame: str, taxonomy: Taxonomy, *, placed: b
         ):
             adjuncts.append(adjunct)
         elif _is_under(adjunct) and _are(taxonomy, adjunct, SLOT) and not placed:
-            adjuncts.append(replace(adjunct, kind="place", word="on"))
+            adjuncts.append(adjunct.replace(kind="place", word="on"))
         elif not placed and adjunct.word.startswith("on ") and _are(taxonomy, adjunct, WORKTOP):
-            adjuncts.append(replace(adjunct, kind="place", word="on"))  # 'on the left side of'
+            adjuncts.append(adjunct.replace(kind="place", word="on"))  # 'on the left side of'
             placed = True
         elif adjuncts and adjuncts[-1].kind in {"place", "from"}:
             last = adjuncts[-1]
-            adjuncts[-1] = replace(
-                last, things=(*last.things[:-1], _near(last.things[-1], adjunct))
-            )
+            adjuncts[-1] = last.replace(things=(*last.things[:-1], _near(last.things[-1], adjunct)))
         elif not placed and (frame in _PLACING or not frame):
             adjuncts.append(Adjunct("place", "on", (_place_near(adjunct),)))
             placed = True
         else:
             things[-1] = _near(things[-1], adjunct)
-    return replace(group, things=tuple(things), adjuncts=tuple(adjuncts))
+    return group.replace(things=tuple(things), adjuncts=tuple(adjuncts))
 
 
 def with_as_beside(group: NounGroup) -> NounGroup:
@@ -66,8 +62,8 @@ def with_as_beside(group: NounGroup) -> NounGroup:
     """
     if any(a.kind in {"place", "origin", "unplaced", "hand"} or a.inside for a in group.adjuncts):
         return group
-    return replace(group, adjuncts=tuple(
-        replace(a, kind="unplaced", word="next to") if a.kind == "with" else a
+    return group.replace(adjuncts=tuple(
+        a.replace(kind="unplaced", word="next to") if a.kind == "with" else a
         for a in group.adjuncts
     ))  # fmt: skip
 
@@ -92,7 +88,7 @@ def _stand_for_places(taxonomy: Taxonomy, adjunct: Adjunct) -> bool:
 
 
 def _near(thing: NounPhrase, adjunct: Adjunct) -> NounPhrase:
-    return replace(thing, nearby=(*thing.nearby, Nearby(adjunct.word, adjunct.things)))
+    return thing.replace(nearby=(*thing.nearby, Nearby(adjunct.word, adjunct.things)))
 
 
 def _place_near(adjunct: Adjunct) -> NounPhrase:

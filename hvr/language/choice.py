@@ -7,7 +7,6 @@ what was said to be there, and what is left out of all leave only some of the ob
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from functools import partial
 
 from hvr.errors import ImpossibleGoalError, PddlError
@@ -120,7 +119,7 @@ class ObjectChoice(ClassChoice):
             if none and entity.every and chosen:
                 self.note(none)
                 self.already_so = True
-                self.entities[number] = replace(entity, classes=())
+                self.entities[number] = entity.replace(classes=())
                 return ()
             if none:
                 self.note(f"{none}: taking any")
@@ -134,7 +133,7 @@ class ObjectChoice(ClassChoice):
             if not fitting and entity.group and entity.count == 0:
                 place = entity.from_name or self.taxonomy.label(entity.place_from[0])
                 self.note(f"nothing to be moved is on or in the {place}")
-                self.entities[number] = replace(entity, classes=())
+                self.entities[number] = entity.replace(classes=())
                 return ()
             if not fitting:
                 self.note(self._elsewhere(number, chosen))

@@ -9,7 +9,6 @@ the other entities, which is why the passes are not one.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from hvr.errors import ImpossibleGoalError, MissingObjectError
 from hvr.knowledge.roles import SLOT, VESSEL
@@ -91,9 +90,9 @@ class ClassChoice:
         if entity.liquid:
             # The condition is on the vessel, the only object the domain has for the liquid.
             conditions = tuple(
-                replace(c, template=methods.of_contents(c.template)) for c in conditions
+                c.replace(template=methods.of_contents(c.template)) for c in conditions
             )
-            return replace(entity, conditions=conditions)
+            return entity.replace(conditions=conditions)
         classes = entity.classes
         needed = [c.requires for c in conditions if c.requires]
         needed += [affordance for predicate, affordance in methods.requirements.items()
@@ -114,7 +113,7 @@ class ClassChoice:
             if also and all(self.any_is(classes, c) for c in can):
                 conditions = (*conditions, Condition(also, condition.clause, condition.word))
                 break
-        return replace(entity, classes=classes, conditions=conditions)
+        return entity.replace(classes=classes, conditions=conditions)
 
     def _loosely(self, number: int, classes: tuple[str, ...]) -> tuple[str, ...]:
         """Return what people confuse a thing with, if only that goes where it is to be: 'a cup' in

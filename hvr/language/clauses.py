@@ -9,7 +9,6 @@ clause  := verb (and verb)* group ((and | ,) group)*
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from hvr.language.cursor import STOPS, Cursor
 from hvr.language.lexicon import Adjective, Verb
@@ -101,7 +100,7 @@ def read_clauses(cursor: Cursor) -> tuple[tuple[Clause, ...], tuple[Prohibition,
                 cursor.at = start  # 'make coffee bread'
                 raise cursor.lost()
             if cursor.word() in STOPS and _tells(cursor, start):
-                read = [replace(clause, given=clause.verb is None) for clause in read]
+                read = [clause.replace(given=clause.verb is None) for clause in read]
             if _keeps(cursor, start):
                 prohibitions += [p for clause in read for p in kept(clause)]
             if clauses and not then and cursor.take("first"):  # 'put it away, but wash it first'
@@ -232,8 +231,8 @@ def _before(cursor: Cursor, before: list[Clause]) -> list[Clause]:
     if early and late and pronouns(early[0].groups[0]):
         # 'before you slice the tomato wash it': the noun and the pronoun change places
         first, last = early[0], late[0]
-        early[0] = replace(first, groups=(naming(first.groups[0], named), *first.groups[1:]))
-        late[0] = replace(last, groups=(replace(last.groups[0], things=(IT,)), *last.groups[1:]))
+        early[0] = first.replace(groups=(naming(first.groups[0], named), *first.groups[1:]))
+        late[0] = last.replace(groups=(last.groups[0].replace(things=(IT,)), *last.groups[1:]))
     return [*early, *late]
 
 
@@ -292,7 +291,7 @@ def _fronted(cursor: Cursor) -> Adjunct | None:
         cursor.at = start
         return None
     tool = adjunct.kind == "with" and verb is not None and verb.entry.frame in {"put", "hold"}
-    return replace(adjunct, kind="means") if tool else adjunct
+    return adjunct.replace(kind="means") if tool else adjunct
 
 
 def _prefers_goal(cursor: Cursor) -> bool:
@@ -363,7 +362,7 @@ def _verb_clause(cursor: Cursor) -> list[Clause]:
         early = read_adjunct(cursor)  # 'put on the table a mug'
         if early is not None and cursor.starts_thing():
             group = read_group(cursor, words)
-            return [Clause(verb, (replace(group, adjuncts=(early, *group.adjuncts)),))]
+            return [Clause(verb, (group.replace(adjuncts=(early, *group.adjuncts)),))]
         cursor.at = after_verb
     listing = verb is not None and verb.frame in _LISTING
     left_out = cursor.begun and cursor.object_left_out()

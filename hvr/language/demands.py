@@ -8,19 +8,18 @@ at which the earlier one holds: a stage of its own.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from hvr.errors import MissingObjectError
 from hvr.knowledge.roles import CARRIER, CONTAINS, FILLED, OPEN, RUNNING, SLOT
 from hvr.language.choice import ObjectChoice
 from hvr.language.literals import asks, literals
 from hvr.language.origin import at_origin
+from hvr.values import Value
 
 HELD = "(holding ?x)"
 
 
-@dataclass(frozen=True)
-class Demand:
+class Demand(Value):
     """One conjunct of the goal.
 
     Args:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from hvr.errors import LanguageError
 from hvr.knowledge.roles import CARRIER, PLACE, VESSEL, WORKTOP
@@ -72,7 +71,7 @@ class MeaningDraft:
 
     def change(self, number: int, **fields: object) -> None:
         """Change some fields of an entity."""
-        self.entities[number] = replace(self.entities[number], **fields)  # type: ignore[arg-type]
+        self.entities[number] = self.entities[number].replace(**fields)
 
     def forget(self, number: int) -> None:
         """Drop an entity that was only a means."""
@@ -318,7 +317,7 @@ class MeaningDraft:
     def replace_vessel(self, vessel: int, outer: int) -> None:
         """Put a named vessel in place of the assumed one, as in 'a salad in a bowl'."""
         self.relations = [
-            replace(r, outer=outer) if r.outer == vessel else r for r in self.relations
+            r.replace(outer=outer) if r.outer == vessel else r for r in self.relations
         ]
         self._become(vessel, outer)
 
@@ -332,7 +331,7 @@ class MeaningDraft:
             conditions=(*entity.conditions, *source.conditions),
         )
         self.relations = [
-            replace(r, inner=target) if r.inner == vessel else r for r in self.relations
+            r.replace(inner=target) if r.inner == vessel else r for r in self.relations
         ]
         self._become(vessel, target)
 

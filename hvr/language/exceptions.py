@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from hvr.errors import LanguageError
 from hvr.language.draft import MeaningDraft
@@ -37,7 +36,7 @@ def leave_out(
             continue
         own = exception.kind == "noun" and count is None
         # Not a known thing, since that would be what it is left out of.
-        alone = replace(exception, determiner=Determiner(0)) if own else exception
+        alone = exception.replace(determiner=Determiner(0)) if own else exception
         others = referents.of(alone, ReferentReading(wanted=False))
         for number in all_of:
             _without(draft, number, [n for n in others if n != number])
@@ -51,7 +50,7 @@ def _without(draft: MeaningDraft, number: int, others: list[int]) -> None:
         told = left_out.selectors or left_out.place_from or left_out.name or left_out.near
         classes = tuple(c for c in entity.classes if c not in left_out.classes)
         if classes and not told:
-            entity = replace(entity, classes=classes)
+            entity = entity.replace(classes=classes)
         else:
-            entity = replace(entity, besides=(*entity.besides, other))
+            entity = entity.replace(besides=(*entity.besides, other))
     draft.entities[number] = entity

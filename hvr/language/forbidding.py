@@ -142,7 +142,7 @@ class Forbidding:
             yield telling(verb.condition)
         elif verb.frame in {"put", "hold", "clear", "discard", "drop", "set"}:
             yield "(holding ?x)"
-        elif verb.frame in {"fill", "pour"}:
+        elif verb.frame in {"fill", "transfer"}:
             yield self.taxonomy.state(FILLED)
         else:
             raise LanguageError(_unclear(verb, self.taxonomy))

@@ -7,8 +7,6 @@ planner the order.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from hvr.errors import ImpossibleGoalError
 from hvr.knowledge.ontology import Ontology
 from hvr.knowledge.roles import AGENT
@@ -21,12 +19,12 @@ from hvr.language.meaning import Meaning
 from hvr.language.taxonomy import Taxonomy
 from hvr.pddl.model import Domain
 from hvr.retrieval.inventory import Inventory
+from hvr.values import Value
 
 __all__ = ["Goal", "Stage", "end_conditions", "end_predicates", "goal_of"]
 
 
-@dataclass(frozen=True)
-class Stage:
+class Stage(Value):
     """One condition to reach, as PDDL text.
 
     Args:
@@ -46,8 +44,7 @@ class Stage:
         return f"(and {' '.join((self.wanted, *self.ends))})"
 
 
-@dataclass(frozen=True)
-class Goal:
+class Goal(Value):
     """The goal of a request.
 
     Args:

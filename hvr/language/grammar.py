@@ -8,8 +8,6 @@ neighbours decide.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from hvr.errors import LanguageError
 from hvr.language.adapting import adapt
 from hvr.language.alternatives import Picks, explore
@@ -81,7 +79,7 @@ def _read_once(cursor: Cursor, taxonomy: Taxonomy) -> Meaning:
         draft.note(note)
     for phrase in cursor.unread:
         draft.note(f"hvr does not heed {phrase!r}")
-    return replace(draft.finish(), unread=tuple(cursor.unread))
+    return draft.finish().replace(unread=tuple(cursor.unread))
 
 
 def check_words(cursor: Cursor) -> None:

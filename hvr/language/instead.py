@@ -9,15 +9,14 @@ all cups are clean already      'put a clean cup on the table' asks for washing
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 
 from hvr.knowledge.ontology import Ontology
 from hvr.language.meaning import Condition, Entity
 from hvr.language.taxonomy import Taxonomy
+from hvr.values import Value
 
 
-@dataclass(frozen=True)
-class Substitute:
+class Substitute(Value):
     """A condition in place of another.
 
     Args:
@@ -69,7 +68,7 @@ def possible(
         return entity, []
     found = [instead(c, classes, taxonomy, among) for c in entity.conditions]
     return (
-        replace(entity, conditions=tuple(condition for condition, _ in found)),
+        entity.replace(conditions=tuple(condition for condition, _ in found)),
         [note for _, note in found if note],
     )
 
@@ -106,5 +105,5 @@ def instead(
             continue
         template = condition.template.replace(other.condition, other.becomes)
         note = f"{taxonomy.label(classes[0])}: {other.note}" if other.note else ""
-        return replace(condition, template=template, requires=other.requires), note
+        return condition.replace(template=template, requires=other.requires), note
     return condition, ""

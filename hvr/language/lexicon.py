@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from hvr.errors import LanguageError
 from hvr.language.function_words import FUNCTION_WORDS, ROOM_WORDS
-from hvr.values import cached_property
+from hvr.values import Value, cached_property
 
 _WORD = re.compile(r"[^\W\d_]+-\d+(?![\w-])|[^\W_]+(?:'[^\W\d_]+)?|[.;,!?]")
 
@@ -30,8 +30,7 @@ MAX_CHARACTERS = 2000
 """Longest request that is read: nobody says more to a robot at once, and reading takes time."""
 
 
-@dataclass(frozen=True)
-class Verb:
+class Verb(Value):
     """A verb: how it takes its objects (`frame`), what then holds of them (`condition`).
 
     `places`: classes where things go if no place is said; `back`: they go where they were;
@@ -52,8 +51,7 @@ class Verb:
     of_dishes: bool = False
 
 
-@dataclass(frozen=True)
-class Adjective:
+class Adjective(Value):
     """An adjective: the condition, and whether it only picks things out."""
 
     word: str
@@ -62,8 +60,7 @@ class Adjective:
     requires: str | None = None
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(Value):
     """A part of a dish: things of one class in a state."""
 
     object_class: str
@@ -71,8 +68,7 @@ class Part:
     condition: str | None = None
 
 
-@dataclass(frozen=True)
-class Dish:
+class Dish(Value):
     """Something that can be made: a vessel with a liquid or parts in it.
 
     With `at` instead of vessels, the parts stand at a place of that class. `base`: the parts that
@@ -87,8 +83,7 @@ class Dish:
     base: tuple[Part, ...] = ()
 
 
-@dataclass(frozen=True)
-class Noun:
+class Noun(Value):
     """A class of things.
 
     `plural`: the word said is a plural; `collective`: it means all of them ('cutlery'); `loose`:
@@ -101,8 +96,7 @@ class Noun:
     loose: str = ""
 
 
-@dataclass(frozen=True)
-class FunctionWord:
+class FunctionWord(Value):
     """A function word, such as a preposition, with its role."""
 
     role: str

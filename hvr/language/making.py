@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from hvr.errors import LanguageError
 from hvr.knowledge.roles import APPARATUS, BESIDE, CARRIER, PORTABLE, RUNNING, SERVED, VESSEL
@@ -43,7 +42,7 @@ class Making:
                 continue
             beside += [t for t in adjunct.things if self._goes_beside(t)]
             if inside := tuple(t for t in adjunct.things if t not in beside):
-                adjuncts.append(replace(adjunct, things=inside))
+                adjuncts.append(adjunct.replace(things=inside))
         places = self.adjuncts.take(verb, things, adjuncts)
         self.adjuncts.settle(things, places)
         for number in self.draft.live(things):
@@ -74,7 +73,7 @@ class Making:
             for t in adjunct.things
         )  # fmt: skip
         return (
-            replace(adjunct, kind="place", word="in")
+            adjunct.replace(kind="place", word="in")
             if (adjunct.kind == "means" and vessels)
             else adjunct
         )

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from hvr.values import Value
 
 PORTION = 4
 """Most pieces that are sure to fit on a plate or in a bowl."""
 
 
-@dataclass(frozen=True)
-class Condition:
+class Condition(Value):
     """A PDDL condition on `?x`, as a word of the sentence asks for it.
 
     Args:
@@ -27,8 +26,7 @@ class Condition:
     moved: bool = False
 
 
-@dataclass(frozen=True)
-class SpatialRelation:
+class SpatialRelation(Value):
     """Entity `inner` is on or in entity `outer` (by index).
 
     `part`: as a part of a dish.
@@ -41,8 +39,7 @@ class SpatialRelation:
     part: bool = False
 
 
-@dataclass(frozen=True)
-class Nearness:
+class Nearness(Value):
     """An entity is near some other thing at the start.
 
     Args:
@@ -58,8 +55,7 @@ class Nearness:
     text: str
 
 
-@dataclass(frozen=True)
-class Entity:
+class Entity(Value):
     """A thing, or several of a kind, that is spoken of.
 
     Args:
@@ -129,8 +125,7 @@ class Entity:
     source: bool = False
 
 
-@dataclass(frozen=True)
-class Ban:
+class Ban(Value):
     """A condition that must not hold at any time.
 
     Args:
@@ -148,8 +143,7 @@ class Ban:
     again: bool = False
 
 
-@dataclass(frozen=True)
-class Meaning:
+class Meaning(Value):
     """The whole request.
 
     Args:

@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from hvr.knowledge.ontology import Ontology
 from hvr.language.literals import asks, literals
-from hvr.values import cached_property
+from hvr.values import Value, cached_property
 
 
-@dataclass(frozen=True)
-class Manner:
+class Manner(Value):
     """How a state or a liquid is brought about.
 
     Args:

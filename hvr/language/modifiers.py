@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from hvr.errors import LanguageError
 from hvr.language.cursor import Cursor
 from hvr.language.lexicon import Adjective, FunctionWord
@@ -85,8 +83,7 @@ def _slice_next(cursor: Cursor) -> bool:
 
 def deny(adjective: Adjective) -> Adjective:
     """Return an adjective the other way round: not dirty."""
-    return replace(
-        adjective,
+    return adjective.replace(
         word=f"not {adjective.word}",
         condition=negated(adjective.condition),
         selects=False,

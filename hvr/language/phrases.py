@@ -9,8 +9,6 @@ predicate := (adjective | adjunct) (and …)*
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from hvr.errors import LanguageError
 from hvr.language.composed import compound_dish, skip_meal
 from hvr.language.cursor import Cursor
@@ -81,7 +79,7 @@ def _like_first(thing: NounPhrase, first: NounPhrase) -> NounPhrase:
     bare = thing.determiner == Determiner() and thing.kind == first.kind == "noun"
     if not (whole and bare and any(noun.plural or noun.collective for noun in thing.nouns)):
         return thing
-    return replace(thing, determiner=determiner)
+    return thing.replace(determiner=determiner)
 
 
 def _has_own(cursor: Cursor, start: int) -> bool:
@@ -173,13 +171,13 @@ def read_thing(cursor: Cursor, after: str) -> NounPhrase:
     if pronoun is not None:
         return NounPhrase("pronoun", cursor.between(start), determiner)
     if cursor.take("apart"):
-        determiner = replace(determiner, apart=True)
+        determiner = determiner.replace(apart=True)
     adjectives = read_adjectives(cursor)
     thing = _head(cursor, determiner, adjectives, after)
     if determiner.both and any(noun.plural for noun in thing.nouns):
-        thing = replace(thing, determiner=replace(thing.determiner, count=2))  # 'both mugs'
+        thing = thing.replace(determiner=thing.determiner.replace(count=2))  # 'both mugs'
     if cursor.word() == "of" and cursor.take("own"):
-        thing = replace(thing, determiner=replace(thing.determiner, apart=True))
+        thing = thing.replace(determiner=thing.determiner.replace(apart=True))
     return NounPhrase(thing.kind, thing.text, thing.determiner, thing.adjectives, thing.nouns,
                  thing.dish, thing.of, _relative(cursor))  # fmt: skip
 

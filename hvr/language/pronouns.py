@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from hvr.errors import LanguageError
 from hvr.knowledge.roles import PLACE, PORTABLE
@@ -73,7 +72,7 @@ class Pronouns:
             return group[:count]
         if entity.cut_from is not None:
             return [self.draft.pieces(entity.cut_from, count)]
-        return [self.draft.new(replace(entity, count=count))]
+        return [self.draft.new(entity.replace(count=count))]
 
     def _pair(self, groups: list[list[int]]) -> list[int]:
         """Return the latest two things of which people say 'both'; none if there are no two."""
@@ -104,7 +103,7 @@ class Pronouns:
         known = draft.entities[named[-1]]
         if count := thing.determiner.count:  # 'the other one'
             other = Entity(known.classes, known.text, group=known.group, count=count)
-            return draft.new(replace(other, cut_from=known.cut_from, distinct=True))
+            return draft.new(other.replace(cut_from=known.cut_from, distinct=True))
         before = [n for n, entity in enumerate(draft.entities)
                   if entity.classes == known.classes and entity.cut_from == known.cut_from
                   and (entity.count != 0 or n in named)]  # fmt: skip

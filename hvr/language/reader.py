@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from hvr.errors import AmbiguousError, ImpossibleGoalError, UsageError
 from hvr.knowledge.ontology import Ontology
 from hvr.language.choosing import one_of
@@ -82,7 +80,7 @@ class Reader:
         if not found:
             raise refusals[0]
         return tuple(
-            replace(goal, said=said(goal.stages, self.taxonomy, inventory, self.domain))
+            goal.replace(said=said(goal.stages, self.taxonomy, inventory, self.domain))
             for goal in found.values()
         )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 
 from hvr.errors import LanguageError
 from hvr.knowledge.roles import PLACE, PORTABLE, SLICE, SLICED, VESSEL
@@ -15,10 +14,10 @@ from hvr.language.meaning import Condition, Entity, Nearness, SpatialRelation
 from hvr.language.pronouns import Pronouns
 from hvr.language.syntax import Nearby, NounPhrase, how_many
 from hvr.language.taxonomy import Taxonomy
+from hvr.values import Value
 
 
-@dataclass(frozen=True)
-class ReferentReading:
+class ReferentReading(Value):
     """The way in which the noun phrases of a clause are to be read.
 
     Args:
@@ -282,7 +281,7 @@ class Referents:
         adjectives = [a for a in adjectives if not self._asked(number, a)]
         use = reading.use(thing)
         if self.draft.entities[number].cut_from is not None:
-            use = replace(use, every=False)
+            use = use.replace(every=False)
         qualify(self.draft, number, adjectives, use)
 
     def _asked(self, number: int, adjective: Adjective) -> bool:
@@ -461,9 +460,8 @@ def _cut_before(thing: NounPhrase, taxonomy: Taxonomy) -> NounPhrase:
     if not cut:
         return thing
     others = tuple(a for a in thing.relative.adjectives if a not in cut)
-    left = replace(thing.relative, adjectives=others)
-    return replace(
-        thing,
+    left = thing.relative.replace(adjectives=others)
+    return thing.replace(
         adjectives=(*thing.adjectives, *cut),
         relative=left if others or left.adjuncts else None,
     )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from hvr.errors import LanguageError
 from hvr.language.cursor import Cursor
 from hvr.language.lexicon import Adjective, Dish
@@ -43,7 +41,7 @@ def _none(cursor: Cursor) -> Clause:
         group = NounGroup((NounPhrase("everything", "nothing", Determiner(0)),),
                           read_adjuncts(cursor))  # fmt: skip
     stated = _stated(cursor, group)
-    things = tuple(replace(t, determiner=Determiner(0), relative=None) for t in group.things)
+    things = tuple(t.replace(determiner=Determiner(0), relative=None) for t in group.things)
     places = tuple(a for a in (*group.adjuncts, *stated.adjuncts) if a.kind == "place")
     if bool(places) == bool(stated.predicate.adjectives):
         raise LanguageError(

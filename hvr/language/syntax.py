@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-
 from hvr.language.lexicon import Adjective, Dish, Noun, Verb
+from hvr.values import Value
 
 
-@dataclass(frozen=True)
-class Determiner:
+class Determiner(Value):
     """The determiner of a noun, with numbers.
 
     Args:
@@ -28,8 +26,7 @@ class Determiner:
     both: bool = False
 
 
-@dataclass(frozen=True)
-class Nearby:
+class Nearby(Value):
     """What is near a thing: 'next to the sink'.
 
     Args:
@@ -41,8 +38,7 @@ class Nearby:
     things: tuple[NounPhrase, ...]
 
 
-@dataclass(frozen=True)
-class NounPhrase:
+class NounPhrase(Value):
     """A noun phrase.
 
     Args:
@@ -80,8 +76,7 @@ class NounPhrase:
 IT = NounPhrase("pronoun", "it", Determiner(1))
 
 
-@dataclass(frozen=True)
-class Adjunct:
+class Adjunct(Value):
     """A phrase that follows a thing: a place, a source, a means, contents.
 
     Args:
@@ -99,8 +94,7 @@ class Adjunct:
     inside: str = ""
 
 
-@dataclass(frozen=True)
-class Predication:
+class Predication(Value):
     """A statement about things: 'clean', 'on the table', 'washed and put away'.
 
     Args:
@@ -125,17 +119,15 @@ class Predication:
         )
 
 
-@dataclass(frozen=True)
-class NounGroup:
+class NounGroup(Value):
     """Things that share what follows them: 'the plate and the cup on the table'."""
 
     things: tuple[NounPhrase, ...]
     adjuncts: tuple[Adjunct, ...] = ()
-    predicate: Predication = field(default_factory=Predication)
+    predicate: Predication = Predication()
 
 
-@dataclass(frozen=True)
-class Clause:
+class Clause(Value):
     """One thing to do, with a verb, or one state to reach, without.
 
     Args:
@@ -158,11 +150,10 @@ def for_each(thing: NounPhrase, persons: int) -> NounPhrase:
     count = thing.determiner.count
     if persons == 1 or thing.determiner.definite or count not in {None, 1}:
         return thing
-    return replace(thing, determiner=replace(thing.determiner, count=persons))
+    return thing.replace(determiner=thing.determiner.replace(count=persons))
 
 
-@dataclass(frozen=True)
-class Prohibition:
+class Prohibition(Value):
     """Something that must not be done, be used, or be so.
 
     Args:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from hvr.errors import LanguageError
 from hvr.knowledge.roles import BIN, CARRIER, PLACE, PORTABLE, RUNNING, VESSEL
 from hvr.language.adjectives import apply_adjective
@@ -105,8 +103,8 @@ class Interpreter:
         kinds = [c for t in group.things for n in t.nouns
                  for c in self.taxonomy.concrete(n.object_class)]  # fmt: skip
         for adjunct in group.adjuncts:
-            all_of = tuple(replace(t, determiner=Determiner(0)) for t in adjunct.things)
-            for place in self.adjuncts.places(replace(adjunct, things=all_of)):
+            all_of = tuple(t.replace(determiner=Determiner(0)) for t in adjunct.things)
+            for place in self.adjuncts.places(adjunct.replace(things=all_of)):
                 self.draft.demand(place, nothing_at(self.draft, place, kinds), "be empty")
         if not group.adjuncts:
             needed = next((a.requires for a in group.predicate.adjectives if a.requires), None)
@@ -140,7 +138,7 @@ class Interpreter:
             by = tuple(a for a in group.adjuncts if self._is_by(verb, a))
             if by:
                 return self._done_by(verb, group, by)
-        group = replace(group, adjuncts=tuple(self._under_tap(frame, a) for a in group.adjuncts))
+        group = group.replace(adjuncts=tuple(self._under_tap(frame, a) for a in group.adjuncts))
         if frame == "put" and verb is not None and not (inherited or verb.places or verb.condition):
             group = with_as_beside(group)
         group = settle_nearby(group, frame, self.taxonomy, placed=bool(inherited))
@@ -149,7 +147,7 @@ class Interpreter:
             return self._meanwhile(verb, group, held) if held else self._in_hand(verb, group)
         exceptions = [a for a in group.adjuncts if a.kind == "except"]
         if exceptions:
-            group = replace(group, adjuncts=tuple(a for a in group.adjuncts if a not in exceptions))
+            group = group.replace(adjuncts=tuple(a for a in group.adjuncts if a not in exceptions))
             things = self._group(verb, group, inherited)
             for adjunct in exceptions:
                 leave_out(self.referents, things, adjunct.things)
@@ -170,7 +168,7 @@ class Interpreter:
             "drop": self._drop,
             "hold": self._hold,
             "fill": self.liquids.fill,
-            "pour": self.liquids.pour,
+            "transfer": self.liquids.pour,
             "empty": self.liquids.empty,
             "make": self.making.make,
             "serve": self.making.make,
@@ -211,8 +209,7 @@ class Interpreter:
         if verb is not None and verb.frame not in {"make", "serve"}:
             raise LanguageError(f"hvr does not understand 'for {persons[0].word}' here")
         count = int(persons[0].word)
-        return replace(
-            group,
+        return group.replace(
             things=tuple(for_each(t, count) for t in group.things),
             adjuncts=tuple(a for a in group.adjuncts if a.kind != "for"),
         )
@@ -226,7 +223,7 @@ class Interpreter:
 
     def _done_by(self, verb: Verb, group: NounGroup, by: tuple[Adjunct, ...]) -> list[int]:
         """Take in what something is done by: 'examine the book by the light of the lamp'."""
-        rest = replace(group, adjuncts=tuple(a for a in group.adjuncts if a not in by))
+        rest = group.replace(adjuncts=tuple(a for a in group.adjuncts if a not in by))
         things = self._group(verb, rest, ())
         reading = ReferentReading(wanted=False, requires=verb.by_class)
         for adjunct in by:
@@ -237,13 +234,13 @@ class Interpreter:
     def _meanwhile(self, verb: Verb | None, group: NounGroup, held: Adjunct) -> list[int]:
         """Take in what is in the hand meanwhile: 'turn on the lamp with the book in hand'."""
         others = tuple(a for a in group.adjuncts if a is not held and a.kind != "hand")
-        things = self._group(verb, replace(group, adjuncts=others), ())
+        things = self._group(verb, group.replace(adjuncts=others), ())
         self._group(verb_of(self.lexicon, "hold"), NounGroup(held.things), ())
         return things
 
     def _in_hand(self, verb: Verb | None, group: NounGroup) -> list[int]:
         """Take in 'a cup of wine in your hand': whatever else is asked, and it is held."""
-        rest = replace(group, adjuncts=tuple(a for a in group.adjuncts if a.kind != "hand"))
+        rest = group.replace(adjuncts=tuple(a for a in group.adjuncts if a.kind != "hand"))
         hold = verb_of(self.lexicon, "hold")
         moved = verb is not None and verb.frame == "put"
         things = self._group(hold if moved else verb, rest, ())
@@ -354,7 +351,7 @@ class Interpreter:
         for adjunct in group.adjuncts:
             if adjunct.kind == "for":
                 continue
-            each = replace(adjunct, things=tuple(for_each(t, persons) for t in adjunct.things))
+            each = adjunct.replace(things=tuple(for_each(t, persons) for t in adjunct.things))
             if adjunct.kind != "with" or not self.adjuncts.contents([place], each):
                 raise LanguageError(f"hvr does not understand {adjunct.word!r} here")
         return [place]

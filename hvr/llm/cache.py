@@ -14,6 +14,7 @@ from hvr.files import unwritable
 from hvr.llm import transcript
 from hvr.llm.errors import NOTHING
 from hvr.llm.layer import Layer
+from hvr.llm.ledger import transaction
 from hvr.llm.model import Answer, Model, Request
 from hvr.texts import parse_json
 
@@ -46,9 +47,8 @@ class Cache(Layer):
         super().__init__(model)
         self._path = path
         self._key = f"{model.name} {scope}".strip()
-        with self._open() as base:
-            # Readers then need not wait for a writer; the mode stays with the file.
-            base.execute("PRAGMA journal_mode = WAL")
+        # Not in the mode WAL, which processes of several machines cannot share.
+        with transaction(path, "a cache of answers") as base:
             base.execute(_TABLE)
 
     def answer(self, request: Request) -> Answer:

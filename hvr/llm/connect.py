@@ -12,7 +12,7 @@ from hvr.llm.budget import Budget, Limits
 from hvr.llm.choice import ModelChoice
 from hvr.llm.config import Chosen, read_config, read_embedder_config
 from hvr.llm.earlier import times_asked
-from hvr.llm.factory import make_model, stack
+from hvr.llm.factory import SharedLimits, make_model, stack
 from hvr.llm.ledger import Load
 from hvr.llm.meter import Meter
 from hvr.llm.options import ModelOptions
@@ -21,6 +21,10 @@ from hvr.llm.replay import Replay
 
 CALLS_PER_PLAN = 100
 """Requests for a plan at most if nobody says otherwise; plans of hvr's tasks take 1 to 70."""
+
+
+SENT = "sent.sqlite"
+"""The file beside a shared ledger that counts what is sent within a minute."""
 
 
 def reach(choice: ModelChoice, about: Mapping[str, Any] | None = None) -> Chosen:
@@ -83,6 +87,7 @@ def connect(
     calls = (plans or 1) * (chosen.options.calls_per_plan or CALLS_PER_PLAN)
     limits = choice.limits or Limits()
     budgets: tuple[Budget, ...]
+    sent = ledger.with_name(SENT) if ledger is not None and plans is None else None
     if isinstance(model, Replay):  # which asks nobody
         budgets = ()
     elif plans is None:
@@ -99,7 +104,7 @@ def connect(
         record=transcript,
         header=header,
         cache=choice.cache,
-        budgets=budgets,
+        shared=SharedLimits(budgets, sent),
     )
     return Meter(top, top.aside) if isinstance(top, Recording) else Meter(top)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from hvr.llm.options import ModelOptions
 from hvr.llm.record import Recording
 from hvr.llm.replay import Replay
 from hvr.llm.retry import Patience, Persistence, Retry
+from hvr.llm.window import PerMinute, SharedWindow
 from hvr.registry import Registry
 
 PROVIDERS = Registry(
@@ -101,6 +103,20 @@ def replayed(spec: str) -> Path | None:
     return Path(rest) if provider == "replay" and rest else None
 
 
+@dataclass(frozen=True)
+class SharedLimits:
+    """What several models, threads or processes have in common.
+
+    Args:
+        budgets: what may be used.
+        sent: file in which it is counted what is sent within a minute; None where each model
+            counts for itself.
+    """
+
+    budgets: tuple[Budget, ...] = ()
+    sent: Path | None = None
+
+
 def stack(
     model: Model,
     options: ModelOptions | None = None,
@@ -108,7 +124,7 @@ def stack(
     record: Path | None = None,
     header: Mapping[str, Any] | None = None,
     cache: Path | None = None,
-    budgets: Sequence[Budget] = (),
+    shared: SharedLimits | None = None,
     cancel: Cancellation | None = None,
 ) -> Model:
     """Put the layers around a model, outermost first:
@@ -128,7 +144,7 @@ def stack(
         record: file for a transcript.
         header: what else goes into the transcript's first line.
         cache: file of a cache, which may be shared.
-        budgets: what may be used, each of which may be shared.
+        shared: budgets, and where it is counted what is sent.
         cancel: calls everything off.
 
     Raises:
@@ -136,7 +152,11 @@ def stack(
         UsageError: the budget is in dollars and the model's price is not known.
     """
     options = options or ModelOptions()
-    top = model if isinstance(model, Replay) else _layers(model, options, cache, budgets, cancel)
+    top = (
+        model
+        if isinstance(model, Replay)
+        else _layers(model, options, cache, shared or SharedLimits(), cancel)
+    )
     return top if record is None else Recording(top, record, header, scrubber=options.scrubber)
 
 
@@ -144,18 +164,15 @@ def _layers(
     model: Model,
     options: ModelOptions,
     cache: Path | None,
-    budgets: Sequence[Budget],
+    shared: SharedLimits,
     cancel: Cancellation | None,
 ) -> Model:
     top = model
-    if options.requests_per_minute is not None or options.tokens_per_minute is not None:
-        top = RateLimit(
-            top,
-            requests=options.requests_per_minute,
-            tokens=options.tokens_per_minute,
-            cancel=cancel,
-        )
-    for budget in budgets:
+    rate = PerMinute(options.requests_per_minute, options.tokens_per_minute)
+    if rate != PerMinute():
+        sent = None if shared.sent is None else SharedWindow(shared.sent, model.name)
+        top = RateLimit(top, rate, window=sent, cancel=cancel)
+    for budget in shared.budgets:
         top = Budgeted(top, budget, options.price(model.name.partition(":")[2]))
     patience = Patience(attempts=options.attempts, seconds=options.seconds)
     top = Retry(top, Persistence(patience, cancel=cancel))

@@ -50,7 +50,7 @@ class Ledger:
     def __init__(self, path: Path) -> None:
         self._path = path
         columns = ", ".join(f"{f.name} REAL NOT NULL" for f in fields(Load))
-        with self._transaction() as database:
+        with transaction(self._path) as database:
             database.execute(f"CREATE TABLE IF NOT EXISTS charged ({columns})")
             if database.execute("SELECT COUNT(*) FROM charged").fetchone()[0] == 0:
                 database.execute("INSERT INTO charged VALUES (0, 0, 0, 0)")
@@ -61,30 +61,46 @@ class Ledger:
         Raises:
             DataFileError: the file cannot be used.
         """
-        with self._transaction() as database:
+        with transaction(self._path) as database:
             calls, prompt, answer, dollars = database.execute("SELECT * FROM charged").fetchone()
             after = update(Load(int(calls), int(prompt), int(answer), dollars))
             database.execute(
                 "UPDATE charged SET calls = ?, input = ?, output = ?, dollars = ?", astuple(after)
             )
 
-    @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
+
+@contextmanager
+def transaction(
+    path: Path, use: str = "a ledger", *, durable: bool = True
+) -> Iterator[sqlite3.Connection]:
+    """Change an SQLite file that others may change, too; all of it or nothing.
+
+    Args:
+        path: the file.
+        use: what it is, for messages.
+        durable: wait for the disk, so that it outlasts not only a killed process but a machine
+            that loses its power.
+
+    Raises:
+        DataFileError: the file cannot be used.
+    """
+    try:
+        # Writers wait for each other: a charge takes no time, so nobody waits long.
+        database = sqlite3.connect(path, timeout=60.0, isolation_level=None)
+    except sqlite3.Error as error:
+        raise unwritable(path, error, f"cannot be used as {use}") from error
+    try:
+        if not durable:
+            database.execute("PRAGMA synchronous = OFF")
+        database.execute("BEGIN IMMEDIATE")
         try:
-            # Writers wait for each other: a charge takes no time, so nobody waits long.
-            database = sqlite3.connect(self._path, timeout=60.0, isolation_level=None)
-        except sqlite3.Error as error:
-            raise unwritable(self._path, error, "cannot be used as a ledger") from error
-        try:
-            database.execute("BEGIN IMMEDIATE")
-            try:
-                yield database
-            except BaseException:
-                if database.in_transaction:  # a full disk has ended it already
-                    database.execute("ROLLBACK")
-                raise
-            database.execute("COMMIT")
-        except sqlite3.Error as error:
-            raise unwritable(self._path, error, "cannot be used as a ledger") from error
-        finally:
-            database.close()
+            yield database
+        except BaseException:
+            if database.in_transaction:  # a full disk has ended it already
+                database.execute("ROLLBACK")
+            raise
+        database.execute("COMMIT")
+    except sqlite3.Error as error:
+        raise unwritable(path, error, f"cannot be used as {use}") from error
+    finally:
+        database.close()

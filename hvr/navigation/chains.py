@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from hvr.errors import PlannerError, UsageError
 from hvr.files import write_whole
+from hvr.navigation.narrowing import affordable_tools
 from hvr.pddl import GroundAction
 from hvr.solving.solve import solve
 from hvr.tools.catalogue.schema import Catalogue, quoted
@@ -218,6 +219,8 @@ def cheapest_chain(
         return None
     asked = tuple(sorted(set(askable) - facts.known))
     tools = useful_tools(facts, goal, tools, asked)
+    costs = {tool.name: (counts or {}).get(tool.name, CallCounts()).cost for tool in tools}
+    tools = affordable_tools(facts, goal, tools, costs, dict.fromkeys(asked, ASKING))
     domain, problem = _pddl(facts, goal, tools, counts or {}, asked)
     with TemporaryDirectory(prefix="hvr-tools-") as folder:
         files = Path(folder, "domain.pddl"), Path(folder, "problem.pddl")
@@ -228,11 +231,10 @@ def cheapest_chain(
         raise PlannerError("the planner found no valid chain of calls, though there is one")
     steps = [step.name for step in solution.steps if isinstance(step, GroundAction)]
     calls = [tools[_number(name)].name for name in steps if name.startswith("call-")]
-    costs = [(counts or {}).get(name, CallCounts()).cost for name in calls]
     return ToolChain(
         tuple(asked[_number(name)] for name in steps if name.startswith("ask-")),
         tuple(calls),
-        sum(costs),
+        sum(costs[name] for name in calls),
     )
 
 

@@ -6,10 +6,12 @@ decided here and now, so that only fluents remain.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import repeat
 from typing import TYPE_CHECKING
 
 from hvr.errors import GroundingLimitError
+from hvr.nested import Steps, finish
 from hvr.pddl import conditions, numeric
 from hvr.pddl.conditions import Conjunction, NumericChange, conjunction, disjunction
 from hvr.pddl.facts import Relation, bindings, necessary_literals
@@ -33,9 +35,12 @@ from hvr.pddl.model import (
     Or,
     Preference,
     Timed,
+    TimeSpecifier,
     TypedName,
     When,
-    free_variables,
+    all_free_variables,
+    preferences_of,
+    walk,
 )
 from hvr.pddl.numeric import Compiled, NumericTest, Rational
 
@@ -94,7 +99,10 @@ class Parts:
         """
         number = id(formula)
         if number not in self._free:
-            self._free[number] = formula, tuple(sorted(free_variables(formula)))
+            free = all_free_variables(formula)
+            for part in walk(formula):
+                if isinstance(part, Or | Exists | Forall):
+                    self._free[id(part)] = part, tuple(sorted(free[id(part)]))
         return (number, positive, *[binding[name] for name in self._free[number][1]])
 
     def keep(self, key: tuple[object, ...], part: Conjunction) -> None:
@@ -128,17 +136,45 @@ class Compiler:
             KeyError: a free variable is not in `binding`.
             GroundingLimitError: its quantifiers have too many instances.
         """
-        if isinstance(formula, Or | Exists | Forall) and self.duration is None:
-            known = self.task.parts
-            key = known.key(formula, binding, positive)
-            part = known.compiled.get(key)
-            if part is None:
-                part = self._made(formula, binding, positive)
-                known.keep(key, part)
-            return part
-        return self._made(formula, binding, positive)
+        return finish(self._condition(formula, binding, positive))
 
-    def _made(self, formula: Expression, binding: Binding, positive: bool) -> Conjunction:
+    def _condition(
+        self, formula: Expression, binding: Binding, positive: bool
+    ) -> Steps[Conjunction]:
+        match formula:
+            case Atom() | Equal() | Comparison():
+                return self._literal(formula, binding, positive)
+            case Not(operand):
+                denied: Conjunction = yield self._condition(operand, binding, not positive)
+                return denied
+            case And(operands):
+                parts = ((operand, binding, positive) for operand in operands)
+                both: Conjunction = yield self._parts(parts, positive)
+                return both
+            case Imply(left, right):
+                sides = (left, binding, not positive), (right, binding, positive)
+                implied: Conjunction = yield self._parts(sides, not positive)
+                return implied
+            case Preference():
+                return conditions.TRUE
+            case Or() | Exists() | Forall():
+                pass
+            case _:
+                raise TypeError(f"not a condition on one state: {formula}")
+        if self.duration is not None:
+            either: Conjunction = yield self._shared(formula, binding, positive)
+            return either
+        known = self.task.parts
+        key = known.key(formula, binding, positive)
+        part = known.compiled.get(key)
+        if part is None:
+            part = yield self._shared(formula, binding, positive)
+            known.keep(key, part)
+        return part
+
+    def _literal(
+        self, formula: Atom | Equal | Comparison, binding: Binding, positive: bool
+    ) -> Conjunction:
         match formula:
             case Atom(predicate, args):
                 task = self.task
@@ -157,34 +193,71 @@ class Compiler:
                 if not test.constant:
                     return Conjunction(tests=(test,))
                 return conditions.TRUE if test.holds(()) else conditions.FALSE
-            case Not(operand):
-                return self.condition(operand, binding, not positive)
-            case And(operands):
-                parts = (self.condition(o, binding, positive) for o in operands)
-                return conjunction(parts) if positive else disjunction(parts)
-            case Or(operands):
-                parts = (self.condition(o, binding, positive) for o in operands)
-                return disjunction(parts) if positive else conjunction(parts)
-            case Imply(left_, right_):
-                halves = ((left_, not positive), (right_, positive))
-                parts = (self.condition(o, binding, sign) for o, sign in halves)
-                return disjunction(parts) if positive else conjunction(parts)
-            case Forall(variables, body) | Exists(variables, body):
-                # "All" is a conjunction, in which only instances that can fail matter; "exists"
-                # a disjunction, in which only those that can hold do.
-                all_ = isinstance(formula, Forall) == positive
-                instances = self.instances(variables, body, positive != all_, binding)
-                parts = (self.condition(body, b, positive) for b in instances)
-                return conjunction(parts) if all_ else disjunction(parts)
-            case Preference():
-                return conditions.TRUE
-            case _:
-                raise TypeError(f"not a condition on one state: {formula}")
+
+    def _shared(
+        self, formula: Or | Exists | Forall, binding: Binding, positive: bool
+    ) -> Steps[Conjunction]:
+        """Compile a disjunction or a quantified formula, which come again and again."""
+        if isinstance(formula, Or):
+            parts = ((operand, binding, positive) for operand in formula.operands)
+            alone: Conjunction = yield self._parts(parts, not positive)
+            return alone
+        # "All" is a conjunction, in which only instances that can fail matter; "exists"
+        # a disjunction, in which only those that can hold do.
+        body = formula.body
+        all_ = isinstance(formula, Forall) == positive
+        instances = self.instances(formula.variables, body, positive != all_, binding)
+        every: Conjunction = yield self._parts(((body, own, positive) for own in instances), all_)
+        return every
+
+    def _parts(
+        self, parts: Iterable[tuple[Expression, Binding, bool]], all_: bool
+    ) -> Steps[Conjunction]:
+        """Compile a conjunction of some parts, or a disjunction; not on where that is decided."""
+        decided = conditions.FALSE if all_ else conditions.TRUE
+        compiled: list[Conjunction] = []
+        for formula, binding, positive in parts:
+            if isinstance(formula, Atom | Equal | Comparison):
+                part = self._literal(formula, binding, positive)
+            else:
+                part = yield self._condition(formula, binding, positive)
+            if part is decided:
+                return decided
+            compiled.append(part)
+        return conjunction(compiled) if all_ else disjunction(compiled)
 
     def effect(
         self, effect: Expression, binding: Binding, condition: Conjunction, into: Effects
     ) -> None:
         """Compile an effect that takes place where `condition` holds."""
+        finish(self._effect(effect, binding, condition, into))
+
+    def _effect(
+        self, effect: Expression, binding: Binding, condition: Conjunction, into: Effects
+    ) -> Steps[None]:
+        match effect:
+            case And(operands):
+                for operand in operands:
+                    if isinstance(operand, Atom | Not | NumericEffect):
+                        self._change(operand, binding, condition, into)
+                    else:
+                        yield self._effect(operand, binding, condition, into)
+            case Forall(variables, body):
+                # Instances whose condition is statically false are never made: of the objects in
+                # (forall (?x) (when (part-of ?x ?whole) …)) that leaves a few.
+                guard = body.condition if isinstance(body, When) else And(())
+                for instance in self.instances(variables, guard, True, binding):
+                    yield self._effect(body, instance, condition, into)
+            case When(guard, body):
+                guarded = conjunction((condition, self.condition(guard, binding)))
+                if guarded is not conditions.FALSE:
+                    yield self._effect(body, binding, guarded, into)
+            case _:
+                self._change(effect, binding, condition, into)
+
+    def _change(
+        self, effect: Expression, binding: Binding, condition: Conjunction, into: Effects
+    ) -> None:
         match effect:
             case Atom(predicate, args):
                 row = tuple([binding[a] if a[0] == "?" else a for a in args])
@@ -192,19 +265,6 @@ class Compiler:
             case Not(Atom(predicate, args)):
                 row = tuple([binding[a] if a[0] == "?" else a for a in args])
                 into.change(condition, 0, 1 << self.task.index_of(predicate, row))
-            case And(operands):
-                for operand in operands:
-                    self.effect(operand, binding, condition, into)
-            case Forall(variables, body):
-                # Instances whose condition is statically false are never made: of the objects in
-                # (forall (?x) (when (part-of ?x ?whole) …)) that leaves a few.
-                guard = body.condition if isinstance(body, When) else And(())
-                for instance in self.instances(variables, guard, True, binding):
-                    self.effect(body, instance, condition, into)
-            case When(guard, body):
-                guarded = conjunction((condition, self.condition(guard, binding)))
-                if guarded is not conditions.FALSE:
-                    self.effect(body, binding, guarded, into)
             case NumericEffect(symbol, fluent, amount):
                 term = self.term(fluent, binding)
                 change = symbol, self.task.number_index(term), self.number(amount, binding)
@@ -214,6 +274,9 @@ class Compiler:
 
     def number(self, expression: NumericExpression, binding: Binding) -> Compiled:
         """Compile a numeric expression; what no action changes is a constant."""
+        return finish(self._number(expression, binding))
+
+    def _number(self, expression: NumericExpression, binding: Binding) -> Steps[Compiled]:
         match expression:
             case Number(number):
                 return numeric.exact(number)
@@ -227,8 +290,10 @@ class Compiler:
                     return numeric.undefined(str(term))
                 return numeric.exact(constant)
             case Arithmetic(symbol, operands):
-                parts = [self.number(o, binding) for o in operands]
-                return numeric.arithmetic(symbol, parts, str(expression))
+                parts: list[Compiled] = []
+                for operand in operands:
+                    parts.append((yield self._number(operand, binding)))
+                return numeric.arithmetic(symbol, parts, expression)
             case Duration():
                 if self.duration is None:
                     return numeric.undefined("?duration")
@@ -244,20 +309,31 @@ class Compiler:
         self, formula: Expression, binding: Binding
     ) -> Iterator[tuple[Preference, Binding]]:
         """Yield the instances of the preferences in a condition, each with its binding."""
-        match formula:
-            case Preference():
-                yield formula, binding
-            case And(operands):
-                for operand in operands:
-                    yield from self.preferences(operand, binding)
-            case Forall(variables, body) if _has_preference(body):
-                for instance in self.instances(variables, And(()), True, binding):
-                    yield from self.preferences(body, instance)
-            case Timed(when, body) if _has_preference(body):
-                for preference, inner in self.preferences(body, binding):
-                    yield preference.replace(body=Timed(when, preference.body)), inner
-            case _:
-                pass
+        # What is still to be looked at, the next last: a part, with its binding and the times
+        # around it.
+        stack: list[Iterator[tuple[Expression, Binding, tuple[TimeSpecifier, ...]]]] = [
+            iter([(formula, binding, ())])
+        ]
+        while stack:
+            item = next(stack[-1], None)
+            if item is None:
+                stack.pop()
+                continue
+            part, own, times = item
+            match part:
+                case Preference(_, body):
+                    for when in reversed(times):
+                        body = Timed(when, body)
+                    yield part.replace(body=body) if times else part, own
+                case And(operands):
+                    stack.append(iter([(o, own, times) for o in operands]))
+                case Forall(variables, body) if any(preferences_of(body)):
+                    instances = self.instances(variables, And(()), True, own)
+                    stack.append(zip(repeat(body), instances, repeat(times)))
+                case Timed(when, body):
+                    stack.append(iter([(body, own, (*times, when))]))
+                case _:
+                    pass
 
     def instances(
         self, variables: tuple[TypedName, ...], body: Expression, positive: bool, binding: Binding
@@ -291,15 +367,3 @@ class Compiler:
 def value(name: str, binding: Binding) -> str:
     """Return the object that a name or bound ?variable stands for."""
     return binding[name] if name.startswith("?") else name
-
-
-def _has_preference(formula: Expression) -> bool:
-    match formula:
-        case Preference():
-            return True
-        case And(operands):
-            return any(_has_preference(o) for o in operands)
-        case Forall(_, body) | Timed(_, body):
-            return _has_preference(body)
-        case _:
-            return False

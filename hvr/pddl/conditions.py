@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from hvr.errors import InconsistentEffectError, UndefinedValueError
+from hvr.nested import Steps, finish
 from hvr.pddl.model import GroundAction
 from hvr.pddl.numeric import Compiled, NumericTest, Values, calculate, evaluate
+
+_FLAT = 20
+"""Conditions that are nested deeper than this are tested without recursion."""
 
 NumericChange = tuple[str, int, Compiled]
 """An effect on a numeric fluent: its operator, the index of the fluent, the amount."""
@@ -19,20 +23,37 @@ class Disjunction:
     two operations however long it is.
     """
 
-    __slots__ = ("negative", "parts", "positive")
+    __slots__ = ("depth", "negative", "parts", "positive")
 
     def __init__(self, positive: int, negative: int, parts: tuple[Conjunction, ...]) -> None:
         self.positive = positive
         self.negative = negative
         self.parts = parts
+        self.depth: int = 1 + max([c.depth for part in parts for c in part.clauses], default=0)
 
     def holds(self, bits: int, values: Values = ()) -> bool:
         """Say whether any part is true in a state."""
         if bits & self.positive or self.negative & ~bits:
             return True
+        if self.depth > _FLAT:
+            return finish(self._steps(bits, values))
         # No generator: most disjunctions have few such parts, and all is asked very often.
         for part in self.parts:  # noqa: SIM110
             if part.holds(bits, values):
+                return True
+        return False
+
+    def _steps(self, bits: int, values: Values) -> Steps[bool]:
+        """Do what `holds` does, without recursion."""
+        if bits & self.positive or self.negative & ~bits:
+            return True
+        for part in self.parts:
+            if not part.holds_without_clauses(bits, values):
+                continue
+            for clause in part.clauses:
+                if not (yield clause._steps(bits, values)):
+                    break
+            else:
                 return True
         return False
 
@@ -58,6 +79,11 @@ class Conjunction:
         self.clauses = clauses
         self.tests = tests
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing that has to hold."""
+        return not (self.positive or self.negative or self.clauses or self.tests)
+
     def holds(self, bits: int, values: Values = ()) -> bool:
         """Say whether the condition is true in a state."""
         if bits & self.positive != self.positive or bits & self.negative:
@@ -67,20 +93,27 @@ class Conjunction:
                 return False
         return not self.tests or all(test.holds(values) for test in self.tests)
 
+    def holds_without_clauses(self, bits: int, values: Values) -> bool:
+        """Say whether the condition is true but for its disjunctions."""
+        if bits & self.positive != self.positive or bits & self.negative:
+            return False
+        return all(test.holds(values) for test in self.tests)
+
     def parts(self) -> Iterator[Conjunction]:
         """Yield the condition and all conditions inside its disjunctions."""
-        yield self
-        for clause in self.clauses:
-            for part in clause.parts:
-                yield from part.parts()
+        stack = [self]
+        while stack:
+            item = stack.pop()
+            yield item
+            stack += [part for clause in reversed(item.clauses) for part in reversed(clause.parts)]
 
     def mentioned(self) -> int:
         """Return all bits that the condition reads."""
-        mask = self.positive | self.negative
-        for clause in self.clauses:
-            mask |= clause.positive | clause.negative
-            for part in clause.parts:
-                mask |= part.mentioned()
+        mask = 0
+        for part in self.parts():
+            mask |= part.positive | part.negative
+            for clause in part.clauses:
+                mask |= clause.positive | clause.negative
         return mask
 
 

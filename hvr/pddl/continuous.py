@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from hvr.nested import Steps, finish
 from hvr.pddl.lexer import Word
 from hvr.pddl.lists import Types
 from hvr.pddl.model import (
@@ -32,6 +33,10 @@ _ONE = Number(Decimal(1))
 
 def process_effect(reader: ExpressionReader, node: Node, scope: Scope) -> Effect:
     """Read the effect of a process: continuous effects under and, forall, when."""
+    return finish(_process_effect(reader, node, scope))
+
+
+def _process_effect(reader: ExpressionReader, node: Node, scope: Scope) -> Steps[Effect]:
     group = reader.group(node, _SHAPE)
     if not group.items:
         return TRUE
@@ -39,12 +44,16 @@ def process_effect(reader: ExpressionReader, node: Node, scope: Scope) -> Effect
     args = group.items[1:]
     match head.text:
         case "and":
-            return And(tuple([process_effect(reader, a, scope) for a in args]))
+            parts: list[Effect] = []
+            for arg in args:
+                parts.append((yield _process_effect(reader, arg, scope)))
+            return And(tuple(parts))
         case "forall":
             variables, inner = reader.quantified(group, scope, "effect")
-            return Forall(variables, process_effect(reader, args[1], inner))
+            return Forall(variables, (yield _process_effect(reader, args[1], inner)))
         case "when" if len(args) == 2:
-            return When(reader.formula(args[0], scope), process_effect(reader, args[1], scope))
+            condition = reader.formula(args[0], scope)
+            return When(condition, (yield _process_effect(reader, args[1], scope)))
         case _:
             return continuous_effect(reader, group, scope)
 
@@ -55,21 +64,23 @@ def continuous_effect(reader: ExpressionReader, group: Group, scope: Scope) -> C
     if head.text not in ("increase", "decrease") or len(group.items) != 3:
         reader.syntax(group, f"({head.text} …) is no continuous effect", _SHAPE)
     target, amount = group.items[1:]
-    rate = _rate(reader, amount, scope)
+    rate = finish(_rate(reader, amount, scope))
     if rate is None:
         reader.syntax(amount, "a continuous effect without #t", _SHAPE)
     fluent = reader.changed_function(target, scope)
     return ContinuousEffect(head.text, fluent, rate, location=reader.source.location(group.offset))
 
 
-def _rate(reader: ExpressionReader, node: Node, scope: Scope) -> NumericExpression | None:
+def _rate(reader: ExpressionReader, node: Node, scope: Scope) -> Steps[NumericExpression | None]:
     """Return the factor of #t in an expression that is linear in it, None if it has no #t."""
     if isinstance(node, Word):
         return _ONE if node.text == "#t" else None
     if not node.items or not isinstance(node.items[0], Word):
         return None
     symbol, args = node.items[0].text, node.items[1:]
-    rates = [_rate(reader, a, scope) for a in args]
+    rates: list[NumericExpression | None] = []
+    for arg in args:
+        rates.append((yield _rate(reader, arg, scope)))
     timed = [rate for rate in rates if rate is not None]
     if not timed:
         return None

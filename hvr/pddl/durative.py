@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import repeat
 
+from hvr.nested import Steps, finish
 from hvr.pddl import conditions
 from hvr.pddl.compiler import Binding, Compiler, Effects
 from hvr.pddl.conditions import Conjunction, Operator
@@ -32,7 +34,7 @@ from hvr.pddl.templates import template_of_parts
 from hvr.values import Value
 
 _TIMES = ("at start", "over all", "at end")
-_MOST_KNOWN = 10_000
+_MOST_KNOWN = 2000
 """How many ground actions of one schema are kept."""
 
 
@@ -93,6 +95,11 @@ class DurativeOperator(Value):
     wishes: tuple[Wish, ...]
     tests: tuple[DurationTest, ...]
     spanning: tuple[SpanningEffect, ...]
+
+    @property
+    def is_guarded(self) -> bool:
+        """Whether it matters to the action what is true while it goes on."""
+        return bool(not self.invariant.is_empty or self.wishes or self.spanning)
 
 
 class DurativeTemplate:
@@ -209,9 +216,14 @@ def _parts(
 
 
 def _names_duration(number: NumericExpression) -> bool:
-    if isinstance(number, Arithmetic):
-        return any(map(_names_duration, number.operands))
-    return isinstance(number, Duration)
+    stack = [number]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, Duration):
+            return True
+        if isinstance(item, Arithmetic):
+            stack += item.operands
+    return False
 
 
 def _operator(
@@ -238,20 +250,28 @@ def part_at(expression: Expression, when: str) -> Expression:
 
     Effects that take place then and depend on another time, too, are left out: see `_spanning`.
     """
+    return finish(_part_at(expression, when))
+
+
+def _part_at(expression: Expression, when: str) -> Steps[Expression]:
     match expression:
         case Timed(time, body):
             return body if time == when else TRUE
         case And(operands):
-            parts = [part_at(o, when) for o in operands]
-            return And(tuple([part for part in parts if part != TRUE]))
+            parts: list[Expression] = []
+            for operand in operands:
+                part = yield _part_at(operand, when)
+                if part != TRUE:
+                    parts.append(part)
+            return And(tuple(parts))
         case Forall(variables, body):
-            inner = part_at(body, when)
+            inner = yield _part_at(body, when)
             return TRUE if inner == TRUE else Forall(variables, inner, expression.location)
         case Preference(name, body):
-            inner = part_at(body, when)
+            inner = yield _part_at(body, when)
             return TRUE if inner == TRUE else Preference(name, inner, expression.location)
         case When(condition, body):
-            inner = part_at(body, when)
+            inner = yield _part_at(body, when)
             if inner == TRUE or not times_of(condition) <= {when}:
                 return TRUE
             return When(part_at(condition, when), inner)
@@ -261,15 +281,19 @@ def part_at(expression: Expression, when: str) -> Expression:
 
 def times_of(formula: Expression) -> set[str]:
     """Return the times that the condition of a durative action speaks of."""
-    match formula:
-        case Timed(time, _):
-            return {time}
-        case And(operands):
-            return set().union(*map(times_of, operands))
-        case Forall(_, body) | Preference(_, body):
-            return times_of(body)
-        case _:
-            return set()
+    times: set[str] = set()
+    stack: list[Expression] = [formula]
+    while stack:
+        match stack.pop():
+            case Timed(time, _):
+                times.add(time)
+            case And(operands):
+                stack += operands
+            case Forall(_, body) | Preference(_, body):
+                stack.append(body)
+            case _:
+                pass
+    return times
 
 
 def _spanning(
@@ -281,30 +305,39 @@ def _spanning(
     of the earlier parts until it ends. Effects at the start cannot look ahead and are not among
     them.
     """
-    match effect:
-        case And(operands):
-            for operand in operands:
-                yield from _spanning(compiler, operand, binding)
-        case Forall(variables, body):
-            for instance in compiler.instances(variables, TRUE, True, binding):
-                yield from _spanning(compiler, body, instance)
-        case When(condition, body):
-            if not times_of(condition) <= {"at end"} and part_at(body, "at end") != TRUE:
-                yield effect, binding
-        case _:
-            pass
+    # What is still to be looked at, the next last.
+    stack: list[Iterator[tuple[Expression, Binding]]] = [iter([(effect, binding)])]
+    while stack:
+        item = next(stack[-1], None)
+        if item is None:
+            stack.pop()
+            continue
+        part, own = item
+        match part:
+            case And(operands):
+                stack.append(iter([(operand, own) for operand in operands]))
+            case Forall(variables, body):
+                instances = compiler.instances(variables, TRUE, True, own)
+                stack.append(zip(repeat(body), instances))
+            case When(condition, body):
+                if not times_of(condition) <= {"at end"} and part_at(body, "at end") != TRUE:
+                    yield part, own
+            case _:
+                pass
 
 
 def _duration_tests(
     formula: Expression, when: TimeSpecifier
 ) -> Iterator[tuple[TimeSpecifier, Comparison]]:
-    match formula:
-        case And(operands):
-            for operand in operands:
-                yield from _duration_tests(operand, when)
-        case Timed(time, body):
-            yield from _duration_tests(body, time)
-        case Comparison():
-            yield when, formula
-        case _:
-            pass
+    stack: list[tuple[Expression, TimeSpecifier]] = [(formula, when)]
+    while stack:
+        item, time = stack.pop()
+        match item:
+            case And(operands):
+                stack += [(operand, time) for operand in reversed(operands)]
+            case Timed(own, body):
+                stack.append((body, own))
+            case Comparison():
+                yield time, item
+            case _:
+                pass

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
+from hvr.nested import Steps, finish
 from hvr.pddl.continuous import continuous_effect
 from hvr.pddl.lexer import Source, Word
 from hvr.pddl.lists import (
@@ -53,6 +54,7 @@ from hvr.pddl.reader import Group, Node
 
 Scope = Mapping[str, Types]
 
+_T = TypeVar("_T")
 
 _COMPARISONS = frozenset({"<", ">", "<=", ">=", "="})
 _CHANCE = {
@@ -106,6 +108,9 @@ class ExpressionReader(ListReader):
 
     def formula(self, node: Node, scope: Scope) -> Formula:
         """Read a condition. `()` is the empty conjunction."""
+        return finish(self._formula(node, scope))
+
+    def _formula(self, node: Node, scope: Scope) -> Steps[Formula]:
         group = self.group(node, "a formula")
         if (literal := self._plain_literal(group, scope)) is not None:
             return literal
@@ -116,19 +121,19 @@ class ExpressionReader(ListReader):
         place = self.source.location(group.offset)
         match head.text:
             case "and":
-                return And(tuple([self.formula(a, scope) for a in args]))
+                return And((yield self._each(self._formula, args, scope)))
             case "or":
-                return Or(tuple([self.formula(a, scope) for a in args]), location=place)
+                return Or((yield self._each(self._formula, args, scope)), location=place)
             case "not":
                 self._count(group, 1, "(not formula)")
-                return Not(self.formula(args[0], scope), location=place)
+                return Not((yield self._formula(args[0], scope)), location=place)
             case "imply":
                 self._count(group, 2, "(imply formula formula)")
-                left, right = (self.formula(a, scope) for a in args)
+                left, right = yield self._each(self._formula, args, scope)
                 return Imply(left, right, location=place)
             case "forall" | "exists":
                 variables, inner = self.quantified(group, scope, "formula")
-                body = self.formula(args[1], inner)
+                body = yield self._formula(args[1], inner)
                 quantifier = Forall if head.text == "forall" else Exists
                 return quantifier(variables, body, location=place)
             case text if text in _COMPARISONS:
@@ -150,26 +155,29 @@ class ExpressionReader(ListReader):
             and (conjunction := self._plain_conjunction(node, scope)) is not None
         ):
             return conjunction
-        return self._outer(node, scope, self.formula)
+        return finish(self._outer(node, scope, self._formula))
 
     def timed(self, node: Node, scope: Scope) -> Formula:
         """Read the condition of a durative action."""
-        return self._outer(node, scope, self._timed_condition)
+        return finish(self._outer(node, scope, self._timed_condition))
 
     def constraints(self, node: Node, scope: Scope) -> Formula:
         """Read trajectory constraints."""
-        return self._outer(node, scope, self._trajectory)
+        return finish(self._outer(node, scope, self._trajectory))
 
     def duration(self, node: Node, scope: Scope) -> Formula:
         """Read the duration constraint of a durative action."""
+        return finish(self._duration(node, scope))
+
+    def _duration(self, node: Node, scope: Scope) -> Steps[Formula]:
         group = self.group(node, "(= ?duration number)")
         if not group.items:
             return TRUE
         head = self.head(group, "(= ?duration number)")
         if head.text == "and":
-            return And(tuple([self.duration(n, scope) for n in group.items[1:]]))
+            return And((yield self._each(self._duration, group.items[1:], scope)))
         if (when := self._time(group)) is not None:
-            return Timed(when, self.duration(group.items[2], scope))
+            return Timed(when, (yield self._duration(group.items[2], scope)))
         if head.text not in _COMPARISONS:
             self.syntax(head, "this does not constrain the duration", "(= ?duration number)")
         return self._comparison(group, scope)
@@ -247,6 +255,12 @@ class ExpressionReader(ListReader):
 
     def effect(self, node: Node, scope: Scope, *, timed: bool = False) -> Effect:
         """Read an effect, of a durative action when `timed`. `()` is the empty one."""
+        return finish(self._timed_effect(node, scope) if timed else self._effect(node, scope))
+
+    def _timed_effect(self, node: Node, scope: Scope) -> Steps[Effect]:
+        return self._effect(node, scope, timed=True)
+
+    def _effect(self, node: Node, scope: Scope, timed: bool = False) -> Steps[Effect]:
         group = self.group(node, "an effect")
         if not timed and (literal := self._plain_literal(group, scope)) is not None:
             atom = literal.operand if isinstance(literal, Not) else literal
@@ -258,14 +272,15 @@ class ExpressionReader(ListReader):
         args = group.items[1:]
         match head.text:
             case "and":
-                return And(tuple([self.effect(a, scope, timed=timed) for a in args]))
+                read = self._timed_effect if timed else self._effect
+                return And((yield self._each(read, args, scope)))
             case "forall":
                 variables, inner_scope = self.quantified(group, scope, "effect")
-                return Forall(variables, self.effect(args[1], inner_scope, timed=timed))
+                return Forall(variables, (yield self._effect(args[1], inner_scope, timed)))
             case "when":
                 self._count(group, 2, "(when formula effect)")
-                condition = (self._timed_formula if timed else self.formula)(args[0], scope)
-                return When(condition, self.effect(args[1], scope, timed=timed))
+                condition = (self.timed if timed else self.formula)(args[0], scope)
+                return When(condition, (yield self._effect(args[1], scope, timed)))
             case "probabilistic" | "oneof" if head.text not in self._predicates:
                 self.unsupported(group, _CHANCE[head.text])
             case "or" | "imply" | "exists" | "=":
@@ -280,7 +295,7 @@ class ExpressionReader(ListReader):
                 when = self._time(group)
                 if when is None or when == "over all":
                     self.syntax(group, "an effect without a time", "(at start …) or (at end …)")
-                return Timed(when, self.effect(args[1], scope))
+                return Timed(when, (yield self._effect(args[1], scope)))
             case "not":
                 self._count(group, 1, "(not (predicate …))")
                 inner = self.group(args[0], "an atomic formula to delete")
@@ -303,6 +318,9 @@ class ExpressionReader(ListReader):
             scope: the variables that may be named.
             metric: whether `total-time` and `(is-violated …)` have a meaning.
         """
+        return finish(self._numeric(node, scope, metric))
+
+    def _numeric(self, node: Node, scope: Scope, metric: bool) -> Steps[NumericExpression]:
         if isinstance(node, Word):
             if node.text == "?duration" and self.in_durative_action:
                 return Duration()
@@ -322,10 +340,12 @@ class ExpressionReader(ListReader):
             return Number(self.number(node))
         head = self.head(node, "a numeric expression")
         if head.text in ("+", "-", "*", "/"):
-            operands = tuple([self.numeric(n, scope, metric=metric) for n in node.items[1:]])
+            operands: list[NumericExpression] = []
+            for item in node.items[1:]:
+                operands.append((yield self._numeric(item, scope, metric)))
             if len(operands) < (1 if head.text == "-" else 2):
                 self.syntax(node, f"too few operands for {head.text!r}", "two operands")
-            return Arithmetic(head.text, operands)
+            return Arithmetic(head.text, tuple(operands))
         if metric and head.text == "total-time" and len(node.items) == 1:
             return FunctionTerm("total-time")
         if metric and head.text == "is-violated":
@@ -346,12 +366,23 @@ class ExpressionReader(ListReader):
 
     # Parts ----------------------------------------------------------------------------------
 
-    def _outer(self, node: Node, scope: Scope, read: Callable[[Node, Scope], Formula]) -> Formula:
+    def _each(
+        self, read: Callable[[Node, Scope], Steps[_T]], nodes: list[Node], scope: Scope
+    ) -> Steps[tuple[_T, ...]]:
+        result: list[_T] = []
+        for node in nodes:
+            result.append((yield read(node, scope)))
+        return tuple(result)
+
+    def _outer(
+        self, node: Node, scope: Scope, read: Callable[[Node, Scope], Steps[Formula]]
+    ) -> Steps[Formula]:
         """Read (and …), (forall …) and (preference …) around what `read` reads."""
         group = self.group(node, "a formula")
         # Of lists without lists only (and) has a meaning here that `read` does not know.
         if group.text is not None and group.text.split()[:1] not in ([], ["and"]):
-            return read(group, scope)
+            plain: Formula = yield read(group, scope)
+            return plain
         if not group.items:
             return TRUE
         head = self.head(group, "a formula")
@@ -359,39 +390,41 @@ class ExpressionReader(ListReader):
         place = self.source.location(group.offset)
         match head.text:
             case "and":
-                return And(tuple([self._outer(a, scope, read) for a in args]))
+                inner_parts: list[Formula] = []
+                for arg in args:
+                    inner_parts.append((yield self._outer(arg, scope, read)))
+                return And(tuple(inner_parts))
             case "forall":
                 variables, inner = self.quantified(group, scope, "formula")
-                return Forall(variables, self._outer(args[1], inner, read), location=place)
+                return Forall(variables, (yield self._outer(args[1], inner, read)), location=place)
             case "preference":
                 if len(args) not in (1, 2):
                     self._count(group, 2, "(preference name formula)")
                 # The language lets the name away.
                 name = self.name(args[0], "preference").text if len(args) == 2 else ""
                 self.preferences.add(name)
-                body = self._outer(args[-1], scope, read)
+                body = yield self._outer(args[-1], scope, read)
                 if any(isinstance(item, Preference) for item in walk(body)):
                     self.syntax(args[-1], "a preference inside a preference", "a condition")
                 return Preference(name, body, location=place)
-        return read(group, scope)
+        result: Formula = yield read(group, scope)
+        return result
 
-    def _timed_condition(self, node: Node, scope: Scope) -> Formula:
+    def _timed_condition(self, node: Node, scope: Scope) -> Steps[Formula]:
         group = self.group(node, "(at start …), (over all …) or (at end …)")
         when = self._time(group)
         if when is None:
             shape = "(at start …), (over all …) or (at end …)"
             self.syntax(group, "a condition of a durative action without a time", shape)
-        return Timed(when, self.preferred(group.items[2], scope))
+        return Timed(when, (yield self._outer(group.items[2], scope, self._formula)))
 
-    def _timed_formula(self, node: Node, scope: Scope) -> Formula:
-        return self._outer(node, scope, self._timed_condition)
-
-    def _trajectory(self, node: Node, scope: Scope) -> Formula:
+    def _trajectory(self, node: Node, scope: Scope) -> Steps[Formula]:
         shape = f"a constraint such as (always …): {', '.join(_TRAJECTORY)} or at end"
         group = self.group(node, shape)
         place = self.source.location(group.offset)
         if self._time(group) == "at end":
-            return Trajectory("at end", (), (self.formula(group.items[2], scope),), location=place)
+            formula = yield self._formula(group.items[2], scope)
+            return Trajectory("at end", (), (formula,), location=place)
         head = self.head(group, shape)
         if head.text not in _TRAJECTORY:
             self.syntax(head, f"{head.text!r} is not a trajectory constraint", shape)

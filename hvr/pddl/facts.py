@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import product
 
+from hvr.pddl.compact import GroundAtoms
 from hvr.pddl.model import (
     And,
     Atom,
@@ -31,9 +32,9 @@ class Relation:
 
     __slots__ = ("_indexes", "_set", "_sorted")
 
-    def __init__(self, rows: Iterable[Row] = ()) -> None:
+    def __init__(self, rows: Iterable[Row] = (), *, is_sorted: bool = False) -> None:
         self._set = set(rows)
-        self._sorted: list[Row] | None = None
+        self._sorted: list[Row] | None = [*rows] if is_sorted else None
         self._indexes: dict[int, dict[str, list[Row]]] = {}
 
     def __contains__(self, row: Row) -> bool:
@@ -93,15 +94,17 @@ _EMPTY = Relation()
 
 
 class Facts:
-    """Ground atoms by predicate."""
+    """Ground atoms by predicate, or those of some predicates."""
 
     __slots__ = ("_relations",)
 
-    def __init__(self, atoms: Iterable[Atom]) -> None:
-        rows: dict[str, list[Row]] = {}
-        for atom in atoms:
-            rows.setdefault(atom.predicate, []).append(atom.args)
-        self._relations = {name: Relation(tuples) for name, tuples in rows.items()}
+    def __init__(
+        self, atoms: Iterable[Atom], wanted: Callable[[str], bool] = lambda _: True
+    ) -> None:
+        rows, known = rows_of(atoms), isinstance(atoms, GroundAtoms)
+        self._relations = {
+            name: Relation(rows[name], is_sorted=known) for name in rows if wanted(name)
+        }
 
     def relation(self, predicate: str) -> Relation:
         """Return the relation of a predicate, empty if it has no fact."""
@@ -112,6 +115,16 @@ class Facts:
         for name, relation in self._relations.items():
             for row in relation.rows(()):
                 yield Atom(name, row)
+
+
+def rows_of(atoms: Iterable[Atom]) -> Mapping[str, Iterable[Row]]:
+    """Return the arguments for which each predicate is true."""
+    if isinstance(atoms, GroundAtoms):
+        return atoms.rows
+    rows: dict[str, list[Row]] = {}
+    for atom in atoms:
+        rows.setdefault(atom.predicate, []).append(atom.args)
+    return rows
 
 
 def match_row(atom: Atom, row: Row) -> dict[str, str] | None:
@@ -131,24 +144,22 @@ def necessary_literals(formula: Expression, positive: bool = True) -> Iterator[L
 
     Only conjunctions are looked into; what is under a disjunction or quantifier is left out.
     """
-    match formula:
-        case Atom() | Equal():
-            yield formula, positive
-        case Not(operand):
-            yield from necessary_literals(operand, not positive)
-        case And(operands) if positive:
-            for operand in operands:
-                yield from necessary_literals(operand, True)
-        case Or(operands) if not positive:
-            for operand in operands:
-                yield from necessary_literals(operand, False)
-        case Imply(left, right) if not positive:
-            yield from necessary_literals(left, True)
-            yield from necessary_literals(right, False)
-        case Or((operand,)) | And((operand,)):
-            yield from necessary_literals(operand, positive)
-        case _:
-            pass
+    stack = [(formula, positive)]
+    while stack:
+        item, sign = stack.pop()
+        match item:
+            case Atom() | Equal():
+                yield item, sign
+            case Not(operand):
+                stack.append((operand, not sign))
+            case And(operands) if sign or len(operands) == 1:
+                stack.extend([(operand, sign) for operand in reversed(operands)])
+            case Or(operands) if not sign or len(operands) == 1:
+                stack.extend([(operand, sign) for operand in reversed(operands)])
+            case Imply(left, right) if not sign:
+                stack += (right, False), (left, True)
+            case _:
+                pass
 
 
 def bindings(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from decimal import Decimal
+from itertools import islice, repeat
 from typing import NoReturn
 
 from hvr.pddl.diagnostics import nearest
@@ -155,33 +156,28 @@ class ListReader:
                 result.append(node)
         return result
 
-    def plain_names(self, text: str, types: Iterable[str]) -> tuple[TypedName, ...] | None:
+    def plain_names(self, text: str, types: Iterable[str]) -> dict[str, Types] | None:
         """Read a keyword and a typed list of names, quickly; None if anything is wrong with it."""
         items = text.split()
         known = {OBJECT, *types}
-        result: list[TypedName] = []
-        waiting: list[str] = []
-        place = 1
+        result: dict[str, Types] = {}
+        count, place = 0, 1
         while place < len(items):
-            item = items[place]
-            if item == "-":
-                kind = items[place + 1] if place + 1 < len(items) else ""
-                if not waiting or kind not in known:
-                    return None
-                of = (kind,)
-                result += [TypedName(name, of) for name in waiting]
-                waiting = []
-                place += 2
-                continue
-            waiting.append(item)
-            place += 1
-        of = (OBJECT,)
-        result += [TypedName(name, of) for name in waiting]
-        del items
-        names = {item.name for item in result}
-        if len(names) < len(result) or not names.isdisjoint(RESERVED):
+            try:
+                dash = items.index("-", place)
+                kind = items[dash + 1]
+            except ValueError:
+                dash, kind = len(items), OBJECT
+            except IndexError:
+                return None
+            if dash == place or kind not in known:
+                return None
+            result.update(zip(islice(items, place, dash), repeat((kind,))))
+            count += dash - place
+            place = dash + 2
+        if len(result) < count or not RESERVED.isdisjoint(result):
             return None
-        return tuple(result) if all(map(NAME.fullmatch, names)) else None
+        return result if all(map(NAME.fullmatch, result)) else None
 
     def distinct(self, names: list[tuple[TypedName, Word]], what: str) -> tuple[TypedName, ...]:
         """Make names unique; one that is declared twice has all its types, and is warned of.

@@ -8,11 +8,12 @@ where something was read and takes no part in comparison.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from decimal import Decimal
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
+from hvr.nested import Steps, finish
 from hvr.pddl.location import Location
 from hvr.values import Compact, Value, cached_property, set_field
 
@@ -70,7 +71,78 @@ class Equal(Value):
         return f"(= {self.left} {self.right})"
 
 
-class Not(Value):
+class Compound(Value):
+    """An expression with expressions inside, which may be nested to any depth.
+
+    It is printed, compared and hashed without recursion.
+    """
+
+    __slots__ = ()
+
+    def pieces(self) -> tuple[object, ...]:
+        """Return its text, with the expressions inside as they are."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        written: list[str] = []
+        stack: list[object] = [self]
+        while stack:
+            item = stack.pop()
+            if isinstance(item, Compound):
+                stack.extend(reversed(item.pieces()))
+            else:
+                written.append(str(item))
+        return "".join(written)
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if type(self) is not type(other):
+            return NotImplemented
+        stack: list[tuple[object, object]] = [(self, other)]
+        while stack:
+            one, two = stack.pop()
+            if one is two:
+                continue
+            if isinstance(one, tuple) and isinstance(two, tuple):
+                if len(one) != len(two):
+                    return False
+                stack.extend(zip(one, two, strict=True))
+            elif not isinstance(one, Compound):
+                if one != two:
+                    return False
+            elif type(one) is not type(two):
+                return False
+            else:
+                # The field alone, or a tuple of several.
+                stack.append((type(one)._key(one), type(one)._key(two)))
+        return True
+
+    def __hash__(self) -> int:
+        known = self.__dict__.get("_hash")
+        if known is None:
+            # From the innermost on, so that each finds those of its parts.
+            order: list[Compound] = []
+            stack: list[Compound] = [self]
+            while stack:
+                item = stack.pop()
+                order.append(item)
+                stack += [p for p in item.pieces() if isinstance(p, Compound)]
+            for item in reversed(order):
+                if "_hash" not in item.__dict__:
+                    item.__dict__["_hash"] = hash(type(item)._key(item))
+            known = self.__dict__["_hash"]
+        return int(known)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self}>"
+
+    def __getstate__(self) -> dict[str, object]:
+        # Another process hashes texts differently.
+        return {name: value for name, value in self.__dict__.items() if name != "_hash"}
+
+
+class Not(Compound):
     """Negation; as an effect, the deletion of an atom."""
 
     operand: Expression
@@ -82,63 +154,63 @@ class Not(Value):
         fields["operand"] = operand
         fields["location"] = location
 
-    def __str__(self) -> str:
-        return f"(not {self.operand})"
+    def pieces(self) -> tuple[object, ...]:
+        return "(not ", self.operand, ")"
 
 
-class And(Value):
+class And(Compound):
     """Conjunction; true (as an effect: nothing) without operands."""
 
     operands: tuple[Expression, ...] = ()
 
-    def __str__(self) -> str:
-        return _call_text("and", self.operands)
+    def pieces(self) -> tuple[object, ...]:
+        return _call_pieces("and", self.operands)
 
 
-class Or(Value):
+class Or(Compound):
     """Disjunction; false without operands."""
 
     operands: tuple[Expression, ...] = ()
     location: Location | None = None
 
-    def __str__(self) -> str:
-        return _call_text("or", self.operands)
+    def pieces(self) -> tuple[object, ...]:
+        return _call_pieces("or", self.operands)
 
 
-class Imply(Value):
+class Imply(Compound):
     """Material implication."""
 
     left: Expression
     right: Expression
     location: Location | None = None
 
-    def __str__(self) -> str:
-        return f"(imply {self.left} {self.right})"
+    def pieces(self) -> tuple[object, ...]:
+        return _call_pieces("imply", (self.left, self.right))
 
 
-class Forall(Value):
+class Forall(Compound):
     """Universal quantification, of a formula or of an effect; true over an empty type."""
 
     variables: tuple[TypedName, ...]
     body: Expression
     location: Location | None = None
 
-    def __str__(self) -> str:
-        return f"(forall ({typed_list(self.variables)}) {self.body})"
+    def pieces(self) -> tuple[object, ...]:
+        return f"(forall ({typed_list(self.variables)}) ", self.body, ")"
 
 
-class Exists(Value):
+class Exists(Compound):
     """Existential quantification; false over an empty type."""
 
     variables: tuple[TypedName, ...]
     body: Expression
     location: Location | None = None
 
-    def __str__(self) -> str:
-        return f"(exists ({typed_list(self.variables)}) {self.body})"
+    def pieces(self) -> tuple[object, ...]:
+        return f"(exists ({typed_list(self.variables)}) ", self.body, ")"
 
 
-class Comparison(Value):
+class Comparison(Compound):
     """A numeric condition; the operator is one of `<`, `<=`, `=`, `>=`, `>`."""
 
     operator: str
@@ -146,32 +218,32 @@ class Comparison(Value):
     right: NumericExpression
     location: Location | None = None
 
-    def __str__(self) -> str:
-        return f"({self.operator} {self.left} {self.right})"
+    def pieces(self) -> tuple[object, ...]:
+        return _call_pieces(self.operator, (self.left, self.right))
 
 
-class Timed(Value):
+class Timed(Compound):
     """A condition, effect or duration constraint of a durative action, with its time."""
 
     when: TimeSpecifier
     body: Expression
 
-    def __str__(self) -> str:
-        return f"({self.when} {self.body})"
+    def pieces(self) -> tuple[object, ...]:
+        return _call_pieces(self.when, (self.body,))
 
 
-class Preference(Value):
+class Preference(Compound):
     """A condition that a plan should fulfil and need not; "" is the name of an unnamed one."""
 
     name: str
     body: Expression
     location: Location | None = None
 
-    def __str__(self) -> str:
-        return _call_text("preference", (self.name, self.body) if self.name else (self.body,))
+    def pieces(self) -> tuple[object, ...]:
+        return _call_pieces("preference", (self.name, self.body) if self.name else (self.body,))
 
 
-class Trajectory(Value):
+class Trajectory(Compound):
     """A modal operator of PDDL 3 over the states that a plan passes through.
 
     Attributes:
@@ -186,8 +258,8 @@ class Trajectory(Value):
     formulas: tuple[Expression, ...]
     location: Location | None = None
 
-    def __str__(self) -> str:
-        return _call_text(self.operator, (*(format(t, "f") for t in self.times), *self.formulas))
+    def pieces(self) -> tuple[object, ...]:
+        return _call_pieces(self.operator, (*(format(t, "f") for t in self.times), *self.formulas))
 
 
 # --- numbers ----------------------------------------------------------------------------------
@@ -218,14 +290,14 @@ class FunctionTerm(Compact):
         return _call_text(self.function, self.args)
 
 
-class Arithmetic(Value):
+class Arithmetic(Compound):
     """`+`, `-`, `*` or `/` of numeric expressions."""
 
     operator: str
     operands: tuple[NumericExpression, ...]
 
-    def __str__(self) -> str:
-        return _call_text(self.operator, self.operands)
+    def pieces(self) -> tuple[object, ...]:
+        return _call_pieces(self.operator, self.operands)
 
 
 class Duration(Value):
@@ -247,17 +319,17 @@ class IsViolated(Value):
 # --- effects ----------------------------------------------------------------------------------
 
 
-class When(Value):
+class When(Compound):
     """A conditional effect; the condition is read in the state before the action."""
 
     condition: Expression
     effect: Expression
 
-    def __str__(self) -> str:
-        return f"(when {self.condition} {self.effect})"
+    def pieces(self) -> tuple[object, ...]:
+        return _call_pieces("when", (self.condition, self.effect))
 
 
-class NumericEffect(Value):
+class NumericEffect(Compound):
     """A change of a numeric fluent.
 
     The operator is `assign`, `increase`, `decrease`, `scale-up` or `scale-down`; the amount is
@@ -269,8 +341,8 @@ class NumericEffect(Value):
     amount: NumericExpression
     location: Location | None = None
 
-    def __str__(self) -> str:
-        return f"({self.operator} {self.fluent} {self.amount})"
+    def pieces(self) -> tuple[object, ...]:
+        return _call_pieces(self.operator, (self.fluent, self.amount))
 
 
 class ContinuousEffect(NumericEffect):
@@ -285,8 +357,8 @@ class ContinuousEffect(NumericEffect):
     amount: NumericExpression
     location: Location | None = None
 
-    def __str__(self) -> str:
-        return f"({self.operator} {self.fluent} (* #t {self.amount}))"
+    def pieces(self) -> tuple[object, ...]:
+        return f"({self.operator} {self.fluent} (* #t ", self.amount, "))"
 
 
 TimeSpecifier: TypeAlias = Literal["at start", "over all", "at end"]
@@ -486,13 +558,14 @@ class TimedInitial(Value):
 class Problem(Value):
     """A planning problem.
 
-    `objects` leaves out the constants of the domain, unless one is given further types here.
+    `objects` leaves out the constants of the domain, unless one is given further types here. Those
+    and `init` are kept small where they were read from a text (`hvr.pddl.compact`).
     """
 
     name: str
     domain_name: str
-    objects: tuple[TypedName, ...] = ()
-    init: frozenset[Atom] = frozenset()
+    objects: Sequence[TypedName] = ()
+    init: Set[Atom] = frozenset()
     goal: Formula = TRUE
     numeric_init: Mapping[FunctionTerm, Decimal] = MappingProxyType({})
     metric: Metric | None = None
@@ -533,6 +606,10 @@ def is_variable(name: str) -> bool:
 
 def substitute(expression: Expression, binding: Mapping[str, str]) -> Expression:
     """Replace free ?variables by the objects that `binding` gives them. Locations are kept."""
+    return finish(_substitute(expression, binding))
+
+
+def _substitute(expression: Expression, binding: Mapping[str, str]) -> Steps[Expression]:
     match expression:
         case Atom(predicate, args):
             row = tuple([binding.get(a, a) for a in args])
@@ -546,35 +623,56 @@ def substitute(expression: Expression, binding: Mapping[str, str]) -> Expression
                 right=substitute_number(right_, binding),
             )
         case Not(operand):
-            return Not(substitute(operand, binding), location=expression.location)
+            return Not((yield _substitute(operand, binding)), location=expression.location)
         case And(operands):
-            return And(tuple([substitute(o, binding) for o in operands]))
+            return And((yield _substituted(operands, binding)))
         case Or(operands):
-            return expression.replace(operands=tuple([substitute(o, binding) for o in operands]))
+            return expression.replace(operands=(yield _substituted(operands, binding)))
         case Imply(one, two):
-            return expression.replace(left=substitute(one, binding), right=substitute(two, binding))
+            left_part = yield _substitute(one, binding)
+            return expression.replace(left=left_part, right=(yield _substitute(two, binding)))
         case Forall(variables, body) | Exists(variables, body):
-            return expression.replace(body=substitute(body, _without(binding, variables)))
+            inner = _without(binding, variables)
+            return expression.replace(body=(yield _substitute(body, inner)))
         case Timed(_, body) | Preference(_, body):
-            return expression.replace(body=substitute(body, binding))
+            return expression.replace(body=(yield _substitute(body, binding)))
         case Trajectory(_, _, formulas):
-            return expression.replace(formulas=tuple([substitute(f, binding) for f in formulas]))
+            return expression.replace(formulas=(yield _substituted(formulas, binding)))
         case When(condition, effect):
-            return When(substitute(condition, binding), substitute(effect, binding))
+            guard = yield _substitute(condition, binding)
+            return When(guard, (yield _substitute(effect, binding)))
         case NumericEffect(_, fluent, amount):
             term = FunctionTerm(fluent.function, tuple([binding.get(a, a) for a in fluent.args]))
             return expression.replace(fluent=term, amount=substitute_number(amount, binding))
+
+
+def _substituted(
+    expressions: tuple[Expression, ...], binding: Mapping[str, str]
+) -> Steps[tuple[Expression, ...]]:
+    result: list[Expression] = []
+    for expression in expressions:
+        result.append((yield _substitute(expression, binding)))
+    return tuple(result)
 
 
 def substitute_number(
     expression: NumericExpression, binding: Mapping[str, str]
 ) -> NumericExpression:
     """Replace free ?variables in a numeric expression."""
+    return finish(_substitute_number(expression, binding))
+
+
+def _substitute_number(
+    expression: NumericExpression, binding: Mapping[str, str]
+) -> Steps[NumericExpression]:
     match expression:
         case FunctionTerm(function, args):
             return FunctionTerm(function, tuple([binding.get(a, a) for a in args]))
         case Arithmetic(operator, operands):
-            return Arithmetic(operator, tuple([substitute_number(o, binding) for o in operands]))
+            result: list[NumericExpression] = []
+            for operand in operands:
+                result.append((yield _substitute_number(operand, binding)))
+            return Arithmetic(operator, tuple(result))
         case _:
             return expression
 
@@ -607,18 +705,28 @@ def walk(expression: Expression) -> Iterator[Expression]:
 
 def free_variables(expression: Expression) -> frozenset[str]:
     """Return the ?variables of a condition that no quantifier in it binds."""
-    match expression:
-        case Atom(_, args):
-            return frozenset(filter(is_variable, args))
-        case Equal(left, right):
-            return frozenset(filter(is_variable, (left, right)))
-        case Comparison():
-            terms = [t for n in numbers_of(expression) for t in functions_of(n)]
-            return frozenset(a for term in terms for a in term.args if is_variable(a))
-        case _:
-            inner = frozenset().union(*map(free_variables, parts_of(expression)))
-            bound = expression.variables if isinstance(expression, Forall | Exists) else ()
-            return inner - {variable.name for variable in bound}
+    return all_free_variables(expression)[id(expression)]
+
+
+def all_free_variables(expression: Expression) -> dict[int, frozenset[str]]:
+    """Return the free ?variables of a condition and of all parts of it, by the parts' `id`."""
+    result: dict[int, frozenset[str]] = {}
+    # From the innermost on, so that each part finds those of its own parts.
+    for item in reversed([*walk(expression)]):
+        match item:
+            case Atom(_, args):
+                names = frozenset(filter(is_variable, args))
+            case Equal(left, right):
+                names = frozenset(filter(is_variable, (left, right)))
+            case Comparison():
+                terms = [t for n in (item.left, item.right) for t in functions_of(n)]
+                names = frozenset(a for term in terms for a in term.args if is_variable(a))
+            case _:
+                names = frozenset().union(*[result[id(part)] for part in parts_of(item)])
+                if isinstance(item, Forall | Exists):
+                    names -= {variable.name for variable in item.variables}
+        result[id(item)] = names
+    return result
 
 
 def signed_parts(formula: Expression, positive: bool = True) -> Iterator[tuple[Expression, bool]]:
@@ -641,17 +749,18 @@ def signed_parts(formula: Expression, positive: bool = True) -> Iterator[tuple[E
 
 def preferences_of(formula: Expression) -> Iterator[Preference]:
     """Yield the preferences in a formula, from the only places where they may stand."""
-    match formula:
-        case Preference():
-            yield formula
-        case And(operands):
-            for operand in operands:
-                if isinstance(operand, And | Forall | Timed | Preference):
-                    yield from preferences_of(operand)
-        case Forall(_, body) | Timed(_, body):
-            yield from preferences_of(body)
-        case _:
-            pass
+    stack = [formula]
+    while stack:
+        match stack.pop():
+            case Preference() as preference:
+                yield preference
+            case And(operands):
+                inner = [o for o in operands if isinstance(o, And | Forall | Timed | Preference)]
+                stack.extend(reversed(inner))
+            case Forall(_, body) | Timed(_, body):
+                stack.append(body)
+            case _:
+                pass
 
 
 def atoms_of(expression: Expression) -> Iterator[Atom]:
@@ -723,6 +832,13 @@ def _type_text(types: tuple[str, ...]) -> str:
 
 def _call_text(head: str, args: Iterable[object]) -> str:
     return f"({' '.join([head, *map(str, args)])})"
+
+
+def _call_pieces(head: str, args: Iterable[object]) -> tuple[object, ...]:
+    pieces: list[object] = [f"({head}"]
+    for arg in args:
+        pieces += " ", arg
+    return (*pieces, ")")
 
 
 def _declaration_text(name: str, parameters: tuple[TypedName, ...]) -> str:

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from hvr.errors import NumberTooLargeError, UndefinedValueError
+from hvr.nested import Steps, finish
 
 Rational: TypeAlias = int | Fraction
 """An exact number; whole ones are integers, which are much faster."""
@@ -21,6 +22,9 @@ Compiled: TypeAlias = Rational | Callable[[Values], Rational]
 
 MOST_DIGITS = 1000
 """Longer numbers are refused where they are written."""
+
+_FLAT = 20
+"""Expressions that are nested deeper than this are computed without recursion."""
 
 _MOST_BITS = 13_000
 """Some 3900 digits. Exact numbers have no overflow: a (scale-up (f) (f)) doubles the digits at each
@@ -73,23 +77,48 @@ def undefined(name: str) -> Callable[[Values], Rational]:
     return read
 
 
-def arithmetic(symbol: str, operands: list[Compiled], text: str) -> Compiled:
-    """Compile `+`, `-`, `*` or `/`; `text` is the expression, for errors."""
-    if len(operands) == 1:
+class _Arithmetic:
+    """A compiled `+`, `-`, `*` or `/`, to be called with the values of the numeric fluents."""
 
-        def negate(values: Values) -> Rational:
-            return -evaluate(operands[0], values)
+    __slots__ = ("_depth", "_expression", "_operands", "_symbol")
 
-        compute: Callable[[Values], Rational] = negate
-    else:
+    def __init__(self, symbol: str, operands: list[Compiled], expression: object) -> None:
+        self._symbol = symbol
+        self._operands = operands
+        # Only errors need its text.
+        self._expression = expression
+        depths = [operand._depth for operand in operands if isinstance(operand, _Arithmetic)]
+        self._depth: int = 1 + max(depths, default=0)
 
-        def fold(values: Values) -> Rational:
-            result = evaluate(operands[0], values)
-            for operand in operands[1:]:
-                result = calculate(symbol, result, evaluate(operand, values), text)
-            return result
+    def __call__(self, values: Values) -> Rational:
+        if self._depth > _FLAT:
+            return finish(self._steps(values))
+        return self._of([evaluate(operand, values) for operand in self._operands])
 
-        compute = fold
+    def _of(self, numbers: list[Rational]) -> Rational:
+        result = numbers[0]
+        if len(numbers) == 1:
+            return -result
+        for number in numbers[1:]:
+            try:
+                result = calculate(self._symbol, result, number)
+            except (NumberTooLargeError, UndefinedValueError):
+                calculate(self._symbol, result, number, str(self._expression))
+        return result
+
+    def _steps(self, values: Values) -> Steps[Rational]:
+        numbers: list[Rational] = []
+        for operand in self._operands:
+            if isinstance(operand, _Arithmetic):
+                numbers.append((yield operand._steps(values)))
+            else:
+                numbers.append(evaluate(operand, values))
+        return self._of(numbers)
+
+
+def arithmetic(symbol: str, operands: list[Compiled], expression: object) -> Compiled:
+    """Compile `+`, `-`, `*` or `/`; the text of `expression` is for errors."""
+    compute = _Arithmetic(symbol, operands, expression)
     if any(callable(operand) for operand in operands):
         return compute
     # Of constants the value is computed here and now. A division by zero is left for later: it

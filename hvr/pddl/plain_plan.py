@@ -17,22 +17,22 @@ from hvr.pddl.model import GroundAction
 from hvr.values import Value
 
 _NAME = r"[^?,:=\[\]{}\"`\s();]++"
-_PDDL = rf"\(\s*+(?:{_NAME}\s*+)++\)"
+PDDL_STEP = rf"\(\s*+(?:{_NAME}\s*+)++\)"
 _CALL = rf"[^\W\d][^?,:=\[\]{{}}\"`\s();]*+\(\s*+(?:{_NAME}\s*+(?:,\s*+{_NAME}\s*+)*+)?+\)"
 _DIGITS = 12
 """Most digits of a time on either side of its point; others are read the long way."""
-_TIME = rf"[0-9]{{1,{_DIGITS}}}+(?:\.[0-9]{{0,{_DIGITS}}}+)?+"
-_COST = rf"(?:\s*+\[\s*+{_TIME}\s*+\])?+"
+TIME = rf"[0-9]{{1,{_DIGITS}}}+(?:\.[0-9]{{0,{_DIGITS}}}+)?+"
+_COST = rf"(?:\s*+\[\s*+{TIME}\s*+\])?+"
 
 _COMMENT = re.compile(r";[^\r\n]*")
-_STEPS = re.compile(rf"(?:\s*+{_PDDL})*+\s*+")
+_STEPS = re.compile(rf"(?:\s*+{PDDL_STEP})*+\s*+")
 _CALLS = re.compile(rf"(?:\s*+{_CALL})++\s*+")
-_TIMED = re.compile(rf"(?:\s*+{_TIME}\s*+:\s*+{_PDDL}{_COST})++\s*+")
+_TIMED = re.compile(rf"(?:\s*+{TIME}\s*+:\s*+{PDDL_STEP}{_COST})++\s*+")
 # Names may have very many digits, which are looked at once each.
 _STAMP = re.compile(r"(?<![0-9.])([0-9]++)(?:\.([0-9]*+))?+\s*+:")
 _INSIDE = re.compile(r"\(([^()]*)\)")
 _CALLED = re.compile(r"([^\s()]++\([^()]*)\)")
-_ONE_STEP = re.compile(_PDDL)
+_ONE_STEP = re.compile(PDDL_STEP)
 _STEP_OR_COMMENT = re.compile(r";[^\r\n]*+|(\((?:[^();]++|;[^\r\n]*+)*+\))")
 _CALL_OR_COMMENT = re.compile(r";[^\r\n]*+|([^\s();]++\((?:[^();]++|;[^\r\n]*+)*+\))")
 

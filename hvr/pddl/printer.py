@@ -26,6 +26,7 @@ from hvr.pddl.model import (
 )
 
 _WIDTH = 100
+_DEEPEST = 80
 
 
 def print_domain(domain: Domain) -> str:
@@ -138,9 +139,13 @@ def _field(keyword: str, expression: Expression, indent: int) -> list[str]:
 
 
 def _layout(expression: Expression, indent: int) -> list[str]:
+    """Print an expression over several lines, nested lists further to the right.
+
+    What is nested so deeply that no room is left is one line. So this recurses some 40 times.
+    """
     text = str(expression)
     pad = " " * indent
-    if indent + len(text) <= _WIDTH:
+    if indent + len(text) <= _WIDTH or indent >= _DEEPEST:
         return [pad + text]
     match expression:
         case And(operands):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from decimal import Decimal
 from typing import Literal
 
+from hvr.pddl.compact import GroundAtoms, TypedNames
 from hvr.pddl.expressions import ExpressionReader
 from hvr.pddl.lexer import Source, Word
-from hvr.pddl.lists import ListReader
+from hvr.pddl.lists import ListReader, Types
 from hvr.pddl.model import (
     TRUE,
     Atom,
@@ -24,7 +25,7 @@ from hvr.pddl.model import (
     TypedName,
     preferences_of,
 )
-from hvr.pddl.reader import Group, Node
+from hvr.pddl.reader import Group, Node, node_of
 from hvr.pddl.sections import constraints, define, requirements
 
 _PROBLEM_SECTIONS = (
@@ -82,11 +83,12 @@ class ProblemParser(ListReader):
             domain_name = self.domain_name(by_name[":domain"])
         if ":requirements" in by_name:
             requirements(self, by_name[":requirements"])
-        objects = self._objects(by_name.pop(":objects")) if ":objects" in by_name else ()
-        known = {o.name: o.types for o in (*self.domain.constants, *objects)}
+        objects = self._objects(by_name.pop(":objects")) if ":objects" in by_name else {}
+        constants = {c.name: c.types for c in self.domain.constants}
+        known = {**constants, **objects} if constants else objects
         reader = ExpressionReader(self.source, self.domain, known)
         facts = _InitReader(reader)
-        facts.read(by_name.pop(":init"))
+        true = facts.read(by_name.pop(":init"))
         goal: Formula = TRUE
         if ":goal" in by_name:
             reader.context = ":goal"
@@ -104,8 +106,8 @@ class ProblemParser(ListReader):
         return Problem(
             name.text,
             domain_name,
-            objects,
-            frozenset(facts.true),
+            TypedNames(objects),
+            true,
             goal,
             facts.numbers,
             metric,
@@ -128,12 +130,11 @@ class ProblemParser(ListReader):
             )
         return word.text
 
-    def _objects(self, group: Group) -> tuple[TypedName, ...]:
+    def _objects(self, group: Group) -> Mapping[str, Types]:
         self.context = ":objects"
         if group.text is not None:
             plain = self.plain_names(group.text, self.domain.types)
-            taken = {c.name for c in self.domain.constants}
-            if plain is not None and taken.isdisjoint(o.name for o in plain):
+            if plain is not None and not any(c.name in plain for c in self.domain.constants):
                 return plain
         names = self.typed_list(group.items[1:], "object", types=self.domain.types)
         constants = {c.name: c.types for c in self.domain.constants}
@@ -148,7 +149,7 @@ class ProblemParser(ListReader):
                 types = tuple(dict.fromkeys((*own, *types)))
             if own != types:
                 merged.append((TypedName(item.name, types), word))
-        return self.distinct(merged, "object")
+        return {o.name: o.types for o in self.distinct(merged, "object")}
 
 
 class _InitReader:
@@ -156,7 +157,7 @@ class _InitReader:
 
     def __init__(self, reader: ExpressionReader) -> None:
         self.reader = reader
-        self.true: set[Atom] = set()
+        self.true: dict[str, list[tuple[str, ...]]] = {}
         self.numbers: dict[FunctionTerm, Decimal] = {}
         self.timed: list[TimedInitial] = []
         self._derived = {rule.predicate for rule in reader.domain.derived}
@@ -164,18 +165,19 @@ class _InitReader:
         self._fitting: dict[str, tuple[Collection[str], ...]] = {}
         self._of_type: dict[tuple[str, ...], Collection[str]] = {}
 
-    def read(self, group: Group) -> None:
+    def read(self, group: Group) -> GroundAtoms:
+        """Read the section; it is used up."""
         reader = self.reader
         reader.context = ":init"
         false: dict[Atom, Node] = {}
-        nodes = group.items[:0:-1]
-        group.items.clear()
-        while nodes:
+        nodes = group.used_up()
+        next(nodes)
+        for text, offset, node in nodes:
             # Facts take the place of what they are read from: there may be very many.
-            item = reader.group(nodes.pop(), "a fact: (predicate object …)")
-            if item.text is not None and (atom := self._plain(item.text)) is not None:
-                self.true.add(atom)
+            if text[:1] == "(" and self._plain(text[1:-1]):
                 continue
+            found = node or node_of(text, offset)
+            item = reader.group(found, "a fact: (predicate object …)")
             head = reader.head(item, "a fact: (predicate object …)").text
             if head == "=":
                 term, value = _numeric_fact(reader, item)
@@ -188,28 +190,33 @@ class _InitReader:
             else:
                 if head in ("and", "or", "forall", "exists", "imply", "when"):
                     reader.syntax(item, f"({head} …) is not a fact", "(predicate object …)")
-                self.true.add(self._fact(item))
+                atom = self._fact(item)
+                self.true.setdefault(atom.predicate, []).append(atom.args)
+        true = GroundAtoms.gather(self.true)
         for atom, node in false.items():
-            if atom in self.true:
+            if atom in true:
                 reader.overlook(node, f"{atom} is both true and false in :init")
+        return true
 
-    def _plain(self, text: str) -> Atom | None:
-        """Read a fact that has nothing wrong with it, quickly; else return None."""
+    def _plain(self, text: str) -> bool:
+        """Read a fact that has nothing wrong with it, quickly; say whether that was possible."""
         name, *args = text.split() or ("",)
         fitting = self._fitting.get(name)
         if fitting is None:
             predicate = self.reader.domain.predicates.get(name)
             if predicate is None or name in self._derived:
-                return None
+                return False
             fitting = self._fitting[name] = tuple([self._members(p) for p in predicate.parameters])
+            self.true.setdefault(name, [])
         if len(args) != len(fitting):
-            return None
+            return False
         for arg, members in zip(args, fitting, strict=True):
             if arg not in members:
-                return None
+                return False
         # Names occur in many facts: one string for each is enough.
         names = self._names
-        return Atom(name, tuple([names.setdefault(arg, arg) for arg in args]))
+        self.true[name].append(tuple([names.setdefault(arg, arg) for arg in args]))
+        return True
 
     def _members(self, parameter: TypedName) -> Collection[str]:
         members = self._of_type.get(parameter.types)

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from array import array
+from collections.abc import Iterator
 from typing import NoReturn
 
 from hvr.pddl.diagnostics import PddlTextSyntaxError
 from hvr.pddl.lexer import Source, Word, first_word, tokens, words
 
-MAX_NESTING = 150
-"""Deeper nesting is refused: the functions over formulas recurse up to three times a level.
+MAX_NESTING = 12_000
+"""Deeper nesting is refused.
 
 Before that, what is nested in its own kind (`and`, `or`, `not`, `imply`, `when`, quantifiers, sums,
-products) is written flat, without recursion (`hvr.pddl.flattening`), and may be of any depth.
+products) is written flat (`hvr.pddl.flattening`), and may be of any depth.
 """
+
+_FLAT = 150
+"""What is nested deeper is first written as flat as possible: it is quicker then."""
 
 _MOST_OPEN = 200_000
 """With so many open lists a text is not read on: no model has them."""
@@ -21,29 +26,61 @@ _MOST_OPEN = 200_000
 class Group:
     """A parenthesised list; `offset` is that of its opening parenthesis.
 
-    `text` is what stands between the parentheses when no list is in there, else None; such a
-    list is split when its items are first asked for.
+    `text` is what stands between the parentheses when no list is in there, else None. A list is
+    split, and its items become objects with a place, when they are first asked for: until then
+    `tokens` has them, those with lists inside as groups, and `places` the offset of each.
     """
 
-    __slots__ = ("items", "offset", "text")
+    __slots__ = ("items", "offset", "places", "text", "tokens")
 
     items: list[Word | Group]
+    tokens: list[str | Group]
+    places: array[int]
 
     def __init__(self, offset: int, text: str | None = None) -> None:
         self.offset = offset
         self.text = text
-        if text is None:
-            self.items = []
 
     def __getattr__(self, name: str) -> list[Word | Group]:
         # Reached only while `items` has not been set.
         if name != "items":
             raise AttributeError(name)
-        self.items = [*words(self.text or "", self.offset + 1)]
+        if self.text is not None:
+            self.items = [*words(self.text, self.offset + 1)]
+        else:
+            self.items = [
+                node_of(token, place) if isinstance(token, str) else token
+                for token, place in zip(self.tokens, self.places, strict=True)
+            ]
+            del self.tokens, self.places
         return self.items
+
+    def used_up(self) -> Iterator[tuple[str, int, Node | None]]:
+        """Yield the items, those that are no object yet as a token and its offset; drop each.
+
+        Lists have `(` and `)` around them. Nothing else may be asked of the group afterwards.
+        """
+        if self.text is None and hasattr(self, "tokens"):
+            places, tokens = self.places, self.tokens
+            del self.tokens, self.places
+            tokens.reverse()
+            for place in places:
+                token = tokens.pop()
+                yield (token, place, None) if isinstance(token, str) else ("", place, token)
+            return
+        nodes = self.items[::-1]
+        self.items.clear()
+        while nodes:
+            node = nodes.pop()
+            yield "", node.offset, node
 
 
 Node = Word | Group
+
+
+def node_of(token: str, offset: int) -> Node:
+    """Return a token, which may be a list without lists in it, as an object."""
+    return Group(offset, token[1:-1]) if token[0] == "(" else Word(token, offset)
 
 
 def read_nodes(source: Source) -> list[Node]:
@@ -56,24 +93,27 @@ def read_nodes(source: Source) -> list[Node]:
         PddlSyntaxError: unbalanced parentheses, or nesting deeper than MAX_NESTING.
     """
     top: list[Node] = []
-    items = top
     stack: list[Group] = []
     deepest = 0
+    items: list[str | Group] = []
+    places: array[int] = array("q")
     for token, offset in tokens(source):
-        first = token[0]
-        if top and not stack and first != ")":
-            return [*top, Word(token, offset)]
-        if first == "(" and token != "(":
-            items.append(Group(offset, token[1:-1]))
-        elif first == "(":
+        if token == "(":
+            if top and not stack:
+                return [*top, Word(token, offset)]
             group = Group(offset)
-            items.append(group)
+            if stack:
+                items.append(group)
+                places.append(offset)
+            else:
+                top.append(group)
             stack.append(group)
             deepest = max(deepest, len(stack))
             if deepest > _MOST_OPEN:
                 _too_deep(source, offset, _MOST_OPEN)
-            items = group.items
-        elif first == ")":
+            items = group.tokens = []
+            places = group.places = array("q")
+        elif token == ")":
             if not top:
                 source.syntax_error(offset, "a ')' too many", expected="'('", found="')'")
             if not stack:
@@ -86,12 +126,18 @@ def read_nodes(source: Source) -> list[Node]:
                 )
                 return top
             stack.pop()
-            items = stack[-1].items if stack else top
+            if stack:
+                items, places = stack[-1].tokens, stack[-1].places
+        elif stack:
+            items.append(token)
+            places.append(offset)
+        elif top:
+            return [*top, Word(token, offset)]
         else:
-            items.append(Word(token, offset))
+            top.append(node_of(token, offset))
     if stack:
         _unclosed(source, stack)
-    if deepest > MAX_NESTING:
+    if deepest > _FLAT:
         from hvr.pddl.flattening import flatten
 
         flatten(top)
@@ -147,6 +193,11 @@ def first_of(group: Group) -> Node | None:
     """Return what a list begins with, None if it is empty. Nothing else of it is split."""
     if group.text is not None:
         return first_word(group.text, group.offset + 1)
+    if hasattr(group, "tokens"):
+        if not group.tokens:
+            return None
+        token = group.tokens[0]
+        return node_of(token, group.places[0]) if isinstance(token, str) else token
     return group.items[0] if group.items else None
 
 

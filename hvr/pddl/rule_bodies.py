@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from itertools import product
 from typing import TYPE_CHECKING
 
+from hvr.nested import Steps, finish
 from hvr.pddl.facts import Literal
 from hvr.pddl.model import (
     And,
@@ -57,7 +58,7 @@ def clauses_of(rule: DerivedPredicate) -> list[Clause]:
     head = Atom(rule.predicate, tuple([p.name for p in rule.parameters]))
     return [
         Clause(head, (*rule.parameters, *body.variables), body.literals, body.rest)
-        for body in _disjuncts(rule.body, True, _Names())
+        for body in finish(_disjuncts(rule.body, True, _Names(), {}))
     ]
 
 
@@ -72,48 +73,50 @@ class _Names:
         return f"{name}.{self.count}"
 
 
-def _disjuncts(formula: Expression, positive: bool, names: _Names) -> list[_Disjunct]:
+def _disjuncts(
+    formula: Expression, positive: bool, names: _Names, renamed: Mapping[str, str]
+) -> Steps[list[_Disjunct]]:
     """Take a formula (or its negation) apart as far as it pays.
 
     Each disjunct becomes a rule of its own, whose literals can be joined. Negation is pushed
-    inwards on the way.
+    inwards on the way. `renamed` has the names that variables have in the rule.
     """
     match formula:
         case Atom() | Equal():
-            return [_Disjunct(literals=((formula, positive),))]
+            literal = substitute(formula, renamed)
+            assert isinstance(literal, Atom | Equal)
+            return [_Disjunct(literals=((literal, positive),))]
         case Not(operand):
-            return _disjuncts(operand, not positive, names)
+            found: list[_Disjunct] = yield _disjuncts(operand, not positive, names, renamed)
+            return found
         case And(operands) | Or(operands):
-            parts = [_disjuncts(o, positive, names) for o in operands]
+            sides = [(operand, positive) for operand in operands]
             # De Morgan: a negated conjunction is a disjunction, and the other way round.
-            if isinstance(formula, And) != positive:
-                return [one for part in parts for one in part]
-            return _all_of(parts) or _as_it_is(formula, positive)
+            either = isinstance(formula, And) != positive
         case Imply(left, right):
-            parts = [_disjuncts(left, not positive, names), _disjuncts(right, positive, names)]
-            if positive:
-                return [one for part in parts for one in part]
-            return _all_of(parts) or _as_it_is(formula, positive)
-        case Exists(variables, body) if positive:
-            return _quantified(variables, body, True, names)
-        case Forall(variables, body) if not positive:
-            return _quantified(variables, body, False, names)
+            sides = [(left, not positive), (right, positive)]
+            either = positive
+        case Exists(variables, body) | Forall(variables, body) if (
+            isinstance(formula, Exists) == positive
+        ):
+            # A variable of a quantifier becomes one of the rule, where its name may be taken.
+            new = {v.name: names.fresh(v.name) for v in variables}
+            own = tuple([TypedName(new[v.name], v.types) for v in variables])
+            inner = yield _disjuncts(body, positive, names, {**renamed, **new} if new else renamed)
+            return [_Disjunct((*own, *one.variables), one.literals, one.rest) for one in inner]
         case _:
-            return _as_it_is(formula, positive)
+            return _as_it_is(formula, positive, renamed)
+    parts: list[list[_Disjunct]] = []
+    for side, sign in sides:
+        parts.append((yield _disjuncts(side, sign, names, renamed)))
+    if either:
+        return [one for part in parts for one in part]
+    return _all_of(parts) or _as_it_is(formula, positive, renamed)
 
 
-def _as_it_is(formula: Expression, positive: bool) -> list[_Disjunct]:
+def _as_it_is(formula: Expression, positive: bool, renamed: Mapping[str, str]) -> list[_Disjunct]:
+    formula = substitute(formula, renamed) if renamed else formula
     return [_Disjunct(rest=(formula if positive else Not(formula),))]
-
-
-def _quantified(
-    variables: tuple[TypedName, ...], body: Expression, positive: bool, names: _Names
-) -> list[_Disjunct]:
-    # A variable of a quantifier becomes one of the rule, where its name may be taken already.
-    renamed = {v.name: names.fresh(v.name) for v in variables}
-    new = tuple([TypedName(renamed[v.name], v.types) for v in variables])
-    inner = _disjuncts(substitute(body, renamed), positive, names)
-    return [_Disjunct((*new, *one.variables), one.literals, one.rest) for one in inner]
 
 
 def _all_of(parts: list[list[_Disjunct]]) -> list[_Disjunct]:

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING
 
 from hvr.errors import PddlSemanticError, UndefinedValueError, UnknownObjectError
 from hvr.pddl import conditions, numeric
+from hvr.pddl.compact import TypedNames
 from hvr.pddl.compiler import Binding, Compiler, Effects, Parts
 from hvr.pddl.conditions import Conjunction, NumericChange, Operator
 from hvr.pddl.diagnostics import nearest
-from hvr.pddl.facts import Facts, Row
+from hvr.pddl.facts import Facts, Row, rows_of
 from hvr.pddl.model import (
     ActionSchema,
     Arithmetic,
@@ -93,9 +94,7 @@ class Task:
         self.problem = problem
         self.instance_limit = instance_limit
         self.tolerance = tolerance
-        self.objects: dict[str, tuple[str, ...]] = {
-            o.name: o.types for o in (*domain.constants, *problem.objects)
-        }
+        self.objects = _objects(domain, problem)
         changes = list(_changes(domain, problem))
         self.derived_predicates = frozenset(rule.predicate for rule in domain.derived)
         self.fluent_predicates = self.derived_predicates.union(
@@ -105,11 +104,13 @@ class Task:
             c.fluent.function for c in changes if isinstance(c, NumericEffect)
         )
         changing = self.fluent_predicates
-        self.static_facts = Facts(a for a in problem.init if a.predicate not in changing)
+        self.static_facts = Facts(problem.init, lambda name: name not in changing)
         self.derived_bits = 0
         self._predicate_bits: dict[str, int] = {}
-        self._index: dict[tuple[str, Row], int] = {}
-        self._fluents: list[tuple[str, Row]] = []
+        # By predicate: a key of both for each atom would be one object more.
+        self._index: dict[str, dict[Row, int]] = {}
+        self._predicates: list[str] = []
+        self._rows: list[Row] = []
         self._number_index: dict[FunctionTerm, int] = {}
         self._terms: list[FunctionTerm] = []
         self._members: dict[tuple[str, ...], Mapping[str, object]] = {}
@@ -121,16 +122,16 @@ class Task:
         self._conditions: dict[Expression, Conjunction] = {}
         self.parts = Parts()
         self.preference_names = _preference_names(domain, problem)
-        # Sorted: the same input gives the same bits in every process.
-        begin = [a for a in problem.init if a.predicate in changing]
-        begin.sort(key=lambda a: (a.predicate, a.args))
         values = self._initial_values()
         self._axioms: Axioms | None = None
         if domain.derived:
             from hvr.pddl.axioms import Axioms
 
             self._axioms = Axioms(self)
-        self.initial = self.state(begin, values)
+        begin = rows_of(problem.init)
+        # Sorted: the same input gives the same bits in every process.
+        names = sorted(changing.intersection(begin))
+        self.initial = self._state({name: sorted(begin[name]) for name in names}, values)
 
     def _initial_values(self) -> Values:
         """Give the numeric fluents their index and return their values, in its order."""
@@ -158,11 +159,14 @@ class Task:
 
     def index_of(self, predicate: str, args: tuple[str, ...]) -> int:
         """Return the bit number of the fluent atom of a predicate and arguments."""
-        key = predicate, args
-        index = self._index.get(key)
+        known = self._index.get(predicate)
+        if known is None:
+            known = self._index[predicate] = {}
+        index = known.get(args)
         if index is None:
-            index = self._index[key] = len(self._fluents)
-            self._fluents.append(key)
+            index = known[args] = len(self._rows)
+            self._predicates.append(predicate)
+            self._rows.append(args)
             if self.derived_predicates:
                 # Only the rules ask for the bits of a predicate (`bits_of`).
                 bit = 1 << index
@@ -173,7 +177,7 @@ class Task:
 
     def fluent(self, index: int) -> Atom:
         """Return the atom of a bit number."""
-        return Atom(*self._fluents[index])
+        return Atom(self._predicates[index], self._rows[index])
 
     def atoms_in(self, bits: int) -> Iterator[Atom]:
         """Yield the atoms of the set bits."""
@@ -181,7 +185,7 @@ class Task:
         text = f"{bits:b}"[::-1]
         index = text.find("1")
         while index >= 0:
-            yield Atom(*self._fluents[index])
+            yield Atom(self._predicates[index], self._rows[index])
             index = text.find("1", index + 1)
 
     def bits_of(self, predicate: str) -> int:
@@ -213,13 +217,20 @@ class Task:
 
         Static and derived atoms are skipped; the derived ones follow from the others.
         """
-        wanted = self.fluent_predicates - self.derived_predicates
-        indexes = [self.index_of(a.predicate, a.args) for a in atoms if a.predicate in wanted]
+        return self._state(rows_of(atoms), values)
+
+    def _state(self, atoms: Mapping[str, Iterable[Row]], values: Values) -> State:
         # In place: setting bit after bit of an integer copies it each time, which is quadratic in
         # the thousands of atoms of a large initial state.
-        data = bytearray(len(self._fluents) // 8 + 1)
-        for i in indexes:
-            data[i >> 3] |= 1 << (i & 7)
+        data = bytearray(len(self._rows) // 8 + 1)
+        for predicate, rows in atoms.items():
+            if predicate in self.derived_predicates or predicate not in self.fluent_predicates:
+                continue
+            for row in rows:
+                index = self.index_of(predicate, row)
+                if index >> 3 >= len(data):
+                    data.extend(bytes(len(data)))
+                data[index >> 3] |= 1 << (index & 7)
         return State(self, self.close(int.from_bytes(data, "little"), values), values)
 
     def state_with(self, atoms: Iterable[Atom], numbers: Mapping[FunctionTerm, Fraction]) -> State:
@@ -330,7 +341,7 @@ class Task:
                 action, binding_of(schema, action), schema.precondition, schema.effect
             )
         # A mask is as long as the state, so large tasks keep fewer operators.
-        if len(self._operators) * (len(self._fluents) // 2 + 256) > _CACHE_BYTES:
+        if len(self._operators) * (len(self._rows) // 2 + 256) > _CACHE_BYTES:
             self._operators.clear()
         self._operators[action] = operator
         return operator
@@ -491,6 +502,14 @@ class Task:
 def binding_of(schema: ActionSchema | DurativeActionSchema, action: GroundAction) -> Binding:
     """Return what the parameters of a schema stand for in an action of it."""
     return dict(zip((p.name for p in schema.parameters), action.args, strict=True))
+
+
+def _objects(domain: Domain, problem: Problem) -> Mapping[str, tuple[str, ...]]:
+    """Return the types of each constant and object."""
+    objects = problem.objects
+    if isinstance(objects, TypedNames) and not domain.constants:
+        return objects.types
+    return {o.name: o.types for o in (*domain.constants, *objects)}
 
 
 def _preference_names(domain: Domain, problem: Problem) -> tuple[str, ...]:

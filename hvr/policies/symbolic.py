@@ -7,8 +7,9 @@ relevant objects, has a classical planner find a short plan, and cuts it into ma
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Self
 
 from hvr.errors import ImpossibleGoalError, PlannerError
@@ -19,13 +20,14 @@ from hvr.language.goals import Stage, end_conditions
 from hvr.language.reader import Reader
 from hvr.language.readers import make_reader
 from hvr.language.saying import constraints_said
-from hvr.pddl import And, Atom, Domain, Task, TypedName, parse_constraint, parse_formula
-from hvr.pddl.model import Expression, changes_of
+from hvr.pddl import And, Atom, Domain, Problem, Task, TypedName, parse_constraint, parse_formula
+from hvr.pddl.model import Formula, changes_of
 from hvr.plans import Plan, Planned, Policy, PolicyContext, Understanding
 from hvr.policies.macro import macro_blocks
 from hvr.retrieval.inventory import Inventory
 from hvr.retrieval.places import any_place, tidy_places, unused
-from hvr.retrieval.relevance import Relevant, relevant_objects
+from hvr.retrieval.relevance import Relevant, relevant_objects, with_others
+from hvr.retrieval.widening import ever_more
 from hvr.search.fast_downward import SearchResult
 from hvr.search.planners import Planner
 from hvr.search.polish import eliminate, postpone
@@ -33,6 +35,25 @@ from hvr.values import cached_property
 
 _LATER = re.compile(r"\((?:sometime|at end)\b")
 """Constraints on what is to happen at some time; the others forbid."""
+
+
+_WIDENING_S = 20.0
+"""How long at most, each time, to look for what else a goal may need."""
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A stage of a goal as formulas.
+
+    Args:
+        wanted: what is asked for.
+        goal: the same with the conditions on how the world is left.
+        kept: trajectory constraints.
+    """
+
+    wanted: Formula
+    goal: Formula
+    kept: tuple[Formula, ...]
 
 
 class SymbolicPolicy(Policy[Stage]):
@@ -105,7 +126,7 @@ class SymbolicPolicy(Policy[Stage]):
 
     def keeping(self, stage: Stage, constraints: Sequence[str]) -> Stage:
         """See `Policy`."""
-        return replace(stage, constraints=tuple(constraints))
+        return stage.replace(constraints=tuple(constraints))
 
     def needs(self, stage: Stage, graph: KnowledgeGraph, inventory: Inventory) -> tuple[str, ...]:
         """See `Policy`."""
@@ -127,10 +148,18 @@ class SymbolicPolicy(Policy[Stage]):
         return self.plan(Stage(wanted, constraints=kept), graph, inventory)
 
     def _relevant(self, stage: Stage, graph: KnowledgeGraph, inventory: Inventory) -> Relevant:
+        return self._chosen(self._asked(stage, graph, inventory), inventory)
+
+    def _chosen(self, asked: _Asked, inventory: Inventory) -> Relevant:
+        return relevant_objects([asked.wanted], inventory, asked.kept, self._changing)
+
+    def _asked(self, stage: Stage, graph: KnowledgeGraph, inventory: Inventory) -> _Asked:
         objects = [TypedName(n, (graph.pddl_type(n),)) for n in inventory.classes]
-        wanted = parse_formula(stage.wanted, self.domain, objects, file="<goal>")
-        kept = [parse_constraint(c, self.domain, objects) for c in stage.constraints]
-        return relevant_objects([wanted], inventory, kept, self._changing)
+        return _Asked(
+            parse_formula(stage.wanted, self.domain, objects, file="<goal>"),
+            parse_formula(stage.text, self.domain, objects, file="<goal>"),
+            tuple([parse_constraint(c, self.domain, objects) for c in stage.constraints]),
+        )
 
     def plan(
         self, stage: Stage, graph: KnowledgeGraph, inventory: Inventory, reason: str = ""
@@ -144,41 +173,84 @@ class SymbolicPolicy(Policy[Stage]):
             reason: why an earlier plan could not go on; unused, since the state says it all.
 
         Raises:
-            ImpossibleGoalError: the planner has proven that there is no plan.
+            ImpossibleGoalError: it is proven that there is no plan, with all objects; or with those
+                chosen, of which nobody knows where they are.
             PlannerError: no plan was found in the time allowed.
         """
         del reason
-        objects = [TypedName(n, (graph.pddl_type(n),)) for n in inventory.classes]
-        wanted = parse_formula(stage.wanted, self.domain, objects, file="<goal>")
-        goal = parse_formula(stage.text, self.domain, objects, file="<goal>")
-        kept = [parse_constraint(c, self.domain, objects) for c in stage.constraints]
-        relevant = self._relevant(stage, graph, inventory)
-        problem = graph.problem(self.domain, "task", relevant.names, goal)
-        problem = problem.replace(constraints=And(tuple(kept)))
-        if self.any_place:
-            problem = any_place(problem, inventory.did_not_fit)
-        problem = tidy_places(unused(problem, inventory.avoided), wanted, inventory)
+        asked = self._asked(stage, graph, inventory)
+        chosen = self._chosen(asked, inventory)
+        for relevant in self._ever_more(asked, chosen, graph, inventory):
+            planned = self._planned(asked, relevant, graph, inventory)
+            if planned is not None:
+                return planned
+        keeping = ""
+        if asked.kept:
+            said = constraints_said(asked.kept, self.reader.taxonomy, inventory)
+            keeping = f" that keeps to this: {said}"
+        lost = sorted(inventory.unplaced & chosen.reasons.keys())
+        unseen = f"; nobody has seen where {' and '.join(lost)} are" if lost else ""
+        raise ImpossibleGoalError(
+            f"there is no way to do this in {inventory.scene} with {', '.join(chosen.names)}"
+            f"{'' if lost else ' or anything else'}: the planner has shown that no plan exists"
+            f"{keeping}{unseen}"
+        )
+
+    def _ever_more(
+        self, asked: _Asked, chosen: Relevant, graph: KnowledgeGraph, inventory: Inventory
+    ) -> Iterator[Relevant]:
+        """Yield the chosen objects, then ever more of them, until it is known that none help.
+
+        What nobody has seen is looked for before anything else is tried.
+        """
+        if inventory.unplaced & chosen.reasons.keys():
+            return iter((chosen,))
+        return ever_more(
+            chosen,
+            lambda: Task(self.domain, self._problem(asked, inventory.classes, graph, inventory)),
+            partial(with_others, inventory=inventory),
+            _WIDENING_S,
+        )
+
+    def _planned(
+        self, asked: _Asked, relevant: Relevant, graph: KnowledgeGraph, inventory: Inventory
+    ) -> Planned | None:
+        """Return a plan with some objects, None where there is none.
+
+        Raises:
+            PlannerError: no plan was found, and it was not proven that there is none.
+        """
+        whole = relevant.reasons.keys() >= inventory.classes.keys()
+        problem = self._problem(asked, relevant.names, graph, inventory)
+        if not whole:
+            problem = tidy_places(problem, asked.wanted, inventory)
         task = Task(self.domain, problem)
-        result = self.planner.solve(task)
-        if result.plan is None and not result.optimal:
+        try:
+            result = self.planner.solve(task)
+        except PlannerError as error:
+            if not whole:
+                raise
+            raise PlannerError(
+                f"there is no plan with what this seems to need, and whether there is one with "
+                f"more of what is in {inventory.scene} was not decided: {error}"
+            ) from error
+        if result.plan is not None:
+            plan = _finish(task, result, conduct_of(self.ontology).late)
+            return Planned(problem, task, relevant, plan, 1)
+        if not result.optimal:
             raise PlannerError(
                 f"{result.planner or 'the planner'} found no plan, and no proof that there is none"
             )
-        if result.plan is None:
-            keeping = f" that keeps to this: {self._said(kept, inventory)}" if kept else ""
-            lost = sorted(inventory.unplaced & set(relevant.names))
-            unseen = f"; nobody has seen where {' and '.join(lost)} are" if lost else ""
-            raise ImpossibleGoalError(
-                f"there is no way to do this in {inventory.scene} with "
-                f"{', '.join(relevant.names)}: the planner has shown that no plan exists"
-                f"{keeping}{unseen}"
-            )
-        return Planned(
-            problem, task, relevant, _finish(task, result, conduct_of(self.ontology).late), 1
-        )
+        return None
 
-    def _said(self, constraints: Sequence[Expression], inventory: Inventory) -> str:
-        return constraints_said(constraints, self.reader.taxonomy, inventory)
+    def _problem(
+        self, asked: _Asked, names: Iterable[str], graph: KnowledgeGraph, inventory: Inventory
+    ) -> Problem:
+        problem = graph.problem(self.domain, "task", names, asked.goal)
+        problem = problem.replace(constraints=And(asked.kept))
+        if self.any_place:
+            problem = any_place(problem, self.ontology, inventory.did_not_fit)
+        return unused(problem, inventory.avoided)
 
 
 def _finish(task: Task, result: SearchResult, late: Collection[str]) -> Plan:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from hvr.knowledge.roles import CUTTABLE, FURNITURE, INSTRUMENT, PIECE_OF
 from hvr.retrieval.inventory import Inventory, situation
 
 _MOST_KINDS = 4
@@ -28,9 +29,14 @@ class Chosen:
         if name is not None and name not in self.reasons:
             self.reasons[name] = reason
 
+    @property
+    def pieces(self) -> tuple[tuple[str, str], ...]:
+        """Pieces, made or not, each with what it is a piece of."""
+        return self.inventory.joined(PIECE_OF)
+
     def is_piece(self, name: str) -> bool:
         """Return whether an object is a piece of another, made or not."""
-        return any(piece == name for piece, _ in self.inventory.pairs("piece_of"))
+        return any(piece == name for piece, _ in self.pieces)
 
     def first(self, object_class: str, reason: str) -> str | None:
         """Choose one object of a class, if none is chosen yet; return the one that is chosen."""
@@ -45,7 +51,7 @@ class Chosen:
         One that is chosen already for something else is not enough, if the ontology prefers
         another kind to cut with.
         """
-        tools = self.inventory.tools("cutting_tool", "slicing")
+        tools = self.inventory.tools(INSTRUMENT, "slicing")
         kinds = {self.inventory.classes[n] for n in tools if n in self.reasons}
         if tools and not kinds & (self.inventory.preferred("slicing") or kinds):
             self.add(tools[0], "to cut with")
@@ -69,13 +75,13 @@ class Chosen:
             among: the only objects that will do; empty for all of the classes.
         """
         # Furniture stands where it stands: the nearest will do.
-        places = [c for c in classes if self.inventory.ontology.is_a(c, "Furniture")]
+        places = [c for c in classes if self.inventory.roles.plays(c, FURNITURE)]
         if places:
             for object_class in places:
                 for name in self._of(object_class, among)[:count]:
                     self.add(name, reason)
             return
-        owned = {self.inventory.classes[piece] for piece, _ in self.inventory.pairs("piece_of")}
+        owned = {self.inventory.classes[piece] for piece, _ in self.pieces}
         pieces = [c for c in classes if c in owned]
         for object_class in pieces:
             self.pick_pieces(object_class, count, reason)
@@ -103,7 +109,7 @@ class Chosen:
             count: how many.
             reason: why.
         """
-        owners = [(p, s) for p, s in self.inventory.pairs("piece_of")
+        owners = [(p, s) for p, s in self.pieces
                   if self.inventory.classes[p] == object_class]  # fmt: skip
         present = [p for p, _ in owners if self.inventory.true("present", p)]
         for name in present[:count]:
@@ -121,5 +127,5 @@ class Chosen:
                 self.add(name, reason)
             self.add(source, f"what {object_class} is cut from")
             missing -= len(pieces)
-            if self.inventory.true("sliceable", source):
+            if self.inventory.plays(source, CUTTABLE):
                 self.tool()

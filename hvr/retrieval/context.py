@@ -12,18 +12,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.mapping import predicate_rules
+from hvr.knowledge.ontology import Ontology
+from hvr.knowledge.roles import CONTAINS, CRACKABLE, FILLED, SLOT, SURFACE, TREATS, roles_of
 from hvr.knowledge.terms import Value
 
-_ABLE = ("pickupable", "openable", "toggleable", "sliceable", "crackable", "fillable")
-_OTHER = ("container", "surface", "cutting_tool", "heats", "cools", "brews")
-"""The affordances that are mentioned; the others show in the state or in the validator's advice."""
-_STATES = ("opened", "toggled", "sliced", "cracked", "cooked", "dirty", "filled")
-"""The states that are mentioned even if false; marks of the past are mentioned only if true."""
-_IMPLIED = frozenset(("sliced", "cracked"))
-"""Mentioned only when true: what is there and can be sliced is not sliced."""
 _FEW = 3
 """Most kinds of things that are listed as what a place takes; longer lists teach nothing."""
 _MOST_INSIDE = 6
@@ -95,6 +91,53 @@ def kind_context(graph: KnowledgeGraph, names: Iterable[str]) -> str:
     return "\n".join(f"{', '.join(same)}: {use or 'no use'}" for use, same in lines.items())
 
 
+@dataclass(frozen=True)
+class Telling:
+    """What lines on objects say, as the ontology lists it (`k:Telling`): PDDL predicates, in order.
+
+    Args:
+        abilities: the affordances that are said together: "can be picked up, filled".
+        uses: the other affordances that are mentioned; what is in neither shows in the state or in
+            the validator's advice.
+        states: the states that are mentioned even if false; marks of the past only if true.
+        implied: those of `states` that are mentioned only if true: what is there and can be cut is
+            not cut.
+        relations: properties, `^` before those read backwards, with what is said of an object.
+    """
+
+    abilities: tuple[str, ...]
+    uses: tuple[str, ...]
+    states: tuple[str, ...]
+    implied: frozenset[str]
+    relations: tuple[tuple[str, str], ...]
+
+
+@lru_cache(maxsize=8)
+def telling_of(ontology: Ontology) -> Telling:
+    """Return what lines on objects say in a world."""
+
+    def listed(prop: str) -> tuple[str, ...]:
+        return tuple(
+            name
+            for told in ontology.instances("Telling")
+            for value in ontology.annotation(told, prop)
+            for name in str(value).split()
+        )
+
+    second = dict(ontology.pairs("saidOfSecond"))
+    return Telling(
+        listed("abilities"),
+        listed("uses"),
+        listed("states"),
+        frozenset(listed("statesIfSo")),
+        tuple(
+            said
+            for prop, first in sorted(ontology.pairs("saidOfFirst"), reverse=True)
+            for said in ((prop, first), (f"^{prop}", second[prop]))
+        ),
+    )
+
+
 @dataclass
 class _Object:
     """The facts of the graph about an object that a prompt may mention."""
@@ -134,10 +177,12 @@ def _read(graph: KnowledgeGraph, names: Iterable[str]) -> dict[str, _Object]:
             o.state[str(prop)] = value
         else:
             o.relations[str(prop)].append(str(value))
+    relations = telling_of(graph.ontology).relations
+    joined = " ".join(f"k:{prop}" for prop, _ in relations if not prop.startswith("^"))
     back = graph.query(
         f"""SELECT ?o ?p ?s WHERE {{
               VALUES ?o {{ {values} }}
-              VALUES ?p {{ k:knobOf k:faucetOf k:pieceOf k:holding k:near k:on k:in }}
+              VALUES ?p {{ {joined} k:pieceOf k:holding k:near k:on k:in }}
               ?s ?p ?o }}"""
     )
     for name, prop, subject in back:
@@ -155,6 +200,8 @@ class _Kinds:
         self.graph = graph
         self._shown = shown
         self._ontology = graph.ontology
+        self.told = telling_of(graph.ontology)
+        self.roles = roles_of(graph.ontology)
         self._there = frozenset(graph.object_class(n) for n in graph.objects())
         rules = predicate_rules(graph.ontology).values()
         self.predicates = {r.term: r.predicate for r in rules}
@@ -172,16 +219,16 @@ class _Kinds:
         """Return how things of a class are made, and from which class: ("slicing", "Tomato")."""
         for other in self._ontology.object_types:
             if cls in map(str, self._ontology.annotation(other, "slicesInto")):
-                crackable = self._ontology.is_a(other, self.terms["crackable"])
-                return ("cracking" if crackable else "slicing"), other
+                cracked = self.roles.plays(other, CRACKABLE)
+                return ("cracking" if cracked else "slicing"), other
         return None
 
     def _good_for(self, predicates: frozenset[str]) -> list[str]:
         label = {p: self._ontology.label(self.terms[p]) for p in predicates}
-        able = [label[p].removeprefix(_CAN) for p in _ABLE if p in predicates]
-        other = [label[p] for p in _OTHER if p in predicates]
-        if "holds_one" in predicates:
-            other.remove(label["surface"])
+        able = [label[p].removeprefix(_CAN) for p in self.told.abilities if p in predicates]
+        other = [label[p] for p in self.told.uses if p in predicates]
+        if predicates & set(self.roles.predicates(SLOT)):
+            other = [o for o in other if o not in map(label.get, self.roles.predicates(SURFACE))]
         return [f"{_CAN}{', '.join(able)}" if able else "", ", ".join(other)]
 
     def _takes(self, cls: str, predicates: frozenset[str]) -> list[str]:
@@ -190,11 +237,16 @@ class _Kinds:
         """
         related = self._ontology.related
         takes = sorted(c for c in self._there if cls in related("placeableIn", c))
-        few = "holds_one" in predicates and 0 < len(takes) <= _FEW
-        cooks = sorted(related("cooks", cls).intersection(self._shown))
+        few = bool(predicates & set(self.roles.predicates(SLOT))) and 0 < len(takes) <= _FEW
+        treats = [
+            (str(name), kinds)
+            for relation in self.roles.players(TREATS)
+            for name in self._ontology.predicates(relation)
+            if (kinds := sorted(related(relation, cls).intersection(self._shown)))
+        ]
         return [
             f"takes one {' or '.join(takes)}" if few else "",
-            f"cooks {', '.join(cooks)}" if cooks else "",
+            *(f"{name} {', '.join(kinds)}" for name, kinds in treats),
         ]
 
 
@@ -226,7 +278,7 @@ def _absence(o: _Object, kinds: _Kinds) -> str:
     how = kinds.source(o.cls)
     if sources and how is not None:
         return f"does not exist yet: made by {how[0]} {sources[0]}"
-    done = [p for p in _IMPLIED if o.state.get(kinds.terms[p]) is True]
+    done = [p for p in kinds.told.implied if o.state.get(kinds.terms[p]) is True]
     return f"does not exist any more{': ' if done else ''}{', '.join(sorted(done))}"
 
 
@@ -244,30 +296,28 @@ def _place(o: _Object, kinds: _Kinds, *, by_class: bool = False) -> str:
 
 def _states(o: _Object, kinds: _Kinds) -> Iterator[str]:
     yield from (["near the robot"] if "^near" in o.relations else [])
-    for predicate in _STATES:
+    full = kinds.roles.predicates(FILLED)
+    inside = [x for r in kinds.roles.players(CONTAINS) for x in o.relations.get(r, ())]
+    for predicate in kinds.told.states:
         value = o.state.get(kinds.terms[predicate])
-        liquids = o.relations.get(kinds.terms["contains"], ())
-        if value is True and predicate == "filled" and liquids:
-            yield f"filled with {', '.join(liquids)}"
+        if value is True and predicate in full and inside:
+            yield f"{predicate} with {', '.join(inside)}"
         elif value is True:
             yield predicate
-        elif value is False and predicate not in _IMPLIED:
+        elif value is False and predicate not in kinds.told.implied:
             yield f"not {predicate}"
     yield from (t for t in o.relations.get("temperature", ()) if t in kinds.predicates)
-    shown = {kinds.terms[p] for p in (*_STATES, "present")}
+    shown = {kinds.terms[p] for p in (*kinds.told.states, "present")}
     marks = (kinds.predicates[t] for t, v in o.state.items() if v is True and t not in shown)
     yield from sorted(marks)
 
 
 def _belongs(o: _Object, kinds: _Kinds) -> Iterator[str]:
     """Yield what belongs to an object: knobs, faucets, and what stands on a place for one thing."""
-    for prop, words in (
-        ("knobOf", "knob of"), ("^knobOf", "switched by"),
-        ("faucetOf", "faucet of"), ("^faucetOf", "water from"),
-    ):  # fmt: skip
+    for prop, words in kinds.told.relations:
         if prop in o.relations:
             yield f"{words} {', '.join(o.relations[prop])}"
-    if kinds.terms["holds_one"] in o.kinds and "^on" in o.relations:
+    if "^on" in o.relations and o.kinds & set(kinds.roles.players(SLOT)):
         yield f"taken up by {', '.join(o.relations['^on'])}"
 
 

@@ -11,6 +11,22 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
+from hvr.knowledge.roles import (
+    APPARATUS,
+    CRACKABLE,
+    CUP,
+    CUTTABLE,
+    FILLED,
+    FILLER,
+    INSTRUMENT,
+    PIECE_OF,
+    RUNS_INTO,
+    SLOT,
+    SOILED,
+    SWITCHES,
+    TREATS,
+    WORKTOP,
+)
 from hvr.retrieval.inventory import Inventory
 
 Additions = Iterator[tuple[str, str]]
@@ -44,9 +60,10 @@ class _Expander:
         self._inventory = inventory
         self._ontology = inventory.ontology
         self._chosen = dict.fromkeys(names)
-        self._source = dict(inventory.pairs("piece_of"))
+        self._source = dict(inventory.joined(PIECE_OF))
         self._holders: dict[str, list[str]] = {}
         self._joined: dict[str, tuple[tuple[str, str], ...]] = {}
+        self._treating = inventory.roles.predicates(TREATS)
         self._ranked = inventory.of("PhysicalObject")
         there = [n for n in self._ranked if inventory.true("present", n)]
         rank = {n: i for i, n in enumerate(there)}
@@ -91,7 +108,7 @@ class _Expander:
             source = self._source.get(name)
             if source is not None and not self._true("present", name):
                 yield source, f"what {name} is cut from"
-        for name in self._with("sliceable", "crackable"):
+        for name in self._with(CUTTABLE, CRACKABLE):
             pieces = sorted(
                 (p for p, s in self._source.items() if s == name),
                 key=lambda n: int(n.rsplit("-", 1)[1]),
@@ -101,28 +118,31 @@ class _Expander:
 
     def _tool(self) -> Additions:
         """Yield something to cut with, of the preferred kind if it lies as open as others."""
-        wanted = [n for n in self._with("sliceable") if self._true("present", n)]
-        if not wanted or self._with("cutting_tool"):
+        wanted = [n for n in self._with(CUTTABLE) if self._true("present", n)]
+        if not wanted or self._with(INSTRUMENT):
             return
-        tools = self._inventory.tools("cutting_tool", "slicing")
+        tools = self._inventory.tools(INSTRUMENT, "slicing")
         if tools:
             yield tools[0], f"cuts {wanted[0]}"
 
     def _heat(self) -> Additions:
         """Yield something that cooks what can be cooked, if nothing that is chosen does."""
         for name in list(self._chosen):
-            cooks = [h for h in self._all("heats") if self._true("cooks", h, name)]
+            cooks = [h for h in self._all(APPARATUS) if self._treats(h, name)]
             if not cooks or any(h in self._chosen for h in cooks):
                 continue
             direct = [h for h in cooks if self._true("fits", name, h)]
-            yield (direct or cooks)[0], f"cooks {name}"  # one that needs no dish saves one
+            yield (
+                (direct or cooks)[0],
+                f"{self._treating[0]} {name}",
+            )  # one that needs no dish saves one
 
     def _dish(self) -> Additions:
         """Yield a dish for what is cracked: one to fry in, if there is one."""
-        for name in self._with("crackable"):
+        for name in self._with(CRACKABLE):
             made = [p for p, s in self._source.items() if s == name]
-            heats = [h for h in self._all("heats") if any(self._true("cooks", h, p) for p in made)]
-            slots = [h for h in heats if self._true("holds_one", h)]
+            heats = [h for h in self._all(APPARATUS) if any(self._treats(h, p) for p in made)]
+            slots = [h for h in heats if self._plays(h, SLOT)]
             dishes = [d for h in slots or heats for d in self._takes[h]
                       if self._true("fits", name, d)]  # fmt: skip
             if dishes and not any(d in self._chosen for d in dishes):
@@ -130,8 +150,8 @@ class _Expander:
 
     def _under(self) -> Additions:
         """Yield a heat source that takes one thing, for a dish that can stand on it."""
-        slots = [h for h in self._all("heats") if self._true("holds_one", h)]
-        for name in self._with("pickupable"):
+        slots = [h for h in self._all(APPARATUS) if self._plays(h, SLOT)]
+        for name in [n for n in self._chosen if self._true("pickupable", n)]:
             below = [h for h in slots if name in self._takes[h]]
             if below and name not in self._source and not any(h in self._chosen for h in below):
                 free = [h for h in below if not self._inventory.contents.get(h)]
@@ -140,7 +160,7 @@ class _Expander:
 
     def _filling(self) -> Additions:
         """Yield something for a place that takes one thing, if nothing chosen goes there."""
-        for place in self._with("holds_one"):
+        for place in self._with(SLOT):
             if any(self._true("fits", n, place) for n in self._chosen):
                 continue
             later = (p for p in self._source if self._true("fits", p, place))
@@ -151,9 +171,9 @@ class _Expander:
 
     def _carriers(self) -> Additions:
         """Yield a dish between a heat source and what it cooks but has no place for."""
-        for heat in self._with("heats"):
+        for heat in self._with(APPARATUS):
             for name in list(self._chosen):
-                if not self._true("cooks", heat, name) or self._true("fits", name, heat):
+                if not self._treats(heat, name) or self._true("fits", name, heat):
                     continue
                 dishes = [d for d in self._takes[heat] if self._true("fits", name, d)]
                 if dishes and not any(d in self._chosen for d in dishes):
@@ -161,37 +181,37 @@ class _Expander:
 
     def _drinks(self) -> Additions:
         """Yield what fills cups, if nothing that is chosen does: coffee machine, faucet."""
-        if self._with("filled", "brews") or self._with_pair("faucet_of"):
+        if self._with(FILLED, FILLER) or self._with_pair(RUNS_INTO):
             return
         for name in list(self._chosen):
-            if not self._ontology.is_a(self._class(name), "Drinkware"):
+            if not self._inventory.roles.plays(self._class(name), CUP):
                 continue
-            for machine in self._all("brews"):
+            for machine in self._all(FILLER):
                 if self._true("fits", name, machine):
                     yield machine, f"fills {name}"
                     break
-            for faucet, basin in self._pairs("faucet_of"):
+            for faucet, basin in self._pairs(RUNS_INTO):
                 if self._true("fits", name, basin):
                     yield faucet, f"fills {name}"
                     break
 
     def _washing(self) -> Additions:
         """Yield a basin for what is dirty."""
-        dirty = [n for n in self._with("dirty") if self._true("pickupable", n)]
-        if dirty and not self._with_pair("faucet_of"):
-            for faucet, _ in self._pairs("faucet_of")[:1]:
+        dirty = [n for n in self._with(SOILED) if self._true("pickupable", n)]
+        if dirty and not self._with_pair(RUNS_INTO):
+            for faucet, _ in self._pairs(RUNS_INTO)[:1]:
                 yield faucet, f"to wash {dirty[0]}"
 
     # --- what belongs together --------------------------------------------------------------
 
     def _controls(self) -> Additions:
         """Yield knobs and burners, faucets and basins."""
-        for predicate, word in (("knob_of", "switches"), ("faucet_of", "runs into")):
-            for control, controlled in self._pairs(predicate):
+        for role in (SWITCHES, RUNS_INTO):
+            for control, controlled in self._pairs(role):
                 if controlled in self._chosen:
-                    yield control, f"{word} {controlled}"
+                    yield control, f"{role} {controlled}"
                 elif control in self._chosen:
-                    yield controlled, f"{control} {word} it"
+                    yield controlled, f"{control} {role} it"
 
     def _places(self) -> Additions:
         """Yield the places of things that can be taken."""
@@ -203,7 +223,7 @@ class _Expander:
     def _occupants(self) -> Additions:
         """Yield what must be taken away or comes along: on a single slot, on or in a dish."""
         for name in list(self._chosen):
-            if self._true("holds_one", name) or self._true("pickupable", name):
+            if self._plays(name, SLOT) or self._true("pickupable", name):
                 for inner in self._inventory.contents.get(name, ()):
                     yield inner, f"is on or in {name}"
         for name in self._inventory.held:
@@ -211,7 +231,8 @@ class _Expander:
 
     def _work_surface(self) -> Additions:
         """Yield one surface to put things down on."""
-        surfaces = self._inventory.of("WorkSurface")
+        kinds = self._inventory.roles.players(WORKTOP)
+        surfaces = [n for c in kinds for n in self._inventory.of(c)]
         if surfaces and not any(n in self._chosen for n in surfaces):
             yield surfaces[0], "to put things down"
 
@@ -226,20 +247,26 @@ class _Expander:
     def _class(self, name: str) -> str:
         return self._inventory.classes[name]
 
-    def _with(self, *predicates: str) -> list[str]:
-        """Return the chosen objects of which one of some predicates is true."""
-        return [n for n in self._chosen if any(self._true(p, n) for p in predicates)]
+    def _plays(self, name: str, *roles: str) -> bool:
+        return self._inventory.plays(name, *roles)
 
-    def _with_pair(self, predicate: str) -> bool:
-        return any(a in self._chosen or b in self._chosen for a, b in self._pairs(predicate))
+    def _treats(self, apparatus: str, name: str) -> bool:
+        return any(self._true(p, apparatus, name) for p in self._treating)
 
-    def _all(self, predicate: str) -> list[str]:
-        """Return all objects of which a predicate is true, preferred first."""
-        if predicate not in self._holders:
-            self._holders[predicate] = [n for n in self._ranked if self._true(predicate, n)]
-        return self._holders[predicate]
+    def _with(self, *roles: str) -> list[str]:
+        """Return the chosen objects that play one of some roles."""
+        return [n for n in self._chosen if self._plays(n, *roles)]
 
-    def _pairs(self, predicate: str) -> tuple[tuple[str, str], ...]:
-        if predicate not in self._joined:
-            self._joined[predicate] = self._inventory.pairs(predicate)
-        return self._joined[predicate]
+    def _with_pair(self, role: str) -> bool:
+        return any(a in self._chosen or b in self._chosen for a, b in self._pairs(role))
+
+    def _all(self, role: str) -> list[str]:
+        """Return all objects that play a role, preferred first."""
+        if role not in self._holders:
+            self._holders[role] = [n for n in self._ranked if self._plays(n, role)]
+        return self._holders[role]
+
+    def _pairs(self, role: str) -> tuple[tuple[str, str], ...]:
+        if role not in self._joined:
+            self._joined[role] = self._inventory.joined(role)
+        return self._joined[role]

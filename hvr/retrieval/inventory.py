@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import Ontology
+from hvr.knowledge.roles import LONG, OPEN, SITUATION, Roles, roles_of
 from hvr.pddl.model import And, Atom, Exists, Expression, Not, Or
 from hvr.values import cached_property
 
@@ -129,20 +130,21 @@ class Inventory:
             for kind in self.ontology.annotation(preference, "prefers")
         )
 
-    def tools(self, predicate: str, work: str) -> tuple[str, ...]:
-        """Return what is there of which a predicate is true, the best for some work first.
+    def tools(self, role: str, work: str) -> tuple[str, ...]:
+        """Return what is there that plays a role, the best for some work first.
 
         What lies in the open comes first, then what the ontology prefers for the work (an
         individual with `k:context` and `k:prefers`), then the nearest.
 
         Args:
-            predicate: what makes a thing a tool.
+            role: what makes a thing a tool.
             work: the context of the preference, as `slicing`.
         """
         preferred = self.preferred(work)
+        predicates = self.roles.predicates(role)
         able = (
             a.args[0] for a in self.facts
-            if a.predicate == predicate
+            if a.predicate in predicates
             and a.args[0] not in self.avoided
             and self.true("present", a.args[0])
         )  # fmt: skip
@@ -156,13 +158,25 @@ class Inventory:
     def hidden(self, name: str) -> bool:
         """Return whether an object is behind a closed door."""
         parent = self.parents.get(name)
-        return (
-            parent is not None and self.true("openable", parent) and not self.true("opened", parent)
-        )
+        return parent is not None and self.true("openable", parent) and not self.plays(parent, OPEN)
 
     def pairs(self, predicate: str) -> tuple[tuple[str, str], ...]:
         """Return the argument pairs of a binary predicate, in order."""
         return tuple(sorted((a.args[0], a.args[1]) for a in self.facts if a.predicate == predicate))
+
+    @cached_property
+    def roles(self) -> Roles:
+        """What the ontology's classes, states and relations are."""
+        return roles_of(self.ontology)
+
+    def joined(self, role: str) -> tuple[tuple[str, str], ...]:
+        """Return the pairs of objects between which there is a relation with a role, in order."""
+        predicate = self.roles.predicate(role)
+        return self.pairs(predicate) if predicate is not None else ()
+
+    def plays(self, name: str, *roles: str) -> bool:
+        """Return whether an object is so or can do so as one of some roles says."""
+        return any(self.true(p, name) for role in roles for p in self.roles.predicates(role))
 
     def true(self, predicate: str, *args: str) -> bool:
         """Return whether an atom holds."""
@@ -209,14 +223,11 @@ def situation(name: str, inventory: Inventory) -> tuple[object, ...]:
     if parent is not None:
         where = (
             inventory.classes[parent],
-            inventory.true("opened", parent),
+            inventory.plays(parent, OPEN),
             # All places on large furniture are alike; a small one is a situation of its own.
-            inventory.true("large", parent) or parent,
+            inventory.plays(parent, LONG) or parent,
         )
-    state = tuple(
-        inventory.true(p, name)
-        for p in ("dirty", "filled", "hot", "cold", "cooked", "opened", "toggled")
-    )
+    state = tuple(inventory.true(p, name) for p in inventory.roles.predicates(SITUATION))
     return where, state, bool(inventory.contents.get(name))
 
 

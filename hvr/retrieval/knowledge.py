@@ -11,6 +11,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 
 from hvr.knowledge.ontology import Ontology
+from hvr.knowledge.roles import CONTAINS, roles_of
 from hvr.retrieval.words import singular, words
 
 _MOST_DISHES = 4
@@ -149,7 +150,8 @@ def _dish(name: str, ontology: Ontology) -> str:
     parts = [
         _part(str(part), ontology) for part in sorted(ontology.annotation(name, "part"), key=str)
     ]
-    liquids = [f"contains {liquid}" for liquid in ontology.annotation(name, "liquid")]
+    holds = roles_of(ontology).predicate(CONTAINS) or CONTAINS
+    liquids = [f"{holds} {liquid}" for liquid in ontology.annotation(name, "liquid")]
     vessels = _listed(ontology, name, "vesselOrder")
     places = [str(p).removeprefix("k:") for p in ontology.annotation(name, "place")]
     where = f"on one {places[0]}" if places else ""

@@ -1,4 +1,4 @@
-"""The means to a goal: appliances, vessels, tools, water.
+"""The means to a goal: appliances, vessels, tools, water, as the ontology says.
 
 An object that is chosen already is taken before another of its class: every further object makes
 the problem harder to solve. Where a goal may be reached in several ways, the means of all are
@@ -8,9 +8,22 @@ chosen, and the planner finds the shortest.
 from __future__ import annotations
 
 import math
+from collections.abc import Set
 
+from hvr.knowledge.roles import (
+    CONTAINS,
+    DIVIDED,
+    FILLED,
+    FILLER,
+    PORTABLE,
+    RUNNING,
+    RUNS_INTO,
+    SWITCHES,
+    TREATS,
+)
 from hvr.pddl.model import Atom
 from hvr.retrieval.chosen import Chosen
+from hvr.retrieval.supplies import Supply, supplies_of
 
 
 class Means:
@@ -23,6 +36,8 @@ class Means:
     def __init__(self, chosen: Chosen) -> None:
         self.chosen = chosen
         self.inventory = chosen.inventory
+        self._roles = self.inventory.roles
+        self._supplies = supplies_of(self.inventory.ontology)
 
     def choose(
         self, literals: list[tuple[Atom, bool]], variables: dict[str, tuple[str, ...]]
@@ -48,35 +63,40 @@ class Means:
             self._for_literal(atom, positive, classes, marks.get(subject, set()))
 
     def _for_literal(
-        self, atom: Atom, positive: bool, classes: tuple[str, ...], marks: set[str]
+        self, atom: Atom, positive: bool, classes: tuple[str, ...], marks: Set[str]
     ) -> None:
-        predicate = atom.predicate
-        if predicate in {"sliced", "cracked"} and positive:
+        predicate, roles, supplies = atom.predicate, self._roles, self._supplies
+        by = supplies.by_achieved if positive else supplies.ended
+        if predicate in roles.predicates(FILLED):
+            self._source("to fill or empty")
+        elif predicate in roles.predicates(RUNNING):
+            self._switches(classes)
+        elif positive and predicate in roles.predicates(DIVIDED):
             self.chosen.tool()
             self._pieces()
-        elif predicate in {"cooked", "hot"} and positive:
+        elif positive and predicate in supplies.heated:
             self._heat(classes, marks, predicate)
-        elif predicate == "microwaved" and positive:
-            self.chosen.first("Microwave", "to heat")
-            self._carrier(classes, "Microwave")
-        elif predicate == "toasted" and positive:
-            self.chosen.first("Toaster", "to toast")
-        elif predicate == "stove_heated" and positive:
-            self._stove(classes)
-        elif predicate == "warm_liquid" and positive:
-            self._warm_liquid(classes, marks)
-        elif predicate in {"cold", "chilled"} and positive:
-            self.chosen.first("Fridge", "to cool")
-            self._carrier(classes, "Fridge")
-        elif (predicate == "washed" and positive) or (predicate == "dirty" and not positive):
-            self._sink("to wash")
-            self._carrier(classes, "SinkBasin")
-        elif predicate == "contains" and positive:
+        elif positive and predicate in supplies.of_contents:
+            self._heat_contents(classes, marks)
+        elif positive and predicate in roles.predicates(CONTAINS):
             self._liquid(atom.args[1], classes)
-        elif predicate == "filled":
-            self._sink("to fill or empty")
-        elif predicate == "toggled":
-            self._switches(classes)
+        elif predicate in by:
+            self._use(by[predicate], classes)
+
+    def _use(self, supply: Supply, classes: tuple[str, ...]) -> None:
+        """Choose what a means needs, and what to carry things there with."""
+        if supply.switched:
+            self._switched(supply, classes)
+            return
+        if supply.runs:
+            self._source(supply.reason)
+            places = [self.inventory.ontology.range_of(p) for p in self._roles.players(RUNS_INTO)]
+        else:
+            self.chosen.first(supply.needs, supply.reason)
+            places = [supply.needs]
+        for place in places:
+            if place is not None:
+                self._carrier(classes, place)
 
     def _pieces(self) -> None:
         """Choose one piece of each chosen source.
@@ -84,7 +104,7 @@ class Means:
         The effects of cutting are about pieces, so without any the problem would not know that
         something comes of it; more than one would be as good as each other.
         """
-        pairs = self.inventory.pairs("piece_of")
+        pairs = self.chosen.pieces
         for piece, source in pairs:
             if source in self.chosen.reasons and not any(
                 s == source and p in self.chosen.reasons for p, s in pairs
@@ -92,12 +112,12 @@ class Means:
                 self.chosen.add(piece, f"a piece of {source}")
 
     def _switches(self, classes: tuple[str, ...]) -> None:
-        """Choose the knobs of burners, and the burners of knobs."""
-        for knob, burner in self.inventory.pairs("knob_of"):
-            if burner in self.chosen.reasons and "StoveBurner" in classes:
-                self.chosen.add(knob, f"switches {burner}")
-            elif knob in self.chosen.reasons and "StoveKnob" in classes:
-                self.chosen.add(burner, f"is switched by {knob}")
+        """Choose the controls of what is to be switched, and what controls switch."""
+        for control, controlled in self.inventory.joined(SWITCHES):
+            if controlled in self.chosen.reasons and self.inventory.classes[controlled] in classes:
+                self.chosen.add(control, f"switches {controlled}")
+            elif control in self.chosen.reasons and self.inventory.classes[control] in classes:
+                self.chosen.add(controlled, f"is switched by {control}")
 
     def _carrier(self, classes: tuple[str, ...], place: str) -> None:
         """Choose a dish to carry things into a place with, if they may not be put there bare."""
@@ -118,100 +138,111 @@ class Means:
                 best = min(names, key=lambda n: self.inventory.distances.get(n, math.inf))
                 self.chosen.add(best, f"carries a {object_class} into the {place}")
 
-    def _heat(self, classes: tuple[str, ...], marks: set[str], predicate: str) -> None:
-        """Choose whatever heats, or also cooks, things of the first class.
+    def _heat(self, classes: tuple[str, ...], marks: Set[str], predicate: str) -> None:
+        """Choose whatever heats, or also treats, things of the first class.
 
-        Nothing if the goal says how: the mark of that appliance brings its own means.
+        Nothing if the goal says how: the mark of that apparatus brings its own means.
         """
-        if marks & {"microwaved", "stove_heated", "toasted"}:
+        if any(supply.achieves in marks for supply in self._supplies.heating):
             return
-        ontology = self.inventory.ontology
+        related = self.inventory.ontology.related
         # The classes are of one rank or in order of preference; for either the first will do.
         for object_class in classes[:1]:
-            # Heat alone makes hot; cooked is only what the appliance cooks.
-            cooks = {a for a in ("Microwave", "StoveBurner", "Toaster")
-                     if object_class in ontology.related("cooks", a)}  # fmt: skip
-            places = ontology.related("placeableIn", object_class)
-            if "Microwave" in places and (predicate == "hot" or "Microwave" in cooks):
-                self.chosen.first("Microwave", "to heat")
-            if "Toaster" in places and (predicate == "hot" or "Toaster" in cooks):
-                self.chosen.first("Toaster", "to heat")
-            if places & {"Pan", "Pot", "StoveBurner"} and (
-                predicate == "hot" or "StoveBurner" in cooks
-            ):
-                self._stove(classes)
+            places = related("placeableIn", object_class)
+            for supply in self._supplies.heating:
+                # Any apparatus makes hot; for good it changes only what it treats.
+                treats = predicate not in self._supplies.treated or any(
+                    object_class in related(relation, supply.needs)
+                    for relation in self._roles.players(TREATS)
+                )
+                if not treats or places.isdisjoint(supply.goes_into):
+                    continue
+                if supply.switched:
+                    self._switched(supply, classes)
+                else:
+                    self.chosen.first(supply.needs, "to heat")
 
-    def _stove(self, classes: tuple[str, ...]) -> None:
-        """Choose a burner with its knob, and a pan or pot unless the thing itself goes on it."""
-        places = {p for c in classes for p in self.inventory.ontology.related("placeableIn", c)}
+    def _switched(self, supply: Supply, classes: tuple[str, ...]) -> None:
+        """Choose an apparatus with its control, and a dish unless the thing itself goes there."""
+        related = self.inventory.ontology.related
+        places = {p for c in classes for p in related("placeableIn", c)}
         vessel = None
-        if "StoveBurner" not in places:
+        if supply.needs not in places:
+            dishes = [c for c in supply.goes_into if c != supply.needs]
             named = [n for n in self.chosen.reasons
-                     if self.inventory.classes[n] in places & {"Pan", "Pot"}]  # fmt: skip
-            kind = "Pan" if "Pan" in places else "Pot"
+                     if self.inventory.classes[n] in places.intersection(dishes)]  # fmt: skip
+            kind = next((c for c in dishes if c in places), dishes[-1])
             vessel = named[0] if named else self.chosen.first(kind, "to cook in")
-        burners = self.inventory.of("StoveBurner")
-        if not burners:
+        every = self.inventory.of(supply.needs)
+        if not every:
             return
-        cookware = [n for n in self.chosen.reasons if self.inventory.parents.get(n) in burners]
-        under = [self.inventory.parents[n] for n in (vessel, *cookware) if n
-                 and self.inventory.parents.get(n) in burners]  # fmt: skip
-        free = [b for b in burners if not self.inventory.contents.get(b)]
-        used = [b for b in burners if b in self.chosen.reasons]
-        # The burner under the cookware saves moving it, a free one saves clearing it.
-        burner = [*used, *under, *free, *burners][0]
-        self.chosen.add(burner, "to heat")
-        for knob, controlled in self.inventory.pairs("knob_of"):
-            if controlled == burner:
-                self.chosen.add(knob, f"switches {burner}")
+        dishes = [n for n in self.chosen.reasons if self.inventory.parents.get(n) in every]
+        under = [self.inventory.parents[n] for n in (vessel, *dishes) if n
+                 and self.inventory.parents.get(n) in every]  # fmt: skip
+        free = [b for b in every if not self.inventory.contents.get(b)]
+        used = [b for b in every if b in self.chosen.reasons]
+        # The one under the dish saves moving it, a free one saves clearing it.
+        best = [*used, *under, *free, *every][0]
+        self.chosen.add(best, "to heat")
+        for control, controlled in self.inventory.joined(SWITCHES):
+            if controlled == best:
+                self.chosen.add(control, f"switches {best}")
 
-    def _warm_liquid(self, classes: tuple[str, ...], marks: set[str]) -> None:
+    def _heat_contents(self, classes: tuple[str, ...], marks: Set[str]) -> None:
         """Choose what heats the liquid in vessels of some classes.
 
-        In the vessel itself, by microwave or stove; or in a kettle or pot that the liquid is
-        then poured out of.
+        In the vessel itself; or in another that the liquid is then poured out of.
         """
-        ontology = self.inventory.ontology
-        places = {p for c in classes for p in ontology.related("placeableIn", c)}
-        if "stove_heated" not in marks and "Microwave" in places:
-            self.chosen.first("Microwave", "to heat")
-        if "microwaved" in marks:
-            return
-        if "StoveBurner" in places:
-            self._stove(classes)
-            return
-        vessel = self.chosen.first("Kettle", "to heat water in") or self.chosen.first(
-            "Pot", "to heat water in"
-        )
-        if vessel is not None:
-            self._stove((self.inventory.classes[vessel],))
+        related = self.inventory.ontology.related
+        places = {p for c in classes for p in related("placeableIn", c)}
+        asked = marks & {supply.achieves for supply in self._supplies.heating}
+        for supply in self._supplies.heating:
+            if asked - {supply.achieves}:
+                continue
+            if not supply.switched:
+                if supply.needs in places:
+                    self.chosen.first(supply.needs, "to heat")
+            elif supply.needs in places:
+                self._switched(supply, classes)
+            else:
+                reason = f"to heat {self._supplies.liquid} in"
+                tried = (self.chosen.first(kind, reason) for kind in supply.vessels)
+                vessel = next((name for name in tried if name is not None), None)
+                if vessel is not None:
+                    self._switched(supply, (self.inventory.classes[vessel],))
 
-    def _sink(self, reason: str) -> None:
-        """Choose the first faucet that runs into a basin, with the basin."""
-        for faucet in self.inventory.of("Faucet"):
-            basins = [b for f, b in self.inventory.pairs("faucet_of") if f == faucet]
-            if basins:
-                self.chosen.add(faucet, reason)
-                self.chosen.add(basins[0], reason)
-                return
+    def _source(self, reason: str) -> None:
+        """Choose the first thing that a liquid runs from, with what it runs into."""
+        joined = self.inventory.joined(RUNS_INTO)
+        for kind in filter(
+            None, map(self.inventory.ontology.domain_of, self._roles.players(RUNS_INTO))
+        ):
+            for source in self.inventory.of(kind):
+                drains = [d for s, d in joined if s == source]
+                if drains:
+                    self.chosen.add(source, reason)
+                    self.chosen.add(drains[0], reason)
+                    return
 
     def _liquid(self, liquid: str, classes: tuple[str, ...]) -> None:
         """Choose where a liquid comes from, and what to carry it in to vessels of some classes."""
-        if liquid == "water":
-            self._sink("for water")
-        elif liquid == "coffee":
-            machine = self.chosen.first("CoffeeMachine", "to brew")
-            fits = {p for c in classes for p in self.inventory.ontology.related("placeableIn", c)}
-            if machine is not None and "CoffeeMachine" not in fits:
-                self.chosen.pick(("Mug",), 1, "fits the coffee machine")
-        elif liquid == "wine":
-            self.chosen.first("WineBottle", "has wine")
-        ontology = self.inventory.ontology
-        if not any(ontology.is_a(c, "Pickupable") for c in classes):
-            for carrier in ("Cup", "Mug", "Bowl"):
+        supply = self._supplies.by_achieved.get(liquid)
+        related, plays = self.inventory.ontology.related, self._roles.plays
+        if supply is not None and supply.runs:
+            self._source(f"for {liquid}")
+        elif supply is not None:
+            source = self.chosen.first(supply.needs, supply.reason)
+            fits = {p for c in classes for p in related("placeableIn", c)}
+            if source is not None and plays(supply.needs, FILLER) and supply.needs not in fits:
+                kinds = sorted(c for c in self.inventory.ontology.object_types
+                               if supply.needs in related("placeableIn", c))  # fmt: skip
+                label = self.inventory.ontology.label(supply.needs)
+                self.chosen.pick(tuple(kinds), 1, f"fits the {label}")
+        if not any(plays(c, PORTABLE) for c in classes):
+            for carrier in self._supplies.carriers:
                 if self.chosen.first(carrier, "to carry what is poured") is not None:
                     break
         # What is full of something else must be emptied first.
         vessels = [n for n in self.chosen.reasons if self.inventory.classes[n] in classes]
-        if vessels and all(self.inventory.true("filled", n) for n in vessels):
-            self._sink("to pour away what is in it")
+        if vessels and all(self.inventory.plays(n, FILLED) for n in vessels):
+            self._source("to pour away what is in it")

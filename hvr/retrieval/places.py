@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from hvr.knowledge.ontology import Ontology
+from hvr.knowledge.roles import BIN, CARRIER, SERVED, SLOT, roles_of
 from hvr.pddl.model import Atom, Expression, Problem
 from hvr.retrieval.inventory import Inventory
 from hvr.retrieval.relevance import walk
 
 
-def any_place(problem: Problem, did_not_fit: Collection[tuple[str, str]] = ()) -> Problem:
+def any_place(
+    problem: Problem, ontology: Ontology, did_not_fit: Collection[tuple[str, str]] = ()
+) -> Problem:
     """Let everything that fits the hand go everywhere, as forced puts of AI2-THOR do.
 
     Only what takes one thing at a time (a burner, a toaster, a coffee machine) keeps what
@@ -17,13 +21,15 @@ def any_place(problem: Problem, did_not_fit: Collection[tuple[str, str]] = ()) -
 
     Args:
         problem: the problem.
+        ontology: says which places take one thing at a time.
         did_not_fit: pairs of a thing and a place that had no room for it.
     """
     having: dict[str, set[str]] = {}
     for atom in problem.init:
         having.setdefault(atom.predicate, set()).add(atom.args[0] if atom.args else "")
     places = having.get("surface", set()) | having.get("container", set())
-    places -= having.get("holds_one", set())
+    for predicate in roles_of(ontology).predicates(SLOT):
+        places -= having.get(predicate, set())
     free = {
         Atom("fits", (thing, place))
         for thing in having.get("pickupable", ())
@@ -63,16 +69,16 @@ def tidy_places(problem: Problem, wanted: Expression, inventory: Inventory) -> P
         wanted: what is asked for.
         inventory: what there is.
     """
-    ontology = inventory.ontology
+    roles = inventory.roles
     asked = _asked(wanted, inventory)
 
     def sensible(thing: str, place: str) -> bool:
         one, other = inventory.classes[thing], inventory.classes[place]
         if (one, other) in asked:
             return True
-        if ontology.is_a(other, "WasteContainer"):
+        if roles.plays(other, BIN):
             return False
-        return not ontology.is_a(other, "PortableReceptacle") or ontology.is_a(one, "Food")
+        return not roles.plays(other, CARRIER) or roles.plays(one, SERVED)
 
     kept = (a for a in problem.init if a.predicate != "fits" or sensible(*a.args))
     return problem.replace(init=frozenset(kept))

@@ -13,13 +13,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from hvr.knowledge.roles import CUTTABLE, SLOT
 from hvr.pddl.model import And, Atom, Equal, Exists, Expression, Forall, Imply, Not, Or
 from hvr.retrieval.chosen import Chosen
 from hvr.retrieval.constraints import spared, spoken_of
 from hvr.retrieval.inventory import Inventory
 from hvr.retrieval.means import Means
-
-_WORK_SURFACES = ("CounterTop", "DiningTable", "SideTable")
+from hvr.retrieval.supplies import supplies_of
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,18 @@ def relevant_objects(
     if unusable - named:
         reasons = {**_chosen(goals, inventory.without(unusable - named), ()), **reasons}
     return Relevant(reasons)
+
+
+def with_others(chosen: Relevant, names: Iterable[str], inventory: Inventory) -> Relevant:
+    """Return a choice with some objects more, and with what these depend on."""
+    chooser = _Chooser(inventory)
+    for name, reason in chosen.reasons.items():
+        chooser.chosen.add(name, reason)
+    for name in names:
+        if name in inventory.classes:
+            chooser.chosen.add(name, "without it there is no plan")
+    chooser.complete()
+    return Relevant(chooser.chosen.reasons)
 
 
 def _chosen(
@@ -132,10 +144,10 @@ class _Chooser:
         self.chosen.add(name, "named in the goal")
         if self.inventory.true("present", name):
             return
-        for piece, source in self.inventory.pairs("piece_of"):
+        for piece, source in self.chosen.pieces:
             if piece == name:
                 self.chosen.add(source, f"what {name} is cut from")
-                if self.inventory.true("sliceable", source):
+                if self.inventory.plays(source, CUTTABLE):
                     self.chosen.tool()
 
     def complete(self) -> None:
@@ -145,9 +157,10 @@ class _Chooser:
         the pan that is on it, and a plate not be moved without the knife that lies on it.
         """
         full = self.inventory.too_full
-        counters = [n for n in self.chosen.reasons if self.inventory.classes[n] == "CounterTop"]
+        kinds = supplies_of(self.inventory.ontology).put_down
+        counters = [n for n in self.chosen.reasons if self.inventory.classes[n] in kinds[:1]]
         if not any(n not in full for n in counters):
-            places = [n for c in _WORK_SURFACES for n in self.inventory.of(c)]
+            places = [n for c in kinds for n in self.inventory.of(c)]
             best = next((n for n in places if n not in full), places[0] if places else None)
             self.chosen.add(best, "to put things down")
         for name in self.inventory.held:
@@ -161,7 +174,7 @@ class _Chooser:
             if parent is not None and (portable or self.chosen.is_piece(name)):
                 more.append((parent, f"where {name} is"))
             # What stands on a table is in nobody's way: there is room beside it.
-            if self.inventory.true("holds_one", name) or portable:
+            if self.inventory.plays(name, SLOT) or portable:
                 more += [(inner, f"is on or in {name}")
                          for inner in self.inventory.contents.get(name, ())]  # fmt: skip
             for other, reason in more:

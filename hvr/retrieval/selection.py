@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hvr.knowledge.ontology import Ontology
+from hvr.knowledge.roles import PIECE_OF
 from hvr.retrieval.embedders import Embedder
 from hvr.retrieval.inventory import Inventory, situation
 from hvr.retrieval.words import singular, squeezed, words
@@ -211,7 +212,7 @@ class _Chooser:
         self.reasons: dict[str, str] = {}
         self._inventory = inventory
         self._per_class = per_class
-        self._source = dict(inventory.pairs("piece_of"))
+        self._source = dict(inventory.joined(PIECE_OF))
         self._pieces: dict[str, list[str]] = {}
         for piece, source in self._source.items():
             self._pieces.setdefault(source, []).append(piece)

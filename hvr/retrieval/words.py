@@ -20,7 +20,7 @@ def squeezed(text: str) -> str:
 def singular(word: str) -> str:
     """Return a noun without the ending of its plural: mugs, knives, tomatoes, dishes, berries."""
     for ending, instead in (
-        ("knives", "knife"), ("leaves", "leaf"), ("loaves", "loaf"), ("shelves", "shelf"),
+        ("nives", "nife"), ("leaves", "leaf"), ("loaves", "loaf"), ("helves", "helf"),
         ("ies", "y"), ("oes", "o"), ("ches", "ch"), ("shes", "sh"), ("sses", "ss"), ("xes", "x"),
     ):  # fmt: skip
         if word.endswith(ending) and len(word) > len(ending) - len(instead) + 2:

@@ -119,8 +119,7 @@ def _of_the_plan(stages: Sequence[Stage], plan: Sequence[Step]) -> tuple[Stage, 
         return _NAME.sub(lambda match: instead.get(match[0], match[0]), text)
 
     return tuple(
-        replace(
-            stage,
+        stage.replace(
             wanted=changed(stage.wanted),
             ends=tuple(map(changed, stage.ends)),
             constraints=tuple(map(changed, stage.constraints)),

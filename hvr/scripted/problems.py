@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from functools import lru_cache
 
 from hvr.errors import UsageError
@@ -41,7 +40,7 @@ def script_of_problem(domain: str, problem: str) -> Script:
         seen[name] += 1
         if seen[name] > 1:
             name = f"{name}, time {seen[name]}"
-        blocks.append(replace(block, macro=replace(block.macro, name=name)))
+        blocks.append(block.replace(macro=block.macro.replace(name=name)))
     kinds = {name: types[0] for name, types in task.objects.items()}
     return Script(
         tuple(blocks),

@@ -19,7 +19,6 @@ change something of φ or ψ get a condition. Preferences are not looked at.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from hvr.errors import PlannerError
 from hvr.pddl import GroundAction, Task, Trajectory
@@ -33,6 +32,7 @@ from hvr.pddl.conditions import (
     set_bits,
 )
 from hvr.validation.trajectory import hard_constraints
+from hvr.values import Value
 
 _OPERATORS = frozenset(
     {"always", "sometime", "at-most-once", "sometime-before", "sometime-after", "at end"}
@@ -42,8 +42,7 @@ Effect = tuple[Conjunction, int, int]
 """A conditional effect: (condition, add, delete)."""
 
 
-@dataclass(frozen=True)
-class Compiled:
+class Compiled(Value):
     """A task whose trajectory constraints are part of its operators and goal.
 
     Args:
@@ -80,8 +79,7 @@ def compile_constraints(task: Task, operators: Sequence[Operator]) -> Compiled:
     return compiled
 
 
-@dataclass(frozen=True)
-class _Watched:
+class _Watched(Value):
     """A ground constraint: its operator, and its one or two conditions."""
 
     operator: str
@@ -130,8 +128,7 @@ def _conjuncts(condition: Conjunction) -> Iterator[Conjunction]:
 # One constraint -----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Change:
+class _Change(Value):
     """What a constraint adds to one operator."""
 
     guard: Conjunction = TRUE

@@ -12,7 +12,6 @@ search found into actions of the task.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from hvr.errors import PlannerError
 from hvr.pddl import Equal, GroundAction, Task
@@ -22,13 +21,13 @@ from hvr.search.constraints import Compiled, compile_constraints
 from hvr.search.mutexes import groups, mutexes, partners, simplify
 from hvr.search.operators import ActionChoice, Goals, GroundOperator, Literals, bits, minimal
 from hvr.search.reduction import forget_dead, fuse, merge_interchangeable, merge_twins
+from hvr.values import Value
 
 MAX_DISJUNCTS = 20_000
 """A condition that expands into more conjunctions than this is refused."""
 
 
-@dataclass(frozen=True)
-class SearchProblem:
+class SearchProblem(Value):
     """Operators, goal alternatives and variables of a task.
 
     Args:

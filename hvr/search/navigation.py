@@ -8,7 +8,6 @@ makes a predicate true of it and false of everything else. That predicate is nea
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from hvr.pddl import (
     ActionSchema,
@@ -25,12 +24,12 @@ from hvr.pddl import (
 from hvr.pddl.conditions import Operator
 from hvr.pddl.task import binding_of
 from hvr.validation.violations import unmet_literals
+from hvr.values import Value
 
 _MOST_ROUNDS = 10
 
 
-@dataclass(frozen=True)
-class Navigation:
+class Navigation(Value):
     """What navigation is in a domain.
 
     Args:

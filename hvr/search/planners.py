@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol
 
 from hvr.errors import UsageError
@@ -14,6 +13,7 @@ from hvr.numbers import check_positive
 from hvr.pddl import Task
 from hvr.registry import Registry
 from hvr.search.fast_downward import SearchResult, solve
+from hvr.values import Value
 
 DEFAULT = "fast-downward"
 
@@ -29,8 +29,7 @@ class Planner(Protocol):
         """
 
 
-@dataclass(frozen=True)
-class FastDownward:
+class FastDownward(Value):
     """Fast Downward on hvr's grounding.
 
     Args:
@@ -59,8 +58,7 @@ class FastDownward:
         return solve(task, self.seconds, patience=0.0 if self.prove else self.patience)
 
 
-@dataclass(frozen=True)
-class UnifiedPlanning:
+class UnifiedPlanning(Value):
     """An engine of unified-planning.
 
     Args:

@@ -115,7 +115,7 @@ class ModelReader:
     """
 
     def __init__(self, options: BatchOptions) -> None:
-        self._options = options
+        self.options = options
         self._domains: dict[tuple[str, str], tuple[Any, Language | None]] = {}
 
     def read(
@@ -132,7 +132,7 @@ class ModelReader:
         Raises:
             UnusableModelError: one of the files cannot be read or used.
         """
-        options, warnings = self._options, list[Diagnostic]()
+        options, warnings = self.options, list[Diagnostic]()
         one, two = texts or (Path(domain), Path(problem))
         key = domain, texts[0] if texts else ""
         file = domain
@@ -162,7 +162,7 @@ class ModelReader:
     ) -> tuple[Any, Language | None]:
         language = language_of(source, file)
         read = parse_domain if language is None else language.parse_domain
-        lenient = self._options.lenient
+        lenient = self.options.lenient
         return read(source, file=file, lenient=lenient, warnings=warnings), language
 
 
@@ -224,23 +224,17 @@ def _warnings(
     return tuple(without_ignored(findings))
 
 
-def judge_all(model: LoadedModel, files: Sequence[str], *, jobs: int = 1) -> Iterator[Judged]:
-    """Judge plans and give the results in the order of the plans.
+def judge_all(model: LoadedModel, files: Sequence[str]) -> Iterator[Judged]:
+    """Judge plans in this process and give the results in the order of the plans.
 
     A plan that cannot be read has a result of its own and does not stop the others.
 
     Args:
         model: the domain and the problem.
         files: the plan files; `-` is standard input.
-        jobs: how many processes to use.
     """
-    if jobs <= 1 or len(files) <= 1:
-        for file in files:
-            yield judge(model, file)
-        return
-    from hvr.validation.processes import judge_in_processes
-
-    yield from judge_in_processes(model, files, min(jobs, len(files)))
+    for file in files:
+        yield judge(model, file)
 
 
 def judge(model: LoadedModel, file: str) -> Judged:

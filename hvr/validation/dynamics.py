@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from hvr.errors import ContinuousChangeError
+from hvr.nested import Steps, finish
 from hvr.pddl import (
     TRUE,
     ActionSchema,
@@ -159,17 +160,25 @@ def _processes(
 
 def continuous_part(effect: Expression) -> Expression:
     """Return the continuous effects of a durative action; conditions lose their `over all`."""
+    return finish(_continuous_part(effect))
+
+
+def _continuous_part(effect: Expression) -> Steps[Expression]:
     match effect:
         case ContinuousEffect():
             return effect
         case And(operands):
-            parts = [continuous_part(o) for o in operands]
-            return And(tuple([part for part in parts if part != TRUE]))
+            parts: list[Expression] = []
+            for operand in operands:
+                part = yield _continuous_part(operand)
+                if part != TRUE:
+                    parts.append(part)
+            return And(tuple(parts))
         case Forall(variables, body):
-            inner = continuous_part(body)
+            inner = yield _continuous_part(body)
             return TRUE if inner == TRUE else Forall(variables, inner, effect.location)
         case When(condition, body):
-            inner = continuous_part(body)
+            inner = yield _continuous_part(body)
             if inner == TRUE:
                 return TRUE
             if not times_of(condition) <= {"over all"}:

@@ -8,15 +8,16 @@ about others at the same time. The state at a time is the one after all that hap
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, cast
 
 from hvr.errors import ContinuousChangeError, UndefinedValueError
-from hvr.pddl import TRUE, GroundAction, State, TimedAction
+from hvr.pddl import TRUE, State, TimedAction
 from hvr.pddl.conditions import Conjunction, set_bits
 from hvr.pddl.numeric import Rational, Values, exact
 from hvr.pddl.plan import decimal_text
+from hvr.validation.calendar import TimedEvent
 from hvr.validation.curves import Stretch
 from hvr.validation.dynamics import Dynamics, GroundEvent, GroundProcess
 from hvr.validation.events import Trouble, happen_together
@@ -31,7 +32,7 @@ from hvr.validation.report import (
     place_of,
 )
 from hvr.validation.segment import Segment, approximate
-from hvr.validation.temporal import Happening, TemporalRun, TimedEvent
+from hvr.validation.temporal import Happening, TemporalRun
 from hvr.validation.violations import StateChange
 
 if TYPE_CHECKING:
@@ -50,7 +51,9 @@ class HybridRun(TemporalRun):
         dynamics: the processes and events of the task.
     """
 
-    def __init__(self, validator: Validator, plan: list[TimedAction], dynamics: Dynamics) -> None:
+    def __init__(
+        self, validator: Validator, plan: Sequence[TimedAction], dynamics: Dynamics
+    ) -> None:
         super().__init__(validator, plan)
         self._dynamics = dynamics
         self._origin = Fraction(0)
@@ -65,6 +68,7 @@ class HybridRun(TemporalRun):
         self._moments = 0
         self._recorded: list[Stretch] = []
         self._until = validator.until
+        self._keeps = True
 
     def run(self, on_failure: OnFailure) -> ValidationReport:
         """Judge the plan.
@@ -87,13 +91,6 @@ class HybridRun(TemporalRun):
             if times and happening.time == times[-1]:
                 state = State(self.task, happening.bits, happening.values)
         return state
-
-    def _events(self) -> Iterator[TimedEvent]:
-        yield from super()._events()
-        if self._until is not None:
-            # A happening in which nothing happens: time goes by until it.
-            nothing = self.task.operator(GroundAction("at"), {}, TRUE, TRUE)
-            yield TimedEvent(self._until, None, nothing, {}, TRUE, TRUE)
 
     def _note(self, time: Fraction, events: list[TimedEvent], bits: int, values: Values) -> None:
         # That time has gone by is no news.
@@ -328,7 +325,7 @@ class HybridRun(TemporalRun):
                     running.effects[place] = segment.broken(effect.between) is None
             for place, wish in enumerate(operator.wishes):
                 if place not in running.violated and segment.broken(wish.between):
-                    running.violated.add(place)
+                    running.violated |= {place}
             broken = None if running.invariant_failed else segment.broken(operator.invariant)
             if broken is None:
                 continue

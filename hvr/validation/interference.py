@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations, product
 
+from hvr.nested import Steps, finish
 from hvr.pddl import (
     Atom,
     Comparison,
@@ -124,6 +125,9 @@ class _Reader:
 
     def formula(self, formula: Expression, binding: Binding) -> None:
         """Note all that a formula mentions, in every instance of its quantifiers."""
+        finish(self._formula(formula, binding))
+
+    def _formula(self, formula: Expression, binding: Binding) -> Steps[None]:
         match formula:
             case Atom(predicate, args):
                 if self.task.is_static(predicate):
@@ -139,24 +143,29 @@ class _Reader:
             case Forall(variables, body) | Exists(variables, body):
                 names = [v.name for v in variables]
                 for row in product(*(self.task.members(v.types) for v in variables)):
-                    self.formula(body, {**binding, **dict(zip(names, row, strict=True))})
+                    yield self._formula(body, {**binding, **dict(zip(names, row, strict=True))})
             case _:
                 for part in parts_of(formula):
-                    self.formula(part, binding)
+                    yield self._formula(part, binding)
 
     def effect(self, effect: Expression, binding: Binding, bits: int, values: Values) -> None:
         """Note what the conditions that hold and the amounts in an effect mention."""
+        finish(self._effect(effect, binding, bits, values))
+
+    def _effect(
+        self, effect: Expression, binding: Binding, bits: int, values: Values
+    ) -> Steps[None]:
         match effect:
             case When(condition, body):
                 if self.task.condition(condition, binding).holds(bits, values):
                     self.formula(condition, binding)
-                    self.effect(body, binding, bits, values)
+                    yield self._effect(body, binding, bits, values)
             case Forall(variables, body):
                 for instance in self.task.instances(variables, And(()), True, binding):
-                    self.effect(body, instance, bits, values)
+                    yield self._effect(body, instance, bits, values)
             case And(operands):
                 for operand in operands:
-                    self.effect(operand, binding, bits, values)
+                    yield self._effect(operand, binding, bits, values)
             case NumericEffect(_, _, amount):
                 self.number(amount, binding)
             case _:

@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import TypeAlias, cast
 
 from hvr.errors import ContinuousChangeError, NumberTooLargeError, UndefinedValueError
+from hvr.nested import Steps, finish
 from hvr.pddl.conditions import Conjunction
 from hvr.pddl.numeric import Compiled, NumericTest, Rational, Values, evaluate, exact
 from hvr.validation.polynomials import (
@@ -204,13 +205,19 @@ class MovingState:
 
     def holds(self, condition: Conjunction, moment: Moment, *, after: bool = False) -> bool:
         """Say whether a condition holds at a moment, or just after it."""
+        return finish(self._holds(condition, moment, after))
+
+    def _holds(self, condition: Conjunction, moment: Moment, after: bool) -> Steps[bool]:
         bits = self.bits
         if bits & condition.positive != condition.positive or bits & condition.negative:
             return False
         for clause in condition.clauses:
             if bits & clause.positive or clause.negative & ~bits:
                 continue
-            if not any(self.holds(part, moment, after=after) for part in clause.parts):
+            for part in clause.parts:
+                if (yield self._holds(part, moment, after)):
+                    break
+            else:
                 return False
         return all(self._true(test, moment, after) for test in condition.tests)
 

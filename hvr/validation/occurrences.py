@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from hvr.nested import Steps, finish
 from hvr.pddl import (
     ActionSchema,
     And,
@@ -72,6 +73,12 @@ class Occurrences:
 
     def effect(self, effect: Expression) -> None:
         """Note what an effect changes, and what its conditions read."""
+        stack = [effect]
+        while stack:
+            stack.extend(reversed(self._of_effect(stack.pop())))
+
+    def _of_effect(self, effect: Expression) -> tuple[Expression, ...]:
+        """Note what is in an effect; return the effects inside."""
         match effect:
             case Atom(predicate, args):
                 self.added.setdefault(predicate, effect)
@@ -81,17 +88,17 @@ class Occurrences:
                 self.names.update(args)
             case When(condition, body):
                 self.condition(condition)
-                self.effect(body)
+                return (body,)
             case Forall(variables, body):
                 self.variables(variables)
-                self.effect(body)
+                return (body,)
             case NumericEffect(_, fluent, amount):
                 self.changed_functions.setdefault(fluent.function, effect)
                 self.names.update(fluent.args)
                 self._number(amount)
             case _:
-                for part in parts_of(effect):
-                    self.effect(part)
+                return parts_of(effect)
+        return ()
 
     def schema(self, schema: Schema) -> None:
         """Note what an action reads and changes."""
@@ -169,12 +176,19 @@ def conditions_in_effect(effect: Expression) -> Iterator[Expression]:
 
 def without_times(formula: Expression, times: tuple[str, ...]) -> Expression:
     """Return the conjunction of what a timed condition demands at some of the times."""
+    return finish(_without_times(formula, times))
+
+
+def _without_times(formula: Expression, times: tuple[str, ...]) -> Steps[Expression]:
     match formula:
         case Timed(when, body):
             return body if when in times else And(())
         case And(operands):
-            return And(tuple([without_times(o, times) for o in operands]))
+            parts: list[Expression] = []
+            for operand in operands:
+                parts.append((yield _without_times(operand, times)))
+            return And(tuple(parts))
         case Forall(variables, body):
-            return Forall(variables, without_times(body, times), formula.location)
+            return Forall(variables, (yield _without_times(body, times)), formula.location)
         case _:
             return formula

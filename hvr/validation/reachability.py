@@ -26,6 +26,7 @@ from hvr.pddl import (
     When,
     substitute,
 )
+from hvr.pddl.compiler import Binding
 from hvr.pddl.facts import Literal, Relation, bindings, match_row, necessary_literals
 from hvr.validation.occurrences import schemas_of, without_times
 
@@ -197,23 +198,31 @@ def _effects(
     task: Task, effect: Expression, variables: tuple[TypedName, ...], times: tuple[str, ...]
 ) -> Iterator[tuple[tuple[TypedName, ...], tuple[Literal, ...], Atom]]:
     """Yield the atoms that an effect adds, with all variables, and conditions of their own."""
-    match effect:
-        case Atom():
-            yield variables, (), effect
-        case And(operands):
-            for operand in operands:
-                yield from _effects(task, operand, variables, times)
-        case Timed(when, body):
-            if when in times:
-                yield from _effects(task, body, variables, times)
-        case When(condition, body):
-            own = _literals(task, without_times(condition, _ALL))
-            for names, more, atom in _effects(task, body, variables, times):
-                yield names, (*own, *more), atom
-        case Forall(inner, body):
-            # A quantifier may reuse the name of a parameter.
-            renamed = {v.name: f"{v.name}.{len(variables)}" for v in inner}
-            fresh = tuple([TypedName(renamed[v.name], v.types) for v in inner])
-            yield from _effects(task, substitute(body, renamed), (*variables, *fresh), times)
-        case _:
-            pass
+    # Each with the names that its variables have by now: those of a quantifier may be taken.
+    stack: list[tuple[Expression, tuple[TypedName, ...], tuple[Literal, ...], Binding]] = [
+        (effect, variables, (), {})
+    ]
+    while stack:
+        part, names, needed, renamed = stack.pop()
+        match part:
+            case Atom():
+                yield names, needed, Atom(part.predicate, _renamed(part.args, renamed))
+            case And(operands):
+                stack += [(operand, names, needed, renamed) for operand in reversed(operands)]
+            case Timed(when, body):
+                if when in times:
+                    stack.append((body, names, needed, renamed))
+            case When(condition, body):
+                own = _literals(task, without_times(substitute(condition, renamed), _ALL))
+                stack.append((body, names, (*needed, *own), renamed))
+            case Forall(inner, body):
+                new = {v.name: f"{v.name}.{len(names)}" for v in inner}
+                fresh = tuple([TypedName(new[v.name], v.types) for v in inner])
+                known = {**renamed, **new} if new else renamed
+                stack.append((body, (*names, *fresh), needed, known))
+            case _:
+                pass
+
+
+def _renamed(args: tuple[str, ...], renamed: Binding) -> tuple[str, ...]:
+    return tuple([renamed.get(arg, arg) for arg in args])

@@ -8,39 +8,31 @@ is checked in every state strictly between its start and its end.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise
-from math import lcm
 from typing import TYPE_CHECKING
 
 from hvr.errors import InconsistentEffectError, UndefinedValueError
 from hvr.pddl import (
-    TRUE,
     Atom,
     Expression,
     GroundAction,
     Location,
-    Misfit,
     State,
     TimedAction,
 )
 from hvr.pddl.compiler import Binding
 from hvr.pddl.conditions import (
     NumericChange,
-    Operator,
     change_numbers,
     set_bits,
 )
-from hvr.pddl.durative import (
-    DurativeOperator,
-    SpanningEffect,
-    ground_durative,
-)
-from hvr.pddl.numeric import Rational, Values, evaluate, exact
+from hvr.pddl.durative import DurativeOperator, SpanningEffect
+from hvr.pddl.numeric import Values, evaluate
 from hvr.pddl.plan import decimal_text
-from hvr.pddl.task import binding_of
 from hvr.printable import short, short_names
+from hvr.validation.calendar import Calendar, TimedEvent, with_next
 from hvr.validation.interference import StepParts, access, interferences
 from hvr.validation.report import (
     Failure,
@@ -54,16 +46,12 @@ from hvr.validation.report import (
 )
 from hvr.validation.stepper import KINDS, MOST_FAILURES, goal_preferences
 from hvr.validation.trajectory import Constraints, Violation
-from hvr.validation.violations import StateChange, unmet_literals
+from hvr.validation.violations import LastChanges, StateChange, unmet_literals
 from hvr.values import Value
 
 if TYPE_CHECKING:
     from hvr.validation.curves import Curve, Stretch
     from hvr.validation.validator import Validator
-
-
-_MOST_UNIT_BITS = 4096
-"""Times with a longer common denominator are compared as fractions."""
 
 
 class Happening(Value):
@@ -83,59 +71,20 @@ class _Running:
         violated: the indexes of its preferences that were violated.
     """
 
+    __slots__ = ("effects", "invariant_failed", "number", "operator", "violated")
+
     def __init__(
-        self, number: int, operator: DurativeOperator, effects: list[bool], violated: set[int]
+        self,
+        number: int,
+        operator: DurativeOperator,
+        effects: list[bool],
+        violated: frozenset[int],
     ) -> None:
         self.number = number
         self.operator = operator
         self.effects = effects
         self.violated = violated
         self.invariant_failed = False
-
-
-class TimedEvent(Value):
-    """A start, an end, an instantaneous step or a timed initial literal, at a time."""
-
-    time: Fraction
-    number: int | None
-    operator: Operator
-    binding: Binding
-    precondition: Expression
-    effect: Expression
-    start: DurativeOperator | None = None
-    end: DurativeOperator | None = None
-    action: GroundAction | None = None
-    duration: Rational | None = None
-
-    @property
-    def ref(self) -> StepRef:
-        """The step that it belongs to."""
-        return StepRef(self.number, self.action, self.time)
-
-
-def happenings_of(events: list[TimedEvent], epsilon: Fraction) -> list[list[TimedEvent]]:
-    """Put events in the order of their times, those of one happening together.
-
-    A happening is what lies within epsilon of its first event. Measured from event to event, a
-    chain of close ones would become one happening of any length.
-    """
-    # As multiples of one unit times are integers, which are compared far faster than fractions.
-    unit = lcm(epsilon.denominator, *{event.time.denominator for event in events})
-    if unit.bit_length() <= _MOST_UNIT_BITS:
-        ticks: list[Rational] = [
-            event.time.numerator * (unit // event.time.denominator) for event in events
-        ]
-        width: Rational = epsilon.numerator * (unit // epsilon.denominator)
-    else:
-        ticks, width = [event.time for event in events], epsilon
-    happenings: list[list[TimedEvent]] = []
-    end: Rational = -1
-    for place in sorted(range(len(events)), key=ticks.__getitem__):
-        if not happenings or ticks[place] > end:
-            happenings.append([])
-            end = ticks[place] + width
-        happenings[-1].append(events[place])
-    return happenings
 
 
 class TemporalRun:
@@ -146,19 +95,28 @@ class TemporalRun:
         plan: the steps, in the order of the file.
     """
 
-    def __init__(self, validator: Validator, plan: list[TimedAction]) -> None:
+    def __init__(self, validator: Validator, plan: Sequence[TimedAction]) -> None:
         self.task = validator.task
         self.tolerance = validator.tolerance
         self.epsilon = validator.epsilon
         self.plan = plan
         self._before = validator.state
+        # When time stops, if that is later than the last event.
+        self._until: Fraction | None = None
         self.bits = validator.state.bits
         self.values = validator.state.values
+        # Whether all that happens is kept, for whoever asks; of a plan that is only judged, who
+        # last changed what is enough.
+        self._keeps = False
         self.happenings: list[Happening] = []
         self._changes: list[StateChange] = []
+        self._last = LastChanges(self._ref)
+        self._last_time = Fraction(0)
         self._failures: list[Failure] = []
         self._skipped: set[int] = set()
         self._running: dict[int, _Running] = {}
+        # Those of them to which it matters what happens while they go on.
+        self._guarded: dict[int, _Running] = {}
         self._finished = 0
         self._violated: dict[str, int] = dict.fromkeys(self.task.preference_names, 0)
         self._on_failure = OnFailure.STOP
@@ -167,15 +125,16 @@ class TemporalRun:
     def run(self, on_failure: OnFailure) -> ValidationReport:
         """Judge the plan."""
         self._on_failure = on_failure
-        happenings = happenings_of(list(self._events()), self.epsilon)
+        calendar = self._calendar()
         if self._constraints:
             self._constrain(
                 self._constraints.observe(Fraction(0), self.bits, self.values), Fraction(0)
             )
-        steps_left = sum(any(e.number is not None for e in events) for events in happenings)
         interesting = self.values
         total_time = Fraction(0)
-        for events in happenings:
+        waiting = calendar.events
+        happenings = () if self._stopped else calendar.happenings()
+        for events, more in with_next(happenings):
             if self._stopped:
                 break
             time = events[0].time
@@ -184,17 +143,17 @@ class TemporalRun:
                 break
             self._happen(time, events)
             if not self._stopped:
-                self._respond(last=events is happenings[-1])
+                self._respond(last=not more)
             # Nothing changes until the next happening, so one look is enough for all that lies
             # between.
-            if not self._stopped and self._running:
+            if not self._stopped and self._guarded:
                 self._check_invariants(time)
             if not self._stopped and self._constraints:
                 self._constrain(self._constraints.observe(time, self.bits, self.values), time)
-            if steps_left or not time:
+            if waiting or not time:
                 # What the world does by itself after the last step takes no part in the metric.
                 interesting, total_time = self.values, time
-                steps_left -= any(event.number is not None for event in events)
+                waiting -= sum(event.number is not None for event in events)
         return self._report(interesting, total_time)
 
     def trace(
@@ -204,6 +163,7 @@ class TemporalRun:
     ]:
         """Yield what each start, end and timed literal does: see `Validator.trace`."""
         bits = self.bits
+        self._keeps = True
         self.run(OnFailure.STOP)
         for change in self._changes:
             if change.gradual:
@@ -219,6 +179,7 @@ class TemporalRun:
     def state_after(self, number: int) -> State:
         """Return the state after a step has ended, or the last state if it never does."""
         state = State(self.task, self.bits, self.values)
+        self._keeps = True
         self.run(OnFailure.STOP)
         for happening in self.happenings:
             if any(ref.number == number for ref in happening.steps):
@@ -229,6 +190,7 @@ class TemporalRun:
         """Judge the plan and return its numbers over time, up to the first failure."""
         from hvr.validation.curves import Stretch, curves_of
 
+        self._keeps = True
         self.run(OnFailure.STOP)
         stretches = list(self._stretches())
         time = max(
@@ -267,8 +229,7 @@ class TemporalRun:
         for name in goal_preferences(self.task, self.bits, self.values):
             self._violated[name] += 1
         if self._constraints:
-            last = self.happenings[-1].time if self.happenings else Fraction(0)
-            self._constrain(self._constraints.finish(), last)
+            self._constrain(self._constraints.finish(), self._last_time)
             for preferred in self._constraints.preferred:
                 self._violated[preferred.name] += preferred.violated
         cost: Fraction | None = None
@@ -287,19 +248,18 @@ class TemporalRun:
 
     # Events ---------------------------------------------------------------------------------
 
-    def _events(self) -> Iterator[TimedEvent]:
+    def _calendar(self) -> Calendar:
+        """Note which steps cannot be steps of the task; put the events of the others in order."""
+        unfit: set[int] = set()
         for number, step in enumerate(self.plan, 1):
-            yield from self._step_events(number, step)
-            if self._stopped:
-                return
-        for timed in self.task.problem.timed_init:
-            effect: Expression = timed.effect
-            operator = self.task.operator(GroundAction("at"), {}, TRUE, effect)
-            yield TimedEvent(Fraction(timed.time), None, operator, {}, TRUE, effect)
+            if not self._fits(number, step):
+                unfit.add(number)
+                if self._stopped:
+                    break
+        return Calendar(self.task, self.plan, self.epsilon, unfit, self._until)
 
-    def _step_events(self, number: int, step: TimedAction) -> Iterator[TimedEvent]:
-        action = step.action
-        misfit = self.task.misfit(action)
+    def _fits(self, number: int, step: TimedAction) -> bool:
+        misfit = self.task.misfit(step.action)
         if misfit is not None:
             self._fail(
                 number,
@@ -307,47 +267,14 @@ class TemporalRun:
                 f"is not a step of this task: {misfit.message}",
                 suggestion=misfit.suggestion,
             )
-            return
-        if step.start < 0:
+        elif step.start < 0:
             self._fail(number, FailureKind.START_TIME, "starts before time 0")
-            return
-        instantaneous = self.task.domain.actions.get(action.name)
-        if instantaneous is not None:
-            operator = self.task.try_ground(action)
-            assert not isinstance(operator, Misfit)
-            yield TimedEvent(
-                step.start,
-                number,
-                operator,
-                binding_of(instantaneous, action),
-                instantaneous.precondition,
-                instantaneous.effect,
-                action=action,
-            )
-            return
-        if step.duration is None:
+        elif step.duration is None and step.action.name not in self.task.domain.actions:
             message = "has no duration; write [number] after it"
             self._fail(number, FailureKind.DURATION, message)
-            return
-        duration = exact(step.duration)
-        durative = ground_durative(self.task, action, duration)
-        template = durative.template
-        for time, operator, when in (
-            (step.start, durative.start, "at start"),
-            (step.start + step.duration, durative.end, "at end"),
-        ):
-            yield TimedEvent(
-                time,
-                number,
-                operator,
-                durative.binding,
-                template.conditions[when],
-                template.effects[when],
-                durative if when == "at start" else None,
-                durative if when == "at end" else None,
-                action,
-                duration,
-            )
+        else:
+            return True
+        return False
 
     # Happenings -----------------------------------------------------------------------------
 
@@ -367,7 +294,7 @@ class TemporalRun:
                 possible.append(event)
             elif event.number is not None:
                 self._skipped.add(event.number)
-                self._running.pop(event.number, None)
+                self._leave(event.number)
             if self._stopped:
                 return
         # The start of a skipped step may come after its own end in the list.
@@ -542,7 +469,7 @@ class TemporalRun:
         """Note which actions have ended and which now go on, given the state before."""
         for event in events:
             if event.end is not None and event.number is not None:
-                running = self._running.pop(event.number, None)
+                running = self._leave(event.number)
                 self._finished += 1
                 self._count_wishes(event.end, running, bits, values)
             elif event.start is None and event.number is not None:
@@ -555,8 +482,15 @@ class TemporalRun:
             if event.number not in ended:
                 started = [e.start.holds(bits, values) for e in event.start.spanning]
                 wishes = enumerate(event.start.wishes)
-                violated = {i for i, w in wishes if not w.start.holds(bits, values)}
-                self._running[event.number] = _Running(event.number, event.start, started, violated)
+                violated = frozenset(i for i, w in wishes if not w.start.holds(bits, values))
+                running = _Running(event.number, event.start, started, violated)
+                self._running[event.number] = running
+                if event.start.is_guarded:
+                    self._guarded[event.number] = running
+
+    def _leave(self, number: int) -> _Running | None:
+        self._guarded.pop(number, None)
+        return self._running.pop(number, None)
 
     def _count_wishes(
         self, operator: DurativeOperator, running: _Running | None, bits: int, values: Values
@@ -568,8 +502,10 @@ class TemporalRun:
 
     def _note(self, time: Fraction, events: list[TimedEvent], bits: int, values: Values) -> None:
         """Remember who changed what."""
-        refs = tuple([event.ref for event in events])
-        self.happenings.append(Happening(time, refs, self.bits, self.values))
+        self._last_time = time
+        if self._keeps:
+            refs = tuple([event.ref for event in events])
+            self.happenings.append(Happening(time, refs, self.bits, self.values))
         flipped = bits ^ self.bits
         for event in events:
             # What several events may have done is credited to the first of them.
@@ -578,22 +514,38 @@ class TemporalRun:
             for _, add, delete in operator.conditional:
                 mine |= add | delete
             # Only what has numeric effects is credited with changed numbers.
-            after = values
-            if touched := {change[1] for _, change in operator.numeric}:
-                known = [*values, *[None] * (len(self.values) - len(values))]
-                after = tuple([v if i in touched else known[i] for i, v in enumerate(self.values)])
+            touched = {change[1] for _, change in operator.numeric}
             own = flipped & mine
             flipped &= ~own
-            self._changes.append(StateChange(event.ref, tuple(set_bits(own)), values, after))
+            self._credit_event(event, own, touched, values)
         if flipped and events:
             # Derived atoms, and effects that span the action.
-            self._changes.append(
-                StateChange(events[0].ref, tuple(set_bits(flipped)), values, values)
-            )
+            self._credit_event(events[0], flipped, set(), values)
+
+    def _credit_event(
+        self, event: TimedEvent, flipped: int, touched: set[int], values: Values
+    ) -> None:
+        """Remember that an event has flipped some bits and changed some numbers."""
+        if not self._keeps:
+            known = len(values)
+            changed = [i for i in touched if self.values[i] != (values[i] if i < known else None)]
+            self._last.note(event, set_bits(flipped), changed)
+            return
+        after = values
+        if touched:
+            before = [*values, *[None] * (len(self.values) - len(values))]
+            after = tuple([v if i in touched else before[i] for i, v in enumerate(self.values)])
+        self._changes.append(StateChange(event.ref, tuple(set_bits(flipped)), values, after))
+
+    def _ref(self, number: int, at_end: bool) -> StepRef:
+        """Return a step of the plan that was executed."""
+        step = self.plan[number - 1]
+        later = step.duration if at_end else None
+        return StepRef(number, step.action, step.start + (later or 0))
 
     def _check_invariants(self, time: Fraction) -> None:
         """Check what must hold between this happening and the next."""
-        self._check_going_on(time, list(self._running.values()))
+        self._check_going_on(time, list(self._guarded.values()))
 
     def _check_going_on(self, time: Fraction, going_on: list[_Running]) -> None:
         """Check in the present state what must hold while some actions go on."""
@@ -627,7 +579,7 @@ class TemporalRun:
         if self._on_failure is OnFailure.SKIP:
             # Its start has happened; only its end is left out.
             self._skipped.add(running.number)
-            del self._running[running.number]
+            self._leave(running.number)
 
     # Failures -------------------------------------------------------------------------------
 
@@ -686,6 +638,6 @@ class TemporalRun:
             self.values,
             formula,
             binding,
-            reversed(self._changes),
+            reversed(self._changes) if self._keeps else self._last,
             wanted=wanted,
         )

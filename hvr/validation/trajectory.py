@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import repeat
 
 from hvr.pddl import And, Expression, Forall, Location, Preference, Task, Trajectory, substitute
 from hvr.pddl.compiler import Binding, Compiler
@@ -229,14 +230,20 @@ def _flatten(
     task: Task, formula: Expression, binding: Binding
 ) -> Iterator[tuple[str | None, Expression, Binding]]:
     """Yield (None, constraint, binding), or the name and body of a preference with its binding."""
-    match formula:
-        case And(operands):
-            for operand in operands:
-                yield from _flatten(task, operand, binding)
-        case Forall(variables, body):
-            for instance in task.instances(variables, And(()), True, binding):
-                yield from _flatten(task, body, instance)
-        case Preference(name, body):
-            yield name, body, binding
-        case _:
-            yield None, formula, binding
+    # What is still to be looked at, the next last.
+    stack: list[Iterator[tuple[Expression, Binding]]] = [iter([(formula, binding)])]
+    while stack:
+        item = next(stack[-1], None)
+        if item is None:
+            stack.pop()
+            continue
+        part, own = item
+        match part:
+            case And(operands):
+                stack.append(iter([(operand, own) for operand in operands]))
+            case Forall(variables, body):
+                stack.append(zip(repeat(body), task.instances(variables, And(()), True, own)))
+            case Preference(name, body):
+                yield name, body, own
+            case _:
+                yield None, part, own

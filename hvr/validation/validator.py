@@ -28,6 +28,7 @@ from hvr.pddl import (
 from hvr.pddl.conditions import Operator
 from hvr.pddl.lexer import Source
 from hvr.pddl.plain_plan import plain_plan
+from hvr.pddl.timed_texts import TimedTexts, timed_texts
 from hvr.validation.report import OnFailure, Outcome, ValidationReport
 from hvr.validation.sequences import (
     SequenceRun,
@@ -177,12 +178,22 @@ class Validator(Stepper):
             if isinstance(report, ValidationReport):
                 told = (*report.notes, *overlooked, *((_CALLS,) if plain.calls else ()))
                 return report.replace(notes=told) if told else report
+        steps_in_time = timed_texts(text) if timed else None
+        if steps_in_time is not None:
+            report = self._judged_in_time(steps_in_time, on_failure)
+            return report.replace(notes=(*report.notes, *overlooked)) if overlooked else report
         plan = read_plan(text.text, file=text.file, lenient=lenient)
         report = self.check(plan.steps, on_failure=on_failure)
         notes = [*overlooked, *(f"{w.location}: {w.message}" for w in plan.warnings)]
         if plan.notation == "call":
             notes.append(_CALLS)
         return report.replace(notes=(*report.notes, *notes)) if notes else report
+
+    def _judged_in_time(self, steps: TimedTexts, on_failure: OnFailure) -> ValidationReport:
+        try:
+            return self._in_time(steps).run(on_failure)
+        except (ContinuousChangeError, GroundingLimitError, NumberTooLargeError) as error:
+            return ValidationReport(Outcome.UNKNOWN, len(steps), 0, reason=str(error))
 
     def _explained(
         self, executed: Sequence[GroundAction], failing: Sequence[GroundAction]
@@ -247,11 +258,11 @@ class Validator(Stepper):
         order = sequence_order(self.task, plan, self.epsilon)
         return None if order is None else [action_of(plan[index]) for index in order]
 
-    def _in_time(self, plan: Sequence[Step]) -> TemporalRun:
+    def _in_time(self, plan: Sequence[Step] | TimedTexts) -> TemporalRun:
         # Imported when it is wanted: most plans are sequences, and the command is to start fast.
         from hvr.validation.temporal import TemporalRun
 
-        steps = with_times(plan)
+        steps = plan if isinstance(plan, TimedTexts) else with_times(plan)
         if not self.task.domain.moves:
             return TemporalRun(self, steps)
         from hvr.validation.dynamics import Dynamics

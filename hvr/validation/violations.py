@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from itertools import islice
+from typing import TYPE_CHECKING
 
+from hvr.nested import Steps, finish
 from hvr.pddl import (
     And,
     Atom,
@@ -30,6 +32,9 @@ from hvr.pddl.numeric import Values
 from hvr.validation.report import StepRef, UnmetLiteral, ValidationReport
 from hvr.values import Value
 
+if TYPE_CHECKING:
+    from hvr.validation.calendar import TimedEvent
+
 Blame = dict[Expression, bool]
 """Ground formulas that have the wrong value, with the value that is wanted."""
 
@@ -52,13 +57,47 @@ class StateChange(Value):
     gradual: bool = False
 
 
+class LastChanges:
+    """Which event of a timed plan last changed each bit and number.
+
+    Args:
+        ref: makes a reference to a step of the plan, by its number and whether it is its end.
+    """
+
+    def __init__(self, ref: Callable[[int, bool], StepRef]) -> None:
+        self._ref = ref
+        # Of a step twice its number, and one more for its end: a reference would be far larger.
+        self._bits: dict[int, int | StepRef] = {}
+        self._numbers: dict[int, int | StepRef] = {}
+
+    def note(self, event: TimedEvent, bits: Iterable[int], numbers: Iterable[int]) -> None:
+        """Note what an event has changed."""
+        number = event.number
+        by = event.ref if number is None else 2 * number + (event.end is not None)
+        for index in bits:
+            self._bits[index] = by
+        for index in numbers:
+            self._numbers[index] = by
+
+    def of(
+        self, bits: Iterable[int], numbers: Iterable[int]
+    ) -> tuple[dict[int, StepRef], dict[int, StepRef]]:
+        """Return which steps last changed some bits and numbers, those that any has changed."""
+        changed = {i: self._read(self._bits[i]) for i in bits if i in self._bits}
+        recount = {i: self._read(self._numbers[i]) for i in numbers if i in self._numbers}
+        return changed, recount
+
+    def _read(self, by: int | StepRef) -> StepRef:
+        return self._ref(by // 2, by % 2 == 1) if isinstance(by, int) else by
+
+
 def unmet_literals(
     task: Task,
     bits: int,
     values: Values,
     formula: Expression,
     binding: Binding,
-    newest_first: Iterable[StateChange],
+    newest_first: Iterable[StateChange] | LastChanges,
     *,
     wanted: bool = True,
 ) -> tuple[UnmetLiteral, ...]:
@@ -103,7 +142,9 @@ def _literal(
 
 
 def _with_history(
-    task: Task, literals: list[UnmetLiteral], newest_first: Iterable[StateChange]
+    task: Task,
+    literals: list[UnmetLiteral],
+    newest_first: Iterable[StateChange] | LastChanges,
 ) -> tuple[UnmetLiteral, ...]:
     """Fill in who changed the literals and those that explain them."""
     bits: dict[int, None] = {}
@@ -116,21 +157,10 @@ def _with_history(
         for term, _ in literal.numbers:
             if term.function in task.fluent_functions:
                 numbers[task.number_index(term)] = None
-    changed: dict[int, StepRef] = {}
-    recount: dict[int, StepRef] = {}
-    for change in newest_first:
-        if not bits and not numbers:
-            break
-        for index in change.bits:
-            if index in bits:
-                del bits[index]
-                changed[index] = change.step
-        if numbers and change.before is not change.after:
-            for index in list(numbers):
-                old = change.before[index] if index < len(change.before) else None
-                if index < len(change.after) and change.after[index] != old:
-                    del numbers[index]
-                    recount[index] = change.step
+    if isinstance(newest_first, LastChanges):
+        changed, recount = newest_first.of(bits, numbers)
+    else:
+        changed, recount = _latest(newest_first, bits, numbers)
 
     def complete(literal: UnmetLiteral) -> UnmetLiteral:
         because = tuple(complete(inner) for inner in literal.because)
@@ -147,6 +177,28 @@ def _with_history(
         )
 
     return tuple(complete(literal) for literal in literals)
+
+
+def _latest(
+    newest_first: Iterable[StateChange], bits: dict[int, None], numbers: dict[int, None]
+) -> tuple[dict[int, StepRef], dict[int, StepRef]]:
+    """Return which steps last changed some bits and numbers."""
+    changed: dict[int, StepRef] = {}
+    recount: dict[int, StepRef] = {}
+    for change in newest_first:
+        if not bits and not numbers:
+            break
+        for index in change.bits:
+            if index in bits:
+                del bits[index]
+                changed[index] = change.step
+        if numbers and change.before is not change.after:
+            for index in list(numbers):
+                old = change.before[index] if index < len(change.before) else None
+                if index < len(change.after) and change.after[index] != old:
+                    del numbers[index]
+                    recount[index] = change.step
+    return changed, recount
 
 
 def with_steps(
@@ -194,6 +246,9 @@ class _Blamer:
         self.values = values
 
     def blame(self, formula: Expression, binding: Binding, positive: bool) -> Blame:
+        return finish(self._blame(formula, binding, positive))
+
+    def _blame(self, formula: Expression, binding: Binding, positive: bool) -> Steps[Blame]:
         match formula:
             case Atom() | Equal() | Comparison():
                 ground = substitute(formula, binding)
@@ -201,31 +256,46 @@ class _Blamer:
             case Preference():
                 return {}
             case Not(operand):
-                return self.blame(operand, binding, not positive)
+                blame: Blame = yield self._blame(operand, binding, not positive)
+                return blame
             case And(operands) | Or(operands):
-                parts = (self.blame(o, binding, positive) for o in operands)
-                if isinstance(formula, And) == positive:
-                    return self._all(parts)
-                return self._best(parts, formula, binding, positive)
+                parts = [(operand, positive) for operand in operands]
+                all_ = isinstance(formula, And) == positive
             case Imply(left, right):
-                sides = ((left, not positive), (right, positive))
-                parts = (self.blame(o, binding, sign) for o, sign in sides)
-                if positive:
-                    return self._best(parts, formula, binding, positive)
-                return self._all(parts)
-            case Forall(variables, body) | Exists(variables, body):
-                if isinstance(formula, Forall) == positive:
-                    instances = self.task.instances(variables, body, not positive, binding)
-                    return self._all(self.blame(body, b, positive) for b in instances)
-                instances = self.task.instances(variables, body, positive, binding)
-                best = self._best_instance(body, instances, positive)
-                if best is None or formula_only(best):
-                    # No instance is possible: show what the best impossible one lacks.
-                    instances = self._unfiltered(variables, binding)
-                    best = self._best_instance(body, instances, positive)
-                return {substitute(formula, binding): positive} if best is None else best
+                parts = [(left, not positive), (right, positive)]
+                all_ = not positive
+            case Forall(_, body) | Exists(_, body):
+                quantified: Blame = yield self._quantified(formula, body, binding, positive)
+                return quantified
             case _:
                 raise TypeError(f"an effect is not a formula: {formula}")
+        found: list[Blame] = []
+        for operand, sign in parts:
+            part = yield self._blame(operand, binding, sign)
+            if not part and not all_:
+                return {}
+            found.append(part)
+        if all_:
+            return self._all(found)
+        best = min(found, key=self._badness, default=None)
+        return {substitute(formula, binding): positive} if best is None else best
+
+    def _quantified(
+        self, formula: Forall | Exists, body: Expression, binding: Binding, positive: bool
+    ) -> Steps[Blame]:
+        variables = formula.variables
+        if isinstance(formula, Forall) == positive:
+            every: list[Blame] = []
+            for instance in self.task.instances(variables, body, not positive, binding):
+                every.append((yield self._blame(body, instance, positive)))
+            return self._all(every)
+        instances = self.task.instances(variables, body, positive, binding)
+        best = yield self._best_instance(body, instances, positive)
+        if best is None or formula_only(best):
+            # No instance is possible: show what the best impossible one lacks.
+            instances = self._unfiltered(variables, binding)
+            best = yield self._best_instance(body, instances, positive)
+        return {substitute(formula, binding): positive} if best is None else best
 
     def rules(self, atom: Atom, wanted: bool) -> Blame:
         """Blame the bodies of the rules of a derived atom: the best one, or all that hold."""
@@ -251,20 +321,9 @@ class _Blamer:
             result |= part
         return result
 
-    def _best(
-        self, parts: Iterable[Blame], whole: Expression, binding: Binding, positive: bool
-    ) -> Blame:
-        best: Blame | None = None
-        for part in parts:
-            if not part:
-                return part
-            if best is None or self._badness(part) < self._badness(best):
-                best = part
-        return {substitute(whole, binding): positive} if best is None else best
-
     def _best_instance(
         self, body: Expression, instances: Iterable[Binding], positive: bool
-    ) -> Blame | None:
+    ) -> Steps[Blame | None]:
         """Return the best instance of a quantifier; of equally good ones that of which more is
         true.
 
@@ -274,7 +333,7 @@ class _Blamer:
         badness: tuple[bool, int] = (True, 0)
         support = 0
         for binding in instances:
-            part = self.blame(body, binding, positive)
+            part: Blame = yield self._blame(body, binding, positive)
             if not part:
                 return part
             measure = self._badness(part)
@@ -287,14 +346,17 @@ class _Blamer:
 
     def _support(self, formula: Expression, binding: Binding) -> int:
         """Return how many atoms of a formula that can change are true."""
-        match formula:
-            case Atom():
-                fluent = not self.task.is_static(formula.predicate)
-                return int(fluent and self._has_value(substitute(formula, binding), True))
-            case And(operands) | Or(operands):
-                return sum(self._support(o, binding) for o in operands)
-            case _:
-                return 0
+        count = 0
+        stack = [formula]
+        while stack:
+            match stack.pop():
+                case Atom() as atom if not self.task.is_static(atom.predicate):
+                    count += self._has_value(substitute(atom, binding), True)
+                case And(operands) | Or(operands):
+                    stack += operands
+                case _:
+                    pass
+        return count
 
     def _badness(self, part: Blame) -> tuple[bool, int]:
         """Order parts: those that actions can mend first, then those with fewest literals."""

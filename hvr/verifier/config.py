@@ -47,8 +47,6 @@ class VerifierConfig:
         spans: probabilities of DROP's lengths 1, 2, 3, 4 and 5 (equation 14).
         by_motif: probability that a span is drawn by the counts of its path (A.1.3).
         compress_spans: lengths of COMPRESS.
-        insert: probability that an operation inserts a superfluous step; hvr's own, 0 in the
-            paper.
         negatives: `paper`, or `more`, which adds those of `hvr.verifier.wrong_plans`: for other
             requests, without a tail, with superfluous steps, in wrong order, with tools that do not
             exist.
@@ -99,7 +97,6 @@ class VerifierConfig:
     spans: tuple[float, ...] = (0.55, 0.25, 0.10, 0.07, 0.03)
     by_motif: float = 0.75
     compress_spans: tuple[int, ...] = (2, 3, 4)
-    insert: float = 0.0
     negatives: Literal["paper", "more"] = "paper"
     drop_tail: bool = False
     tau: float = 0.6
@@ -128,7 +125,7 @@ class VerifierConfig:
         for name in _COUNTS:
             if getattr(self, name) < 1:
                 raise UsageError(f"{name} must be at least 1, not {getattr(self, name)}")
-        for name in ("dropout", "wrong_tool", "near", "drop", "by_motif", "insert", "held_out"):
+        for name in ("dropout", "wrong_tool", "near", "drop", "by_motif", "held_out"):
             if not 0 <= getattr(self, name) <= 1:
                 raise UsageError(f"{name} must be from 0 to 1, not {getattr(self, name)}")
         for name in ("graphs", "budgets", "spans"):

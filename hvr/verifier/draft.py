@@ -77,15 +77,6 @@ class PlanGraphDraft:
                 spans.append(Span(tuple(keys), tuple(self._into[first]), after))
         return spans
 
-    def gaps(self) -> list[tuple[int, int | None]]:
-        """Return the places for a new step: edges, also from START, and (last step, None)."""
-        gaps: list[tuple[int, int | None]] = []
-        for key in self.sequence:
-            gaps += [(source, key) for source in self._into[key] or [START]]
-            if not self._out[key]:
-                gaps.append((key, None))
-        return gaps
-
     def retool(self, key: int, node: PlanNode) -> None:
         """Replace the tool of a step, and mark the step wrong."""
         self.nodes[key] = node

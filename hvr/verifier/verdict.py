@@ -107,6 +107,8 @@ class Verdict:
 
     def brief(self) -> list[str]:
         """Return the verdict in a line, with the riskiest findings below a plan not accepted."""
+        if self.unknown:
+            return [f"verifier: no verdict: {self.unknown}"]
         outcome = "what was asked" if self.accepted else "perhaps not what was asked"
         accepted = f"accepted from {self.thresholds.graph:.2f} on"
         reasons = [] if self.accepted else [f"  {f.reason}" for f in self.findings[:_FEW]]
@@ -118,6 +120,7 @@ class Verdict:
             "score": round(self.score, 4),
             "threshold": self.thresholds.graph,
             "accepted": self.accepted,
+            "unknown": self.unknown,
             "reasons": [f.reason for f in self.findings],
         }
 

@@ -124,7 +124,7 @@ def problem_of(
     """
     chosen = set(named)
     wider = [*chosen, *_bystanders(inventory, chosen)]
-    return any_place(scene_problem(world, inventory, domain(), stages, wider))
+    return any_place(scene_problem(world, inventory, domain(), stages, wider), inventory.ontology)
 
 
 def _bystanders(inventory: Inventory, chosen: set[str], count: int = 3) -> Iterator[str]:

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 # The moment is a number of function calls, so that it is the same on a fast and a busy machine.
 INTERRUPTED = """
 import atexit, signal, sys
-at, calls, sent = int(sys.argv.pop(1)), 0, False
+at, calls, sent = 0, 0, False
 def count(frame, event, argument):
     global calls, sent
     calls += 1
@@ -29,20 +29,24 @@ def count(frame, event, argument):
         signal.raise_signal(signal.SIGINT)
 def ignored(frame):
     # Python drops what is raised in the callback of a weak reference (importlib, weak sets,
-    # multiprocessing's Finalize.__call__), and where an object goes.
+    # concurrent.futures, multiprocessing's Finalize.__call__), and where an object goes.
     while frame is not None:
-        if frame.f_code.co_name in ("cb", "_remove", "remove", "__call__", "__del__"):
+        if frame.f_code.co_name in (
+            "cb", "weakref_cb", "_remove", "remove", "__call__", "__del__",
+        ):
             return True
         frame = frame.f_back
     return False
-from hvr.__main__ import start
-# How long a process waits for others is not always as many calls.
-atexit.register(lambda: calls < at and print("too late", file=sys.stderr))
-if not at:
-    atexit.register(lambda: print(calls, file=sys.stderr))
-sys.setprofile(count)
-sys.argv[0] = "hvr"
-start()
+if __name__ == "__main__":  # a worker imports this, too
+    from hvr.__main__ import start
+    at = int(sys.argv.pop(1))
+    # How long a process waits for others is not always as many calls.
+    atexit.register(lambda: calls < at and print("too late", file=sys.stderr))
+    if not at:
+        atexit.register(lambda: print(calls, file=sys.stderr))
+    sys.setprofile(count)
+    sys.argv[0] = "hvr"
+    start()
 """
 MOMENTS = 9
 PATIENCE_S = 60.0
@@ -117,14 +121,15 @@ def test_any_moment_will_do(words: list[str], place: Path) -> None:
             # Once all is done there is nothing to interrupt but the process itself.
             ended = (130, "interrupted\n"), (-signal.SIGINT, ""), (0, "too late\n")
             assert (child.returncode, said) in ended, moment
-            assert not alive(child.pid), moment
+            # What Python starts to clean up after workers ends by itself, a moment later.
+            wait_for(lambda: not alive(child.pid))
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_workers_end_with_their_parent(number: signal.Signals, place: Path) -> None:
     # It has started its workers when it waits for standard input.
     with started(place, "-m", "hvr", "validate", "d", "p", "-", "plans", "--jobs", "3") as child:
-        wait_for(lambda: len(children(child.pid)) == 3)
+        wait_for(lambda: len(children(child.pid)) >= 3)
         if number == signal.SIGINT:
             os.killpg(child.pid, number)
             out, said = child.communicate(timeout=PATIENCE_S)

@@ -103,7 +103,8 @@ def call(hvr_: Hvr, role: Role, content: bytes) -> Ended:
 
 def check(role: Role, ended: Ended, what: str) -> None:
     place = f"{role} with {what}: {ended.err[-500:]}"
-    assert ended.code in (0, 1, 2), place
+    # A verifier may have no verdict.
+    assert ended.code in ((0, 1, 2, 4) if role.words.startswith("verify") else (0, 1, 2)), place
     assert "Traceback" not in ended.err, place
     if ended.code == 2:
         names = [part.split(".")[0] for part in Path(role.file).parts]

@@ -80,6 +80,43 @@ def test_a_cell_whose_process_dies_is_tried_again_and_then_lost(name: str, tmp_p
     assert tries[5] >= 2 and tries[2] >= 2
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("ordered", [True, False])
+def test_where_every_process_dies_at_once_every_cell_is_lost(ordered: bool) -> None:
+    choice = EngineChoice("processes", jobs=2, start=cells.die)
+    with closing(choice.open()) as engine:
+        done = list(engine.run(cells.square, range(5), ordered=ordered))
+    assert sorted(f.number for f in done) == list(range(5))
+    assert all(f.value is None for f in done)
+    assert all("died" in f.lost or "dies" in f.lost for f in done)
+
+
+@pytest.mark.slow
+def test_where_no_process_can_be_started_cells_are_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(_: object) -> None:
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    with closing(EngineChoice("processes", jobs=2).open()) as engine:
+        assert len(list(engine.run(cells.square, range(3)))) == 3
+    with closing(EngineChoice("processes", jobs=2).open()) as engine:
+        with monkeypatch.context() as patch:
+            patch.setattr("multiprocessing.process.BaseProcess.start", refused)
+            lost = list(engine.run(cells.square, range(3), ordered=True))
+        assert [(f.number, f.value) for f in lost] == [(n, None) for n in range(3)]
+        assert all("Resource temporarily unavailable" in f.lost for f in lost)
+        assert all(f.value for f in engine.run(cells.square, range(3)))
+
+
+@pytest.mark.slow
+def test_whoever_stops_listening_to_dead_processes_does_not_wait(tmp_path: Path) -> None:
+    with closing(EngineChoice("processes", jobs=2).open()) as engine:
+        done = engine.run(cells.deadly, [(n, str(tmp_path)) for n in (0, 1, 3, 4, 2, 6)])
+        assert len(list(islice(done, 3))) == 3
+        engine.close()  # its processes end
+        done.close()  # type: ignore[attr-defined]
+        assert len(list(engine.run(cells.square, range(3)))) == 3
+
+
 def test_an_engine_is_chosen_by_name_or_by_the_number_of_jobs() -> None:
     assert type(EngineChoice().open()).__name__ == "Here"
     assert type(EngineChoice(jobs=3).open(cells=1)).__name__ == "Here"
@@ -97,7 +134,40 @@ def test_what_cannot_be_chosen() -> None:
         EngineChoice(address="auto")
 
 
+@pytest.mark.skipif(find_spec("ray") is None, reason="needs the extra ray")
+@pytest.mark.parametrize("address", ["127.0.0.1:1", "ray://127.0.0.1:1", "127.0.0.1:port"])
+def test_where_there_is_no_cluster_nobody_waits(address: str) -> None:
+    with pytest.raises(UsageError, match=f"no Ray cluster can be used at {address}: "):
+        EngineChoice("ray", address=address).open()
+
+
 def test_without_ray_one_line_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(MissingExtraError, match=r"hvr\[ray\]"):
         EngineChoice("ray").open()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_spec("ray") is None, reason="needs the extra ray")
+@pytest.mark.filterwarnings("ignore")
+def test_a_machine_that_is_killed_loses_nothing_and_nothing_comes_twice(tmp_path: Path) -> None:
+    import ray
+    from ray.cluster_utils import Cluster
+
+    machines = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
+    other = machines.add_node(num_cpus=1)
+    try:
+        with closing(EngineChoice("ray", address=machines.address).open()) as engine:
+            numbers = []
+            for done in engine.run(cells.lasting, [(n, str(tmp_path)) for n in range(24)]):
+                numbers.append(done.number)
+                assert done.value == done.number
+                if len(numbers) == 6:
+                    machines.remove_node(other, allow_graceful=False)
+    finally:
+        ray.shutdown()
+        machines.shutdown()
+    assert sorted(numbers) == list(range(24))
+    finished = [len(list(tmp_path.glob(f"finished-{n}-*"))) for n in range(24)]
+    # What was under way on the machine may have been finished when it died, unseen.
+    assert min(finished) == 1 and sum(finished) <= 24 + 4

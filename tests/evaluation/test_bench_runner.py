@@ -147,6 +147,26 @@ def test_a_process_that_dies_costs_no_other_cell(tmp_path: Path) -> None:
     assert len(results) == len(some(3))
 
 
+def _gone_at_once() -> None:
+    os._exit(9)
+
+
+@pytest.mark.slow
+def test_where_no_process_lives_every_cell_is_reported_and_can_be_done_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[Progress] = []
+    with monkeypatch.context() as patch:
+        patch.setattr("hvr.evaluation.bench.runner._start_worker", _gone_at_once)
+        engine = EngineChoice(jobs=2)
+        lost = run_bench(
+            tmp_path, some(1)[:2], bench_cells.quick, OPTIONS, engine=engine, listen=told.append
+        )
+    assert {r.error_kind for r in lost} == {"LostCellError"} and len(lost) == 2
+    assert {r.exit_code for r in lost} == {3} and told[-1].done == len(lost)
+    assert all(r.finished for r in run_bench(tmp_path, some(1)[:2], bench_cells.quick, OPTIONS))
+
+
 def test_an_interrupt_keeps_what_is_finished(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         run_bench(tmp_path, some(), bench_cells.interrupted, OPTIONS)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -82,8 +81,8 @@ def test_labels_do_not_change_what_is_planned(
     """Answers are replayed; goal, ground truth and optimum are another task's."""
     first, transcript = cell_of("HVR", 0.4, tmp_path / "one")
     other = load_task("T5")
-    wrong = replace(
-        load_task("T2"), goal=other.goal, ground_truth=other.ground_truth, optimum=other.optimum
+    wrong = load_task("T2").replace(
+        goal=other.goal, ground_truth=other.ground_truth, optimum=other.optimum
     )
     monkeypatch.setattr("hvr.evaluation.cell.load_task", lambda _: wrong)
     (cell,) = plan_cells(["T2"], ["HVR"], ["scripted:error=0.4"], [1])

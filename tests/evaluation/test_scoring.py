@@ -86,10 +86,10 @@ def test_a_budget_of_steps_is_kept_or_not(coffee: PaperTask) -> None:
     blocks, best = coffee.ground_truth.blocks, len(coffee.ground_truth.steps)
     assert score(record(blocks), coffee, execute=False).within_budget is None
     for budget, kept in ((best, True), (best - 1, False)):
-        scores = score(record(blocks), replace(coffee, step_budget=budget), execute=False)
+        scores = score(record(blocks), coffee.replace(step_budget=budget), execute=False)
         assert scores.success and scores.within_budget is kept
         assert Scores.from_json(scores.to_json()) == scores
-    short = score(record(blocks[:-1]), replace(coffee, step_budget=best), execute=False)
+    short = score(record(blocks[:-1]), coffee.replace(step_budget=best), execute=False)
     assert not short.success and short.within_budget is False
 
 

@@ -74,11 +74,11 @@ def test_the_filter_takes_a_steady_surprise_and_keeps_what_is_as_expected(
 @pytest.mark.slow
 @given(scenes, scenes, st.sampled_from(NAMES))
 def test_one_wrong_look_is_not_believed(expected: SceneGraph, there: SceneGraph, name: str) -> None:
-    first = replace(expected, objects={**expected.objects, name: there.objects[name]})
+    first = expected.replace(objects={**expected.objects, name: there.objects[name]})
     taken, _ = filtered(expected, first, lambda: expected, 5)
     assert dict(taken.objects[name].attributes) == dict(expected.objects[name].attributes)
     assert taken.objects[name].parents == expected.objects[name].parents
-    missed = replace(expected, objects={n: o for n, o in expected.objects.items() if n != name})
+    missed = expected.replace(objects={n: o for n, o in expected.objects.items() if n != name})
     taken, _ = filtered(expected, missed, lambda: expected, 5)
     assert taken.objects == expected.objects
 
@@ -106,7 +106,7 @@ class Flipping:
                     self.errors += 1
                     seen[field] = not seen.get(field)
             read[name] = replace(o, attributes=MappingProxyType(seen))
-        return replace(scene, objects=MappingProxyType(read))
+        return scene.replace(objects=MappingProxyType(read))
 
 
 @pytest.mark.slow

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -54,7 +53,7 @@ def ran(env: Tampered, request: str, *constraints: str) -> Ran:
     events: list[Event] = []
     executor = Executor(world, policy, events.append, lambda _: None)
     (stage,) = policy.reader.goal(request, world.inventory()).stages
-    return Ran(executor.run([replace(stage, constraints=constraints)]), events, world)
+    return Ran(executor.run([stage.replace(constraints=constraints)]), events, world)
 
 
 def before_the(number: int, action: str, happening: str, **arguments: object) -> Tampered:

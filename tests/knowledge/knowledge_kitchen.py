@@ -54,4 +54,4 @@ def with_(scene: SceneGraph, name: str, **changes: Any) -> SceneGraph:
     old = scene.objects[name]
     fields = {f: changes.pop(f) for f in ("parents",) if f in changes}
     new = replace(old, attributes={**old.attributes, **changes}, **fields)
-    return replace(scene, objects={**scene.objects, name: new})
+    return scene.replace(objects={**scene.objects, name: new})

@@ -1,4 +1,4 @@
-"""A real SPARQL server on the loopback address: Oxigraph's, where its package is installed."""
+"""Real SPARQL servers on the loopback address, where they are installed: Oxigraph's, Virtuoso."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -58,3 +59,47 @@ def _await(port: int, process: subprocess.Popen[bytes]) -> None:
                 return
         time.sleep(0.02)
     raise AssertionError("the server did not come up")
+
+
+VIRTUOSO_LOGIN = {"HVR_STORE_USER": "dba", "HVR_STORE_PASSWORD": "dba"}
+"""Who may write in a new store of Virtuoso."""
+
+_VIRTUOSO = """[Database]
+DatabaseFile = {place}/virtuoso.db
+ErrorLogFile = {place}/virtuoso.log
+LockFile = {place}/virtuoso.lck
+TransactionFile = {place}/virtuoso.trx
+xa_persistent_file = {place}/virtuoso.pxa
+[TempDatabase]
+DatabaseFile = {place}/temp.db
+TransactionFile = {place}/temp.trx
+[Parameters]
+ServerPort = 127.0.0.1:{sql}
+NumberOfBuffers = 10000
+[HTTPServer]
+ServerPort = 127.0.0.1:{http}
+ServerRoot = {place}
+ServerThreads = 5
+"""
+
+
+@contextmanager
+def virtuoso() -> Iterator[str]:
+    """Run Virtuoso with a new store (Debian: virtuoso-opensource-7-bin); yield its address."""
+    found = shutil.which("virtuoso-t")
+    if found is None:
+        pytest.skip("Virtuoso is not installed: apt-get install virtuoso-opensource-7-bin")
+    with tempfile.TemporaryDirectory() as place:
+        http = free_port()
+        file = Path(place) / "virtuoso.ini"
+        file.write_text(_VIRTUOSO.format(place=place, sql=free_port(), http=http), "utf-8")
+        process = subprocess.Popen(
+            [found, "+foreground", "+configfile", str(file)], cwd=place,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        try:
+            _await(http, process)
+            yield f"virtuoso+http://127.0.0.1:{http}"
+        finally:
+            process.kill()
+            process.wait()

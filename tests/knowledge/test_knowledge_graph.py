@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import io
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -116,7 +115,7 @@ def test_facts_over_some_objects(graph: KnowledgeGraph) -> None:
 
 
 def test_holding(graph: KnowledgeGraph, scene: SceneGraph) -> None:
-    held = replace(with_(scene, "mug-1", parents=()), held="mug-1")
+    held = with_(scene, "mug-1", parents=()).replace(held="mug-1")
     change = graph.update(held)
     assert ("mug-1", "on", "countertop-1") in change.removed
     assert ("robot", "holding", "mug-1") in change.added
@@ -162,13 +161,13 @@ CHANGES = st.one_of(
 def changed(scene: SceneGraph, change: tuple[str, Any]) -> SceneGraph:
     what, value = change
     if what == "held":
-        return replace(scene, held=value if value in scene.objects else None)
+        return scene.replace(held=value if value in scene.objects else None)
     if what == "gone":
         left = {n: o for n, o in scene.objects.items() if n != value}
-        return replace(scene, objects=left, held=None)
+        return scene.replace(objects=left, held=None)
     if what == "new":
         kind = "Spoon" if value == "spoon-1" else "BreadSliced"
-        return replace(scene, objects={**scene.objects, value: thing(value, kind, "countertop-1")})
+        return scene.replace(objects={**scene.objects, value: thing(value, kind, "countertop-1")})
     if what not in scene.objects:
         return scene
     return with_(scene, what, **({"parents": value} if isinstance(value, tuple) else value))
@@ -207,7 +206,7 @@ def test_near_is_only_what_was_said(graph: KnowledgeGraph, scene: SceneGraph) ->
 def test_cutting_makes_pieces_present(graph: KnowledgeGraph, scene: SceneGraph) -> None:
     cut = with_(with_(scene, "bread-1", isSliced=True, parents=()), "egg-1", isBroken=True)
     new = [thing(f"breadsliced-{i}", "BreadSliced", "countertop-1") for i in (1, 2)]
-    cut = replace(cut, objects={**cut.objects, **{t.name: t for t in new}})
+    cut = cut.replace(objects={**cut.objects, **{t.name: t for t in new}})
     graph.update(cut)
     facts = graph.facts()
     assert {atom("sliced bread-1"), atom("cracked egg-1"), atom("present breadsliced-2")} <= facts
@@ -221,7 +220,7 @@ def test_what_shatters_is_gone_and_what_only_breaks_stays(
 ) -> None:
     phone = thing("cellphone-1", "CellPhone", "countertop-1", isBroken=True)
     broken = with_(scene, "mug-1", isBroken=True, parents=())
-    graph.update(replace(broken, objects={**broken.objects, "cellphone-1": phone}))
+    graph.update(broken.replace(objects={**broken.objects, "cellphone-1": phone}))
     assert atom("present mug-1") not in graph.facts()
     assert atom("present cellphone-1") in graph.facts()
 
@@ -329,7 +328,7 @@ def test_types_and_places_are_inferred(graph: KnowledgeGraph) -> None:
 def test_nothing_is_left_to_infer(graph: KnowledgeGraph, scene: SceneGraph) -> None:
     graph.mark("mug-1", "washed")
     graph.record(ActionEvent(1, "pick_up", ("mug-1",)))
-    graph.update(replace(with_(scene, "mug-1", parents=()), held="mug-1"))
+    graph.update(with_(scene, "mug-1", parents=()).replace(held="mug-1"))
     stored = {(q.subject, q.predicate, q.object) for q in graph.store}
     assert missing_entailments(stored, stored) == []
 
@@ -398,7 +397,7 @@ def test_events(graph: KnowledgeGraph, scene: SceneGraph) -> None:
         (("fridge-1", "isOpen", False),),
     )
     first = ActionEvent(1, "open_obj", ("fridge-1",), time="2026-01-02T03:04:05+00:00")
-    assert graph.record(replace(first, change=change)) == "e:1"
+    assert graph.record(first.replace(change=change)) == "e:1"
     failed = ActionEvent(2, "put_in", ("mug-1", "fridge-1"), False, "No valid positions")
     assert graph.record(failed) == "e:2"
     assert graph.query(

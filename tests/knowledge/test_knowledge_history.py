@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 from hvr.knowledge.history import cleared_marks, contents, marks
 from hvr.scene_graph import SceneGraph
 from tests.knowledge.knowledge_kitchen import with_
@@ -25,7 +23,7 @@ def test_washing(scene: SceneGraph) -> None:
 
 def test_washing_by_putting_under_running_water(scene: SceneGraph) -> None:
     running = with_(scene, "faucet-1", isToggled=True)
-    before = replace(with_(running, "bowl-1", parents=()), held="bowl-1")
+    before = with_(running, "bowl-1", parents=()).replace(held="bowl-1")
     after = with_(running, "bowl-1", parents=("sinkbasin-1",))
     put = step("PutObject", "sinkbasin-1")
     assert marks(put, before, after) == {("bowl-1", "washed"), ("egg-1", "washed")}
@@ -35,7 +33,7 @@ def test_washing_by_putting_under_running_water(scene: SceneGraph) -> None:
 
 def test_a_thing_that_ended_elsewhere_is_not_washed(scene: SceneGraph) -> None:
     running = with_(scene, "faucet-1", isToggled=True)
-    before = replace(with_(running, "mug-1", parents=()), held="mug-1")
+    before = with_(running, "mug-1", parents=()).replace(held="mug-1")
     after = with_(running, "mug-1", parents=("countertop-1",))
     assert marks(step("PutObject", "sinkbasin-1"), before, after) == set()
 
@@ -53,10 +51,10 @@ def test_heating(scene: SceneGraph) -> None:
 
 def test_putting_onto_and_into_what_is_hot(scene: SceneGraph) -> None:
     lit = with_(scene, "stoveburner-1", isToggled=True)
-    before = replace(with_(lit, "potato-1", parents=()), held="potato-1")
+    before = with_(lit, "potato-1", parents=()).replace(held="potato-1")
     found = marks(step("PutObject", "pan-1"), before, lit)
     assert found == {("potato-1", "stove_heated")}
-    before = replace(with_(lit, "pan-1", parents=()), held="pan-1")
+    before = with_(lit, "pan-1", parents=()).replace(held="pan-1")
     found = marks(step("PutObject", "stoveburner-1"), before, lit)
     assert found == {("pan-1", "stove_heated"), ("potato-1", "stove_heated")}
 
@@ -69,7 +67,7 @@ def test_chilling(scene: SceneGraph) -> None:
 
 def test_pouring_something_hot(scene: SceneGraph) -> None:
     fill = {"action": "FillObjectWithLiquid", "objectId": "mug-1", "fillLiquid": "water"}
-    held = replace(scene, held="kettle-1")
+    held = scene.replace(held="kettle-1")
     assert marks(fill, held, held) == set()
     warm = {("kettle-1", "warm_liquid")}
     assert marks(fill, held, held, warm) == {("mug-1", "warm_liquid")}
@@ -82,7 +80,7 @@ def test_emptying() -> None:
 
 
 def test_what_gets_cold_is_no_longer_warm(scene: SceneGraph) -> None:
-    before = replace(with_(scene, "mug-1", parents=()), held="mug-1")
+    before = with_(scene, "mug-1", parents=()).replace(held="mug-1")
     cool = {("mug-1", "warm_liquid")}
     put = with_(scene, "mug-1", parents=("fridge-1",))
     assert cleared_marks(step("PutObject", "fridge-1"), before, put) == cool

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
+import os
+import re
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -17,23 +20,32 @@ from hvr.knowledge.events import ActionEvent, Change
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import Ontology
 from hvr.knowledge.shared import SharedGraph, SharedRun, ask_run, list_runs, publish, run_quads
-from hvr.knowledge.sparql_server import PASSWORD, TOKEN, USER, ServerAddress, SparqlServer
+from hvr.knowledge.sparql_server import ServerAddress, SparqlServer
+from hvr.knowledge.store_login import PASSWORD, TOKEN, USER
 from hvr.scene_graph import SceneGraph
 from tests.command_line import Hvr
 from tests.knowledge.knowledge_kitchen import PIECES
-from tests.knowledge.sparql_servers import free_port, oxigraph
+from tests.knowledge.sparql_servers import VIRTUOSO_LOGIN, free_port, oxigraph, virtuoso
 
 
-@pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    with oxigraph() as (address, _):
-        yield address
+@pytest.fixture(scope="module", params=["oxigraph", "virtuoso"])
+def address(request: pytest.FixtureRequest) -> Iterator[str]:
+    if request.param == "virtuoso":
+        with virtuoso() as address, pytest.MonkeyPatch.context() as patch:
+            for name, value in VIRTUOSO_LOGIN.items():
+                patch.setenv(name, value)
+            yield address
+    else:
+        with oxigraph() as (address, _):
+            yield address
 
 
 @pytest.fixture
 def server(address: str) -> Iterator[SparqlServer]:
-    with SparqlServer(ServerAddress.read(address, {})) as server:
-        server.update("DROP ALL")
+    with SparqlServer(ServerAddress.read(address, os.environ)) as server:
+        for (graph,) in server.query("SELECT DISTINCT ?g { GRAPH ?g { ?s ?p ?o } }"):
+            if str(graph).startswith("https://w3id.org/hvr/"):
+                server.update(f"DROP SILENT GRAPH <{graph}>")
         yield server
 
 
@@ -173,6 +185,61 @@ def test_a_server_is_shown_what_the_environment_has(
         guard.server_close()
     assert shown == [header]
     assert "pass" not in str(raised.value).replace(PASSWORD, "") and "t0ken" not in repr(address)
+
+
+def _md5(text: str) -> str:
+    return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
+
+
+@pytest.mark.parametrize("password", ["right", "wrong"])
+def test_a_server_that_wants_digest_never_gets_the_password(password: str) -> None:
+    shown: list[str] = []
+    nonces = ["n1", "n2", "n3"]
+
+    class Guarded(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            said = self.headers.get("Authorization", "")
+            shown.append(said)
+            self.rfile.read(int(self.headers["Content-Length"]))
+            fields = dict(re.findall(r'(\w+)="?([^",]*)"?', said))
+            a1, a2 = _md5("ann:here:right"), _md5(f"POST:{self.path}")
+            middle = ":".join(fields.get(k, "") for k in ("nonce", "nc", "cnonce", "qop"))
+            wanted = _md5(f"{a1}:{middle}:{a2}")
+            good = fields.get("nonce") in nonces and fields.get("response") == wanted
+            body = b'{"head": {}, "boolean": true}' if good else b""
+            self.send_response(200 if good else 401)
+            if not good:
+                self.send_header(
+                    "WWW-Authenticate",
+                    f'Digest realm="here", nonce="{nonces[0]}", qop="auth,auth-int", algorithm=MD5',
+                )
+            self.send_header("Content-Type", "application/sparql-results+json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    guard = HTTPServer(("127.0.0.1", 0), Guarded)
+    Thread(target=guard.serve_forever, daemon=True).start()
+    try:
+        text = f"virtuoso+http://127.0.0.1:{guard.server_port}"
+        login = {USER: "ann", PASSWORD: password}
+        with SparqlServer(ServerAddress.read(text, login)) as server:
+            if password == "wrong":
+                with pytest.raises(StoreError, match="another user"):
+                    server.query("ASK {}")
+            else:
+                for _ in range(2):
+                    assert server.query("ASK {}").rows == ((True,),)
+                nonces.pop(0)  # a nonce that is no longer good
+                assert server.query("ASK {}").rows == ((True,),)
+    finally:
+        guard.shutdown()
+        guard.server_close()
+    assert not any("Basic" in said or password in said for said in shown)
+    assert len(shown) == (2 if password == "wrong" else 5)
 
 
 @pytest.mark.slow

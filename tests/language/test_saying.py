@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -92,7 +91,7 @@ def test_what_was_already_so_and_what_was_not_read_is_no_plain_success(tmp_path:
 
 def test_words_that_were_not_read_are_told(policy: SymbolicPolicy) -> None:
     goal = policy.reader.goal("open the fridge", world_of("FloorPlan1").inventory())
-    understanding = Understanding(goal.stages, replace(goal, unread=("red", "shiny")))
+    understanding = Understanding(goal.stages, goal.replace(unread=("red", "shiny")))
     done = with_reservations(Judgement(True), understanding, Finished(True, 2, 0))
     assert done.reached and done.reason == "as read, without 'red', 'shiny'"
     failed = Judgement(False, "why")

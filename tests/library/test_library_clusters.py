@@ -31,7 +31,7 @@ def across_agents() -> Library:
     return Library([
         lift(PUSH, pusher, pusher.initial, agent="pusher"),
         lift(CARRY, single, single.initial, agent="single-arm"),
-        lift(replace(CARRY, macro=PUSH.macro), room("dual-arm"), room("dual-arm").initial,
+        lift(CARRY.replace(macro=PUSH.macro), room("dual-arm"), room("dual-arm").initial,
              agent="dual-arm"),
     ])  # fmt: skip
 

@@ -288,3 +288,35 @@ def test_what_begins_several_ids_is_an_error() -> None:
 def test_malformed_entries_are_refused(changes: dict[str, object]) -> None:
     with pytest.raises(DataFileError, match="macro action"):
         make(replace(learnt("T1").entries[0], **changes))  # type: ignore[arg-type]
+
+
+_LASTING_WRITER = """
+import itertools, sys
+from pathlib import Path
+from hvr.library import Library, read_library, update_library
+entry = read_library(Path(sys.argv[2])).entries[0]
+for number in itertools.count():
+    update_library(Path(sys.argv[1]), Library([entry.with_use(f"killed-{number}")]))
+    print(number, flush=True)
+"""
+
+
+@pytest.mark.slow
+def test_a_killed_writer_leaves_a_whole_library_and_no_lock(tmp_path: Path) -> None:
+    source, target = tmp_path / "source.ttl", tmp_path / "target.ttl"
+    write_library(Library(learnt().entries[:4]), source)
+    lasting = subprocess.Popen(
+        [sys.executable, "-c", _LASTING_WRITER, target, source], stdout=subprocess.PIPE, text=True
+    )
+    other = subprocess.Popen([sys.executable, "-c", WRITER, target, source, "0", "1"])
+    assert lasting.stdout is not None
+    told = [lasting.stdout.readline() for _ in range(5)]
+    lasting.kill()
+    told += lasting.communicate()[0].splitlines()
+    assert other.wait(60) == 0
+    found = read_library(target)
+    assert len(found) == 4
+    used = max(entry.used for entry in found)
+    # What it said is there, with the other's one use; it may have been killed before its line.
+    assert len(told) + 1 <= used <= len(told) + 2
+    assert update_library(target, Library(learnt().entries[:5])) == read_library(target)

@@ -18,13 +18,14 @@ from hvr.llm.budget import Budget, Budgeted, Limits
 from hvr.llm.cache import Cache
 from hvr.llm.cancel import Cancellation
 from hvr.llm.errors import CancelledError, Kind, ModelError, retry_after
-from hvr.llm.factory import stack
+from hvr.llm.factory import SharedLimits, stack
 from hvr.llm.limits import RateLimit
 from hvr.llm.model import Answer, Request, Usage
 from hvr.llm.options import ModelOptions
 from hvr.llm.prices import Price
 from hvr.llm.retry import Patience, Persistence, Retry
 from hvr.llm.tokens import count_tokens
+from hvr.llm.window import PerMinute
 from tests.llm.llm_fakes import Clock, Fake, ask, said
 
 
@@ -208,7 +209,7 @@ def test_requests_a_minute_are_bounded() -> None:
         return said()
 
     model = Fake(answer)
-    limited = RateLimit(model, requests=3, sleep=clock.sleep, clock=clock)
+    limited = RateLimit(model, PerMinute(requests=3), sleep=clock.sleep, clock=clock)
     for _ in range(8):
         limited.answer(ask())
     assert sent == [0, 0, 0, 60, 60, 60, 120, 120]
@@ -224,7 +225,7 @@ def test_tokens_in_any_minute_are_bounded(sizes: list[int], limit: int) -> None:
         sent.append((clock.time, count_tokens(request.messages) + request.max_tokens))
         return said()
 
-    limited = RateLimit(Fake(answer), tokens=limit, sleep=clock.sleep, clock=clock)
+    limited = RateLimit(Fake(answer), PerMinute(tokens=limit), sleep=clock.sleep, clock=clock)
     for size in sizes:
         limited.answer(ask(max_tokens=size))
     for start, _ in sent:
@@ -240,7 +241,7 @@ def test_a_wait_for_the_rate_limit_counts_in_the_time_of_an_answer(
         left.append(request.seconds)
         return said()
 
-    limited = RateLimit(Fake(answer), requests=1, sleep=clock.sleep, clock=clock)
+    limited = RateLimit(Fake(answer), PerMinute(requests=1), sleep=clock.sleep, clock=clock)
     with caplog.at_level("INFO", logger="hvr.llm"):
         for seconds in (300.0, 300.0, None):
             limited.answer(ask(seconds=seconds))
@@ -253,7 +254,7 @@ def test_a_wait_for_the_rate_limit_counts_in_the_time_of_an_answer(
 
 def test_a_request_larger_than_a_minute_allows_is_refused() -> None:
     with pytest.raises(ModelError, match="limit of 100 a minute"):
-        RateLimit(Fake([said()]), tokens=100).answer(ask(max_tokens=500))
+        RateLimit(Fake([said()]), PerMinute(tokens=100)).answer(ask(max_tokens=500))
 
 
 @pytest.mark.parametrize(
@@ -385,7 +386,7 @@ def test_a_cached_answer_needs_no_budget_and_each_attempt_does(tmp_path: Path) -
         model,
         ModelOptions(attempts=3, requests_per_minute=100),
         cache=tmp_path / "cache.sqlite",
-        budgets=(budget,),
+        shared=SharedLimits((budget,)),
     )
     assert layers.answer(ask()).source == "model"
     assert layers.answer(ask()).source == "cache"

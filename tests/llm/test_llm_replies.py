@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hvr.errors import BudgetError
 from hvr.llm.budget import Budget, Limits
 from hvr.llm.errors import KINDS, Kind, ModelError, retry_after, used
-from hvr.llm.factory import make_model, stack
+from hvr.llm.factory import SharedLimits, make_model, stack
 from hvr.llm.failures import kind_of_complaint
 from hvr.llm.model import Answer, Model, Request, Usage
 from hvr.llm.options import ModelOptions
@@ -278,7 +278,7 @@ def test_limits_hold_whatever_a_server_counts(provider: str, value: object) -> N
     with SERVERS[provider]([answered(provider, usage)]) as server:
         options = ModelOptions(base_url=server.url, timeout=20.0)
         budget = Budget(Limits(tokens=1000))
-        model = stack(make_model(f"{provider}:m", options), options, budgets=(budget,))
+        model = stack(make_model(f"{provider}:m", options), options, shared=SharedLimits((budget,)))
         answer = model.answer(ask(max_tokens=400))
         assert answer.text == "hi"
         assert (answer.usage.input, answer.usage.output) == (None, None)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,6 +25,7 @@ from hvr.navigation.chains import (
 from hvr.navigation.evolution import evolved
 from hvr.navigation.graph import GraphTool, NavigationGraph, ObservedCall
 from hvr.navigation.learnt import learnt_counts, learnt_tools
+from hvr.navigation.narrowing import affordable_tools
 
 
 def tool(name: str, needs: str = "", gives: str = "") -> GraphTool:
@@ -164,3 +167,53 @@ def test_useful_tools_suffice_where_all_do(
         assert all(t.needs <= reachable(begin, ready[:i]).known for i, t in enumerate(ready))
         all_do = reachable(begin, tools).covers(wanted)
         assert reachable(begin, useful).covers(wanted) == all_do
+
+
+PRICES = st.lists(st.integers(1, 9), min_size=8, max_size=8)
+
+
+def cheapest_cost(
+    tools: list[NavigationTool], costs: dict[str, int], start: CallFacts, goal: CallFacts
+) -> int | None:
+    """Return the least cost of the sets of tools that reach a goal: all are tried."""
+    ways = [
+        sum(costs[t.name] for t in some)
+        for size in range(len(tools) + 1)
+        for some in combinations(tools, size)
+        if reachable(start, some).covers(goal)
+        and len(callable_tools(start, some)) == size
+    ]  # fmt: skip
+    return min(ways, default=None)
+
+
+@given(STEPS, PRICES, MEANINGS, MEANINGS, st.frozensets(st.sampled_from("abcdef"), max_size=2))
+def test_no_cheapest_chain_is_lost_by_leaving_out_what_is_too_dear(
+    tools: list[NavigationTool],
+    prices: list[int],
+    start: frozenset[str],
+    goal: frozenset[str],
+    ask: frozenset[str],
+) -> None:
+    costs = {t.name: price for t, price in zip(tools, prices, strict=False)}
+    facts = CallFacts(start)
+    wanted = CallFacts(goal, frozenset({"t0"} & costs.keys()))
+    asking = [NavigationTool(f"ask {m}", frozenset(), frozenset({m})) for m in sorted(ask)]
+    kept = affordable_tools(facts, wanted, tools, costs, dict.fromkeys(ask, 10))
+    priced = costs | {question.name: 10 for question in asking}
+    best = cheapest_cost([*tools, *asking], priced, facts, wanted)
+    assert cheapest_cost([*kept, *asking], priced, facts, wanted) == best
+
+
+def test_tools_far_from_a_cheapest_chain_are_left_out() -> None:
+    line = [
+        NavigationTool(f"step{i}", frozenset({f"p{i}"}), frozenset({f"p{i + 1}"})) for i in range(3)
+    ]
+    around = [
+        NavigationTool(f"far{i}", frozenset({f"q{i}"}), frozenset({f"q{i + 1}"})) for i in range(9)
+    ]
+    back = NavigationTool("back", frozenset({"q9"}), frozenset({"p3"}))
+    away = NavigationTool("away", frozenset({"p0"}), frozenset({"q0"}))
+    tools = [*line, away, *around, back]
+    costs = {tool.name: 1 for tool in tools}
+    start, goal = CallFacts(frozenset({"p0"})), CallFacts(frozenset({"p3"}))
+    assert affordable_tools(start, goal, tools, costs, {}) == tuple(line)

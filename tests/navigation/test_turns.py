@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hvr.navigation.decision import NextMove
-from hvr.navigation.turns.signs import kind_of, masked, required, spans
+from hvr.navigation.turns.signs import kind_of, left_open, masked, nouns, required, spans
 from hvr.navigation.turns.turn import JudgedTurn, OfferedTool, Turn, sentences
 from hvr.tools.catalogue.schema import ToolParameter, ToolSchema
 
@@ -26,13 +26,58 @@ def test_kinds_of_parameters_are_told_by_schema_and_name() -> None:
 
 def test_what_is_stated_is_counted_and_masked() -> None:
     assert spans("Copy 'a.txt' to b.txt 3 times")[:3] == [1, 1, 2]
-    assert spans("Sort a file")[6] == 1
     assert "secret" not in masked("say 'secret' twice")
     assert sentences("Do this. Then that!") == ["Do this.", "Then that!"]
 
 
+def test_nouns_without_a_value_are_left_open() -> None:
+    known = nouns(COPY.schema)
+    assert "file" in known
+    for text, counts in (
+        ("Sort a certain file", [1, 1, 0, 0, 0]),
+        ("Sort a file for me", [0, 1, 0, 0, 0]),
+        ("Sort that file", [0, 0, 0, 1, 0]),
+        ("Sort a file named 'a.txt'", [0, 0, 0, 0, 0]),
+        ("Sort a file. Then add 3", [0, 1, 0, 0, 0]),
+        ("Tell my cousin", [0, 0, 1, 0, 1]),
+        ("Tell my cousin, Bob", [0, 0, 0, 0, 0]),
+        ("Buy a lamp", [0, 0, 0, 0, 0]),
+    ):
+        assert left_open(text, known) == counts, text
+
+
 def test_an_empty_turn_is_judged_by_what_was_said_last() -> None:
     assert Turn("", (), (), ("first", "last")).request == "last"
+
+
+def test_tools_are_voted_for_by_the_nearest_requests_of_other_dialogues() -> None:
+    pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+    from hvr.navigation.turns.needs import FEATURES, ToolNeeds
+    from hvr.retrieval.text_vectors import TextVectors
+
+    tools = (COPY, SORT)
+    turns = [
+        JudgedTurn(Turn(text, tools, ()), NextMove.CALL, frozenset({tool}), dialogue)
+        for dialogue, text, tool in (
+            ("1", "Make a copy of a.txt.", "copy_file"),
+            ("2", "Make a copy of a.txt. Thanks!", "copy_file"),
+            ("2", "Put b.txt in order.", "sort_lines"),
+        )
+    ]
+    needs = ToolNeeds(turns, TextVectors("lexical-hash").encode)
+    likest, by_request, by_sentence = 5, FEATURES - 2, FEATURES - 1
+    one = needs.features(turns[0].turn, tools, "1")
+    assert one.shape == (2, FEATURES)
+    assert one[0, by_sentence] > one[1, by_sentence]
+    assert one[0, by_request] + one[1, by_request] == pytest.approx(1)
+    assert one[0, likest] < 1
+    # Nothing of its own dialogue tells: what is left is about the other tool.
+    other = needs.features(turns[1].turn, tools, "2")
+    assert list(other[:, by_request]) == [1, 0]
+    assert list(other[:, likest] > 0) == [True, False]
+    held = needs.held_out([0, 1, 1])
+    assert set(held) == {0, 1}
+    assert held[0](one).shape == (2,)
 
 
 @pytest.mark.slow
@@ -69,3 +114,7 @@ def test_the_move_is_learnt_and_said_with_a_reason() -> None:
         assert decision.admissible[0] is move
         assert abs(sum(decision.chances.values()) - 1) < 1e-6
         assert decision.why.endswith(".")
+    some = [one.turn for one in turns[:3]]
+    together, alone = judge.decide_all(some), [judge.decide(turn) for turn in some]
+    assert [d.move for d in together] == [d.move for d in alone]
+    assert judge.decide_all([]) == []

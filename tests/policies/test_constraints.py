@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from hvr.envs.kitchen import Kitchen
@@ -33,7 +31,7 @@ def planned(policy: SymbolicPolicy, request: str, *constraints: str) -> Planned:
     world = World(Kitchen("FloorPlan1"), KnowledgeGraph.create(None, policy.ontology))
     inventory = world.inventory()
     (stage,) = policy.reader.goal(request, inventory).stages
-    return policy.plan(replace(stage, constraints=constraints), world.graph, inventory)
+    return policy.plan(stage.replace(constraints=constraints), world.graph, inventory)
 
 
 @pytest.mark.parametrize(
@@ -75,7 +73,7 @@ def test_what_stands_open_counts_though_the_goal_has_no_use_for_it(policy: Symbo
     world = World(kitchen, KnowledgeGraph.create(None, policy.ontology))
     inventory = world.inventory()
     (stage,) = policy.reader.goal("cool the apple", inventory).stages
-    made = policy.plan(replace(stage, constraints=(ONE_DOOR,)), world.graph, inventory)
+    made = policy.plan(stage.replace(constraints=(ONE_DOOR,)), world.graph, inventory)
     closed = [a.args[0] for a in made.plan.actions if a.name == "close_obj"]
     assert closed == ["cabinet-1", "fridge-1"]
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -45,7 +43,7 @@ def test_no_line_is_longer_than_asked(width: int) -> None:
     ("yaw", "arrow"), [(0, "▲"), (90, "►"), (180, "▼"), (270, "◄"), (359, "▲")]
 )
 def test_the_agent_points_where_it_looks(yaw: float, arrow: str) -> None:
-    drawn = character_plan(replace(PLAN, agent=Pose(1.25, 0.0, yaw)))
+    drawn = character_plan(PLAN.replace(agent=Pose(1.25, 0.0, yaw)))
     (cell,) = {cell for row in drawn.rows for cell in row if cell.look == "agent"}
     assert cell.character == arrow
 

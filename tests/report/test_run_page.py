@@ -7,7 +7,6 @@ import re
 import shutil
 import subprocess
 import xml.etree.ElementTree as ElementTree
-from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -442,7 +441,7 @@ def story_of(texts: list[str]) -> Story:
     scene = FloorPlan(k, (shape,), (), Pose(0.0, 0.0, 0.0), d)
     way = Route(scene.agent, (Visit(1, Pose(0.0, 1.0, 0.0), True, True),))
     return Story(m, n, ((o, a), ("goal", b)), False, c, (plan,), (step,), scene,
-                 replace(scene, shapes=(replace(shape, state=()),)), e, way, True)  # fmt: skip
+                 scene.replace(shapes=(shape.replace(state=()),)), e, way, True)  # fmt: skip
 
 
 @pytest.mark.slow

@@ -6,24 +6,23 @@ from dataclasses import replace
 
 import pytest
 
+from hvr.knowledge.roles import INSTRUMENT
 from hvr.pddl.model import Atom
 from hvr.retrieval.chosen import Chosen
 from hvr.retrieval.inventory import Inventory
 
 
 def test_the_preferred_kind_comes_first_where_both_lie_open(inventory: Inventory) -> None:
-    kinds = [inventory.classes[n] for n in inventory.tools("cutting_tool", "slicing")]
+    kinds = [inventory.classes[n] for n in inventory.tools(INSTRUMENT, "slicing")]
     assert kinds == ["Knife", "ButterKnife"]
     assert inventory.preferred("slicing") == {"Knife"}
 
 
 def test_what_must_not_be_used_or_is_not_there_is_no_tool(inventory: Inventory) -> None:
-    best, other = inventory.tools("cutting_tool", "slicing")
-    assert replace(inventory, avoided=frozenset({best})).tools("cutting_tool", "slicing") == (
-        other,
-    )
+    best, other = inventory.tools(INSTRUMENT, "slicing")
+    assert replace(inventory, avoided=frozenset({best})).tools(INSTRUMENT, "slicing") == (other,)
     gone = replace(inventory, facts=inventory.facts - {Atom("present", (best,))})
-    assert gone.tools("cutting_tool", "slicing") == (other,)
+    assert gone.tools(INSTRUMENT, "slicing") == (other,)
 
 
 @pytest.mark.parametrize("name", ["knife-1", "blade-1"])

@@ -586,8 +586,7 @@ def mislabelled(name: str) -> PaperTask:
     """A task with all labels wrong."""
     task = load_task(name)
     wrong = GroundTruth("FloorPlan1", task.ground_truth.blocks[1:], ())
-    return replace(
-        task,
+    return task.replace(
         goal="(exists (?e - egg) (cracked ?e))",
         ground_truth=wrong,
         optimum={scene: Optimum(99, 1) for scene in task.scenes},

@@ -5,14 +5,17 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from fractions import Fraction
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 import hvr
+from hvr.engines.registry import EngineChoice
 from hvr.errors import UsageError
-from hvr.validation import Outcome, batch
+from hvr.validation import Outcome, batch, chunks
 from hvr.validation.batch import (
     BatchOptions,
     LoadedModel,
@@ -22,7 +25,9 @@ from hvr.validation.batch import (
 )
 from hvr.validation.judged import Judged
 from hvr.validation.reporters.text import render_result
+from hvr.validation.suites import Job, Suite
 from hvr.validation.suites.collected import plans_of
+from hvr.validation.suites.judging import judge_suite
 from tests.validation.validation_task import write_task
 
 SOURCES = Path(hvr.__file__).resolve().parents[1]
@@ -93,11 +98,17 @@ def test_nothing_found_is_an_error() -> None:
 # Judging --------------------------------------------------------------------------------------
 
 
+def on(engine: EngineChoice, files: Sequence[str]) -> list[Judged]:
+    """Judge files of the one problem on an engine."""
+    suite = Suite((Job("domain.pddl", "problem.pddl", tuple(files)),))
+    return list(judge_suite(suite, BatchOptions(), engine=engine))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, 2, 4])
 def test_results_come_in_order_and_an_unreadable_plan_stops_nothing(jobs: int) -> None:
     files = expand(["plans"]) * 20 + ["plans/none.plan"]
-    results = list(judge_all(model(), files, jobs=jobs))
+    results = on(EngineChoice(jobs=jobs), files)
     assert outcomes(results) == EXPECTED * 20 + [("none.plan", "unknown")]
     assert results[-1].rule == "HVR004"
     assert results[1].rule == "HVR001"
@@ -106,13 +117,14 @@ def test_results_come_in_order_and_an_unreadable_plan_stops_nothing(jobs: int) -
     assert all(result.seconds > 0 for result in results)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, 3])
 def test_standard_input_is_read_once_and_in_its_place(
     jobs: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"\xef\xbb\xbf(open) (fill)")))
     files = ["plans/good.plan", "-", "plans/early.plan"]
-    results = list(judge_all(model(), files, jobs=jobs))
+    results = on(EngineChoice(jobs=jobs), files)
     assert [(r.plan, r.report.outcome) for r in results] == [
         ("plans/good.plan", Outcome.VALID),
         ("<stdin>", Outcome.INVALID),
@@ -125,23 +137,36 @@ def test_results_do_not_wait_for_the_last_plan() -> None:
     assert next(results).report.valid
 
 
-@pytest.mark.slow
-def test_a_worker_that_dies_costs_only_its_plan(monkeypatch: pytest.MonkeyPatch) -> None:
-    # The parent's patch reaches the workers by being there when they are forked.
-    from hvr.validation import processes
-
-    real = processes.judge
+def die_of_early_plans() -> None:
+    """In a worker: let a plan end the process that judges it."""
+    real = chunks.judge
 
     def deadly(given: LoadedModel, file: str) -> Judged:
         if file.endswith("early.plan"):
             os.kill(os.getpid(), signal.SIGKILL)
         return real(given, file)
 
-    monkeypatch.setattr(processes, "judge", deadly)
-    results = list(judge_all(model(), expand(["plans"]), jobs=2))
-    assert outcomes(results) == [*EXPECTED[:2], ("early.plan", "unknown"), EXPECTED[3]]
-    assert "exit code -9" in results[2].report.reason
+    chunks.judge = deadly  # type: ignore[attr-defined]
+
+
+@pytest.mark.slow
+def test_a_worker_that_dies_costs_only_its_plan() -> None:
+    engine = EngineChoice(jobs=2, start=die_of_early_plans)
+    files = [*expand(["plans"]), *["plans/good.plan"] * 20]
+    results = on(engine, files)
+    assert outcomes(results)[:4] == [*EXPECTED[:2], ("early.plan", "unknown"), EXPECTED[3]]
+    assert outcomes(results)[4:] == [("good.plan", "valid")] * 20
+    assert "a worker process died" in results[2].report.reason
     assert results[2].rule == "HVR005"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_spec("ray") is None, reason="needs the extra ray")
+@pytest.mark.filterwarnings("ignore")
+def test_files_are_judged_on_a_cluster() -> None:
+    files = [*expand(["plans"]), "plans/none.plan"] * 3
+    alone = [result.replace(seconds=0) for result in on(EngineChoice("here"), files)]
+    assert [result.replace(seconds=0) for result in on(EngineChoice("ray"), files)] == alone
 
 
 def test_running_out_of_depth_or_memory_is_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:

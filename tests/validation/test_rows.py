@@ -93,10 +93,6 @@ def test_bad_input(
     assert file.read_bytes() == before
 
 
-def test_an_engine_is_for_rows(hvr_: Hvr) -> None:
-    assert "for --rows" in hvr_("validate", "d", "p", "x", "--engine", "ray").err
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["here", "processes"])
 def test_engines_agree(name: str) -> None:

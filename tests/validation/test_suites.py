@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hvr.engines.registry import EngineChoice
 from hvr.errors import DataFileError, UsageError
 from hvr.validation import Outcome
 from hvr.validation.batch import BatchOptions
@@ -256,7 +257,10 @@ def test_problems_are_judged_side_by_side_as_one_after_the_other() -> None:
     suite = collect(["one", "two"])
     assert len(suite.jobs) == 4
     alone, together = (
-        [result.replace(seconds=0) for result in judge_suite(suite, BatchOptions(), jobs=jobs)]
+        [
+            result.replace(seconds=0)
+            for result in judge_suite(suite, BatchOptions(), engine=EngineChoice(jobs=jobs))
+        ]
         for jobs in (1, 3)
     )
     assert together == alone

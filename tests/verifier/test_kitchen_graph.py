@@ -18,7 +18,7 @@ from hvr.verifier.kitchen.links import causal_links
 from hvr.verifier.kitchen.marks import lacking
 from hvr.verifier.kitchen.mention_reader import asked_of
 from hvr.verifier.kitchen.mentions import FROM, IN, NEAR, WITH, State
-from hvr.verifier.kitchen.no_steps import undone
+from hvr.verifier.kitchen.no_steps import standing
 from hvr.verifier.kitchen.similarity import Likeness, covers, likeness
 from hvr.verifier.kitchen.words import say_action
 from studies.kitchen_plans.alternatives import detours
@@ -120,20 +120,21 @@ def test_a_state_that_a_thing_has_had_from_the_start_is_there_at_the_end(dirty: 
         ("put the apple on the counter top", True),
         ("put the apple and the tomato on the counter top", True),
         ("put the apple on the plate", False),
-        ("put a clean plate on the counter top", True),
-        ("wash the plate", False),
+        # There is no faucet, so that hvr does not know what is to be so.
+        ("wash the plate", None),
         ("close the fridge", True),
         ("open the fridge", False),
-        ("put two plates on the counter top", False),
-        ("make coffee", False),
+        ("make coffee", None),
         ("hold the apple", False),
-        ("tidy up", False),
+        ("frobnicate the fridge", None),
     ],
 )
-def test_without_steps_a_request_is_met_by_what_is_so(request_text: str, right: bool) -> None:
+def test_without_steps_a_request_is_met_if_its_goal_holds(
+    request_text: str, right: bool | None
+) -> None:
     plan = causal_links((kitchen("(and)", "(dirtyable plate-1)"), ()))
-    reasons = undone(plan, asked_of(request_text))
-    assert (not reasons) == right, reasons
+    found = standing(plan, request_text)
+    assert (None if found.unread else not found.lacking) == right, found
 
 
 def test_the_graph_has_the_links_as_edges_and_an_end() -> None:

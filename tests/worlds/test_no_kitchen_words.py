@@ -22,7 +22,7 @@ from hvr.world_file import load_world
 
 REPOSITORY = Path(__file__).parents[2]
 
-NOT_YET_CLEAN = {"hvr/language/": 8, "hvr/retrieval/": 165}
+NOT_YET_CLEAN: dict[str, int] = {}
 """Rooms with the number of words that are still in them; none may be added.
 Empty when all is done."""
 
@@ -35,6 +35,9 @@ THE_WORLDS_OWN = (
 
 ROLES_FILE = "hvr/knowledge/roles.py"
 """Names roles in English ("filled", "liquid"), which ontologies give to whatever plays them."""
+
+FUNCTION_WORDS = "hvr/language/function_words.py", frozenset({"contains", "large"})
+"""A list of English words, and those of them that are names of relations, too."""
 
 GENERIC = frozenset(
     {
@@ -163,6 +166,7 @@ def found_in(path: Path) -> list[str]:
         for line, text in strings(source, examples=name.startswith("hvr/cli/"))
         if not (name == ROLES_FILE and text in ROLES)
         for word in kitchen_words(text)
+        if not (name == FUNCTION_WORDS[0] and word in FUNCTION_WORDS[1])
     ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
@@ -40,7 +41,7 @@ examples:
 exit codes:
   0  all cells have scores
   2  an option cannot be used, or cells have no scores because of such a thing (a wrong key)
-  3  a cell failed for a reason that nobody foresaw
+  3  a cell failed for a reason that nobody foresaw, or its processes died
   4  cells have no scores because a model or the budget did not allow it: the same command goes on
 """
 
@@ -131,7 +132,7 @@ def _exit_code(errors: Sequence[int]) -> int:
 
 @contextmanager
 def _progress(*, quiet: bool) -> Iterator[Listen]:
-    """Return a progress bar with the time left, on standard error."""
+    """Return a progress bar with the rate and the time left, on standard error."""
     if quiet:
         yield lambda _: None
         return
@@ -148,14 +149,20 @@ def _progress(*, quiet: bool) -> Iterator[Listen]:
 
     columns = (
         TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
-        TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(),
+        TextColumn("{task.fields[rate]}"), TimeElapsedColumn(),
+        TextColumn("left"), TimeRemainingColumn(),
     )  # fmt: skip
     with Bar(*columns, console=console(stderr=True)) as bar:
-        task = bar.add_task("cells", total=None)
+        task = bar.add_task("cells", total=None, rate="")
+        begun = time.monotonic()
 
         def listen(progress: Progress) -> None:
             latest = progress.result.cell if progress.result else None
             text = f"{label(latest.task)} {latest.setting}" if latest else "cells"
-            bar.update(task, total=progress.total, completed=progress.done, description=text)
+            new = progress.done - progress.resumed
+            rate = f"{new * 60 / max(time.monotonic() - begun, 0.1):.0f} a minute" if new else ""
+            bar.update(
+                task, total=progress.total, completed=progress.done, description=text, rate=rate
+            )
 
         yield listen

@@ -153,6 +153,6 @@ def stand(env: Environment, object_id: str, receptacle: str) -> bool:
     x, _, z = place.box.center
     tall = thing.box.y1 - thing.box.y0
     there = thing.moved_to((x, surface_height(place) + tall / 2, z))
-    world = now.world.changed(replace(there, parents=(receptacle,)))
+    world = now.world.changed(there.replace(parents=(receptacle,)))
     env.restore(replace(now, world=replace(world, held=None)))
     return True

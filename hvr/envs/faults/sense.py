@@ -47,7 +47,7 @@ class NoisySense:
                 self.errors += 1
                 continue
             objects[name] = self._read(thing)
-        return replace(scene, objects=MappingProxyType(objects))
+        return scene.replace(objects=MappingProxyType(objects))
 
     def _read(self, thing: SceneObject) -> SceneObject:
         wrong: dict[str, object] = {}

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from hvr.envs.kitchen.object_metadata import box_dict, object_dict, vec_dict
 from hvr.envs.kitchen.room import Room
 from hvr.envs.kitchen.visibility import is_visible
 from hvr.envs.kitchen.world import HAND_AHEAD, HAND_BELOW, AgentPose, KitchenState, Thing
+from hvr.values import Value
 
 
-@dataclass(frozen=True)
-class ActionReply:
+class ActionReply(Value):
     """The answer of an action, besides the new world.
 
     Args:

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from hvr.errors import UsageError
+from hvr.values import Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +39,7 @@ class KitchenSettings:
     decays: bool = True
 
 
-@dataclass(frozen=True)
-class Profile:
+class Profile(Value):
     """Differences between versions of AI2-THOR; docs/kitchen.md has the sources.
 
     Args:

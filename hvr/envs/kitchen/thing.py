@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from hvr.envs.geometry import Box, Vec
 from hvr.envs.scenes import ObjectSpec
+from hvr.values import Value
 
 SHATTERS = frozenset(
     {"Bottle", "Bowl", "Cup", "Egg", "Mug", "Plate", "Statue", "Vase", "WineBottle"}
@@ -14,8 +14,7 @@ SHATTERS = frozenset(
 """Types that fall to pieces when they break; anything else keeps its body."""
 
 
-@dataclass(frozen=True)
-class Thing:
+class Thing(Value):
     """One object now. Fields named as in AI2-THOR's metadata mean the same.
 
     Args:

@@ -10,7 +10,6 @@ public.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -24,6 +23,7 @@ from hvr.envs.geometry import (
 from hvr.envs.kitchen.room import Point, Room
 from hvr.envs.kitchen.world import CROUCH, KitchenState, Things
 from hvr.envs.thor.types import LIDDED
+from hvr.values import Value
 
 HORIZONS = (-30.0, 0.0, 30.0, 60.0)
 """Horizons that GetInteractablePoses tries unless told otherwise, degrees."""
@@ -32,8 +32,7 @@ QUARTERS = (0.0, 90.0, 180.0, 270.0)
 """Rotations that GetInteractablePoses tries unless told otherwise, degrees."""
 
 
-@dataclass(frozen=True)
-class PoseQuery:
+class PoseQuery(Value):
     """The poses that GetInteractablePoses tries.
 
     Args:

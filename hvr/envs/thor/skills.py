@@ -24,6 +24,7 @@ from hvr.envs.naming import Names
 from hvr.envs.thor.observe import controls, direct_parents, is_inert
 from hvr.envs.thor.types import LIDDED
 from hvr.errors import UsageError
+from hvr.values import Value
 
 NEAR = 1.0
 """Preferred distance to what the robot goes to, metres, horizontally to the nearest part."""
@@ -37,8 +38,7 @@ _BOTTLES = frozenset({"WineBottle", "Bottle"})
 _OTHER_SPOTS = 3
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(Value):
     """One action sent to the environment.
 
     Args:

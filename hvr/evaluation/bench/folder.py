@@ -3,6 +3,7 @@
 manifest.json   settings, models, options, prompt digests, and every start with its machine
 cells/ID.json   the result of a cell, written when it is finished, whole or not at all
 ledger.sqlite   with a budget: what models were charged, of all cells and starts together
+sent.sqlite     with a limit a minute: what was sent in the last one by all processes together
 transcripts/    ID.jsonl: every prompt and answer of a cell. A cell that was not finished is gone on
                 with: it gets the answers that are there. ID-aside.jsonl: what it was asked in vain
 bench.lock      while a bench is at work here; cells/ID.lock while a process is at work on a cell

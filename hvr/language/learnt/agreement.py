@@ -18,7 +18,7 @@ Nothing is guessed in silence: a learnt reading carries a note, its probability 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from hvr.errors import HvrError, LanguageError, MissingObjectError
 from hvr.language.goals import Goal
@@ -105,7 +105,7 @@ def _could_be_a_frame(said: frozenset[str], heard: frozenset[str], states: froze
 def marked(goal: Goal, p: float, head: str) -> Goal:
     """Return a goal that says that it was read by the learnt reader."""
     note = f"read by the learnt reader, {100 * p:.0f} % sure"
-    return replace(goal, notes=(note, *goal.notes), reader=f"learnt {head}")
+    return goal.replace(notes=(note, *goal.notes), reader=f"learnt {head}")
 
 
 def _with_nearest(error: HvrError, reading: Reading, thresholds: Thresholds) -> HvrError:

@@ -21,6 +21,7 @@ from typing import Any
 from hvr.errors import DataFileError
 from hvr.extras import load
 from hvr.knowledge.ontology import Ontology
+from hvr.knowledge.roles import SLICED
 from hvr.language.learnt.encoder import (
     EXTRA,
     LAYERS,
@@ -35,7 +36,7 @@ from hvr.language.learnt.frames import KINDS
 from hvr.language.learnt.mentions import Mentions
 from hvr.language.learnt.ngrams import Ngrams
 
-SLOTS = ("kind", "thing", "place", "carrier", "sliced")
+SLOTS = ("kind", "thing", "place", "carrier", SLICED)
 POINTERS = ("thing", "place", "carrier")
 """The slots that point at classes."""
 
@@ -143,8 +144,9 @@ class Head:
         grams = split(self._ngrams.scores(text), len(self.classes))
         kind = pooled["kind"] @ self.weights["kind.weight"].T + self.weights["kind.bias"]
         kind = kind + grams["kind"]
-        sliced = pooled["sliced"] @ self.weights["sliced.weight"].T + self.weights["sliced.bias"]
-        sliced = float((sliced + grams["sliced"])[0])
+        weight, bias = self.weights[f"{SLICED}.weight"], self.weights[f"{SLICED}.bias"]
+        sliced = pooled[SLICED] @ weight.T + bias
+        sliced = float((sliced + grams[SLICED])[0])
         pointers = {
             slot: self._pointed(pooled[slot], slot, labels)
             + self.weights[f"copy.{slot}"] * (looks[slot] @ marks)
@@ -174,7 +176,7 @@ def split(scores: Array, classes: int) -> dict[str, Array]:
         scores: of the kinds, of pieces, and of all classes and none for each pointer.
         classes: how many there are.
     """
-    widths = {"kind": len(KINDS), "sliced": 1, **dict.fromkeys(POINTERS, classes + 1)}
+    widths = {"kind": len(KINDS), SLICED: 1, **dict.fromkeys(POINTERS, classes + 1)}
     ends = list(accumulate(widths.values()))
     return {
         slot: scores[..., end - width : end]

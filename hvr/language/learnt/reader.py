@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from hvr.errors import ImpossibleGoalError
@@ -107,4 +107,4 @@ class LearntReader:
     def _goal(self, frame: Frame, request: str, inventory: Inventory) -> Goal:
         meaning = meaning_of(frame, request, self.taxonomy)
         goal = goal_of(meaning, self.taxonomy, inventory, self.domain)
-        return replace(goal, said=said(goal.stages, self.taxonomy, inventory, self.domain))
+        return goal.replace(said=said(goal.stages, self.taxonomy, inventory, self.domain))

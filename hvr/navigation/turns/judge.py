@@ -10,8 +10,17 @@ import numpy as np
 
 from hvr.extras import load
 from hvr.navigation.decision import NextMove
-from hvr.navigation.turns.needs import Encoder, ToolNeeds, Vectors
-from hvr.navigation.turns.signs import KINDS, kind_of, manner, masked, required, spans
+from hvr.navigation.turns.needs import Chances, Encoder, ToolNeeds, Vectors
+from hvr.navigation.turns.signs import (
+    KINDS,
+    kind_of,
+    left_open,
+    manner,
+    masked,
+    nouns,
+    required,
+    spans,
+)  # fmt: skip
 from hvr.navigation.turns.turn import MOVES, JudgedTurn, OfferedTool, Turn
 from hvr.tools.catalogue.schema import quoted
 
@@ -73,14 +82,33 @@ class TurnJudge:
                             asks[~inside], encode)  # fmt: skip
             told[inside] = rest.told([r for r, i in zip(requests, inside, strict=True) if i])
         self._wording = _Wording(requests, asks, encode)
-        rows = np.array([self._row(one.turn, one.dialogue)[0] for one in turns])
+        held = self._needs.held_out(parts.tolist())
+        rows = np.array([
+            self._row(one.turn, held[part], one.dialogue)[0]
+            for one, part in zip(turns, parts.tolist(), strict=True)
+        ])  # fmt: skip
         self._models = [model.fit(np.hstack([rows, told]), labels) for model in _models(seed)]
 
     def decide(self, turn: Turn) -> TurnDecision:
         """Return what to do next, the chances, and why."""
-        row, at_hand, outside = self._row(turn)
-        full = np.hstack([row, self._wording.told([turn.request])[0]])[None]
-        chances = np.mean([model.predict_proba(full)[0] for model in self._models], axis=0)
+        return self.decide_all([turn])[0]
+
+    def decide_all(self, turns: Sequence[Turn]) -> list[TurnDecision]:
+        """Return the decisions in several turns; less work than one by one."""
+        if not turns:
+            return []
+        seen = [self._row(turn, self._needs.chances) for turn in turns]
+        told = self._wording.told([turn.request for turn in turns])
+        full = np.hstack([np.array([row for row, _, _ in seen]), told])
+        chances = np.mean([model.predict_proba(full) for model in self._models], axis=0)
+        return [
+            self._decision(turn, some, at_hand, outside)
+            for turn, some, (_, at_hand, outside) in zip(turns, chances, seen, strict=True)
+        ]
+
+    def _decision(
+        self, turn: Turn, chances: Vectors, at_hand: Vectors, outside: Vectors
+    ) -> TurnDecision:
         classes = self._models[0].classes_
         by_move = {MOVES[int(c)]: float(p) for c, p in zip(classes, chances, strict=True)}
         move = max(by_move, key=lambda one: by_move[one])
@@ -88,11 +116,13 @@ class TurnJudge:
             turn.at_hand, at_hand)  # fmt: skip
         return TurnDecision(move, _why(move, turn, needed), by_move, needed)
 
-    def _row(self, turn: Turn, dialogue: str = "") -> tuple[Vectors, Vectors, Vectors]:
+    def _row(
+        self, turn: Turn, chances: Chances, dialogue: str = ""
+    ) -> tuple[Vectors, Vectors, Vectors]:
         """Return the features of a turn, and the chances that tools at hand and outside serve."""
-        near = self._needs.features(turn, turn.at_hand, dialogue)
-        far = self._needs.features(turn, turn.outside, dialogue)
-        at_hand, outside = self._needs.chances(near), self._needs.chances(far)
+        # Together, since some of the features compare a tool with all others.
+        found = chances(self._needs.features(turn, (*turn.at_hand, *turn.outside), dialogue))
+        at_hand, outside = found[: len(turn.at_hand)], found[len(turn.at_hand) :]
         services = {tool.service for tool in turn.at_hand if tool.service}
         same = np.array([tool.service in services for tool in turn.outside], dtype=bool)
         beside = outside[same] if len(outside) else outside
@@ -103,9 +133,9 @@ class TurnJudge:
             *_top(at_hand), *_top(outside), *_top(beside),
             _logit(_most(outside)) - _logit(_most(at_hand)),
             _logit(_most(beside)) - _logit(_most(at_hand)),
-            *_alike(near), *_alike(far),
             float(turn.idle), float(not turn.text), min(len(turn.earlier), 5),
             *asked, *stated, *before[:3], *manner(turn.request),
+            *left_open(turn.request, frozenset().union(*(nouns(t.schema) for t in turn.at_hand))),
             asked[KINDS.index("number")] - stated[1],
             asked[KINDS.index("file")] - stated[2] - stated[0],
             asked[KINDS.index("text")] - stated[0],
@@ -153,13 +183,9 @@ def _models(seed: int) -> list[Any]:
 
 
 def _top(chances: Vectors) -> list[float]:
-    """Return the two largest chances as logits, and how many tools are needed in all."""
-    ranked = [*sorted(chances, reverse=True), 0.0, 0.0]
-    return [_logit(ranked[0]), _logit(ranked[1]), float(np.sum(chances))]
-
-
-def _alike(found: Vectors) -> list[float]:
-    return [float(found[:, column].max()) if len(found) else 0.0 for column in (0, 1, 3)]
+    """Return the three largest chances as logits, and how many tools are needed in all."""
+    ranked = [*sorted(chances, reverse=True), 0.0, 0.0, 0.0]
+    return [*map(_logit, ranked[:3]), float(np.sum(chances))]
 
 
 def _most(chances: Vectors) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,8 +16,18 @@ Vectors = NDArray[Any]
 Encoder = Callable[[Sequence[str]], Vectors]
 """Texts to vectors of length 1 (texts, dimension)."""
 
+Chances = Callable[[Vectors], Vectors]
+"""Features of tools to the chance that each is needed."""
+
+FEATURES = 12
 NEAREST = 3
 """Requests that a tool served which are compared with a new one."""
+
+VOTERS = 8
+"""Requests, or sentences, nearest to a new one, whose tools count for it."""
+
+_SHARPNESS = 10.0
+"""The weight of a voter is exp(sharpness x cosine)."""
 
 _FALSE = 25
 """Tools that were not used which are learnt from, for each turn; the more alike half of them."""
@@ -39,35 +49,27 @@ class ToolNeeds:
 
     def __init__(self, turns: Sequence[JudgedTurn], encode: Encoder, seed: int = 0) -> None:
         self._encode = encode
+        self._seed = seed
         self._served = _Served(turns, encode)
-        rows, used = [], []
         random = np.random.default_rng(seed)
-        for one in turns:
-            tools = (*one.turn.at_hand, *one.turn.outside)
-            names = np.array([tool.schema.name in one.used for tool in tools])
-            if not names.any():
-                continue
-            found = self.features(one.turn, tools, one.dialogue)
-            false = np.flatnonzero(~names)
-            alike = false[np.argsort(-found[false, 1])[: _FALSE // 2]]
-            some = random.permutation(false)[: _FALSE // 2]
-            chosen = np.unique(np.concatenate([np.flatnonzero(names), alike, some]))
-            rows.append(found[chosen])
-            used.append(names[chosen])
-        ensemble = load("sklearn.ensemble", "scikit-learn", "embeddings")
-        self._model = ensemble.HistGradientBoostingClassifier(
-            max_iter=120, max_leaf_nodes=15, l2_regularization=1.0, random_state=seed
-        ).fit(np.concatenate(rows), np.concatenate(used))
+        self._examples = [self._example(one, random) for one in turns]
+        self.chances = self._fitted(self._examples)
 
-    def chances(self, found: Vectors) -> Vectors:
-        """Return the chance that each tool is needed, from its features."""
-        if not len(found):
-            return np.zeros(0)
-        chances: Vectors = self._model.predict_proba(found)[:, 1]
-        return chances
+    def held_out(self, parts: Sequence[int]) -> Mapping[int, Chances]:
+        """Return for each part of the turns what is learnt from the others.
+
+        What a model says of turns that it has learnt from is surer than what it says of new ones.
+
+        Args:
+            parts: the part of each turn that was given, in order.
+        """
+        return {
+            part: self._fitted([e for e, p in zip(self._examples, parts, strict=True) if p != part])
+            for part in sorted(set(parts))
+        }
 
     def features(self, turn: Turn, tools: Sequence[OfferedTool], dialogue: str = "") -> Vectors:
-        """Return (tools, 8): alikeness to texts and to requests served, common words, uses.
+        """Return (tools, 12): alikeness to texts and to requests served, votes, common words.
 
         Args:
             turn: what is asked for.
@@ -75,54 +77,100 @@ class ToolNeeds:
             dialogue: whose turns are left out.
         """
         if not tools:
-            return np.zeros((0, 8))
+            return np.zeros((0, FEATURES))
         parts = self._encode([turn.request, *sentences(turn.request)])
         texts = self._encode([tool.text for tool in tools])
         whole, inner = texts @ parts[0], (texts @ parts[1:].T).max(axis=1)
         said = _stems(turn.request)
-        alike = self._served.alike(parts, dialogue)
-        rows = []
-        for number, tool in enumerate(tools):
-            near = np.sort(alike[self._served.of(tool.schema.name)])[::-1]
-            near = near[np.isfinite(near)]
-            rows.append([
-                whole[number], inner[number], *(near[:1] if len(near) else [0.0]),
-                near[:NEAREST].mean() if len(near) else 0.0,
-                np.log1p(len(near)), _shared(tool.schema.name, said),
-                _shared(tool.text, said), inner[number] - inner.max(),
-            ])  # fmt: skip
-        return np.array(rows, dtype=np.float64)
+        columns = [
+            whole, inner, inner - inner.max(),
+            np.array([_shared(tool.schema.name, said) for tool in tools]),
+            np.array([_shared(tool.text, said) for tool in tools]),
+            *self._served.evidence(parts, [tool.schema.name for tool in tools], dialogue),
+        ]  # fmt: skip
+        return np.stack(columns, axis=1).astype(np.float64)
+
+    def _example(self, one: JudgedTurn, random: np.random.Generator) -> tuple[Vectors, Vectors]:
+        """Return features of some tools, all that were used and some others, and which were."""
+        tools = (*one.turn.at_hand, *one.turn.outside)
+        used = np.array([tool.schema.name in one.used for tool in tools], dtype=bool)
+        if not used.any():
+            return np.zeros((0, FEATURES)), np.zeros(0, dtype=bool)
+        found = self.features(one.turn, tools, one.dialogue)
+        false = np.flatnonzero(~used)
+        alike = false[np.argsort(-found[false, 1])[: _FALSE // 2]]
+        some = random.permutation(false)[: _FALSE // 2]
+        chosen = np.unique(np.concatenate([np.flatnonzero(used), alike, some]))
+        return found[chosen], used[chosen]
+
+    def _fitted(self, examples: Sequence[tuple[Vectors, Vectors]]) -> Chances:
+        ensemble = load("sklearn.ensemble", "scikit-learn", "embeddings")
+        model: Any = ensemble.HistGradientBoostingClassifier(
+            max_iter=120, max_leaf_nodes=15, l2_regularization=1.0, random_state=self._seed
+        ).fit(np.concatenate([f for f, _ in examples]), np.concatenate([u for _, u in examples]))
+
+        def chances(found: Vectors) -> Vectors:
+            return np.asarray(model.predict_proba(found)[:, 1]) if len(found) else np.zeros(0)
+
+        return chances
 
 
 class _Served:
     """Requests, whole and by sentences, and the tools that served them."""
 
     def __init__(self, turns: Sequence[JudgedTurn], encode: Encoder) -> None:
-        texts: list[str] = []
-        dialogues: list[str] = []
-        places: dict[str, list[int]] = {}
-        seen: set[tuple[str, str]] = set()
+        used: dict[tuple[str, str], set[str]] = {}
         for one in turns:
-            if (one.dialogue, one.turn.request) in seen or not one.used:
-                continue
-            seen.add((one.dialogue, one.turn.request))
-            parts = [one.turn.request, *sentences(one.turn.request)]
-            for name in one.used:
-                places.setdefault(name, []).extend(range(len(texts), len(texts) + len(parts)))
-            texts += parts
-            dialogues += [one.dialogue] * len(parts)
-        self._vectors = encode(texts)
-        self._dialogues = np.array(dialogues)
-        self._places = {name: np.array(some) for name, some in places.items()}
+            used.setdefault((one.dialogue, one.turn.request), set()).update(one.used)
+        parts = [sentences(request) for _, request in used]
+        self._whole = encode([request for _, request in used])
+        self._inner = encode([sentence for some in parts for sentence in some])
+        self._first = np.cumsum([0, *(len(some) for some in parts[:-1])])
+        self._owner = np.repeat(np.arange(len(parts)), [len(some) for some in parts])
+        self._dialogues = np.array([dialogue for dialogue, _ in used])
+        names = sorted(set().union(*used.values()))
+        self._column = {name: number for number, name in enumerate(names)}
+        self._used = np.zeros((len(used), len(names) + 1), dtype=bool)
+        for row, some in enumerate(used.values()):
+            self._used[row, [self._column[name] for name in some]] = True
 
-    def alike(self, parts: Vectors, dialogue: str) -> Vectors:
-        """Return how alike each is to one of the parts of a request; -inf in its own dialogue."""
-        alike: Vectors = (self._vectors @ parts.T).max(axis=1)
-        return np.where(self._dialogues == dialogue, -np.inf, alike) if dialogue else alike
+    def evidence(self, parts: Vectors, names: Sequence[str], dialogue: str) -> tuple[Vectors, ...]:
+        """Return seven columns for some tools.
 
-    def of(self, name: str) -> Vectors:
-        """Return the places of what a tool served."""
-        return self._places.get(name, np.zeros(0, dtype=np.int64))
+        The likest request served and the mean of the three likest, by whole requests and by
+        sentences; how many were served; the share of the nearest requests, and for the best
+        sentence of the nearest sentences, that the tool served.
+
+        Args:
+            parts: vectors of a request and of its sentences.
+            names: of the tools.
+            dialogue: whose requests are left out.
+        """
+        allowed = self._dialogues != dialogue
+        whole = np.where(allowed, self._whole @ parts[0], -np.inf)
+        each = np.where(allowed[self._owner], parts[1:] @ self._inner.T, -np.inf)
+        inner = np.maximum.reduceat(each.max(axis=0), self._first)
+        columns = [self._column.get(name, len(self._column)) for name in names]
+        served = self._used & allowed[:, None]
+        by_sentence = np.max([self._votes(one, self._owner) for one in each], axis=0)
+        found = (
+            *_likest(whole, served), *_likest(inner, served), np.log1p(served.sum(axis=0)),
+            self._votes(whole, np.arange(len(whole))), by_sentence,
+        )  # fmt: skip
+        return tuple(column[columns] for column in found)
+
+    def _votes(self, alike: Vectors, owner: Vectors) -> Vectors:
+        nearest = np.argsort(-alike)[:VOTERS]
+        weights = np.exp(_SHARPNESS * alike[nearest])
+        return np.asarray(weights @ self._used[owner[nearest]] / max(float(weights.sum()), 1e-12))
+
+
+def _likest(alike: Vectors, served: Vectors) -> tuple[Vectors, Vectors]:
+    """Return for each tool the likest of what it served, and the mean of the likest; 0 if none."""
+    ranked = -np.sort(-np.where(served, alike[:, None], -np.inf), axis=0)[:NEAREST]
+    there = np.arange(len(ranked))[:, None] < served.sum(axis=0)
+    first = np.where(there[0], ranked[0], 0.0)
+    return first, np.where(there, ranked, 0.0).sum(axis=0) / np.maximum(there.sum(axis=0), 1)
 
 
 def _stems(text: str) -> frozenset[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
 from hvr.tools.catalogue.schema import ToolParameter, ToolSchema
 
@@ -18,20 +19,12 @@ _FILE = re.compile(r"\b\w+\.(?:txt|py|md|docx?|pdf|csv|json|xlsx|jpg|png|log|js|
 _TAG = re.compile(r"@\w+|#\w+")
 _CODE = re.compile(r"\b[A-Z]{2,}\d*\b|\b\w*\d\w*\b")
 _NAME = re.compile(r"(?<=[a-z,'] )[A-Z][a-z]+")
-_OPEN = re.compile(
-    r"\b(?:a|an|some|any|certain|specific|particular|another|different|one of)\s+(?:\w+\s+)?"
-    r"(?:amount|number|word|name|title|note|value|area|keyword|date|level|mode|priority|"
-    r"file|document|folder|directory|stock|company|sector|message|tweet|ticket|flight|booking|"
-    r"order|user|contact|city|location|destination|place|card|budget|statistics|symbol|tag|"
-    r"hashtag|post|airport|currency|temperature|speed|colleague|friend)s?\b",
-    re.IGNORECASE,
-)
 _VAGUE = re.compile(
     r"\b(?:specific|certain|particular|someone|somebody|somewhere|something)\b", re.I
 )
 _INDEFINITE = re.compile(r"\b(?:a|an|some|any|another|different|friend|cousin|colleague)\b", re.I)
 _POINTING = re.compile(r"\b(?:this|that|these|those|it)\b", re.IGNORECASE)
-_SPANS = (_QUOTED, _NUMBER, _FILE, _TAG, _CODE, _NAME, _OPEN)
+_SPANS = (_QUOTED, _NUMBER, _FILE, _TAG, _CODE, _NAME)
 
 _FILES = ("file", "folder", "dir", "source", "destination", "path")
 _TEXTS = ("message", "content", "comment", "description", "query", "title", "text", "body",
@@ -61,7 +54,7 @@ def required(tool: ToolSchema) -> list[int]:
 
 
 def spans(text: str) -> list[int]:
-    """Return how many quoted texts, numbers, files, tags, codes, names and open things it has."""
+    """Return how many quoted texts, numbers, files, tags, codes and names it has."""
     return [len(pattern.findall(text)) for pattern in _SPANS]
 
 
@@ -88,3 +81,77 @@ _MASKS = (
     (re.compile(r"#\w+"), "TAG"),
     (_NAME, "NAME"),
 )
+
+_DETERMINERS = (
+    frozenset({"specific", "certain", "particular", "some", "another", "different", "any"}),
+    frozenset({"a", "an", "some", "any", "another", "one"}),
+    frozenset({"my", "your", "their", "his", "her", "our"}),
+    frozenset({"the", "that", "this", "these", "those"}),
+)
+"""Words before a noun: it is left open; it is new; it is somebody's; it is known already."""
+
+_PEOPLE = frozenset({"friend", "cousin", "colleague", "advisor", "brother", "sister", "companion",
+                     "someone", "teammate", "boss", "contact", "mother", "father"})  # fmt: skip
+_TELLS = frozenset({"QUOTED", "FILE", "NUMBER", "AT", "TAG", "NAME", "CODE"})
+_ENDING = frozenset(".,;?!") - {","}
+_SHORT = re.compile(r"\b(?!(?:QUOTED|FILE|NUMBER|AT|TAG|NAME)\b)[A-Z]{2,5}\b")
+_TOKEN = re.compile(r"[\w']+|[.,;?!]")
+_PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+_UNTELLING = frozenset({"name", "names", "with", "that", "from", "this", "only", "optional", "used",
+                        "default", "note", "list", "current", "will", "should", "string", "value",
+                        "number"})  # fmt: skip
+
+AHEAD, BEHIND = 5, 2
+"""Words after and before a noun in which a value is taken to be the noun's."""
+
+
+def nouns(tool: ToolSchema) -> frozenset[str]:
+    """Return words that may stand for a tool's parameters, from their names and descriptions."""
+    found: set[str] = set()
+    for parameter in tool.takes:
+        found |= {part.lower() for part in _PART.findall(parameter.name)}
+        found |= {word.lower() for word in _PART.findall(parameter.description) if len(word) > 3}
+    return frozenset(found - _UNTELLING)
+
+
+def left_open(text: str, known: Collection[str]) -> list[int]:
+    """Return how many nouns stand without a value near them.
+
+    Args:
+        text: a request.
+        known: nouns that may stand for parameters.
+
+    Returns:
+        Five counts: nouns after each kind of determiner (left open, new, somebody's, known
+        already), and people without a name.
+    """
+    tokens = _TOKEN.findall(_SHORT.sub("CODE", masked(text)))
+    counts = [0] * (len(_DETERMINERS) + 1)
+    for place, token in enumerate(tokens):
+        kinds = [k for k, words in enumerate(_DETERMINERS) if token.lower() in words]
+        noun = _noun_after(tokens, place, known) if kinds else 0
+        if noun and not _told(tokens, place, noun):
+            for kind in kinds:
+                counts[kind] += 1
+        if token.lower() in _PEOPLE and not _TELLS & set(tokens[place + 1 : place + 4]):
+            counts[-1] += 1
+    return counts
+
+
+def _noun_after(tokens: list[str], place: int, known: Collection[str]) -> int:
+    """Return the place of the first noun of the three words after a place; 0 if there is none."""
+    for at in range(place + 1, min(place + 4, len(tokens))):
+        word = tokens[at].lower()
+        one = word.removesuffix("s")
+        if word in known or one in known or one in _PEOPLE:
+            return at
+        if tokens[at] in _TELLS or not word.isalpha():
+            return 0
+    return 0
+
+
+def _told(tokens: list[str], place: int, noun: int) -> bool:
+    """Whether a value stands shortly before a determiner, or after its noun in the sentence."""
+    after = tokens[noun + 1 : noun + 1 + AHEAD]
+    end = next((n for n, token in enumerate(after) if token in _ENDING), len(after))
+    return bool(_TELLS & set(after[:end] + tokens[max(0, place - BEHIND) : place]))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 
 from hvr.pddl import (
     TRUE,
@@ -90,7 +89,7 @@ def lasting(macro: MacroAction, nearness: frozenset[str]) -> MacroAction:
         tuple(t for t in texts if _predicate(t) not in nearness)
         for texts in (macro.precondition, macro.postcondition)
     )
-    return replace(macro, precondition=before, postcondition=after)
+    return macro.replace(precondition=before, postcondition=after)
 
 
 def _predicate(text: str) -> str:
@@ -197,7 +196,7 @@ def describe(macros: Sequence[MacroAction], shown: Collection[int] | None = None
 
 def refined(macro: MacroAction, before: Sequence[str], after: Sequence[str]) -> MacroAction:
     """Return a macro action with the conditions that its block turned out to have."""
-    return replace(macro, precondition=tuple(before), postcondition=tuple(after))
+    return macro.replace(precondition=tuple(before), postcondition=tuple(after))
 
 
 def _id(number: int) -> str:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from hvr.pddl.model import GroundAction
 from hvr.plans import MacroAction
 from hvr.policies.llm.record import MacroCheck
+from hvr.values import Value
 
 
-@dataclass(frozen=True)
-class ObjectsChosen:
+class ObjectsChosen(Value):
     """Retrieval has chosen what goes into the prompts.
 
     Args:
@@ -34,8 +33,7 @@ class ObjectsChosen:
         }
 
 
-@dataclass(frozen=True)
-class MacroPlanWritten:
+class MacroPlanWritten(Value):
     """The model has divided the request."""
 
     names: tuple[str, ...]
@@ -45,8 +43,7 @@ class MacroPlanWritten:
         return {"event": "macro-plan", "names": list(self.names)}
 
 
-@dataclass(frozen=True)
-class ConditionsWritten:
+class ConditionsWritten(Value):
     """The model has given the macro actions conditions.
 
     Args:
@@ -66,8 +63,7 @@ class ConditionsWritten:
         }
 
 
-@dataclass(frozen=True)
-class MacroPlanChecked:
+class MacroPlanChecked(Value):
     """The validator has looked at the macro plan; `attempt` 0 is the first answer."""
 
     check: MacroCheck
@@ -78,8 +74,7 @@ class MacroPlanChecked:
         return {"event": "macro-check", "attempt": self.attempt, **self.check.to_json()}
 
 
-@dataclass(frozen=True)
-class BlockWritten:
+class BlockWritten(Value):
     """A block was written.
 
     Args:
@@ -109,8 +104,7 @@ class BlockWritten:
         }
 
 
-@dataclass(frozen=True)
-class BlockChecked:
+class BlockChecked(Value):
     """The validator has looked at a block.
 
     Args:
@@ -136,8 +130,7 @@ class BlockChecked:
         }
 
 
-@dataclass(frozen=True)
-class StepsLeftOut:
+class StepsLeftOut(Value):
     """Steps without which the plan comes to the same end were left out."""
 
     actions: tuple[GroundAction, ...]
@@ -147,8 +140,7 @@ class StepsLeftOut:
         return {"event": "left-out", "actions": [str(a) for a in self.actions]}
 
 
-@dataclass(frozen=True)
-class PlanJudged:
+class PlanJudged(Value):
     """The plan was judged before its execution: superfluous steps left out, missing ones put in.
 
     `unmended` says why what is still wrong stays so; "" where nothing is.

@@ -8,7 +8,6 @@ and what a later step supposes to be undone.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 
 from hvr.judging.loop import MOST_ROUNDS, Round, run_loop
 from hvr.judging.verdict import PlanVerdict
@@ -97,10 +96,10 @@ def _mended(blocks: tuple[AABlock, ...], verdict: PlanVerdict) -> tuple[AABlock,
             steps += put_in.get(number, [])
             if number not in verdict.removed:
                 steps.append(action)
-        changed.append(replace(block, actions=tuple(steps)))
+        changed.append(block.replace(actions=tuple(steps)))
     last = put_in.get(number + 1)
     if last:
-        changed[-1] = replace(changed[-1], actions=(*changed[-1].actions, *last))
+        changed[-1] = changed[-1].replace(actions=(*changed[-1].actions, *last))
     return tuple(changed)
 
 

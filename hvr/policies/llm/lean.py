@@ -7,7 +7,6 @@ here, the goal is the final state of everything that the plan touches.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from hvr.pddl import And, Atom, GroundAction, Not, State, Task
 from hvr.plans import AABlock
@@ -91,7 +90,7 @@ def eliminated(
         position += len(block.actions)
         rest = tuple(actions[n] for n in numbers if n in kept)
         left_out += [actions[n] for n in numbers if n not in kept]
-        shorter.append(replace(block, actions=rest))
+        shorter.append(block.replace(actions=rest))
     return tuple(b for b in shorter if b.actions), tuple(left_out)
 
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from hvr.judging.loop import Round
 from hvr.pddl.model import GroundAction
 from hvr.plans import MacroAction, Plan
+from hvr.values import Value
+
+if TYPE_CHECKING:  # the judge is not loaded where no model writes plans
+    from hvr.judging.loop import Round
 
 
-@dataclass(frozen=True)
-class MacroCheck:
+class MacroCheck(Value):
     """The check that the preconditions of a macro plan hold, step after step.
 
     Args:

@@ -368,7 +368,7 @@ class Writing:
             if match is None:
                 break
             plain = lasting(match.block.macro, self._foresight.nearness)
-            matches.append(replace(match, block=replace(match.block, macro=plain)))
+            matches.append(replace(match, block=match.block.replace(macro=plain)))
             state = run(self._foresight.task, state, match.block.actions)
         return tuple(matches)
 

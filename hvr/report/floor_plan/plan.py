@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from hvr.envs.geometry import Box
@@ -13,6 +12,7 @@ from hvr.envs.scenes import load_scene, scene_names
 from hvr.envs.thor.observe import direct_parents
 from hvr.errors import DataFileError
 from hvr.report.floor_plan.kinds import Kind, kind_of
+from hvr.values import Value
 
 OVERHEAD = 1.35
 """Objects that begin above this height, metres, hang over the counters."""
@@ -36,8 +36,7 @@ class Pose(NamedTuple):
     yaw: float
 
 
-@dataclass(frozen=True)
-class Shape:
+class Shape(Value):
     """One object on the plan.
 
     Args:
@@ -87,8 +86,7 @@ class Shape:
         }
 
 
-@dataclass(frozen=True)
-class FloorPlan:
+class FloorPlan(Value):
     """A scene from above.
 
     Args:

@@ -64,16 +64,17 @@ def _dead_branches(schema: ActionSchema) -> Iterator[LintFinding]:
 
 
 def _branches(effect: Expression, hidden: set[str]) -> Iterator[When]:
-    match effect:
-        case When():
-            yield effect
-        case And(operands):
-            for operand in operands:
-                yield from _branches(operand, hidden)
-        case Forall(variables, body) if hidden.isdisjoint(v.name for v in variables):
-            yield from _branches(body, hidden)
-        case _:
-            pass
+    stack = [effect]
+    while stack:
+        match stack.pop():
+            case When() as branch:
+                yield branch
+            case And(operands):
+                stack.extend(reversed(operands))
+            case Forall(variables, body) if hidden.isdisjoint(v.name for v in variables):
+                stack.append(body)
+            case _:
+                pass
 
 
 def _clash(literals: Iterable[Literal]) -> Atom | Equal | None:
@@ -124,11 +125,13 @@ def _redundant(schema: ActionSchema) -> Iterator[LintFinding]:
 
 
 def _parts(effect: Expression) -> Iterator[Expression]:
-    if isinstance(effect, And):
-        for operand in effect.operands:
-            yield from _parts(operand)
-    else:
-        yield effect
+    stack = [effect]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, And):
+            stack.extend(reversed(item.operands))
+        else:
+            yield item
 
 
 def _polarities(effect: Expression) -> tuple[set[str], set[str]]:

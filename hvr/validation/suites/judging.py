@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from hvr.validation import rules
 from hvr.validation.batch import (
@@ -11,36 +12,40 @@ from hvr.validation.batch import (
     LoadedModel,
     ModelReader,
     UnusableModelError,
+    judge,
     judge_all,
 )
 from hvr.validation.judged import Judged
 from hvr.validation.report import Outcome, PlanResult, ValidationReport
 from hvr.validation.suites import Job, Left, Suite
 
+if TYPE_CHECKING:
+    from hvr.engines.registry import EngineChoice
 
-def judge_suite(suite: Suite, options: BatchOptions, *, jobs: int = 1) -> Iterator[Judged]:
+
+def judge_suite(
+    suite: Suite, options: BatchOptions, *, engine: EngineChoice | None = None
+) -> Iterator[Judged]:
     """Judge the plans of a suite, problem by problem, and name the plans that are left over.
 
     Args:
         suite: the plans with their problems.
         options: what to find out about each.
-        jobs: how many processes to use.
+        engine: where plans are judged, if there are several; in this process if None.
 
     Raises:
         UnusableModelError: the domain or the problem cannot be used, and there is no other.
     """
-    if jobs > 1 and len(suite.jobs) > 1:
-        return _side_by_side(suite, options, jobs)
     reader = ModelReader(options)
     first = None
     if len(suite.jobs) == 1:
         first = reader.read(suite.jobs[0].domain, suite.jobs[0].problem)
-    return _judged(suite, reader, first, jobs)
+    if engine is not None and sum(len(job.plans) for job in suite.jobs) > 1:
+        return _on_engine(suite, reader, first, engine)
+    return _judged(suite, reader, first)
 
 
-def _judged(
-    suite: Suite, reader: ModelReader, first: LoadedModel | None, jobs: int
-) -> Iterator[Judged]:
+def _judged(suite: Suite, reader: ModelReader, first: LoadedModel | None) -> Iterator[Judged]:
     for job in suite.jobs:
         try:
             model = first or reader.read(job.domain, job.problem)
@@ -49,34 +54,45 @@ def _judged(
             yield from _not_judged(job)
             continue
         warnings = model.warnings
-        for result in judge_all(model, job.plans, jobs=jobs):
+        for result in judge_all(model, job.plans):
             yield result.replace(warnings=warnings) if warnings else result
             warnings = ()
     for left in suite.left:
         yield _named(left)
 
 
-def _side_by_side(suite: Suite, options: BatchOptions, jobs: int) -> Iterator[Judged]:
-    """Judge the plans of several problems in processes, in the order of the suite."""
-    from hvr.validation.processes import judge_many_in_processes
+def _on_engine(
+    suite: Suite, reader: ModelReader, first: LoadedModel | None, engine: EngineChoice
+) -> Iterator[Judged]:
+    """Judge plans elsewhere; they come in the order of the suite."""
+    from hvr.validation.chunks import judge_on
 
-    plans = [(job.domain, job.problem, plan) for job in suite.jobs for plan in job.plans]
-    results = judge_many_in_processes(plans, options, min(jobs, len(plans)))
+    problems = [(job.domain, job.problem, job.plans) for job in suite.jobs]
+    judged = (
+        (part, result)
+        for part in judge_on(engine, reader.options, problems)
+        for result in part.results
+    )
     # Each process says of a domain what a single one would say once.
     said: set[tuple[object, object]] = set()
+    if first is not None:
+        said.update((w, w.location) for w in first.warnings)
     for job in suite.jobs:
-        for number, (model, result) in enumerate(islice(results, len(job.plans))):
-            if result is None:
-                if number == 0:
-                    assert model.error is not None
-                    yield model.error
+        warnings = first.warnings if first is not None else ()
+        refused = False
+        for (part, found), file in zip(islice(judged, len(job.plans)), job.plans, strict=True):
+            if part.error is not None:
+                if not refused:
+                    yield part.error
                     yield from _not_judged(job)
+                refused = True
                 continue
-            warnings = (
-                () if number else tuple([w for w in model.warnings if (w, w.location) not in said])
-            )
-            said.update((w, w.location) for w in warnings)
+            # Standard input is read here.
+            result = found or judge(first or reader.read(job.domain, job.problem), file)
+            warnings += tuple([w for w in part.warnings if (w, w.location) not in said])
+            said.update((w, w.location) for w in part.warnings)
             yield result.replace(warnings=warnings) if warnings else result
+            warnings = ()
     for left in suite.left:
         yield _named(left)
 

@@ -10,8 +10,8 @@ import numpy as np
 from hvr.verifier.judgement.past_plans import Expectation, Tools
 from hvr.verifier.tool_embeddings import Floats
 
-EDIT_PENALTY = 1.5
-"""Nats by which a candidate is ranked lower for each edit, while candidates are searched for."""
+EDIT_PENALTY = 5.0
+"""Log-odds by which a candidate is ranked lower for each edit, while candidates are sought."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ def candidates(
     """Return the plans that may be meant by a draft, the draft first.
 
     A beam search over single edits (a step less, a step moved, another tool, a step more), ranked
-    by log P(plan | request) - `EDIT_PENALTY` * edits, and the plans of similar requests.
+    by the log-odds of their moves - `EDIT_PENALTY` * edits, and the plans of similar requests.
 
     Args:
         expected: for the request.
@@ -74,15 +74,16 @@ def _rank(expected: Expectation, draft: Tools, plan: Tools) -> float:
             shared += 1
     reordered = shared == len(draft) == len(plan) and draft != plan
     edits = max(len(draft), len(plan)) - shared + reordered
-    return expected.log_prob(plan) - EDIT_PENALTY * edits
+    return expected.predicted.of_moves(expected.past.moves(plan)) - EDIT_PENALTY * edits
 
 
 def _edits(expected: Expectation, plan: Tools, limits: SearchLimits) -> Iterator[Tools]:
     """Yield the plans one edit away."""
     end = expected.past.end
     neighbours = expected.past.embeddings.neighbours
-    usual = _best(expected.tools[:end], limits.likely)
-    likely = [_best(expected.next_log_probs(t)[:end], limits.likely) for t in (end, *plan)]
+    predicted = expected.predicted
+    usual = _best(predicted.tools, limits.likely)
+    likely = [_best(predicted.moves[t, :end], limits.likely) for t in (end, *plan)]
     for i, tool in enumerate(plan):
         rest = plan[:i] + plan[i + 1 :]
         yield rest

@@ -18,6 +18,7 @@ from hvr.tools.tool_plan import ToolPlan
 from hvr.verifier.judgement.candidates import candidates
 from hvr.verifier.judgement.edits import difference
 from hvr.verifier.judgement.judge import ChangeRule, Judge, kind_of_change
+from hvr.verifier.judgement.logistic_fit import fit_logistic
 from hvr.verifier.judgement.opinion import PlanOpinion
 from hvr.verifier.judgement.past_plans import PastPlans, Tools
 from hvr.verifier.judgement.planner_errors import PlannerErrors, with_errors
@@ -29,6 +30,7 @@ from hvr.verifier.judgement.posterior import (
     plan_features,
     probabilities,
 )
+from hvr.verifier.judgement.step_texts import TextModel, fit_counts, read_texts
 from hvr.verifier.network.progress import Epoch, ProgressCallback, no_progress
 from hvr.verifier.tool_embeddings import Floats, ToolEmbeddings
 from hvr.verifier.verdict import Thresholds
@@ -46,8 +48,8 @@ BLOCKS = 12
 """Parts of the changes of a kind, by expected gain, each of which must be a gain."""
 LEAST_CHANGES = 15
 """Changes in a part at least."""
-_DRAWN = 5.0
-"""Strength with which calibration is drawn towards none."""
+LEAST_PLANS = 40
+"""Plans whose drafts were changed, below which no kind of change is trusted."""
 FLAG_PRECISION = 0.6
 """Share of flagged steps, and links, that are to be wrong."""
 FAR_QUANTILE = 0.01
@@ -107,18 +109,33 @@ def fit_judge(
     if len(usable) < MIN_PLANS:
         return Judge(past, None)
     drawn = simulated(past, errors or PlannerErrors(), seed, progress)
+    return judge_of(past, usable, drawn, seed)
+
+
+def judge_of(
+    past: PastPlans, plans: Sequence[ToolPlan], drawn: Sequence[Trial], seed: int = 0
+) -> Judge:
+    """Return the judge that simulated drafts give.
+
+    Args:
+        past: the true plans.
+        plans: the same, with their steps.
+        drawn: of `simulated`.
+        seed: of the steps that are taken for another request's.
+    """
     used = np.ones(len(FEATURES))
     trials = cross_fitted(drawn, used)
-    calibration = _calibration(trials)
-    plain = Judge(past, weights_of(drawn, used), calibration)
+    back = np.array([_backwards(past.embeddings, t, plans[t.plan]) for t in trials])
+    slope, intercept, order = _calibration(trials, back)
     nearness = [t.opinion.expected.nearness for t in trials]
     return Judge(
         past,
-        plain.weights,
-        calibration,
+        weights_of(drawn, used),
+        (slope, intercept),
         Thresholds(0.5, *_flags(trials)),
         change_rule(trials),
         FAR * float(np.quantile(nearness, FAR_QUANTILE)),
+        TextModel(fit_counts(past, plans, seed), order, float(back.mean())),
     )
 
 
@@ -167,23 +184,36 @@ def cross_fitted(trials: Sequence[Trial], used: np.ndarray) -> list[Trial]:
     return found
 
 
-def _calibration(trials: Sequence[Trial], steps: int = 50) -> tuple[float, float]:
-    """Return slope and intercept with which the posterior's logits predict right drafts best.
+def _calibration(trials: Sequence[Trial], back: Floats) -> tuple[float, float, float]:
+    """Return slope, intercept and weight of the order of steps that predict right drafts best.
 
-    Logistic regression by Newton's method, drawn towards 1 and 0 by a few trials' weight.
+    Args:
+        trials: of the drafts.
+        back: how far the steps of each go back in the request.
     """
     share = np.clip([float(t.opinion.shares[0]) for t in trials], 1e-6, 1 - 1e-6)
-    x = np.stack([np.log(share / (1 - share)), np.ones(len(trials))], 1)
+    spread = float(back.std()) + 1e-6
+    less = (back.mean() - back) / spread
+    x = np.stack([np.log(share / (1 - share)), np.ones(len(trials)), less], 1)
     y = np.array([t.right for t in trials], float)
-    start = np.array([1.0, 0.0])
-    w = start.copy()
-    for _ in range(steps):
-        p = 1 / (1 + np.exp(-np.clip(x @ w, -30, 30)))
-        gradient = x.T @ (p - y) + _DRAWN * (w - start)
-        curvature = (x * (p * (1 - p))[:, None]).T @ x + _DRAWN * np.eye(2)
-        w = w - np.linalg.solve(curvature, gradient)
+    w = fit_logistic(x, y, np.array([1.0, 0.0, 0.0]))
     # Where simulated drafts are told apart without an error, no slope is steep enough.
-    return float(np.clip(w[0], 0.3, 1.5)), float(np.clip(w[1], -1.0, 1.0))
+    slope, intercept = np.clip(w[0], 0.3, 1.5), np.clip(w[1], -1.0, 1.0)
+    return float(slope), float(intercept), max(float(w[2]), 0.0) / spread
+
+
+def _backwards(embeddings: ToolEmbeddings, trial: Trial, plan: ToolPlan) -> float:
+    """Return how far the steps of a simulated draft go back in the request.
+
+    Steps keep the texts of those of the true plan that they are or replace; others have none.
+    """
+    if len(plan.steps) != len(plan.tools):
+        return 0.0
+    draft = trial.opinion.draft
+    told = {i: plan.steps[j] for i, j in difference(draft, trial.true).pairs}
+    names = [embeddings.tools.tools[t].id for t in draft]
+    steps = ((name, told.get(i, "")) for i, name in enumerate(names))
+    return read_texts(embeddings, plan.request, steps).backwards
 
 
 def _flags(trials: Sequence[Trial]) -> tuple[float, float]:
@@ -234,9 +264,10 @@ def _least_gain(changed: Sequence[Trial], credit: float) -> tuple[float, float]:
     """Return the expected gain from which changes are a gain, and what is left of a credit.
 
     Changes are ordered by expected gain and cut into blocks. From the highest on, a block is taken
-    while what was gained up to it is above 0 by `CONFIDENCE` standard errors, the block itself is a
-    gain on average, and the requests for which no past plan is right lose no more than the credit,
-    within `TOLERANCE` standard errors.
+    while what was gained up to it is above 0 by `CONFIDENCE` standard errors (drafts of one plan
+    count as one), the block itself is a gain on average, and the requests for which no past plan is
+    right lose no more than the credit, within `TOLERANCE` standard errors. Up to the last block
+    there must be changes of `LEAST_PLANS` plans.
 
     Args:
         changed: trials of one kind of change.
@@ -245,18 +276,21 @@ def _least_gain(changed: Sequence[Trial], credit: float) -> tuple[float, float]:
     order = sorted(changed, key=lambda t: -t.opinion.gain)
     gains = np.array([_gain(t) for t in order])
     new = np.array([t.new for t in order], bool)
+    plans = np.array([t.plan for t in order], int)
     least, left = math.inf, credit
     size = max(len(order) // BLOCKS, LEAST_CHANGES)
     for start in range(0, len(order) - size + 1, size):
         end = start + size if len(order) - start >= 2 * size else len(order)
-        so_far = gains[:end]
-        surely = so_far.mean() > CONFIDENCE * so_far.std() / math.sqrt(end)
-        on_new = so_far[new[:end]]
+        kept, place = np.unique(plans[:end], return_inverse=True)
+        so_far = np.bincount(place, gains[:end])
+        surely = so_far.mean() > CONFIDENCE * so_far.std() / math.sqrt(len(kept))
+        on_new = gains[:end][new[:end]]
         balance = credit + float(on_new.sum())
         doubt = TOLERANCE * float(np.sqrt((on_new**2).sum()))
         if not (surely and gains[start:end].mean() > 0 and balance + doubt >= 0):
             break
-        least, left = order[end - 1].opinion.gain, max(balance, 0.0)
+        if len(kept) >= LEAST_PLANS:
+            least, left = order[end - 1].opinion.gain, max(balance, 0.0)
     return least, left
 
 

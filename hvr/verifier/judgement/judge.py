@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from hvr.tools.tool_plan import ToolPlan
 from hvr.verifier.graph import START, PlanGraph
 from hvr.verifier.judgement.opinion import NOTHING, PlanOpinion, form_opinion
 from hvr.verifier.judgement.past_plans import PastPlans
 from hvr.verifier.judgement.reading import DraftReader, ReadDraft
+from hvr.verifier.judgement.step_texts import StepTexts, TextModel, read_texts
 from hvr.verifier.tool_embeddings import Floats, ToolEmbeddings
 from hvr.verifier.verdict import RiskFinding, Thresholds, Verdict
 
@@ -58,6 +59,7 @@ class Judge:
         thresholds: of the score, and of the risks of steps and links.
         rule: when a draft is changed.
         far: nearness below which a request is unlike all past ones.
+        texts: how texts of steps count.
     """
 
     past: PastPlans
@@ -66,6 +68,7 @@ class Judge:
     thresholds: Thresholds = field(default_factory=Thresholds)
     rule: ChangeRule = field(default_factory=ChangeRule)
     far: float = -1.0
+    texts: TextModel = field(default_factory=TextModel)
 
     @property
     def embeddings(self) -> ToolEmbeddings:
@@ -90,11 +93,16 @@ class Judge:
             return None
         return form_opinion(self.past.expect(read.plan.request), read.tools, self.weights)
 
-    def calibrated(self, opinion: PlanOpinion) -> float:
-        """Return the probability that a draft is right."""
+    def calibrated(self, opinion: PlanOpinion, more: float = 0.0) -> float:
+        """Return the probability that a draft is right.
+
+        Args:
+            opinion: of the draft.
+            more: what is added to the log-odds.
+        """
         slope, intercept = self.calibration
         share = min(max(float(opinion.shares[0]), 1e-6), 1 - 1e-6)
-        logit = slope * math.log(share / (1 - share)) + intercept
+        logit = slope * math.log(share / (1 - share)) + intercept + more
         return 1 / (1 + math.exp(-min(max(logit, -_SURE), _SURE)))
 
     def _verdict(self, read: ReadDraft) -> Verdict:
@@ -113,8 +121,31 @@ class Judge:
             edges = (0.0,) * len(graph.all_edges)
             score = 0.0 if by_rule else 0.5
             return Verdict(graph, score, tuple(nodes), edges, self.thresholds, by_rule, why)
-        score = 0.0 if by_rule else self.calibrated(opinion)
-        return self._weighed(read, opinion, score, by_rule)
+        texts = self.said(read)
+        right = (
+            0.0 if by_rule else self.calibrated(opinion, self.texts.order(texts) if texts else 0)
+        )
+        verdict = self._weighed(read, opinion, right, by_rule)
+        return self._of_this_request(read, texts, verdict) if texts and not by_rule else verdict
+
+    def said(self, read: ReadDraft) -> StepTexts | None:
+        """Return what the steps of a draft say; None if they have no texts."""
+        plan = read.plan
+        if not plan.steps:
+            return None
+        return read_texts(self.embeddings, plan.request, zip(plan.tools, plan.steps, strict=True))
+
+    def _of_this_request(self, read: ReadDraft, texts: StepTexts, verdict: Verdict) -> Verdict:
+        """Return a verdict that counts whether the steps are those of another request."""
+        same = self.texts.same_request(texts)
+        found = verdict.findings
+        strange = [texts.strange(i) for i in range(len(texts.steps))]
+        most = max(range(len(strange)), key=lambda i: len(strange[i]))
+        if same < self.thresholds.graph and strange[most]:
+            said = " and ".join(dict.fromkeys(strange[most]))
+            reason = f"it speaks of {said}, which the request does not"
+            found = (RiskFinding(read.graph.order[most], 1 - same, reason), *found)
+        return replace(verdict, score=same * verdict.score, findings=found)
 
     def _weighed(
         self, read: ReadDraft, opinion: PlanOpinion, score: float, by_rule: tuple[RiskFinding, ...]

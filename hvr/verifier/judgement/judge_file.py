@@ -24,12 +24,13 @@ from hvr.verifier.checkpoint import (
 from hvr.verifier.judgement.judge import ChangeRule, Judge
 from hvr.verifier.judgement.past_plans import PastPlans
 from hvr.verifier.judgement.posterior import FEATURES
+from hvr.verifier.judgement.step_texts import TextModel
 from hvr.verifier.tool_embeddings import ToolEmbeddings
 from hvr.verifier.verdict import Thresholds
 from hvr.verifier.verifier import Verifier
 
 _KIND = "hvr plan judge"
-_VERSION = 1
+_VERSION = 2
 
 
 def save_judge(judge: Judge, verifier: Verifier, folder: Path) -> None:
@@ -59,6 +60,7 @@ def save_judge(judge: Judge, verifier: Verifier, folder: Path) -> None:
         "thresholds": asdict(judge.thresholds),
         "rule": {k: None if math.isinf(v) else v for k, v in asdict(judge.rule).items()},
         "far": judge.far,
+        "texts": asdict(judge.texts),
         "tools_fingerprint": tools_fingerprint(judge.embeddings.tools),
         "tensors": digest(data),
     }
@@ -66,15 +68,6 @@ def save_judge(judge: Judge, verifier: Verifier, folder: Path) -> None:
     name = name_of("judge", digest(text), ".json")
     parts = {name: text, name_of("judge", digest(data), ".safetensors"): data}
     save(verifier, folder, name, parts)
-
-
-def has_judge(folder: Path) -> bool:
-    """Say whether the verifier in a folder has a judge.
-
-    Raises:
-        DataFileError: there is no verifier, or it is damaged.
-    """
-    return head_of(folder).get("judge") is not None
 
 
 def load_judge(folder: Path, verifier: Verifier) -> Judge:
@@ -125,5 +118,9 @@ def _judge(values: Mapping[str, Any], past: PastPlans) -> Judge:
     slope, intercept = map(float, values["calibration"])
     rule = {k: math.inf if v is None else float(v) for k, v in values["rule"].items()}
     limits = {k: float(v) for k, v in values["thresholds"].items()}
+    said = values["texts"]
+    counts = tuple(map(float, said["weights"]))
+    texts = TextModel(counts, float(said["backwards"]), float(said["usual"]))
     far = float(values["far"])
-    return Judge(past, weights, (slope, intercept), Thresholds(**limits), ChangeRule(**rule), far)
+    calibration = (slope, intercept)
+    return Judge(past, weights, calibration, Thresholds(**limits), ChangeRule(**rule), far, texts)

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from hvr.values import cached_property
-from hvr.verifier.judgement.moves import LEAST, MoveRegression
+from hvr.verifier.judgement.regression import PlanRegression, Prediction
 from hvr.verifier.judgement.words import BagOfWords
 from hvr.verifier.tool_embeddings import Floats, ToolEmbeddings
 
@@ -25,12 +25,8 @@ INVERSE_TEMPERATURE = 20.0
 """β of the softmax over likenesses; on training plans left out, 10 to 30 do alike."""
 WORD_WEIGHT = 0.5
 """Weight of the words that two requests share; the rest is the cosine of their embeddings."""
-BACKOFF = 0.02
-"""Weight of what is usual for all requests, beside those alike, whose weights sum to 1."""
 UNSEEN_PROBABILITY = 0.01
 """Added to the probability of every plan, so that the logarithm of an unseen one is finite."""
-RELEVANCE_TEMPERATURE = 8.0
-"""β of the softmax over cosines of request and tool."""
 
 
 class PastPlans:
@@ -56,9 +52,7 @@ class PastPlans:
         self.vectors = embeddings.texts.matrix[rows]
         self._words = self.words.encode(requests)
         self.end = len(embeddings.tools)
-        moves = [(i, a, b) for i, p in enumerate(plans) for a, b in self.moves(p)]
-        self.owner, self.source, self.target = np.array(moves, np.int64).reshape(-1, 3).T
-        self.pairs: Counter[tuple[int, int]] = Counter((a, b) for _, a, b in moves)
+        self.pairs = Counter(m for p in plans for m in self.moves(p))
         self.counts = Counter(self.plans)
 
     def __len__(self) -> int:
@@ -69,11 +63,11 @@ class PastPlans:
         return list(itertools.pairwise((self.end, *plan, self.end)))
 
     @cached_property
-    def regression(self) -> MoveRegression:
-        """Predicts the moves of a plan for a request."""
+    def regression(self) -> PlanRegression:
+        """Predicts what the plan for a request is like."""
         alike = (1 - WORD_WEIGHT) * (self.vectors @ self.vectors.T)
         alike += WORD_WEIGHT * (self._words @ self._words.T)
-        return MoveRegression(alike, [self.moves(p) for p in self.plans])
+        return PlanRegression(alike, self.plans, [self.moves(p) for p in self.plans], self.end)
 
     def likeness(self, request: str) -> tuple[Floats, Floats]:
         """Return how like the requests are to another (requests,), and its embedding (size,)."""
@@ -128,7 +122,6 @@ class Expectation:
             weights[left_out] = 0.0
         self._weights = weights / max(float(weights.sum()), 1e-9)
         self.relevance = np.asarray(past.embeddings.vectors @ self.embedding, np.float32)
-        self._rows: dict[int, Floats] = {}
 
     @cached_property
     def plans(self) -> Mapping[Tools, float]:
@@ -139,57 +132,9 @@ class Expectation:
         return found
 
     @cached_property
-    def _move_weights(self) -> Floats:
-        return np.asarray(self._weights[self.past.owner], np.float32)
-
-    @cached_property
-    def tools(self) -> Floats:
-        """P(tool, or the end | r), wherever in the plan (tools + 1,)."""
-        near = np.bincount(self.past.target, self._move_weights, self.past.end + 1)
-        near = near / max(float(near.sum()), 1e-9) + BACKOFF * self._relevant
-        return np.asarray(near / near.sum(), np.float32)
-
-    @cached_property
-    def _relevant(self) -> Floats:
-        """Softmax of the relevances, 0 for the end (tools + 1,)."""
-        values = np.exp(RELEVANCE_TEMPERATURE * (self.relevance - self.relevance.max()))
-        return np.append(values / values.sum(), 0.0).astype(np.float32)
-
-    def next_log_probs(self, tool: int) -> Floats:
-        """Return log p(next tool, or the end | r, tool) (tools + 1,).
-
-        Moves in past plans count by the likeness of their requests; behind them stand the moves of
-        all plans, and behind these the tools usual for the request.
-        """
-        if tool not in self._rows:
-            past = self.past
-            size = past.end + 1
-            here = past.source == tool
-            near = np.bincount(past.target[here], self._move_weights[here], size)
-            all_plans = np.bincount(past.target[here], minlength=size).astype(float)
-            for (source, target), count in self._own_moves.items():
-                if source == tool:
-                    all_plans[target] -= count
-            behind = all_plans + self.tools + 0.8 * self._relevant + 0.2 / size
-            behind /= behind.sum()
-            row = (near + BACKOFF * behind) / (near.sum() + BACKOFF)
-            self._rows[tool] = np.log(np.maximum(row, 1e-9)).astype(np.float32)
-        return self._rows[tool]
-
-    def log_prob(self, plan: Tools) -> float:
-        """Return log P(plan | r) = sum of log p(next | r, tool) along the plan."""
-        return sum(float(self.next_log_probs(a)[b]) for a, b in self.past.moves(plan))
-
-    @cached_property
-    def _move_log_odds(self) -> Floats:
-        return self.past.regression.log_odds(self.likeness, self._left_out)
-
-    def moves(self, plan: Tools) -> float:
-        """Return the log-odds of the moves of a plan, by regression on the request."""
-        places = self.past.regression.places
-        found = [places.get(m) for m in set(self.past.moves(plan))]
-        known = float(self._move_log_odds[[p for p in found if p is not None]].sum())
-        return known + found.count(None) * math.log(LEAST / (1 - LEAST))
+    def predicted(self) -> Prediction:
+        """Moves, tools and length of the plan, by regression on the request."""
+        return self.past.regression.predict(self.likeness, self._left_out)
 
     def seen(self, plan: Tools) -> float:
         """Return the smoothed log P(plan | r) of past plans."""

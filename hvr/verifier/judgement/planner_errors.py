@@ -108,7 +108,7 @@ def _superfluous(
         values = expected.past.embeddings.similarity[rng.choice(tools)]
     else:
         last = drafted[-1] if drafted else expected.past.end
-        values = expected.next_log_probs(last)[:-1] / errors.inverse_temperature
+        values = expected.predicted.moves[last, :-1] / errors.inverse_temperature
     return _draw(rng, values, errors.inverse_temperature, tools)
 
 

@@ -8,7 +8,6 @@ f are the `FEATURES`, w the weights of `fit_weights`.
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -22,17 +21,16 @@ from hvr.verifier.tool_embeddings import Floats
 T = TypeVar("T")
 
 FEATURES = (
-    "usual", "moves", "seen", "known", "replaced", "deleted", "inserted", "reordered", "unlike",
+    "moves", "tools", "length", "seen", "replaced", "deleted", "inserted", "reordered",
     "another", "unlinked", "unseen_link", "cover", "repeated",
 )  # fmt: skip
 """Names of the features of a candidate plan, in order; saved judges use them as keys.
 
-usual            log P(plan | request), tool after tool
 moves            log-odds of each tool following the one before, by regression on the request
+tools            log-odds of each tool being called, by the same
+length           (number of steps - the one predicted by the same)²
 seen             log P(plan | request) by the plans of similar requests
-known            log(1 + how often the plan occurs among past plans)
 replaced, deleted, inserted, reordered   the edits, see `PlanChange`
-unlike           sum of 1 - cos(old tool, new tool) over replacements
 another          nothing of the draft is kept; then the edits do not count
 unlinked         consecutive tools without a link
 unseen_link      consecutive tools that follow each other in no past plan
@@ -57,24 +55,15 @@ def _features(expected: Expectation, draft: Tools, plan: Tools) -> tuple[float, 
     embeddings = expected.past.embeddings
     change = difference(draft, plan)
     another = not any(draft[i] == plan[j] for i, j in change.pairs)
-    edits = (
-        change.replaced,
-        change.deleted,
-        change.inserted,
-        change.reordered,
-        sum(
-            1 - float(embeddings.similarity[draft[i], plan[j]])
-            for i, j in change.pairs
-            if draft[i] != plan[j]
-        ),
-    )
+    edits = (change.replaced, change.deleted, change.inserted, change.reordered)
     links = list(itertools.pairwise(plan))
     mean = embeddings.vectors[list(plan)].mean(0)
+    predicted = expected.predicted
     return (
-        expected.log_prob(plan),
-        expected.moves(plan),
+        predicted.of_moves(expected.past.moves(plan)),
+        predicted.of_tools(plan),
+        (len(plan) - predicted.steps) ** 2,
         expected.seen(plan),
-        math.log1p(expected.times(plan)),
         *((0.0,) * len(edits) if another else edits),
         another,
         sum(not embeddings.fits[a, b] for a, b in links),

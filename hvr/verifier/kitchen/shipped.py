@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,13 +16,20 @@ from hvr.verifier.kitchen.linked_plan import LinkedPlan
 from hvr.verifier.kitchen.links import causal_links
 from hvr.verifier.kitchen.marks import is_named, lacking, untouched
 from hvr.verifier.kitchen.mention_reader import asked_of
-from hvr.verifier.kitchen.no_steps import STATES, names, undone
+from hvr.verifier.kitchen.no_steps import standing
 from hvr.verifier.kitchen.words import FINISH, class_of, label
 
 if TYPE_CHECKING:
     from hvr.verifier.verdict import RiskFinding, Verdict
     from hvr.verifier.verifier import Verifier
 
+STATES: Mapping[str, str] = {
+    "heat": "hot or cooked", "cold": "cold", "wash": "washed", "slice": "sliced",
+    "crack": "cracked", "fill": "filled", "open": "open", "switch": "switched on",
+    "hold": "in the hand",
+}  # fmt: skip
+"""What families of states are called. They group predicates for the verifier alone, so that the
+ontology has no words for them."""
 FOLDER = Path(__file__).resolve().parent.parent / "data" / "kitchen"
 """Where the trained verifier lies."""
 
@@ -61,7 +68,8 @@ def judge(verifier: Verifier, plan: LinkedPlan, request: str) -> Verdict:
     """Return the verdict of a verifier on one plan, its reasons in the words of the kitchen.
 
     A plan that is not accepted has a reason at least. One without steps is judged by rule: its
-    score is 1 where all that the request names is so from the start, else 0.
+    score is 1 where the goal of the request holds from the start, 0 where it does not, and there is
+    no verdict where hvr cannot read the request.
     """
     from dataclasses import replace
 
@@ -78,16 +86,12 @@ def _without_steps(verifier: Verifier, plan: LinkedPlan, request: str) -> Verdic
     from hvr.verifier.verdict import RiskFinding, Verdict
 
     graph = graph_of(plan, request)
-    reasons = undone(plan, asked_of(request))
-    risk = float(bool(reasons))
-    return Verdict(
-        graph,
-        1 - risk,
-        (risk,),
-        (risk,),
-        verifier.thresholds,
-        tuple(RiskFinding(0, risk, reason) for reason in reasons),
-    )
+    found = standing(plan, request)
+    risk = 0.5 if found.unread else float(bool(found.lacking))
+    reason = f"nothing is done, and it is not so from the start that {found.lacking}"
+    findings = (RiskFinding(0, risk, reason),) if found.lacking else ()
+    limits = verifier.thresholds
+    return Verdict(graph, 1 - risk, (risk,), (risk,), limits, findings, found.unread)
 
 
 def _of_the_whole(verdict: Verdict, plan: LinkedPlan) -> RiskFinding:
@@ -112,7 +116,7 @@ def _reworded(finding: RiskFinding, graph: PlanGraph, plan: LinkedPlan) -> RiskF
 def _reason(where: int | tuple[int, int], graph: PlanGraph, plan: LinkedPlan) -> str:
     asked = asked_of(graph.request)
     missing = [
-        *(f"nothing is done with the {names(t.classes)}" for t in untouched(plan, asked)),
+        *(f"nothing is done with the {_names(t.classes)}" for t in untouched(plan, asked)),
         *(f"nothing is {STATES[f]} at the end" for f in lacking(plan, asked) if f in STATES),
     ]
     if isinstance(where, tuple):
@@ -135,3 +139,8 @@ def _reason(where: int | tuple[int, int], graph: PlanGraph, plan: LinkedPlan) ->
 
 def _because(missing: Sequence[str]) -> str:
     return f": {' and '.join(missing)}" if missing else ""
+
+
+def _names(classes: frozenset[str]) -> str:
+    """Return what people call one of some classes."""
+    return " or ".join(sorted(label(c) for c in classes))

@@ -6,7 +6,6 @@ tool, m the length of the span:
 REPLACE     1 - g(s_i, t')
 DROP        m sum over dropped t of max(0, s(r, t))
 COMPRESS    (m - 1) (1 - g(s_span, t*))
-INSERT      1 - max(0, s(r, t))                        hvr's own
 MADE WRONG  `MADE_WRONG_COST`, of `hvr.verifier.wrong_plans`    hvr's own
 """
 
@@ -22,21 +21,19 @@ import numpy as np
 
 from hvr.verifier.config import VerifierConfig
 from hvr.verifier.draft import PlanGraphDraft, Span
-from hvr.verifier.graph import START, PlanGraph, PlanNode
+from hvr.verifier.graph import PlanGraph, PlanNode
 from hvr.verifier.network.alignment import Alignment
 from hvr.verifier.network.logistic import logistic
 from hvr.verifier.network.path_counts import PathCounts
 from hvr.verifier.tool_embeddings import Floats, ToolEmbeddings
 
-Kind = Literal["REPLACE", "DROP", "COMPRESS", "INSERT", "MADE WRONG"]
+Kind = Literal["REPLACE", "DROP", "COMPRESS", "MADE WRONG"]
 MAX_TRIES = 50
 """Draws for each wanted perturbation: many fail or repeat another one where tools are few."""
 UNSEEN_WEIGHT = 0.1
 """Weight of a span whose path was never counted, beside log(1 + f_n) of the others."""
 MADE_WRONG_COST = 1.0
 """η of a plan that `hvr.verifier.wrong_plans` made wrong, as of a bad REPLACE."""
-INSERT_INVERSE_TEMPERATURE = 8.0
-"""β of the softmax over cosines of request and tool by which INSERT draws a tool."""
 
 
 @dataclass(frozen=True)
@@ -189,8 +186,6 @@ class Perturber:
 
         Of DROP and COMPRESS, the one that was not drawn takes the place of an impossible one.
         """
-        if rng.random() < self._config.insert:
-            return self._insert(rng, draft)
         if rng.random() < self._config.wrong_tool:
             return self._replace(rng, draft)
         if rng.random() < self._config.drop:
@@ -264,25 +259,6 @@ class Perturber:
             draft.merge(span, self._node(tools[at], text))
             cost = compress_cost(len(removed), float(logistic(g[at : at + 1])[0]))
             return Operation("COMPRESS", removed, tools[at], cost)
-        return None
-
-    def _insert(self, rng: Random, draft: PlanGraphDraft) -> Operation | None:
-        """Insert a superfluous step, mostly of a tool relevant to the request (hvr's own)."""
-        gaps = draft.gaps()
-        rng.shuffle(gaps)
-        relevance = self._embeddings.relevance(draft.request)
-        for source, target in gaps:
-            before = [source] if source != START else []
-            after = [target] if target is not None else []
-            tools = sorted(self._between(before, after, draft))
-            if not tools:
-                continue
-            near = np.array([self._relevance(relevance, t) for t in tools])
-            weights = np.exp(INSERT_INVERSE_TEMPERATURE * (near - near.max()))
-            at = rng.choices(range(len(tools)), weights.tolist())[0]
-            text = self._embeddings.tools.tool(tools[at]).description or tools[at]
-            draft.insert(source, target, self._node(tools[at], text))
-            return Operation("INSERT", (), tools[at], 1 - max(0.0, float(near[at])))
         return None
 
     def _between(

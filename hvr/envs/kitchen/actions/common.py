@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
@@ -13,6 +12,7 @@ from hvr.envs.kitchen.room import Room
 from hvr.envs.kitchen.settings import THOR_5, Profile
 from hvr.envs.kitchen.visibility import is_visible, object_at
 from hvr.envs.kitchen.world import KitchenState, Thing
+from hvr.values import Value
 
 Args = Mapping[str, Any]
 Result = tuple[KitchenState, Any]
@@ -32,8 +32,7 @@ class ActionFailedError(Exception):
         self.code = code
 
 
-@dataclass(frozen=True)
-class Context:
+class Context(Value):
     """The surroundings of an action besides the world.
 
     Args:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -12,13 +11,12 @@ from hvr.envs.kitchen.actions.common import Args, Context, Result
 from hvr.envs.kitchen.settings import THOR_5, Profile
 from hvr.envs.kitchen.world import KitchenState
 from hvr.envs.kitchen.zones import FALL_TIME, PUT_TIME, STEP_TIME
-from hvr.values import cached_property
+from hvr.values import Value, cached_property
 
 Handler = Callable[[KitchenState, Context, Args], Result]
 
 
-@dataclass(frozen=True)
-class ActionSpec:
+class ActionSpec(Value):
     """One action.
 
     Args:
