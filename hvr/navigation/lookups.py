@@ -72,7 +72,7 @@ class LookUp:
 
 
 @dataclass(frozen=True)
-class Match:
+class ValueMatch:
     """What of the values at hand suits a search best.
 
     Args:
@@ -86,7 +86,7 @@ class Match:
     choices: tuple[Json, ...] = ()
 
 
-def match(search: Search, findings: Findings) -> Match:
+def match(search: Search, findings: Findings) -> ValueMatch:
     """Return the value at hand that suits best.
 
     It has all features; of several that have, it is the one whose entity has nothing else under a
@@ -104,7 +104,7 @@ def match(search: Search, findings: Findings) -> Match:
         and findings.has(found, wanted)
     ]
     if not fitting:
-        return Match()
+        return ValueMatch()
 
     own: dict[frozenset[str], set[Json]] = {}
     for feature in search.own:
@@ -120,7 +120,7 @@ def match(search: Search, findings: Findings) -> Match:
     alike = [f.value for f, r in zip(fitting, ranks, strict=True) if r == max(ranks)]
     choices = tuple({key(value): value for value in [best.value, *alike]}.values())
     tied = not search.ties or findings.within(best, search.ties) > 0
-    return Match(best.value, tied and max(ranks)[0] == 0, choices)
+    return ValueMatch(best.value, tied and max(ranks)[0] == 0, choices)
 
 
 def next_look_up(
