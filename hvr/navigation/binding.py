@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from hvr.calling.values import Json, ToolCall
 from hvr.navigation.findings import Findings
-from hvr.navigation.lookups import ValueMatch, Search, match
+from hvr.navigation.lookups import Search, ValueMatch, match
 from hvr.navigation.naming import fit
 from hvr.navigation.preconditions import LearntConditions
 from hvr.navigation.wants import (
