@@ -58,7 +58,7 @@ from hvr.calling.guard import CallPolicy, GuardedTools
 from hvr.calling.values import CallOutcome, Json, ToolCall
 from hvr.errors import HvrError
 from hvr.navigation.acting import carry_out
-from hvr.navigation.errands import Learnt
+from hvr.navigation.errands import Learnt, Retrying
 from hvr.navigation.experience import CountedExperience, Experience
 from hvr.navigation.findings import Findings, key
 from hvr.navigation.graph import NavigationGraph
@@ -216,11 +216,8 @@ def _run(one: Prepared, faults: Mapping[str, ToolFault], setting: str, budget: i
         asked.append(call)
         return call_key(call) in watched.changed
 
-    carried = carry_out(
-        tools, one.errand, Learnt(experience),
-        recombine=setting != "without recombining", was_done=was_done,
-        refusals=REFUSALS,
-    )  # fmt: skip
+    retrying = Retrying(setting != "without recombining", REFUSALS)
+    carried = carry_out(tools, one.errand, Learnt(experience), retrying=retrying, was_done=was_done)
     wanted = [call_key(outcome.call) for outcome in one.truth]
     twice = sum(
         watched.changed.count(name) - max(1, wanted.count(name))

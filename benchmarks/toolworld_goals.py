@@ -56,7 +56,7 @@ from hvr.calling.guard import CallPolicy, GuardedTools
 from hvr.calling.values import CallOutcome
 from hvr.errors import HvrError
 from hvr.navigation.acting import ToolRun, carry_out
-from hvr.navigation.errands import Learnt
+from hvr.navigation.errands import Learnt, Retrying
 from hvr.navigation.experience import CountedExperience, Experience
 from hvr.navigation.findings import entities, key
 from hvr.navigation.graph_experience import GraphExperience, observed_session
@@ -118,7 +118,7 @@ def measure(
             random.Random(f"{options.seed} {scenario.id}").shuffle(wants)
             errand = replace(errand, wants=tuple(wants), ordered=False)
         tools = GuardedTools(scenario.open(), scenario.world, CallPolicy(options.budget))
-        carried = carry_out(tools, errand, Learnt(experience), refusals=REFUSALS)
+        carried = carry_out(tools, errand, Learnt(experience), retrying=Retrying(refusals=REFUSALS))
         results.append(_result(scenario, truth, carried, tools, granted, tools.state() == state))
     return results
 

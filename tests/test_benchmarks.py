@@ -96,3 +96,15 @@ def test_requests_without_an_answer_are_irrelevant_ones(tmp_path: Path) -> None:
     asked = {"id": "i_1", "question": [[{"role": "user", "content": "Hi"}]], "function": [{}]}
     (tmp_path / "i.json").write_text(json.dumps(asked), encoding="utf-8")
     assert package_rows(tmp_path, "i.json") == [{"id": "i_1", "user": ["Hi"], "functions": [{}]}]
+
+
+def test_correct_calls_written_as_python_are_read_and_others_refused() -> None:
+    from benchmarks.toolworld_kept import parsed_call
+
+    takes = {"sort": ["file_name"], "diff": ["one", "two"]}
+    assert parsed_call("sort('a.txt')", takes) == {"api": "sort", "kwargs": {"file_name": "a.txt"}}
+    read = parsed_call("diff('a', two=['b', 1.5])", takes)
+    assert read["kwargs"] == {"one": "a", "two": ["b", 1.5]}
+    for text in ("diff(", "a.b()", "sort(open('x'))"):
+        with pytest.raises(DataFileError, match="cannot be read"):
+            parsed_call(text, takes)

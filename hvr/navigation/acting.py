@@ -14,7 +14,7 @@ from hvr.execution.events import Event
 from hvr.execution.watching import literals
 from hvr.navigation.chains import CallCounts, CallFacts, NavigationTool, ToolChain, cheapest_chain
 from hvr.navigation.decision import Decision, NextMove, decide
-from hvr.navigation.errands import SAID, ErrandSteps, Learnt, NextCall, WasDone
+from hvr.navigation.errands import SAID, ErrandSteps, Learnt, NextCall, Retrying, WasDone
 from hvr.navigation.steps import ErrandChain
 from hvr.navigation.tool_domain import ToolDomain, tool_domain
 from hvr.navigation.wants import Errand
@@ -97,9 +97,8 @@ def carry_out(
     errand: Errand,
     learnt: Learnt | None = None,
     *,
-    recombine: bool = True,
+    retrying: Retrying | None = None,
     was_done: WasDone | None = None,
-    refusals: int = 1,
     model: ModelInWorld | None = None,
     listen: Callable[[Event], None] | None = None,
 ) -> ToolRun:
@@ -113,15 +112,12 @@ def carry_out(
         tools: what may be called, with the budget.
         errand: what is wanted.
         learnt: what was learnt before; it learns from these calls.
-        recombine: whether another way is tried where a call fails; if not, only the same again.
+        retrying: what is done where a call fails.
         was_done: asks the user about calls that may have worked; None if nobody can be asked.
-        refusals: how often a call that was refused is made while nothing has changed.
         model: chooses and fills; the cheapest and what was bound if None.
         listen: called with each event as it happens.
     """
-    steps = ErrandSteps(
-        tools, errand, learnt, recombine=recombine, was_done=was_done, refusals=refusals
-    )
+    steps = ErrandSteps(tools, errand, learnt, retrying=retrying, was_done=was_done)
     chain = ErrandChain(steps, tools.catalogue.tools)
     domain = tool_domain(chain.tools, chain.facts, chain.goal)
     first = decision_of(chain)

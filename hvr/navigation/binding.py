@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from hvr.calling.values import Json, ToolCall
 from hvr.navigation.findings import Findings
-from hvr.navigation.lookups import Match, Search, match
+from hvr.navigation.lookups import Search, ValueMatch, match
 from hvr.navigation.naming import fit
 from hvr.navigation.preconditions import LearntConditions
 from hvr.navigation.wants import (
@@ -91,7 +91,7 @@ class Binder:
             bound = tuple(value for value in known.values() if value is not None)
             ties = tuple(peers_of(place, before)) or tuple(found)
             search = Search(name, sought, bound, ties, self._taken(number, place), want.tool, own)
-            suits = Match() if searches else match(search, self.findings)
+            suits = ValueMatch() if searches else match(search, self.findings)
             if suits.value is None or (sure and not suits.sure):
                 weak = weak or suits.value is not None
                 searches.append(search)

@@ -98,6 +98,20 @@ class Learnt:
     meanings: tuple[ParameterMeaning, ...] = ()
 
 
+@dataclass(frozen=True)
+class Retrying:
+    """What is done where a call fails.
+
+    Args:
+        recombine: whether another way is tried; if not, only the same again.
+        refusals: how often a call that was refused is made while nothing has changed; more than
+            once where refusals pass by themselves.
+    """
+
+    recombine: bool = True
+    refusals: int = 1
+
+
 class ErrandSteps:
     """An errand on its way.
 
@@ -112,10 +126,8 @@ class ErrandSteps:
         tools: what may be called, with the budget.
         errand: what is wanted.
         learnt: what was learnt before; it learns from these calls.
-        recombine: whether another way is tried where a call fails; if not, only the same again.
+        retrying: what is done where a call fails.
         was_done: asks the user about doubtful calls; None if nobody can be asked.
-        refusals: how often a call that was refused is made while nothing has changed; more than
-            once where refusals pass by themselves.
     """
 
     def __init__(
@@ -124,14 +136,14 @@ class ErrandSteps:
         errand: Errand,
         learnt: Learnt | None = None,
         *,
-        recombine: bool = True,
+        retrying: Retrying | None = None,
         was_done: WasDone | None = None,
-        refusals: int = 1,
     ) -> None:
-        self._refusals = refusals
+        retrying = retrying or Retrying()
+        self._refusals, self._recombine = retrying.refusals, retrying.recombine
         learnt = learnt or Learnt()
         self._tools, self.errand = tools, errand
-        self.experience, self._recombine, self._was_done = learnt.experience, recombine, was_done
+        self.experience, self._was_done = learnt.experience, was_done
         self._conditions = learnt.conditions
         self._doubts: dict[int, ToolCall] = {}
         self._why: dict[int, str] = {}

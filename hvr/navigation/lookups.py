@@ -18,6 +18,9 @@ from hvr.tools.catalogue.schema import ToolSchema
 CALL = 100
 """What a call costs beside the chance that it fails."""
 
+REPEATED = 300
+"""What a call costs more that only names what is named already."""
+
 DEEPEST = 5
 """Look-ups in a row that a chain has at most."""
 
@@ -69,7 +72,7 @@ class LookUp:
 
 
 @dataclass(frozen=True)
-class Match:
+class ValueMatch:
     """What of the values at hand suits a search best.
 
     Args:
@@ -83,7 +86,7 @@ class Match:
     choices: tuple[Json, ...] = ()
 
 
-def match(search: Search, findings: Findings) -> Match:
+def match(search: Search, findings: Findings) -> ValueMatch:
     """Return the value at hand that suits best.
 
     It has all features; of several that have, it is the one whose entity has nothing else under a
@@ -101,7 +104,7 @@ def match(search: Search, findings: Findings) -> Match:
         and findings.has(found, wanted)
     ]
     if not fitting:
-        return Match()
+        return ValueMatch()
 
     own: dict[frozenset[str], set[Json]] = {}
     for feature in search.own:
@@ -117,7 +120,7 @@ def match(search: Search, findings: Findings) -> Match:
     alike = [f.value for f, r in zip(fitting, ranks, strict=True) if r == max(ranks)]
     choices = tuple({key(value): value for value in [best.value, *alike]}.values())
     tied = not search.ties or findings.within(best, search.ties) > 0
-    return Match(best.value, tied and max(ranks)[0] == 0, choices)
+    return ValueMatch(best.value, tied and max(ranks)[0] == 0, choices)
 
 
 def next_look_up(
@@ -151,11 +154,12 @@ def next_look_up(
         # Another way to the same values is worth less than a look at those that are at hand.
         more = CALL if checks else 0
         costs = _costs(search, readers, findings, experience)
+        known = {tool.name: _known(tool, search, readers, findings, experience) for tool in readers}
         looks = [
             look
             for tool in readers
             if tool.name in costs
-            for look in values.calls(tool, costs[tool.name] + more)
+            for look in values.calls(tool, costs[tool.name] + more + known[tool.name])
             if call_key(look.call) not in gone and look.relevance >= least
         ]
         if checks or looks:
@@ -230,6 +234,27 @@ def _costs(
                 through = min(after) + CALL + experience.cost(tool.name)
                 costs[tool.name] = min(costs.get(tool.name, through), through)
     return costs
+
+
+def _known(
+    tool: ToolSchema, search: Search, readers: Sequence[ToolSchema], findings: Findings,
+    experience: Experience,
+) -> int:  # fmt: skip
+    """Return what a call costs more that names an entity which is named already, and says no more.
+
+    Such are tools whose results are one value (the id of a user, say), which is not searched
+    itself: another way to it is worth less than what can be done with it.
+    """
+    shape = shape_of(tool, experience)
+    if shape is None or len(shape) != 1 or gives(findings, tool.name, shape, search.name,
+                                                 search.tool):  # fmt: skip
+        return 0
+    takers = [(p.name, other.name) for other in readers for p in other.takes if p.required
+              and gives(findings, tool.name, shape, p.name, other.name)]  # fmt: skip
+    at_hand = bool(takers) and all(
+        any(found.call >= 0 for found in findings.suiting(name, other)) for name, other in takers
+    )
+    return REPEATED if at_hand else 0
 
 
 def shape_of(tool: ToolSchema, experience: Experience) -> Shape | None:

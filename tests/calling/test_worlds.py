@@ -87,3 +87,15 @@ def test_exit_codes_say_what_became_of_it(hvr_: Hvr) -> None:
     assert hvr_("world", "check", "parcels").code == 0
     assert "list_parcels" in hvr_("world", "show", "parcels").out
     assert "world of tools" in hvr_("solve", "--world", "parcels").err
+
+
+@pytest.mark.slow
+def test_a_request_in_words_that_writes_is_confirmed(hvr_: Hvr, tmp_path: Path) -> None:
+    words = "I am bob@example.org, may I pick up the parcel on Friday?"
+    refused = hvr_("tools", "run", "parcels", words)
+    assert refused.code == 2 and "--yes" in refused.err
+    log = tmp_path / "graph.jsonl"
+    done = hvr_("tools", "run", "parcels", words, "--yes", "--graph", str(log))
+    assert done.code == 0 and "book_pickup" in log.read_text()
+    asked = hvr_("tools", "plan", "parcels", "Please cancel P-1002.", "--graph", str(log))
+    assert asked.code == 2 and "'reason'" in asked.out

@@ -11,7 +11,7 @@ from hvr.calling.guard import GuardedTools
 from hvr.calling.python_world import PythonTools
 from hvr.calling.values import CallFailure
 from hvr.navigation.acting import carry_out
-from hvr.navigation.errands import Learnt
+from hvr.navigation.errands import Learnt, Retrying
 from hvr.navigation.graph_experience import GraphExperience, opened_experience
 from hvr.navigation.graph_log import graph_text, read_events, rebuilt
 from hvr.navigation.suiting import Suiting
@@ -46,7 +46,11 @@ def door() -> tuple[PythonTools, dict[str, bool]]:
 def test_what_was_refused_is_called_again_when_something_was_written(refusals: int) -> None:
     tools, state = door()
     wants = tuple(Want(name, {"door": "north"}) for name in ("open_door", "unlock"))
-    went = carry_out(GuardedTools(tools, "door"), Errand(wants, ordered=False), refusals=refusals)
+    went = carry_out(
+        GuardedTools(tools, "door"),
+        Errand(wants, ordered=False),
+        retrying=Retrying(refusals=refusals),
+    )
     called = [outcome.call.tool for outcome in went.outcomes]
     assert went.steps.complete and state["open"]
     # Unlocked at once, and opened right after it: a refusal is not repeated while nothing changed.
