@@ -22,7 +22,7 @@ Fact = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class _Step:
+class _PricedStep:
     """A call or a question."""
 
     needs: frozenset[Fact]
@@ -59,11 +59,14 @@ def affordable_tools(
         They, in the order given; none if the goal cannot be reached.
     """
     steps = [
-        _Step(_known(t.needs - facts.known),
-              _known(t.gives - facts.known) | {("done", t.name)}, costs[t.name])
+        _PricedStep(
+            _known(t.needs - facts.known),
+            _known(t.gives - facts.known) | {("done", t.name)},
+            costs[t.name],
+        )
         for t in tools
-    ]  # fmt: skip
-    steps += [_Step(frozenset(), _known([m]), cost) for m, cost in asking.items()]
+    ]
+    steps += [_PricedStep(frozenset(), _known([m]), cost) for m, cost in asking.items()]
     wanted = _known(goal.known - facts.known) | {("done", n) for n in goal.done - facts.done}
     least, added = _forward(steps, max), _forward(steps, lambda one, other: one + other)
     if not wanted <= least.facts.keys():
@@ -82,7 +85,7 @@ def _known(meanings: Iterable[str]) -> frozenset[Fact]:
     return frozenset(("known", meaning) for meaning in meanings)
 
 
-def _forward(steps: Sequence[_Step], together: Callable[[int, int], int]) -> _Reached:
+def _forward(steps: Sequence[_PricedStep], together: Callable[[int, int], int]) -> _Reached:
     """Return what facts cost from nothing; `together` is that of what a step needs (Knuth 1977)."""
     takers: dict[Fact, list[int]] = defaultdict(list)
     missing = [len(step.needs) for step in steps]
@@ -112,7 +115,9 @@ def _forward(steps: Sequence[_Step], together: Callable[[int, int], int]) -> _Re
     return _Reached(facts, before, giver)
 
 
-def _plan_cost(steps: Sequence[_Step], wanted: Collection[Fact], giver: Mapping[Fact, int]) -> int:
+def _plan_cost(
+    steps: Sequence[_PricedStep], wanted: Collection[Fact], giver: Mapping[Fact, int]
+) -> int:
     """Return what the steps cost that give what is wanted and what they need for it."""
     made: set[int] = set()
     queue = list(wanted)
@@ -123,7 +128,7 @@ def _plan_cost(steps: Sequence[_Step], wanted: Collection[Fact], giver: Mapping[
     return sum(steps[number].cost for number in made)
 
 
-def _backward(steps: Sequence[_Step], wanted: Collection[Fact]) -> dict[int, int]:
+def _backward(steps: Sequence[_PricedStep], wanted: Collection[Fact]) -> dict[int, int]:
     """Return the cost of the cheapest single line of steps from each step's facts to the goal."""
     givers: dict[Fact, list[int]] = defaultdict(list)
     for number, step in enumerate(steps):
