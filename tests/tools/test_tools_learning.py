@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,12 +16,10 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("torch_geometric")
 
 import numpy as np  # noqa: E402
-from torch import Tensor, nn  # noqa: E402
 
 from hvr.errors import DataFileError, UsageError  # noqa: E402
 from hvr.retrieval.text_vectors import TextVectors  # noqa: E402
 from hvr.tools.agreement import agreement  # noqa: E402
-from hvr.tools.retrieval import training  # noqa: E402
 from hvr.tools.retrieval.checkpoint import (  # noqa: E402
     data_fingerprint,
     load_retriever,
@@ -194,38 +192,6 @@ def test_settings_without_training_are_chosen_on_given_plans() -> None:
     assert _score(tuned, names=False) > _score(plain, names=False)
 
 
-class _Words(nn.Module):
-    """A language model of the smallest kind, with the interface of sentence-transformers."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.words = nn.EmbeddingBag(512, 16)
-
-    def get_embedding_dimension(self) -> int:
-        return 16
-
-    def preprocess(self, texts: Sequence[str]) -> dict[str, Tensor]:
-        rows = [[sum(map(ord, w)) % 511 + 1 for w in t.split()] for t in texts]
-        longest = max(map(len, rows))
-        return {"input_ids": torch.tensor([r + [0] * (longest - len(r)) for r in rows])}
-
-    def forward(self, tokens: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        return {"sentence_embedding": self.words(tokens["input_ids"])}
-
-
-@pytest.mark.slow
-def test_a_language_model_is_trained_along(monkeypatch: pytest.MonkeyPatch) -> None:
-    torch.manual_seed(0)
-    model = _Words()
-    before = model.words.weight.detach().clone()
-    monkeypatch.setattr(training, "sentence_model", lambda _name: model)
-    config = replace(paper("sage"), encoder="minilm", tune_encoder=True, encoder_lr=1e-2,
-                     batch=32, epochs=15, unnamed=1.0)  # fmt: skip
-    fitted = fit_retriever(config, GRAPH, TRAIN, ENCODER)
-    assert (model.words.weight != before).any()
-    assert _score(fitted, names=False) > 0.9
-
-
 def test_a_retriever_comes_back_from_disk(fitted: Retriever, tmp_path: Path) -> None:
     save_retriever(fitted, tmp_path / "model", data_fingerprint(TRAIN))
     again = load_retriever(tmp_path / "model")
@@ -277,60 +243,52 @@ def test_corrupt_and_foreign_retrievers_are_refused(fitted: Retriever, tmp_path:
         load_retriever(tmp_path / "0")
 
 
-class _Model:
-    """Stands for a language model: files in a folder."""
-
-    def __init__(self, weights: str) -> None:
-        self.weights = weights
-
-    def save(self, folder: str) -> None:
-        (Path(folder) / "pooling").mkdir()
-        (Path(folder) / "config.json").write_text(f"of {self.weights}", encoding="utf-8")
-        (Path(folder) / "pooling" / "weights").write_text(self.weights, encoding="utf-8")
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows does not fork")
-def test_retrievers_are_saved_whole_or_not_at_all(
-    fitted: Retriever, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def with_model(weights: str) -> Retriever:
-        source = copy.copy(fitted.source)
-        source.language_model = _Model(weights)  # type: ignore[attr-defined]
-        source.config = replace(SMALL, tune_encoder=True)  # type: ignore[attr-defined]
+def test_retrievers_are_saved_whole_or_not_at_all(fitted: Retriever, tmp_path: Path) -> None:
+    assert isinstance(fitted.source, TrainedScores)
+    trained = fitted.source
+
+    def with_weights(weight: float) -> Retriever:
+        scorer = copy.deepcopy(trained.scorer)
+        for values in scorer.parameters():
+            values.data.fill_(weight)
+        source = TrainedScores(trained.graph, trained.config, scorer, ENCODER)
         return Retriever(source, fitted.decoder)
 
-    def loaded(encoder: str, folder: Path) -> _Model:
-        del encoder
-        model = _Model((folder / "pooling" / "weights").read_text(encoding="utf-8"))
-        assert (folder / "config.json").read_text(encoding="utf-8") == f"of {model.weights}"
-        return model
-
-    monkeypatch.setattr("hvr.tools.retrieval.checkpoint.sentence_model", loaded)
-
-    def saved() -> str:
+    def saved() -> set[float]:
         source = load_retriever(folder, encoder=ENCODER).source
         assert isinstance(source, TrainedScores)
-        return str(source.language_model.weights)
+        return {
+            float(v) for values in source.scorer.parameters() for v in values.detach().flatten()
+        }
 
+    old, new = with_weights(0.25), with_weights(0.5)
     folder = tmp_path / "model"
-    save_retriever(with_model("old"), folder)
+    save_retriever(old, folder)
     seen = []
-    for _ in kills(folder, lambda: save_retriever(with_model("new"), folder)):
+    for _ in kills(folder, lambda: save_retriever(new, folder)):
         seen.append(saved())
-        save_retriever(with_model("old"), folder)
-    assert set(seen) == {"old", "new"} and seen[-1] == "new"
+        save_retriever(old, folder)
+    assert {0.25} in seen and seen[-1] == {0.5}
+    assert all(weights in ({0.25}, {0.5}) for weights in seen)
     before = sorted(folder.rglob("*"))
-    for error in failures(folder, lambda: save_retriever(with_model("new"), folder)):
+    for error in failures(folder, lambda: save_retriever(new, folder)):
         if error is None:
             break
         assert isinstance(error, DataFileError)
-        assert saved() == "old" and sorted(folder.rglob("*")) == before
-    assert saved() == "new"
-    (encoder,) = folder.glob("encoder-*")
-    encoder.rename(tmp_path / "elsewhere")
-    with pytest.raises(DataFileError, match="no such folder"):
-        load_retriever(folder, encoder=ENCODER)
+        assert saved() == {0.25} and sorted(folder.rglob("*")) == before
+    assert saved() == {0.5}
+
+
+def test_settings_of_earlier_versions_are_read(fitted: Retriever, tmp_path: Path) -> None:
+    save_retriever(fitted, tmp_path)
+    stored = json.loads((tmp_path / "retriever.json").read_text(encoding="utf-8"))["config"]
+    _damage(tmp_path, config={**stored, "tune_encoder": False, "encoder_lr": 2e-5})
+    assert load_retriever(tmp_path).retrieve(TEST) == fitted.retrieve(TEST)
+    _damage(tmp_path, config={**stored, "tune_encoder": True, "encoder_lr": 2e-5})
+    with pytest.raises(DataFileError, match="language model was trained along"):
+        load_retriever(tmp_path)
 
 
 def test_only_trained_retrievers_are_saved(tmp_path: Path) -> None:

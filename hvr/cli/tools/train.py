@@ -39,8 +39,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "lexical-hash, minilm or st:NAME (default: %(default)s)"))  # fmt: skip
     parser.add_argument("--seen-links", action="store_true", help=(
         "keep only links that occur in these plans"))  # fmt: skip
-    parser.add_argument("--co-train", action="store_true", help=(
-        "train the encoder along (slow without a GPU)"))  # fmt: skip
     parser.add_argument("--epochs", metavar="N", type=whole, help=(
         "at most (default: what the settings say)"))  # fmt: skip
     parser.add_argument("--device", default="cpu", help="cpu or cuda (default: %(default)s)")
@@ -83,8 +81,6 @@ def _config(args: argparse.Namespace) -> RetrieverConfig:
     if args.settings not in made:
         raise UsageError(f"unknown settings {args.settings!r}: use own or paper")
     config = replace(made[args.settings](), layer=args.layer, encoder=args.encoder, seed=args.seed)
-    if args.co_train:
-        config = replace(config, tune_encoder=True, batch=32, epochs=10)
     return config if args.epochs is None else replace(config, epochs=args.epochs)
 
 

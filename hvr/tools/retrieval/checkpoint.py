@@ -2,7 +2,6 @@
 
 retriever.json        format, settings, tools and links, transition counts, decoder, fingerprints
 model-….safetensors   the parameters of the network; `model.safetensors` of earlier versions
-encoder-…/            the language model, if it was fine-tuned; `encoder` of earlier versions
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import torch
@@ -23,14 +21,12 @@ from safetensors.torch import load, save
 import hvr
 from hvr.errors import DataFileError, UsageError
 from hvr.file_sets import digest, name_of, read_set, write_set
-from hvr.files import writing
 from hvr.retrieval.text_vectors import TextVectors
 from hvr.texts import check_fields, read_bytes, read_json
 from hvr.tools.retrieval.config import RetrieverConfig
 from hvr.tools.retrieval.decoders import Decoder
 from hvr.tools.retrieval.retriever import Retriever
 from hvr.tools.retrieval.scorer import Scorer
-from hvr.tools.retrieval.texts import sentence_model
 from hvr.tools.retrieval.trained_scores import TrainedScores
 from hvr.tools.retrieval.transitions import Transitions
 from hvr.tools.tool_graph import Tool, ToolGraph
@@ -39,7 +35,7 @@ from hvr.tools.tool_plan import ToolPlan
 FORM = "hvr-tool-retriever-1"
 """Name and version of the format."""
 
-_JSON, _PARAMETERS, _ENCODER = "retriever.json", "model.safetensors", "encoder"
+_JSON, _PARAMETERS = "retriever.json", "model.safetensors"
 
 
 def graph_fingerprint(graph: ToolGraph) -> str:
@@ -94,26 +90,8 @@ def save_retriever(retriever: Retriever, folder: Path, data: str = "") -> None:
     parameters = save({k: v.contiguous() for k, v in source.scorer.state_dict().items()})
     values["parameters"] = digest(parameters)
     parts = {name_of("model", digest(parameters), ".safetensors"): parameters}
-    if source.language_model is not None:
-        values["encoder"], files = _files_of(source.language_model, folder)
-        parts |= files
     text = json.dumps(values, indent=1, ensure_ascii=False) + "\n"
-    write_set(folder / _JSON, text, parts, ("model", _ENCODER))
-
-
-def _files_of(language_model: Any, folder: Path) -> tuple[str, dict[str, bytes]]:
-    """Return the name of the folder of a language model, and its files.
-
-    Raises:
-        DataFileError: there is no room for them.
-    """
-    with writing(folder), TemporaryDirectory() as place:
-        language_model.save(place)
-        found = sorted(path for path in Path(place).rglob("*") if path.is_file())
-        files = {path.relative_to(place).as_posix(): path.read_bytes() for path in found}
-    contents = json.dumps([[file, digest(data)] for file, data in files.items()])
-    name = name_of(_ENCODER, digest(contents.encode()))
-    return name, {f"{name}/{file}": data for file, data in files.items()}
+    write_set(folder / _JSON, text, parts, ("model", "encoder"))  # earlier versions had both
 
 
 def load_retriever(
@@ -140,8 +118,9 @@ def _load(folder: Path, graph: ToolGraph | None, encoder: TextVectors | None) ->
     if not isinstance(values, dict) or values.get("form") != FORM:
         raise DataFileError(f"{path}: is no retriever of this version of hvr (form {FORM})")
     try:
-        check_fields(RetrieverConfig, values["config"])
-        config = RetrieverConfig(**values["config"])
+        settings = _settings(values["config"])
+        check_fields(RetrieverConfig, settings)
+        config = RetrieverConfig(**settings)
         trained = _graph(values)
         decoder = _decoder(values, graph or trained)
         scorer = Scorer(config, int(values["width"]), len(trained))
@@ -155,15 +134,22 @@ def _load(folder: Path, graph: ToolGraph | None, encoder: TextVectors | None) ->
             "with `free` off, or on the tools at hand"
         )
     _load_parameters(scorer, folder, values.get("parameters"))
-    model = None
-    if config.tune_encoder:
-        tuned = folder / str(values.get("encoder", _ENCODER))
-        if not tuned.is_dir():
-            raise DataFileError(f"{tuned}: there is no such folder: train it again")
-        model = sentence_model(config.encoder, tuned)
     encoder = encoder or TextVectors(config.encoder)
-    source = TrainedScores(graph or trained, config, scorer, encoder, model)
+    source = TrainedScores(graph or trained, config, scorer, encoder)
     return Retriever(source, decoder)
+
+
+def _settings(stored: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of a checkpoint without those that there were formerly.
+
+    Raises:
+        ValueError: the language model was trained along.
+    """
+    settings = dict(stored)
+    if settings.pop("tune_encoder", False):
+        raise ValueError("its language model was trained along, which is no longer done")
+    settings.pop("encoder_lr", None)
+    return settings
 
 
 def _graph(values: Mapping[str, Any]) -> ToolGraph:

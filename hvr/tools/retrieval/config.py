@@ -37,12 +37,10 @@ class RetrieverConfig:
             the step's vector is compared as it is.
         free: learn a vector per tool besides its text. Such a model knows no other tools.
         unnamed: probability that a step is shown without the tool's name.
-        tune_encoder: fine-tune the encoder too (LM co-trained); needs `minilm` or `st:NAME`.
         epochs: at most.
         patience: epochs without improvement on the held-out part before training stops.
         batch: steps in one update.
         lr: Adam's learning rate.
-        encoder_lr: the same for a fine-tuned encoder.
         weight_decay: Adam's (decoupled).
         held_out: fraction of the training plans for early stopping.
         refit: retrain on all plans for the best number of epochs.
@@ -62,12 +60,10 @@ class RetrieverConfig:
     context: bool = False
     free: bool = False
     unnamed: float = 0.0
-    tune_encoder: bool = False
     epochs: int = 20
     patience: int = 5
     batch: int = 512
     lr: float = 1e-3
-    encoder_lr: float = 2e-5
     weight_decay: float = 0.0
     held_out: float = 0.1
     refit: bool = False
@@ -89,7 +85,7 @@ class RetrieverConfig:
 
 
 def paper(layer: Layer = "sage", seed: int = 0) -> RetrieverConfig:
-    """Return GNN4Plan's settings, with the LM frozen."""
+    """Return GNN4Plan's settings; the language model stays as it is."""
     return RetrieverConfig(layer=layer, seed=seed)
 
 

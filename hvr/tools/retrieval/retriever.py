@@ -187,7 +187,7 @@ def fit_retriever(
     )
     decoder = Decoder(count_transitions(first, inner))
     if held:
-        scores = TrainedScores(first, config, trained.scorer, encoder, trained.language_model)
+        scores = TrainedScores(first, config, trained.scorer, encoder)
         shown = [n for n in (True, False) if (config.unnamed < 1 if n else config.unnamed > 0)]
         rows = [row for n in shown for row in scores.scores(held, names=n)]
         # `choose_decoder` tells plans apart by id, and a plan shown both ways is there twice.
@@ -196,7 +196,7 @@ def fit_retriever(
     if config.refit and held:
         again = replace(config, epochs=max(1, trained.best))
         trained = train_scorer(again, last, plans, encoder, device=device, progress=progress)
-    source = TrainedScores(last, config, trained.scorer, encoder, trained.language_model)
+    source = TrainedScores(last, config, trained.scorer, encoder)
     return Retriever(source, replace(decoder, transitions=count_transitions(last, plans)))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import torch
@@ -14,7 +13,7 @@ from hvr.tools.retrieval.decoding import Scores
 from hvr.tools.retrieval.propagation import normalised
 from hvr.tools.retrieval.samples import Encodable
 from hvr.tools.retrieval.scorer import Scorer
-from hvr.tools.retrieval.texts import FixedTexts, TunedTexts
+from hvr.tools.retrieval.texts import FixedTexts
 from hvr.tools.retrieval.training import links_of
 from hvr.tools.tool_graph import ToolGraph
 from hvr.tools.tool_plan import ToolPlan
@@ -30,7 +29,6 @@ class TrainedScores:
         config: the settings that the network was trained with.
         scorer: the network.
         encoder: of texts.
-        language_model: the fine-tuned encoder, used instead if there is one.
     """
 
     def __init__(
@@ -39,10 +37,9 @@ class TrainedScores:
         config: RetrieverConfig,
         scorer: Scorer,
         encoder: TextVectors,
-        language_model: Any = None,
     ) -> None:
         self.graph, self.config, self.scorer = graph, config, scorer.eval()
-        self.encoder, self.language_model = encoder, language_model
+        self.encoder = encoder
         self._links = links_of(graph)
         self._smoothing = torch.from_numpy(normalised(graph))
         self._tools: torch.Tensor | None = None
@@ -57,11 +54,7 @@ class TrainedScores:
         read = read.reshape(-1, 4)
         if not self.config.context:
             read = read[:, :1]
-        texts: FixedTexts | TunedTexts
-        if self.language_model is not None:
-            texts = TunedTexts(self.language_model, encodable.list.texts).eval()
-        else:
-            texts = FixedTexts(self.encoder, encodable.list.texts)
+        texts = FixedTexts(self.encoder, encodable.list.texts)
         if self._tools is None:
             self._tools = self.scorer.tools(texts(numbers), self._links, self._smoothing)
         parts = [self.scorer(self._tools, texts(part)) for part in torch.split(read, _CHUNK)]

@@ -26,11 +26,9 @@ from hvr.tools.retrieval.pairs import aligned, paired
 from hvr.tools.retrieval.propagation import normalised
 from hvr.tools.retrieval.samples import Encodable, Sample
 from hvr.tools.retrieval.scorer import Scorer
-from hvr.tools.retrieval.texts import FixedTexts, TunedTexts, sentence_model
+from hvr.tools.retrieval.texts import FixedTexts
 from hvr.tools.tool_graph import ToolGraph
 from hvr.tools.tool_plan import ToolPlan
-
-Texts = FixedTexts | TunedTexts
 
 
 @dataclass(frozen=True)
@@ -61,20 +59,13 @@ class TrainedScorer:
 
     Args:
         scorer: in evaluation mode, on the CPU.
-        texts: the source of its vectors.
         epochs: figures of each epoch.
         best: number of the epoch that was kept.
     """
 
     scorer: Scorer
-    texts: Texts
     epochs: tuple[ScorerEpoch, ...]
     best: int
-
-    @property
-    def language_model(self) -> Any:
-        """The encoder if it was fine-tuned, else None."""
-        return self.texts.model if isinstance(self.texts, TunedTexts) else None
 
 
 @dataclass(frozen=True)
@@ -129,7 +120,7 @@ def train_scorer(
         config: the settings.
         graph: tools, and the links that messages pass along.
         plans: true ones.
-        encoder: of texts; unused if the encoder is fine-tuned.
+        encoder: of texts.
         held: plans for early stopping; without them all epochs run and the last one is kept.
         device: `cpu` or `cuda`.
         progress: called after each epoch.
@@ -151,18 +142,13 @@ def train_scorer(
             "no step of the training plans goes with a tool: give plans with steps, whose tools "
             "are in the graph"
         )
-    texts: Texts
-    if config.tune_encoder:
-        texts = TunedTexts(sentence_model(config.encoder), encodable.list.texts)
-    else:
-        texts = FixedTexts(encoder, encodable.list.texts)
-    texts = texts.to(device)
+    texts = FixedTexts(encoder, encodable.list.texts).to(device)
     scorer = Scorer(config, texts.width, len(graph)).to(device)
     trainer = _Trainer(config, scorer, texts, tools, links_of(graph).to(device),
                        torch.from_numpy(normalised(graph)).to(device))  # fmt: skip
     validation = checked if len(checked.tools) else fit
     epochs, best = trainer.run(fit, validation, early_stopping=bool(held), progress=progress)
-    return TrainedScorer(scorer.eval().cpu(), texts.eval().cpu(), epochs, best)
+    return TrainedScorer(scorer.eval().cpu(), epochs, best)
 
 
 def links_of(graph: ToolGraph) -> Tensor:
@@ -173,12 +159,11 @@ def links_of(graph: ToolGraph) -> Tensor:
 
 @dataclass(frozen=True)
 class _Snapshot:
-    """The best state so far: parameters of scorer and, if fine-tuned, of the encoder."""
+    """The best state so far."""
 
     accuracy: float
     epoch: int
     scorer: dict[str, Any]
-    texts: dict[str, Any] | None
 
 
 class _Trainer:
@@ -188,7 +173,7 @@ class _Trainer:
         self,
         config: RetrieverConfig,
         scorer: Scorer,
-        texts: Texts,
+        texts: FixedTexts,
         tools: Tensor,
         links: Tensor,
         smoothing: Tensor,
@@ -196,12 +181,11 @@ class _Trainer:
         self.config, self.scorer, self.texts = config, scorer, texts
         self.tools, self.links, self.smoothing = tools, links, smoothing
         self.random = torch.Generator().manual_seed(config.seed)
-        groups = [{"params": list(scorer.parameters()), "lr": config.lr}]
-        if config.tune_encoder:
-            groups.append({"params": list(texts.parameters()), "lr": config.encoder_lr})
-        groups = [g for g in groups if g["params"]]
+        learnt = list(scorer.parameters())
         self.optimiser = (
-            torch.optim.AdamW(groups, weight_decay=config.weight_decay) if groups else None
+            torch.optim.AdamW(learnt, config.lr, weight_decay=config.weight_decay)
+            if learnt
+            else None
         )
         self.near = _nearest(texts, tools, config.near)
 
@@ -220,7 +204,7 @@ class _Trainer:
         """
         began = time.perf_counter()
         history: list[ScorerEpoch] = []
-        best = _Snapshot(-1.0, 0, {}, None)
+        best = _Snapshot(-1.0, 0, {})
         for number in range(1, self.config.epochs + 1):
             loss = self.epoch(fit)
             accuracy = self.accuracy(validation)
@@ -228,22 +212,15 @@ class _Trainer:
             if progress is not None:
                 progress(history[-1])
             if accuracy > best.accuracy or not early_stopping:
-                best = self._snapshot(accuracy, number)
+                best = _Snapshot(accuracy, number, copy.deepcopy(self.scorer.state_dict()))
             elif number - best.epoch >= self.config.patience:
                 break
         self.scorer.load_state_dict(best.scorer)
-        if best.texts is not None:
-            self.texts.load_state_dict(best.texts)
         return tuple(history), best.epoch
-
-    def _snapshot(self, accuracy: float, epoch: int) -> _Snapshot:
-        tuned = copy.deepcopy(self.texts.state_dict()) if self.config.tune_encoder else None
-        return _Snapshot(accuracy, epoch, copy.deepcopy(self.scorer.state_dict()), tuned)
 
     def epoch(self, part: _StepTensors) -> float:
         """Make one pass over all steps, and return the mean loss."""
         self.scorer.train()
-        self.texts.train()
         losses = []
         order = torch.randperm(len(part.tools), generator=self.random)
         for chosen in torch.split(order, self.config.batch):
@@ -266,7 +243,6 @@ class _Trainer:
         Steps with names and without are weighted as in training.
         """
         self.scorer.eval()
-        self.texts.eval()
         unnamed = self.config.unnamed
         variants = [(1 - unnamed, part.named), (unnamed, part.unnamed)]
         total = 0.0
@@ -279,8 +255,7 @@ class _Trainer:
     def _scores(self, read: Tensor) -> Tensor:
         tools = self.scorer.tools(self.texts(self.tools), self.links, self.smoothing)
         if not self.config.context:
-            # Only the step is read: a fine-tuned encoder is spared the other texts.
-            read = read[:, :1]
+            read = read[:, :1]  # only the step is read
         scores: Tensor = self.scorer(tools, self.texts(read))
         return scores
 
@@ -306,9 +281,8 @@ class _Trainer:
 
 
 @torch.no_grad()
-def _nearest(texts: Texts, tools: Tensor, count: int) -> Tensor:
+def _nearest(texts: FixedTexts, tools: Tensor, count: int) -> Tensor:
     """Return the tools with the most similar texts (tools, count), on the CPU."""
-    texts.eval()
     vectors = nn.functional.normalize(texts(tools), dim=-1)
     cosine = vectors @ vectors.T
     cosine.fill_diagonal_(-2)
