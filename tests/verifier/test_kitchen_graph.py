@@ -18,7 +18,7 @@ from hvr.verifier.kitchen.links import causal_links
 from hvr.verifier.kitchen.marks import lacking
 from hvr.verifier.kitchen.mention_reader import asked_of
 from hvr.verifier.kitchen.mentions import FROM, IN, NEAR, WITH, State
-from hvr.verifier.kitchen.no_steps import standing
+from hvr.verifier.kitchen.read_goal import check_end
 from hvr.verifier.kitchen.similarity import Likeness, covers, likeness
 from hvr.verifier.kitchen.words import say_action
 from studies.kitchen_plans.alternatives import detours
@@ -133,8 +133,33 @@ def test_without_steps_a_request_is_met_if_its_goal_holds(
     request_text: str, right: bool | None
 ) -> None:
     plan = causal_links((kitchen("(and)", "(dirtyable plate-1)"), ()))
-    found = standing(plan, request_text)
+    found = check_end(plan, request_text)
     assert (None if found.unread else not found.lacking) == right, found
+
+
+EXTRA = ("navigate_to_obj tomato-1", "pick_up tomato-1", "navigate_to_obj fridge-1")
+
+
+@pytest.mark.parametrize(
+    ("plan", "lacking", "bare"),
+    [
+        # The fridge is left open at the end: it has to be, so that the apple comes out.
+        (CHILLED, False, True),
+        (CHILLED[:10], True, False),
+        ((*CHILLED, "navigate_to_obj fridge-1", "close_obj fridge-1"), False, True),
+        ((*CHILLED, *EXTRA), False, False),
+        ((*CHILLED, *EXTRA, "put_in tomato-1 fridge-1"), False, False),
+        ((*CHILLED[:2], *EXTRA, "put_in tomato-1 fridge-1", *CHILLED[2:]), False, False),
+    ],
+    ids=["all", "no end", "closed again", "another taken", "another moved", "moved before"],
+)  # fmt: skip
+def test_a_plan_is_bare_if_it_changes_only_what_its_goal_needs(
+    plan: tuple[str, ...], lacking: bool, bare: bool
+) -> None:
+    also = "(fits tomato-1 fridge-1)"
+    found = check_end(causal_links((kitchen("(and)", also), steps(*plan))), REQUEST)
+    assert not found.unread
+    assert (bool(found.lacking), found.bare) == (lacking, bare)
 
 
 def test_the_graph_has_the_links_as_edges_and_an_end() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,8 @@ from hvr.errors import UsageError
 from hvr.pddl import GroundAction
 from hvr.verifier.kitchen import load_kitchen_verifier, verdict_of
 from hvr.verifier.kitchen.graph import reading_of
-from hvr.verifier.kitchen.shipped import FOLDER
+from hvr.verifier.kitchen.links import causal_links
+from hvr.verifier.kitchen.shipped import FOLDER, judge
 from studies.kitchen_plans.examples import Example, read_examples
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -60,6 +62,17 @@ def test_a_plan_that_misses_the_request_is_refused_with_reasons(
     assert verdict.score < good.score
     assert not verdict.accepted
     assert verdict.findings
+
+
+def test_a_doubt_of_the_network_alone_is_no_refusal() -> None:
+    known = load_kitchen_verifier()
+    strict = replace(known, thresholds=replace(known.thresholds, graph=1.0))
+    plan = causal_links((kitchen(), PLAN))
+    doubted = judge(strict, plan, "put a chilled apple on a plate")
+    assert not doubted.accepted and "the goal that hvr reads" in doubted.unknown
+    for request in ("put a chilled tomato on a plate", "frobnicate the apple"):
+        refused = judge(strict, plan, request)
+        assert not (refused.accepted or refused.unknown) and refused.findings
 
 
 def test_a_plan_without_steps_is_right_where_all_is_so_already() -> None:

@@ -1,11 +1,12 @@
-"""Plans without steps: right exactly if the goal of the request holds from the start.
+"""Whether the end of a plan is what hvr reads in the request: a judgement without a network.
 
-There are no steps that a network could judge, and the initial state says it all. What hvr cannot
-read it does not judge.
+The goal that hvr's grammar reads is held against the state at the end. What hvr cannot read it
+does not judge.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from pyoxigraph import Store
@@ -18,31 +19,36 @@ from hvr.language.saying import in_order
 from hvr.pddl import Atom, Domain, Problem, Task, TypedName, parse_domain, parse_formula
 from hvr.retrieval.inventory import Inventory
 from hvr.validation import Validator
-from hvr.verifier.kitchen.linked_plan import LinkedPlan
+from hvr.verifier.kitchen.linked_plan import START, Fact, LinkedPlan, LinkedStep
 from hvr.verifier.kitchen.words import class_of
 from hvr.world_file import load_world
 
+_State = Mapping[Atom, bool]
+_WHERE = frozenset({"on", "in", "holding"})
+
 
 @dataclass(frozen=True)
-class Standing:
-    """What is said of a plan without steps.
+class EndCheck:
+    """What is said of the end of a plan.
 
     Args:
-        lacking: what is asked for and not so from the start, in words; empty if all is.
-        unread: why the request was not read; empty if it was.
+        lacking: what is asked for and not so, in words; empty if all is.
+        unread: why there is no answer; empty if there is one.
+        bare: the goal is reached, and nothing is changed that need not be for it.
     """
 
     lacking: str = ""
     unread: str = ""
+    bare: bool = False
 
 
-def standing(plan: LinkedPlan, request: str) -> Standing:
-    """Judge the plan without steps by the goal that hvr reads.
+def check_end(plan: LinkedPlan, request: str) -> EndCheck:
+    """Judge a plan by the goal that hvr reads.
 
     A request that can mean several things is judged where they agree.
 
     Args:
-        plan: without steps.
+        plan: can be carried out; may be without steps.
         request: the sentence.
     """
     named = {a for f in plan.start for a in f.args if "-" in a}
@@ -52,15 +58,17 @@ def standing(plan: LinkedPlan, request: str) -> Standing:
     ontology = load_ontology()
     inventory = _inventory(plan, ontology)
     try:
-        goals = Reader(ontology, domain).goals(request, inventory)
+        readings = Reader(ontology, domain).goals(request, inventory)
     except HvrError as error:
-        return Standing(unread=" ".join(str(error).split()))
-    so = [_holds([s.wanted for s in goal.stages], plan, inventory, domain) for goal in goals]
+        return EndCheck(unread=" ".join(str(error).split()))
+    goals = [_Goal([s.wanted for s in r.stages], plan, inventory, domain) for r in readings]
+    end = _end(plan, plan.steps)
+    so = [end is not None and goal.holds(end) for goal in goals]
     if all(so):
-        return Standing()
+        return EndCheck(bare=all(_is_bare(plan, goal) for goal in goals))
     if any(so):
-        return Standing(unread="the request can mean several things")
-    return Standing(lacking=in_order(goals[0].said))
+        return EndCheck(unread="the request can mean several things")
+    return EndCheck(lacking=in_order(readings[0].said))
 
 
 def _inventory(plan: LinkedPlan, ontology: Ontology) -> Inventory:
@@ -74,14 +82,88 @@ def _inventory(plan: LinkedPlan, ontology: Ontology) -> Inventory:
         for predicate in ontology.predicates(kind)
     }
     facts |= {Atom("present", (name,)) for name in classes}
-    facts |= {Atom(f.predicate, f.args) for f in plan.start if f.positive}
+    facts |= {_atom(f) for f in plan.start if f.positive}
     facts |= FactReader(ontology).read(Store(), classes)
     return Inventory("", ontology, classes, frozenset(facts), {})
 
 
-def _holds(wanted: list[str], plan: LinkedPlan, inventory: Inventory, domain: Domain) -> bool:
-    """Say whether all stages of a goal hold at the start."""
-    objects = tuple(TypedName(n, (plan.types[n],)) for n in inventory.classes)
-    goal = parse_formula(f"(and {' '.join(wanted)})", domain, objects, file="<goal>")
-    problem = Problem("standing", domain.name, objects, inventory.facts, goal)
-    return Validator(Task(domain, problem)).check([]).valid
+@dataclass(frozen=True)
+class _Goal:
+    """A goal in the things of a plan: all stages of a reading."""
+
+    wanted: list[str]
+    plan: LinkedPlan
+    inventory: Inventory
+    domain: Domain
+
+    def holds(self, state: _State) -> bool:
+        """Say whether it holds where some facts are not as at the start."""
+        objects = tuple(TypedName(n, (self.plan.types[n],)) for n in self.inventory.classes)
+        goal = parse_formula(f"(and {' '.join(self.wanted)})", self.domain, objects, file="<goal>")
+        facts = {a for a in self.inventory.facts if state.get(a, True)}
+        facts |= {a for a, now in state.items() if now}
+        problem = Problem("end", self.domain.name, objects, frozenset(facts), goal)
+        return Validator(Task(self.domain, problem)).check([]).valid
+
+
+def _start(plan: LinkedPlan) -> dict[Atom, bool]:
+    """Return what is known of the start: what is told of it, and what steps need of it."""
+    needs = (n.fact for s in plan.steps for n in s.needs if n.producer == START)
+    return {_atom(f): f.positive for f in (*needs, *plan.start)}
+
+
+def _end(plan: LinkedPlan, steps: tuple[LinkedStep, ...]) -> dict[Atom, bool] | None:
+    """Return what is so after some of a plan's steps; None if one lacks what it needs."""
+    state = _start(plan)
+    for step in steps:
+        needed = (n.fact for n in step.needs)
+        unmet = [f for f in needed if state.get(_atom(f), False) != f.positive]
+        # What a step does to things that it is not given is done by conditional effects.
+        others = {f.args[0] for f in step.makes if f.args} - set(step.action.args)
+        if not all(f.args and f.args[0] in others for f in unmet):
+            return None
+        spared = {f.args[0] for f in unmet}
+        state |= {_atom(f): f.positive for f in step.makes if spared.isdisjoint(f.args[:1])}
+    return state
+
+
+def _atom(fact: Fact) -> Atom:
+    return Atom(fact.predicate, fact.args)
+
+
+def _is_bare(plan: LinkedPlan, goal: _Goal) -> bool:
+    """Say whether the steps that a goal can do without change nothing that the others do not.
+
+    Doors are closed, taps turned off and knives put down, and nobody asks for it. What can be left
+    out is found by action elimination (Nakhost and Müller 2010): a step goes with those that cannot
+    do without it.
+    """
+    kept = plan.steps
+    for step in plan.steps:
+        fewer = _without(plan, kept, step)
+        end = _end(plan, fewer)
+        if len(fewer) < len(kept) and end is not None and goal.holds(end):
+            kept = fewer
+    return _changed(plan, plan.steps) <= _changed(plan, kept)
+
+
+def _changed(plan: LinkedPlan, steps: tuple[LinkedStep, ...]) -> set[tuple[str, ...]]:
+    """Return which things lie elsewhere than at the start, and which other facts differ."""
+    start, end = _start(plan), _end(plan, steps) or {}
+    differ = [a for a in end if a.args and end[a] != start.get(a, False)]
+    return {
+        ("where", str(a.args[0])) if a.predicate in _WHERE else (a.predicate, *map(str, a.args))
+        for a in differ
+        if a.predicate != "near"
+    }
+
+
+def _without(
+    plan: LinkedPlan, steps: tuple[LinkedStep, ...], step: LinkedStep
+) -> tuple[LinkedStep, ...]:
+    """Return steps without one of them, and without those that can then not be carried out."""
+    kept: tuple[LinkedStep, ...] = ()
+    for other in steps:
+        if other is not step and _end(plan, (*kept, other)) is not None:
+            kept = (*kept, other)
+    return kept

@@ -16,7 +16,7 @@ from hvr.verifier.kitchen.linked_plan import LinkedPlan
 from hvr.verifier.kitchen.links import causal_links
 from hvr.verifier.kitchen.marks import is_named, lacking, untouched
 from hvr.verifier.kitchen.mention_reader import asked_of
-from hvr.verifier.kitchen.no_steps import standing
+from hvr.verifier.kitchen.read_goal import check_end
 from hvr.verifier.kitchen.words import FINISH, class_of, label
 
 if TYPE_CHECKING:
@@ -30,6 +30,10 @@ STATES: Mapping[str, str] = {
 }  # fmt: skip
 """What families of states are called. They group predicates for the verifier alone, so that the
 ontology has no words for them."""
+_DOUBT = (
+    "the network doubts the plan (score {score:.2f}), but it reaches the goal that hvr reads in "
+    "the request and changes nothing else"
+)
 FOLDER = Path(__file__).resolve().parent.parent / "data" / "kitchen"
 """Where the trained verifier lies."""
 
@@ -67,9 +71,10 @@ def verdict_of(request: str, *parts: tuple[Task, Sequence[GroundAction]]) -> Ver
 def judge(verifier: Verifier, plan: LinkedPlan, request: str) -> Verdict:
     """Return the verdict of a verifier on one plan, its reasons in the words of the kitchen.
 
-    A plan that is not accepted has a reason at least. One without steps is judged by rule: its
-    score is 1 where the goal of the request holds from the start, 0 where it does not, and there is
-    no verdict where hvr cannot read the request.
+    A plan that is not accepted has a reason at least. Where the network alone doubts a plan that
+    reaches the goal that hvr reads, and changes nothing else (`check_end`), there is no verdict.
+    A plan without steps is judged by rule: its score is 1 where that goal holds from the start, 0
+    where it does not, and there is no verdict where hvr cannot read the request.
     """
     from dataclasses import replace
 
@@ -79,14 +84,17 @@ def judge(verifier: Verifier, plan: LinkedPlan, request: str) -> Verdict:
     reworded = tuple(_reworded(f, verdict.graph, plan) for f in verdict.findings)
     if not (reworded or verdict.accepted):
         reworded = (_of_the_whole(verdict, plan),)
-    return replace(verdict, findings=reworded)
+    verdict = replace(verdict, findings=reworded)
+    if not verdict.accepted and check_end(plan, request).bare:
+        return replace(verdict, unknown=_DOUBT.format(score=verdict.score))
+    return verdict
 
 
 def _without_steps(verifier: Verifier, plan: LinkedPlan, request: str) -> Verdict:
     from hvr.verifier.verdict import RiskFinding, Verdict
 
     graph = graph_of(plan, request)
-    found = standing(plan, request)
+    found = check_end(plan, request)
     risk = 0.5 if found.unread else float(bool(found.lacking))
     reason = f"nothing is done, and it is not so from the start that {found.lacking}"
     findings = (RiskFinding(0, risk, reason),) if found.lacking else ()
