@@ -113,17 +113,9 @@ def read_graph(
         raise UsageError(f"{files}: {error}") from None
 
 
-def tool_text(tool: Tool, *, types: bool = False) -> str:
-    """Return the text of a tool for an encoder (GNN4Plan's options n+d and n+d+a).
-
-    Args:
-        tool: the tool.
-        types: name its input and output types as well.
-    """
-    text = f"{tool.id} # Description # {tool.description}"
-    if types and (tool.inputs or tool.outputs):
-        text += f" Takes: {', '.join(tool.inputs)}. Gives: {', '.join(tool.outputs)}."
-    return text
+def tool_text(tool: Tool) -> str:
+    """Return the text of a tool for an encoder (GNN4Plan's option n+d)."""
+    return f"{tool.id} # Description # {tool.description}"
 
 
 def seen_links(plans: Iterable[ToolPlan]) -> tuple[Link, ...]:

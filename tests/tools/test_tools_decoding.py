@@ -121,7 +121,7 @@ def test_sgc_by_hand() -> None:
     mixed = propagate(vectors, graph, 0.75)
     assert np.allclose(mixed[0], [0.75, 0.25 / math.sqrt(2), 0])
     assert np.allclose(mixed[2], [0, 0, 0.75])
-    assert np.allclose(propagate(vectors, graph, 1.0, hops=3), vectors)
+    assert np.allclose(propagate(vectors, graph, 1.0), vectors)
 
 
 def test_transitions_by_hand() -> None:

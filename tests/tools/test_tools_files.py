@@ -76,7 +76,6 @@ def test_the_layout_per_split(per_split: Path) -> None:
 def test_text_of_a_tool(per_split: Path) -> None:
     tool = load_data(per_split).graph.tool("a")
     assert tool_text(tool) == "a # Description # does a"
-    assert "Takes: text" in tool_text(tool, types=True)
 
 
 def test_links_that_plans_have_shown(per_split: Path) -> None:

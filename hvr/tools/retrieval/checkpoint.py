@@ -143,11 +143,12 @@ def _settings(stored: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings of a checkpoint without those that there were formerly.
 
     Raises:
-        ValueError: the language model was trained along.
+        ValueError: it was trained with one of them.
     """
     settings = dict(stored)
-    if settings.pop("tune_encoder", False):
-        raise ValueError("its language model was trained along, which is no longer done")
+    for name in ("tune_encoder", "types"):
+        if settings.pop(name, False):
+            raise ValueError(f"it was trained with {name!r}, which there is no longer")
     settings.pop("encoder_lr", None)
     return settings
 

@@ -25,7 +25,6 @@ class RetrieverConfig:
         layers: number of layers.
         hidden: width between two layers; the last one has the width of the texts' vectors.
         dropout: probability of dropout, between layers and in `context`.
-        types: encode the input and output types of tools as well.
         loss: `bpr`, against `negatives` other tools; `softmax`, over all tools.
         negatives: per step and epoch, with `bpr`.
         near: size of the neighbourhood of hard negatives: with probability one half a negative
@@ -52,7 +51,6 @@ class RetrieverConfig:
     layers: int = 1
     hidden: int = 1024
     dropout: float = 0.0
-    types: bool = False
     loss: Literal["bpr", "softmax"] = "bpr"
     negatives: int = 2
     near: int = 5

@@ -25,23 +25,17 @@ def normalised(graph: ToolGraph) -> NDArray[np.float32]:
     return np.asarray(root[:, None] * linked * root[None, :], dtype=np.float32)
 
 
-def propagate(
-    vectors: NDArray[np.float32], graph: ToolGraph, alpha: float, hops: int = 1
-) -> NDArray[np.float32]:
+def propagate(vectors: NDArray[np.float32], graph: ToolGraph, alpha: float) -> NDArray[np.float32]:
     """Return tool vectors mixed with those of their successors.
 
-    X^(k+1) = alpha X^(k) + (1 - alpha) Â X^(k)  (GNN4Plan, section 4.2), with Â of `normalised`.
+    X' = alpha X + (1 - alpha) Â X  (GNN4Plan, section 4.2), with Â of `normalised`.
 
     Args:
-        vectors: X^(0) (tools, d).
+        vectors: X (tools, d).
         graph: with as many tools.
         alpha: weight of a tool's own vector.
-        hops: number of iterations.
 
     Returns:
-        X^(hops) (tools, d), float32.
+        X' (tools, d), float32.
     """
-    step = normalised(graph)
-    for _ in range(hops):
-        vectors = alpha * vectors + (1 - alpha) * (step @ vectors)
-    return np.asarray(vectors, dtype=np.float32)
+    return np.asarray(alpha * vectors + (1 - alpha) * (normalised(graph) @ vectors), np.float32)

@@ -57,30 +57,26 @@ class ScoreSource(Protocol):
 class TextScores:
     """Similarities of the texts of steps and tools, the latter optionally smoothed by SGC.
 
-    S[i, t] = <x_i, h_t>, with x_i the vector of step i and H = `propagate`(X, alpha, hops), X the
+    S[i, t] = <x_i, h_t>, with x_i the vector of step i and H = `propagate`(X, alpha), X the
     vectors of the tools' texts. Without smoothing this is the cosine, as vectors have length 1.
 
     Args:
         graph: the tools.
         encoder: of texts.
         alpha: weight of a tool's own text, see `propagate`; 1 ignores the graph.
-        hops: of SGC.
-        types: the texts of tools name input and output types as well.
     """
 
     graph: ToolGraph
     encoder: TextVectors
     alpha: float = 1.0
-    hops: int = 1
-    types: bool = False
 
     def scores(self, plans: Sequence[ToolPlan], *, names: bool = True) -> list[Scores]:
         """Return S of each plan; see `ScoreSource`.
 
         With `alpha` < 1 the tools' vectors no longer have length 1.
         """
-        texts = [tool_text(t, types=self.types) for t in self.graph.tools]
-        tools = propagate(self.encoder.encode(texts, "passage"), self.graph, self.alpha, self.hops)
+        texts = [tool_text(t) for t in self.graph.tools]
+        tools = propagate(self.encoder.encode(texts, "passage"), self.graph, self.alpha)
         ids = [t.id for t in self.graph.tools]
         steps = [cleaned(p.steps, ids, names=names) for p in plans]
         vectors = self.encoder.encode([s for some in steps for s in some], "query")

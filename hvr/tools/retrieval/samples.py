@@ -50,17 +50,14 @@ class Encodable:
 
     Args:
         graph: the tools.
-        types: the texts of tools name input and output types as well.
     """
 
     graph: ToolGraph
-    types: bool = False
     list: TextList = field(default_factory=TextList)
 
     def tools(self) -> tuple[int, ...]:
         """Return the numbers of the texts of the tools."""
-        texts = (tool_text(t, types=self.types) for t in self.graph.tools)
-        return tuple(self.list.number(t) for t in texts)
+        return tuple(self.list.number(tool_text(t)) for t in self.graph.tools)
 
     def samples(
         self, plan: ToolPlan, tools: Sequence[str | None] | None = None, *, names: bool = True

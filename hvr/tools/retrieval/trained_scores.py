@@ -47,7 +47,7 @@ class TrainedScores:
     @torch.no_grad()
     def scores(self, plans: Sequence[ToolPlan], *, names: bool = True) -> list[Scores]:
         """Return the scores of each plan (steps, tools); see `ScoreSource`."""
-        encodable = Encodable(self.graph, self.config.types)
+        encodable = Encodable(self.graph)
         numbers = torch.tensor(encodable.tools())
         samples = [encodable.samples(p, names=names) for p in plans]
         read = torch.tensor([s.read for some in samples for s in some], dtype=torch.int64)

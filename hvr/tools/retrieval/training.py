@@ -133,7 +133,7 @@ def train_scorer(
     if device != "cpu" and not torch.cuda.is_available():
         raise UsageError(f"the device {device!r} is not there: use cpu")
     torch.manual_seed(config.seed)
-    encodable = Encodable(graph, config.types)
+    encodable = Encodable(graph)
     tools = torch.tensor(encodable.tools(), device=device)
     fit = _StepTensors.of(plans, config, encodable).to(device)
     checked = _StepTensors.of(held, config, encodable).to(device)

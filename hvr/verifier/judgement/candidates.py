@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,30 +13,21 @@ EDIT_PENALTY = 5.0
 """Log-odds by which a candidate is ranked lower for each edit, while candidates are sought."""
 
 
-@dataclass(frozen=True)
-class SearchLimits:
-    """Limits of the search for candidates.
-
-    Args:
-        rounds: rounds of single edits.
-        width: plans edited in a round (the beam).
-        keep: candidates returned at most, the draft included.
-        past: plans of similar requests considered.
-        likely: likeliest next tools tried at a place.
-        similar: most similar tools tried in place of a tool.
-    """
-
-    rounds: int = 2
-    width: int = 6
-    keep: int = 60
-    past: int = 20
-    likely: int = 6
-    similar: int = 4
+_ROUNDS = 2
+"""Rounds of single edits."""
+_WIDTH = 6
+"""Plans edited in a round (the beam)."""
+_KEEP = 60
+"""Candidates returned at most, the draft included."""
+_PAST = 20
+"""Plans of similar requests considered."""
+_LIKELY = 6
+"""Likeliest next tools tried at a place."""
+_SIMILAR = 4
+"""Most similar tools tried in place of a tool."""
 
 
-def candidates(
-    expected: Expectation, draft: Tools, limits: SearchLimits | None = None
-) -> list[Tools]:
+def candidates(expected: Expectation, draft: Tools) -> list[Tools]:
     """Return the plans that may be meant by a draft, the draft first.
 
     A beam search over single edits (a step less, a step moved, another tool, a step more), ranked
@@ -46,22 +36,20 @@ def candidates(
     Args:
         expected: for the request.
         draft: the draft, which may be empty.
-        limits: of the search.
     """
-    limits = limits or SearchLimits()
     ranking = {draft: _rank(expected, draft, draft)}
     beam = [draft]
-    for _ in range(limits.rounds):
-        edited = [p for b in beam for p in _edits(expected, b, limits) if p and p not in ranking]
+    for _ in range(_ROUNDS):
+        edited = [p for b in beam for p in _edits(expected, b) if p and p not in ranking]
         made = {p: _rank(expected, draft, p) for p in dict.fromkeys(edited)}
         ranking |= made
-        beam = sorted(made, key=lambda p: (-made[p], p))[: limits.width]
+        beam = sorted(made, key=lambda p: (-made[p], p))[:_WIDTH]
     past = expected.plans
-    for plan in sorted(past, key=lambda p: (-past[p], p))[: limits.past]:
+    for plan in sorted(past, key=lambda p: (-past[p], p))[:_PAST]:
         if plan not in ranking:
             ranking[plan] = _rank(expected, draft, plan)
     others = sorted((p for p in ranking if p != draft), key=lambda p: (-ranking[p], p))
-    return [draft, *others[: limits.keep - 1]]
+    return [draft, *others[: _KEEP - 1]]
 
 
 def _rank(expected: Expectation, draft: Tools, plan: Tools) -> float:
@@ -77,19 +65,19 @@ def _rank(expected: Expectation, draft: Tools, plan: Tools) -> float:
     return expected.predicted.of_moves(expected.past.moves(plan)) - EDIT_PENALTY * edits
 
 
-def _edits(expected: Expectation, plan: Tools, limits: SearchLimits) -> Iterator[Tools]:
+def _edits(expected: Expectation, plan: Tools) -> Iterator[Tools]:
     """Yield the plans one edit away."""
     end = expected.past.end
     neighbours = expected.past.embeddings.neighbours
     predicted = expected.predicted
-    usual = _best(predicted.tools, limits.likely)
-    likely = [_best(predicted.moves[t, :end], limits.likely) for t in (end, *plan)]
+    usual = _best(predicted.tools, _LIKELY)
+    likely = [_best(predicted.moves[t, :end], _LIKELY) for t in (end, *plan)]
     for i, tool in enumerate(plan):
         rest = plan[:i] + plan[i + 1 :]
         yield rest
         for j in range(i):
             yield (*rest[:j], tool, *rest[j:])
-        similar = neighbours[tool, : limits.similar].tolist()
+        similar = neighbours[tool, :_SIMILAR].tolist()
         for other in {*likely[i], *similar, *usual} - {tool}:
             yield (*plan[:i], other, *plan[i + 1 :])
     for i in range(len(plan) + 1):
