@@ -90,11 +90,11 @@ def try_one(job: tuple[Demonstration, Settings]) -> Described:
 
 
 def run(
-    wanted: Sequence[Demonstration], settings: Settings, engine: EngineChoice
+    wanted: Sequence[Demonstration], settings: Settings, engine: EngineChoice | None = None
 ) -> Iterator[Described]:
     """Try the sentences of demonstrations, in their order."""
     work = [(demonstration, settings) for demonstration in wanted]
-    return side_by_side.results(try_one, work, engine, chunk=4)
+    return side_by_side.results(try_one, work, engine or EngineChoice(), chunk=4)
 
 
 def table(described: Sequence[Described], *, execute: bool) -> str:
