@@ -19,6 +19,7 @@ from hvr.navigation.wants import (
     given_leaves,
     leaves,
     peers_of,
+    row_of,
 )
 from hvr.tools.catalogue.schema import Effect, ToolSchema
 
@@ -79,8 +80,8 @@ class Binder:
         """
         want = self.wants[number]
         known: dict[Place, Json] = {p: value for p, _, value in given_leaves(want.arguments)}
-        own = tuple(NamedValue(name, value) for _, name, value in given_leaves(want.arguments))
-        found = [one.value for one in own if self._names_entity(one.name)]
+        named = [(p, NamedValue(name, value)) for p, name, value in given_leaves(want.arguments)]
+        found = [one.value for _, one in named if self._names_entity(one.name)]
         searches: list[Search] = []
         weak, several, choices = False, "", tuple[Json, ...]()
         before: dict[Place, Json] = {}
@@ -90,7 +91,8 @@ class Binder:
                 continue
             bound = tuple(value for value in known.values() if value is not None)
             ties = tuple(peers_of(place, before)) or tuple(found)
-            search = Search(name, sought, bound, ties, self._taken(number, place), want.tool, own)
+            row = tuple(one for at_, one in named if row_of(at_) == row_of(place))
+            search = Search(name, sought, bound, ties, self._taken(number, place), want.tool, row)
             suits = ValueMatch() if searches else match(search, self.findings)
             if suits.value is None or (sure and not suits.sure):
                 weak = weak or suits.value is not None

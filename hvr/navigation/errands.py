@@ -14,7 +14,7 @@ from hvr.navigation.binding import Binder, readers_of
 from hvr.navigation.doubts import witness
 from hvr.navigation.experience import CountedExperience, Experience
 from hvr.navigation.findings import Findings, Trait
-from hvr.navigation.lookups import Search, call_key, next_look_up
+from hvr.navigation.lookups import Search, call_key, needs_several, next_look_up
 from hvr.navigation.preconditions import LearntConditions
 from hvr.navigation.suiting import Suiting
 from hvr.navigation.wants import (
@@ -39,8 +39,17 @@ ATTEMPTS = MOST_EQUAL_FAILURES
 TOO_OFTEN = 2 * ATTEMPTS
 """How often in a row a look-up's tool may fail, whatever it is called with, until it is left."""
 
+IN_VAIN = 8
+"""Failures of calls that had failed before, while nothing changed, until none is made again.
+
+One that goes well in the end, so that its tool has come back, gives all of them back.
+"""
+
 FOR_NOTHING = 15
 """Look-ups for one want that answer and bring nothing nearer, until it is given up."""
+
+FOR_SURE = 2
+"""Look-ups that do not make a value surer that is at hand, until it is taken as it is."""
 
 RELATED = 0.5
 """The relevance of look-ups by which a value that is found, but not surely, is made sure."""
@@ -75,12 +84,14 @@ class NextCall:
         want: the number of the want that it is; None of a look-up.
         why: a clause for people.
         serves: the number of the want for which a look-up is made.
+        checks: whether it is made only to be surer of a value that is at hand.
     """
 
     call: ToolCall
     want: int | None
     why: str
     serves: int | None = None
+    checks: bool = False
 
 
 @dataclass(frozen=True)
@@ -116,7 +127,8 @@ class ErrandSteps:
     """An errand on its way.
 
     Before each call what comes next is worked out anew. A tool that failed rests, and others that
-    lead to the same value are called instead; where there are none it is tried again. A call that
+    lead to the same value are called instead; where there are none it is tried again, after 1, 2, 4
+    calls and so on as long as others wait less, and `IN_VAIN` such tries in all. A call that
     was refused waits until something else has changed. A writing call that may have worked though
     it failed is not repeated, unless its tool is idempotent, a look-up that was made before shows
     that nothing has changed, or the user says that it was not done. Of several values that suit a
@@ -169,9 +181,14 @@ class ErrandSteps:
         self.choices: dict[int, tuple[str, tuple[Json, ...]]] = {}
         self.answers: dict[str, Json] = {}
         self._failed: dict[str, int] = {}
+        self._failed_in: dict[str, int] = {}
+        self._rests: dict[str, int] = {}
+        self._in_vain = 0
         self._refused: dict[str, int | None] = {}
         self._answered: dict[str, int] = {}
         self._waits: dict[int, int] = {}
+        self._checks: dict[int, tuple[int, int]] = {}
+        self._missed: dict[int, int] = {}
         self._nearer: dict[int, tuple[int, int]] = {}
         self._spent = False
 
@@ -206,7 +223,7 @@ class ErrandSteps:
         if not self._recombine and self.outcomes and not self.outcomes[-1].ok:
             last = self.outcomes[-1].call
             if last.tool in self._reading:
-                again = self._failed.get(call_key(last), 0) < ATTEMPTS
+                again = self._failed.get(call_key(last), 0) < ATTEMPTS and not self._vain(last)
                 return NextCall(last, None, "it failed") if again else None
         for patience in Insistence:
             for number in self._open(patience):
@@ -239,7 +256,7 @@ class ErrandSteps:
         if number is not None:
             self._conditions.observe(outcome, known)
         name = call_key(call)
-        self._row[call.tool] = 0 if outcome.ok else self._row.get(call.tool, 0) + 1
+        self._count(name, outcome)
         if outcome.ok:
             self.findings.add(outcome)
             if number is None:
@@ -249,7 +266,6 @@ class ErrandSteps:
             else:
                 self._finish(number, call)
             return outcome
-        self._failed[name] = self._failed.get(name, 0) + 1
         if outcome.failure is CallFailure.BAD_ARGUMENTS:
             self._failed[name] = ATTEMPTS
         if outcome.failure is CallFailure.REFUSED:
@@ -258,12 +274,39 @@ class ErrandSteps:
             self._after_failure(number, self._schemas[call.tool], outcome)
         return outcome
 
+    def _count(self, name: str, outcome: CallOutcome) -> None:
+        """Count a failure, what was tried again in vain, and how long a tool is to rest."""
+        tool = outcome.call.tool
+        if outcome.ok:
+            self._in_vain = 0 if name in self._failed_in else self._in_vain
+            self._failed_in.pop(name, None)
+            self._row[tool] = 0
+            return
+        self._in_vain += self._failed_in.get(name) == len(self.done)
+        self._failed_in[name] = len(self.done)
+        self._failed[name] = self._failed.get(name, 0) + 1
+        self._row[tool] = self._row.get(tool, 0) + 1
+        self._rests[tool] = len(self.outcomes) + min(2 ** (self._row[tool] - 1), FOR_NOTHING)
+
+    def _vain(self, call: ToolCall) -> bool:
+        """Say whether a call that failed is not made again: too many were, and nothing changed."""
+        return self._in_vain >= IN_VAIN and self._failed_in.get(call_key(call)) == len(self.done)
+
     def _bring(self, step: NextCall) -> None:
         """Give a want up for which look-ups answer and bring nothing nearer."""
         if step.serves is None:
             return
+        if step.checks:
+            surely = len(self._binder.bind(step.serves, sure=True).values)
+            before, checks = self._checks.get(step.serves, (0, 0))
+            self._checks[step.serves] = surely, 0 if surely > before else checks + 1
+            return
         bound = len(self.bound(step.serves))
         most, times = self._nearer.get(step.serves, (0, 0))
+        if bound > most:
+            self._missed[step.serves] = 0
+        elif needs_several(self._schemas[step.call.tool]):
+            self._missed[step.serves] = self._missed.get(step.serves, 0) + 1
         times = 0 if bound > most else times + 1
         self._nearer[step.serves] = (max(bound, most), times)
         if times >= FOR_NOTHING:
@@ -280,7 +323,8 @@ class ErrandSteps:
 
     def _step(self, number: int, patience: Insistence, only: str) -> NextCall | None:
         """Return the next call for a want: a look-up, or, if all is found, the wanted one."""
-        for sure in (True, False):
+        checked = self._checks.get(number, (0, 0))[1] >= FOR_SURE
+        for sure in (False,) if checked else (True, False):
             bound = self._binder.bind(number, sure=sure)
             self.choices.pop(number, None)
             if not bound.searches and bound.choices:
@@ -288,11 +332,13 @@ class ErrandSteps:
                 return None
             if not bound.searches:
                 return self._wanted(number, bound.values, patience, only)
-            searches = bound.searches[:1] if bound.weak else bound.searches
-            look = self._look(searches, patience, RELATED if bound.weak else 0, only)
+            weak = sure and bound.weak
+            searches = bound.searches[:1] if weak else bound.searches
+            missed = self._missed.get(number, 0)
+            look = self._look(searches, patience, RELATED if weak else 0, only, missed)
             if look is not None:
-                return replace(look, serves=number)
-            if not bound.weak:
+                return replace(look, serves=number, checks=weak)
+            if not weak:
                 return None
         return None
 
@@ -307,6 +353,8 @@ class ErrandSteps:
         call = ToolCall(want.tool, _plain(filled(want.arguments, values)))
         resting = patience in (Insistence.NONE, Insistence.OTHER)
         if (resting and self.experience.idle(want.tool)) or only not in ("", want.tool):
+            return None
+        if self._vain(call):
             return None
         if self._refuses(number, call):
             return self._step(number, patience, only) if number in self._binder.unfit else None
@@ -355,12 +403,16 @@ class ErrandSteps:
         return True
 
     def _look(
-        self, searches: Sequence[Search], patience: Insistence, least: float, only: str
-    ) -> NextCall | None:
+        self, searches: Sequence[Search], patience: Insistence, least: float, only: str,
+        missed: int,
+    ) -> NextCall | None:  # fmt: skip
         rested = [tool for tool in self.readers if not self.experience.idle(tool.name)]
         readers = rested if patience is Insistence.NONE else self.readers
         gone = self.given_up
         readers = [t for t in readers if t.name not in gone and only in ("", t.name)]
+        if patience is Insistence.SOME:
+            made = len(self.outcomes)
+            readers = [tool for tool in readers if self._rests.get(tool.name, 0) <= made]
         attempts = 1 if patience in (Insistence.NONE, Insistence.OTHER) else ATTEMPTS
         # What was read before something was written may have changed since.
         old = -1 if attempts == 1 else len(self.done)
@@ -368,7 +420,9 @@ class ErrandSteps:
         for name, times in self._failed.items():
             most = min(attempts, self._refusals) if name in self._refused else attempts
             tried |= {name} if times >= most else set()
-        look = next_look_up(searches, self.findings, readers, self.experience, tried, least)
+        if self._in_vain >= IN_VAIN:
+            tried |= {name for name, done in self._failed_in.items() if done == len(self.done)}
+        look = next_look_up(searches, self.findings, readers, self.experience, tried, least, missed)
         if look is None:
             return None
         return NextCall(look.call, None, f"it may show {quoted(searches[0].name)}")
@@ -389,7 +443,8 @@ class ErrandSteps:
     def _settle(self, number: int, call: ToolCall) -> ToolCall | None:
         """Return the look-up that shows whether a call has written; if there is none, ask."""
         seen = witness(call, self.outcomes, self._schemas, self.experience)
-        if seen is not None and self._failed.get(call_key(seen.call), 0) < ATTEMPTS:
+        failed = 0 if seen is None else self._failed.get(call_key(seen.call), 0)
+        if seen is not None and failed < ATTEMPTS and not self._vain(seen.call):
             return seen.call
         del self._doubts[number]
         done = self._was_done(call) if self._was_done else None

@@ -21,6 +21,13 @@ CALL = 100
 REPEATED = 300
 """What a call costs more that only names what is named already."""
 
+MISSED = 60
+"""What each call of a tool with several arguments that brought nothing nearer adds to others such:
+there are many combinations, and what they have in common is less and less likely."""
+
+ECHOED = 0.5
+"""What of its relevance a call keeps that takes one value twice: from a place to itself, say."""
+
 DEEPEST = 5
 """Look-ups in a row that a chain has at most."""
 
@@ -43,8 +50,8 @@ class Search:
             another list or in its object, or else what names an entity, or was found before.
         taken: values that other wants with the same words have taken.
         tool: that takes it; empty if it is only to be known.
-        own: what the wanted call gives under names: an entity that has something else under one
-            of these is another.
+        own: what the wanted call gives under names, in the same row of a list if the value is in
+            one: an entity that has something else under one of these is another.
     """
 
     name: str
@@ -130,6 +137,7 @@ def next_look_up(
     experience: Experience,
     tried: Iterable[str],
     least: float = 0.0,
+    missed: int = 0,
 ) -> LookUp | None:
     """Return the look-up to make next; None if none leads on.
 
@@ -141,6 +149,7 @@ def next_look_up(
         experience: costs of calls, and what results have held.
         tried: keys (`call_key`) of calls that are not to be repeated.
         least: relevance that a look-up has to have.
+        missed: calls with several arguments that answered since something was found, in vain.
     """
     readers = tuple(readers)
     gone = set(tried)
@@ -148,18 +157,21 @@ def next_look_up(
         values = _Values(search, findings)
         checks = [
             look
-            for look in _checking(search, values, readers, findings, experience)
+            for look in _checking(search, values, readers, findings, experience, missed)
             if call_key(look.call) not in gone and look.relevance >= least
         ]
         # Another way to the same values is worth less than a look at those that are at hand.
         more = CALL if checks else 0
         costs = _costs(search, readers, findings, experience)
-        known = {tool.name: _known(tool, search, readers, findings, experience) for tool in readers}
+        more_for = {
+            tool.name: _known(tool, search, readers, findings, experience) + _in_vain(tool, missed)
+            for tool in readers
+        }
         looks = [
             look
             for tool in readers
             if tool.name in costs
-            for look in values.calls(tool, costs[tool.name] + more + known[tool.name])
+            for look in values.calls(tool, costs[tool.name] + more + more_for[tool.name])
             if call_key(look.call) not in gone and look.relevance >= least
         ]
         if checks or looks:
@@ -169,7 +181,7 @@ def next_look_up(
 
 def _checking(
     search: Search, values: _Values, readers: Iterable[ToolSchema], findings: Findings,
-    experience: Experience,
+    experience: Experience, missed: int,
 ) -> Iterator[LookUp]:  # fmt: skip
     """Return the calls that show whether a value at hand has the features that are searched."""
     features = [feature.name for feature in search.sought.features]
@@ -189,7 +201,7 @@ def _checking(
         missing = len(features) if shape is None else _missing(features, tool, shape)
         if taking is None or (missing == len(features) and shape is not None):
             continue
-        cost = CALL + experience.cost(tool.name) + 60 * missing
+        cost = CALL + experience.cost(tool.name) + 60 * missing + _in_vain(tool, missed)
         for found in open_:
             yield from values.calls(tool, cost, {taking.name: found})
 
@@ -257,6 +269,15 @@ def _known(
     return REPEATED if at_hand else 0
 
 
+def needs_several(tool: ToolSchema) -> bool:
+    """Say whether a tool takes several values, so that there are many combinations."""
+    return sum(parameter.required for parameter in tool.takes) > 1
+
+
+def _in_vain(tool: ToolSchema, missed: int) -> int:
+    return MISSED * missed if needs_several(tool) else 0
+
+
 def shape_of(tool: ToolSchema, experience: Experience) -> Shape | None:
     """Return what a tool's results have held, or its schema says that they hold; else None."""
     seen = experience.shape(tool.name)
@@ -304,6 +325,8 @@ class _Values:
             arguments = {p.name: value for p, (_, value) in zip(needed, some, strict=True)}
             if not argument_faults(tool, arguments):
                 relevance = min((one[0] for one in some), default=0.0)
+                if len({key(value) for value in arguments.values()}) < len(arguments):
+                    relevance *= ECHOED
                 yield LookUp(ToolCall(tool.name, arguments), cost, relevance)
 
     def likeliest(self, some: Iterable[FoundValue]) -> list[FoundValue]:

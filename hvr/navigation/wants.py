@@ -97,15 +97,16 @@ def peers_of(place: Place, values: Mapping[Place, Json]) -> list[Json]:
         place: in the arguments of a call.
         values: at other places, in the order of the call.
     """
-    row = _row(place)
+    row = row_of(place)
     return [
         value
         for other, value in values.items()
-        if row is not None and len(other) == len(place) and _row(other) == row
+        if row is not None and len(other) == len(place) and row_of(other) == row
     ]
 
 
-def _row(place: Place) -> int | None:
+def row_of(place: Place) -> int | None:
+    """Return the row of the innermost list in which a place is; None if it is in none."""
     return next((step for step in reversed(place) if isinstance(step, int)), None)
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from hvr.calling.faults import FaultyTools, ToolFault
-from hvr.calling.guard import GuardedTools
+from hvr.calling.faults import KINDS, FaultyTools, ToolFault, draw_faults
+from hvr.calling.guard import CallPolicy, GuardedTools
 from hvr.calling.python_world import PythonTools
 from hvr.calling.values import CallFailure
 from hvr.navigation.acting import carry_out
-from hvr.navigation.errands import Learnt, Retrying
+from hvr.navigation.errands import IN_VAIN, Learnt, Retrying
 from hvr.navigation.graph_experience import GraphExperience, opened_experience
 from hvr.navigation.graph_log import graph_text, read_events, rebuilt
 from hvr.navigation.suiting import Suiting
@@ -131,3 +133,93 @@ def test_what_the_user_says_of_meanings_is_not_overruled_by_names() -> None:
     assert suits("redirect", "depot_id", "find", path) == 1
     assert suits("redirect", "depot_id", "get", path) == 0
     assert Suiting()("redirect", "depot_id", "get", path) == 1
+
+
+def office(desks: int) -> PythonTools:
+    """Desks that each give a number by the number of the one before, and stamps that take them."""
+    taken = {f"desk_{n}": f"number_{n}" for n in range(desks)}
+    schemas, functions = [], {}
+    for name, number in taken.items():
+        schemas.append(
+            ToolSchema(name, takes=(ToolParameter("title", "string", required=True),),
+                       gives=(ToolParameter(number, "string"),), effect=Effect.READS)
+        )  # fmt: skip
+        functions[name] = lambda title, number=number: {number: f"{title} {number}"}
+        stamp = name.replace("desk", "stamp")
+        schemas.append(
+            ToolSchema(stamp, takes=(ToolParameter(number, "string", required=True),),
+                       effect=Effect.WRITES)
+        )  # fmt: skip
+        functions[stamp] = lambda **given: str(given)
+    return PythonTools(Catalogue(tuple(schemas)), functions)
+
+
+def stamped(desks: int) -> Errand:
+    wants = (Want(f"stamp_{n}", {f"number_{n}": Sought()}) for n in range(desks))
+    return Errand(tuple(wants), (NamedValue("title", "Emma"),))
+
+
+@pytest.mark.slow
+@given(st.integers(1, 6), st.floats(0.1, 1), st.integers(0, 10_000), st.sampled_from((1, 5)))
+@settings(max_examples=40, deadline=None)
+def test_what_fails_for_good_ends_a_run_long_before_the_budget(
+    desks: int, share: float, seed: int, refusals: int
+) -> None:
+    tools = office(desks)
+    faulty = FaultyTools(tools, draw_faults(tools.catalogue, share, seed))
+    went = carry_out(
+        GuardedTools(faulty, "office", CallPolicy(60)), stamped(desks),
+        retrying=Retrying(refusals=refusals), was_done=lambda _: False,
+    )  # fmt: skip
+    # Each call once, again where something has changed since, and few tries in vain.
+    assert len(went.outcomes) <= 4 * desks + IN_VAIN < 60
+    assert all(outcome.failure is not CallFailure.NOT_ALLOWED for outcome in went.outcomes)
+
+
+@pytest.mark.slow
+@given(st.sampled_from(KINDS), st.integers(1, 4), st.integers(2, 4))
+@settings(max_examples=20, deadline=None)
+def test_a_tool_that_comes_back_is_used_within_ten_calls(
+    kind: CallFailure, calls: int, desks: int
+) -> None:
+    faulty = FaultyTools(office(desks), {"desk_0": ToolFault(kind, calls)})
+    went = carry_out(
+        GuardedTools(faulty, "office", CallPolicy(60)), stamped(desks),
+        retrying=Retrying(refusals=5),
+    )  # fmt: skip
+    assert went.steps.complete
+    worked = next(n for n, o in enumerate(went.outcomes) if o.call.tool == "desk_0" and o.ok)
+    assert worked - calls <= 10
+
+
+def test_an_entity_that_the_call_changes_is_taken_as_it_is_described() -> None:
+    """The trip's class is to become another: its flight is found in it all the same."""
+    trip = {"trip_id": "T1", "cabin": "economy",
+            "flights": [{"flight_number": "F1", "date": "2024-05-19"},
+                        {"flight_number": "F2", "date": "2024-05-20"}]}  # fmt: skip
+    tools = (
+        ToolSchema("get_trip", takes=(ToolParameter("trip_id", "string", required=True),),
+                   effect=Effect.READS),
+        ToolSchema("find_flights", takes=tuple(ToolParameter(n, "string", required=True)
+                   for n in ("origin", "destination")), effect=Effect.READS),
+        ToolSchema("change_trip", takes=(ToolParameter("trip_id", "string", required=True),
+                   ToolParameter("cabin", "string", required=True),
+                   ToolParameter("flights", "array", required=True)), effect=Effect.WRITES),
+    )  # fmt: skip
+    functions = {
+        "get_trip": lambda trip_id: {"T1": trip}[trip_id],
+        "find_flights": lambda origin, destination: [origin, destination],
+        "change_trip": lambda **values: sorted(values),
+    }
+    flight = Sought((NamedValue("date", "2024-05-20"),))
+    rows = [{"flight_number": flight, "date": "2024-05-20"}]
+    want = Want("change_trip", {"trip_id": "T1", "cabin": "business", "flights": rows})
+    went = carry_out(
+        GuardedTools(PythonTools(Catalogue(tools), functions), "trips"),
+        Errand((want,), (NamedValue("origin", "JFK"), NamedValue("destination", "SFO"))),
+    )
+    assert went.steps.complete
+    assert went.outcomes[-1].call.arguments["flights"] == [
+        {"flight_number": "F2", "date": "2024-05-20"}
+    ]
+    assert [outcome.call.tool for outcome in went.outcomes] == ["get_trip", "change_trip"]
