@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 
 from hvr.hddl.model import HierarchicalDomain, HierarchicalProblem, Method
 from hvr.hddl.preconditions import names_in
-from hvr.pddl import TRUE, ActionSchema, And, Atom, Domain, Effect, Expression, Not
+from hvr.pddl import TRUE, ActionSchema, And, Atom, Domain, Effect, Not
+from hvr.pddl.facts import conjuncts
 from hvr.validation.lint.all_rules import lint
 from hvr.validation.rules import LintFinding, issue
 
@@ -129,10 +130,10 @@ def _clashes(domain: Domain, action: ActionSchema) -> Iterator[LintFinding]:
     types = {p.name: p.types for p in action.parameters}
     types |= {c.name: c.types for c in domain.constants}
     # What is deleted because it was demanded is what is moved away from.
-    demanded = set(_conjuncts(action.precondition))
+    demanded = set(conjuncts(action.precondition))
     apart = {
         frozenset(names_in(part.operand))
-        for part in _conjuncts(action.precondition)
+        for part in conjuncts(action.precondition)
         if isinstance(part, Not)
     }
     for gone in deleted:
@@ -161,22 +162,12 @@ def _may_be_one(domain: Domain, types: dict[str, tuple[str, ...]], one: str, two
 
 def _changes(effect: Effect) -> tuple[list[Atom], list[Atom]]:
     added, deleted = [], []
-    for part in _conjuncts(effect):
+    for part in conjuncts(effect):
         if isinstance(part, Atom):
             added.append(part)
         elif isinstance(part, Not) and isinstance(part.operand, Atom):
             deleted.append(part.operand)
     return added, deleted
-
-
-def _conjuncts(expression: Expression) -> Iterator[Expression]:
-    stack = [expression]
-    while stack:
-        item = stack.pop()
-        if isinstance(item, And):
-            stack.extend(reversed(item.operands))
-        else:
-            yield item
 
 
 def _unreached(domain: HierarchicalDomain, problem: HierarchicalProblem) -> Iterator[LintFinding]:

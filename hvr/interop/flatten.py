@@ -6,16 +6,8 @@ from collections.abc import Iterator
 
 from hvr.interop.errors import InteropError
 from hvr.pddl import TRUE, And, Expression, Forall, Preference, Timed, TypedName, When
+from hvr.pddl.facts import conjuncts
 from hvr.pddl.model import TimeSpecifier
-
-
-def conjuncts(formula: Expression) -> Iterator[Expression]:
-    """Yield the parts of a conjunction, however nested."""
-    if isinstance(formula, And):
-        for part in formula.operands:
-            yield from conjuncts(part)
-    else:
-        yield formula
 
 
 def changes(

@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Any
 
 from hvr.interop.errors import InteropError
-from hvr.interop.flatten import changes, conjuncts, one_time, timed_parts
+from hvr.interop.flatten import changes, one_time, timed_parts
 from hvr.interop.from_unified import TOTAL_COST, TOTAL_TIME
 from hvr.interop.names import UnifiedNames
 from hvr.interop.to_expressions import ExpressionWriter
@@ -35,6 +35,7 @@ from hvr.pddl import (
     Trajectory,
     TypedName,
 )
+from hvr.pddl.facts import conjuncts
 from hvr.pddl.model import changes_of, functions_of
 from hvr.values import Value
 

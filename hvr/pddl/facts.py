@@ -117,6 +117,17 @@ class Facts:
                 yield Atom(name, row)
 
 
+def conjuncts(expression: Expression) -> Iterator[Expression]:
+    """Yield the parts of a conjunction, of a condition or an effect, in order, however nested."""
+    stack = [expression]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, And):
+            stack.extend(reversed(item.operands))
+        else:
+            yield item
+
+
 def rows_of(atoms: Iterable[Atom]) -> Mapping[str, Iterable[Row]]:
     """Return the arguments for which each predicate is true."""
     if isinstance(atoms, GroundAtoms):

@@ -11,10 +11,8 @@ from collections.abc import Iterator, Sequence
 
 from hvr.pddl import (
     ActionSchema,
-    And,
     Atom,
     Domain,
-    Expression,
     Forall,
     GroundAction,
     Not,
@@ -22,6 +20,7 @@ from hvr.pddl import (
     Task,
 )
 from hvr.pddl.conditions import Operator
+from hvr.pddl.facts import conjuncts
 from hvr.pddl.task import binding_of
 from hvr.validation.violations import unmet_literals
 from hvr.values import Value
@@ -68,27 +67,19 @@ def _nearness(schema: ActionSchema) -> str | None:
     if len(schema.parameters) != 1:
         return None
     parameter = schema.parameters[0].name
-    parts = list(_parts(schema.effect))
+    parts = list(conjuncts(schema.effect))
     added = [p.predicate for p in parts if isinstance(p, Atom) and p.args == (parameter,)]
     for part in parts:
         if not isinstance(part, Forall) or len(part.variables) != 1:
             continue
         variable = part.variables[0].name
-        for inner in _parts(part.body):
+        for inner in conjuncts(part.body):
             match inner:
                 case Not(Atom(predicate, args)) if args == (variable,) and predicate in added:
                     return predicate
                 case _:
                     pass
     return None
-
-
-def _parts(effect: Expression) -> Iterator[Expression]:
-    if isinstance(effect, And):
-        for operand in effect.operands:
-            yield from _parts(operand)
-    else:
-        yield effect
 
 
 # One step -----------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ from hvr.pddl import (
     When,
     is_variable,
 )
-from hvr.pddl.facts import Literal, Relation, bindings, match_row, necessary_literals
+from hvr.pddl.facts import Literal, Relation, bindings, conjuncts, match_row, necessary_literals
 from hvr.pddl.task import binding_of
 
 Binding = Mapping[str, str]
@@ -87,12 +87,12 @@ class ActionSet:
         return self._possible(schema.precondition, binding_of(schema, action), True)
 
     def _enumerate(self, schema: ActionSchema) -> Iterator[GroundAction]:
-        conjuncts = list(_conjuncts(schema.precondition))
+        parts = list(conjuncts(schema.precondition))
         names = {p.name for p in schema.parameters}
         allowed: dict[str, dict[str, None]] = {}
         rest: list[Expression] = []
         alone: dict[str, list[Expression]] = {name: [] for name in names}
-        for conjunct in conjuncts:
+        for conjunct in parts:
             # A condition on one parameter is checked once for each object instead of once for
             # each combination of objects.
             free = _free(conjunct) & names
@@ -241,14 +241,6 @@ def _adders(
             yield from _adders(body, variables, (*needs, *more), static)
         case _:
             pass
-
-
-def _conjuncts(formula: Expression) -> Iterator[Expression]:
-    if isinstance(formula, And):
-        for operand in formula.operands:
-            yield from _conjuncts(operand)
-    else:
-        yield formula
 
 
 def _free(formula: Expression) -> set[str]:

@@ -17,7 +17,7 @@ from hvr.pddl import (
     When,
     is_variable,
 )
-from hvr.pddl.facts import Literal, necessary_literals
+from hvr.pddl.facts import Literal, conjuncts, necessary_literals
 from hvr.pddl.model import changes_of
 from hvr.validation.occurrences import Schema, kind_of, schemas_of, without_times
 from hvr.validation.rules import LintFinding, issue
@@ -101,7 +101,7 @@ def _redundant(schema: ActionSchema) -> Iterator[LintFinding]:
     """Yield parts of an effect that change nothing whenever the action applies."""
     added: dict[Atom, Atom] = {}
     deleted: dict[Atom, Atom] = {}
-    for part in _parts(schema.effect):
+    for part in conjuncts(schema.effect):
         match part:
             case Atom():
                 added[part] = part
@@ -122,16 +122,6 @@ def _redundant(schema: ActionSchema) -> Iterator[LintFinding]:
         if needed.get(atom) is False and atom.predicate not in adding:
             yield issue("HVR312", f"{schema.name} deletes {atom}, which its precondition demands "
                         "to be false already.", schema.name, atom)  # fmt: skip
-
-
-def _parts(effect: Expression) -> Iterator[Expression]:
-    stack = [effect]
-    while stack:
-        item = stack.pop()
-        if isinstance(item, And):
-            stack.extend(reversed(item.operands))
-        else:
-            yield item
 
 
 def _polarities(effect: Expression) -> tuple[set[str], set[str]]:
