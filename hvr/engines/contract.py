@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -45,11 +45,13 @@ class Engine(Protocol):
 
     def run(
         self, function: Callable[[C], R], cells: Iterable[C], *, ordered: bool = False
-    ) -> Iterator[DoneCell[R]]:
+    ) -> Generator[DoneCell[R], None, None]:
         """Yield what became of each cell, as soon as it is known.
 
         Cells are taken from the iterable as they are begun, so that there may be any number of
         them. A cell whose process dies is begun again, alone; if that dies, too, it is lost.
+
+        Close the generator where not all is wanted: what is under way is given up.
 
         Args:
             function: does a cell.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from typing import TypeVar
 
 from hvr.engines.contract import DoneCell
@@ -18,7 +18,7 @@ class Here:
 
     def run(
         self, function: Callable[[C], R], cells: Iterable[C], *, ordered: bool = False
-    ) -> Iterator[DoneCell[R]]:
+    ) -> Generator[DoneCell[R], None, None]:
         """See `Engine.run`."""
         del ordered
         for number, cell in enumerate(cells):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from functools import cache
 from typing import Any, TypeVar
 
@@ -73,7 +73,7 @@ class OnRay:
 
     def run(
         self, function: Callable[[C], R], cells: Iterable[C], *, ordered: bool = False
-    ) -> Iterator[DoneCell[R]]:
+    ) -> Generator[DoneCell[R], None, None]:
         """See `Engine.run`."""
         yield from drive(_Work(self, function), cells, self.width, ordered=ordered)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.connection import Connection
@@ -38,7 +38,7 @@ class Processes:
 
     def run(
         self, function: Callable[[C], R], cells: Iterable[C], *, ordered: bool = False
-    ) -> Iterator[DoneCell[R]]:
+    ) -> Generator[DoneCell[R], None, None]:
         """See `Engine.run`."""
         try:
             yield from drive(_Work(self, function), cells, self.width, ordered=ordered)

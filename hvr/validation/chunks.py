@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import lru_cache
 from itertools import chain, islice
@@ -55,7 +55,7 @@ class JudgedFiles(Value):
 
 def judge_on(
     choice: EngineChoice, options: BatchOptions, problems: Iterable[tuple[str, str, Sequence[str]]]
-) -> Iterator[JudgedFiles]:
+) -> Generator[JudgedFiles, None, None]:
     """Judge plan files; the results come in the order of the plans, some of a problem at a time.
 
     The files have to be there where the engine works. Standard input is left to this process.
@@ -71,18 +71,18 @@ def judge_on(
         size = min(_LARGEST_CHUNK, plans // (engine.width * _CHUNKS_AT_A_TIME))
         waiting = list(_chunks(options, problems, max(1, size)))
         sent = [chunk for chunk in waiting if chunk.files != (STDIN,)]
-        finished = engine.run(judge_files, sent, ordered=True)
-        # Begun before somebody waits for standard input.
-        finished = chain(list(islice(finished, 1)), finished)
-        for chunk in waiting:
-            if chunk.files == (STDIN,):
-                yield JudgedFiles(results=(None,))
-                continue
-            done = next(finished)
-            if done.value is not None:
-                yield done.value
-            else:
-                yield from _one_by_one(choice, chunk, done.lost)
+        with closing(engine.run(judge_files, sent, ordered=True)) as judged:
+            # Begun before somebody waits for standard input.
+            finished = chain(list(islice(judged, 1)), judged)
+            for chunk in waiting:
+                if chunk.files == (STDIN,):
+                    yield JudgedFiles(results=(None,))
+                    continue
+                done = next(finished)
+                if done.value is not None:
+                    yield done.value
+                else:
+                    yield from _one_by_one(choice, chunk, done.lost)
 
 
 def _one_by_one(choice: EngineChoice, chunk: PlanFiles, lost: str) -> Iterator[JudgedFiles]:
@@ -91,8 +91,10 @@ def _one_by_one(choice: EngineChoice, chunk: PlanFiles, lost: str) -> Iterator[J
         yield _lost(chunk, lost)
         return
     singles = [chunk.replace(files=(file,)) for file in chunk.files]
-    with closing(choice.open(len(singles))) as engine:
-        finished = engine.run(judge_files, singles, ordered=True)
+    with (
+        closing(choice.open(len(singles))) as engine,
+        closing(engine.run(judge_files, singles, ordered=True)) as finished,
+    ):
         for single, done in zip(singles, finished, strict=True):
             yield done.value or _lost(single, done.lost)
 

@@ -64,8 +64,11 @@ def stream(
             sizes[number] = len(chunk[2])
             yield chunk
 
-    with closing(engine.open()) as opened:
-        for finished in opened.run(_judge_chunk, counted(), ordered=True):
+    with (
+        closing(engine.open()) as opened,
+        closing(opened.run(_judge_chunk, counted(), ordered=True)) as judged,
+    ):
+        for finished in judged:
             size = sizes.pop(finished.number)
             yield from finished.value or (_lost(finished.lost) for _ in range(size))
 

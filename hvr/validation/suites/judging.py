@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import closing
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ from hvr.validation.suites import Job, Left, Suite
 
 if TYPE_CHECKING:
     from hvr.engines.registry import EngineChoice
+    from hvr.validation.chunks import JudgedFiles
 
 
 def judge_suite(
@@ -68,11 +70,17 @@ def _on_engine(
     from hvr.validation.chunks import judge_on
 
     problems = [(job.domain, job.problem, job.plans) for job in suite.jobs]
-    judged = (
-        (part, result)
-        for part in judge_on(engine, reader.options, problems)
-        for result in part.results
-    )
+    # Closed here: Python ignores Ctrl-C while it closes what it throws away.
+    with closing(judge_on(engine, reader.options, problems)) as parts:
+        yield from _put_together(suite, reader, first, parts)
+    for left in suite.left:
+        yield _named(left)
+
+
+def _put_together(
+    suite: Suite, reader: ModelReader, first: LoadedModel | None, parts: Iterable[JudgedFiles]
+) -> Iterator[Judged]:
+    judged = ((part, result) for part in parts for result in part.results)
     # Each process says of a domain what a single one would say once.
     said: set[tuple[object, object]] = set()
     if first is not None:
@@ -93,8 +101,6 @@ def _on_engine(
             said.update((w, w.location) for w in part.warnings)
             yield result.replace(warnings=warnings) if warnings else result
             warnings = ()
-    for left in suite.left:
-        yield _named(left)
 
 
 def _not_judged(job: Job) -> Iterator[Judged]:
