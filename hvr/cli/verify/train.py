@@ -114,7 +114,9 @@ def _progress(log: Path | None) -> Iterator[ProgressCallback]:
     with shown_progress() as tell:
 
         def shown(epoch: Epoch) -> None:
-            tell(epoch.stage, epoch.number, epoch.of, f"loss {epoch.loss:.3f}")
+            # What the judge does a number of times has no loss.
+            told = f"loss {epoch.loss:.3f}" if epoch.loss else ""
+            tell(epoch.stage, epoch.number, epoch.of, told)
 
         if log is None:
             yield shown
