@@ -13,7 +13,8 @@ from hvr.calling.guard import CallPolicy, GuardedTools
 from hvr.calling.python_world import PythonTools
 from hvr.calling.values import CallFailure
 from hvr.navigation.acting import carry_out
-from hvr.navigation.errands import IN_VAIN, Learnt, Retrying
+from hvr.navigation.attempts import IN_VAIN
+from hvr.navigation.errands import Learnt, Retrying
 from hvr.navigation.graph_experience import GraphExperience, opened_experience
 from hvr.navigation.graph_log import graph_text, read_events, rebuilt
 from hvr.navigation.suiting import Suiting
