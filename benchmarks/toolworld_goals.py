@@ -3,7 +3,7 @@
     python benchmarks/toolworld_goals.py [--world retail,airline,telecom,bfcl] [--data DIR]
         [--files FILE ...] [--part development|kept] [--order request|none]
         [--experience graph|counts|none] [--granted sought|given] [--seed N] [--budget N]
-        [--first N] [--failed]
+        [--first N] [--skip N] [--failed]
 
 The scenarios are those of shared/data/toolworlds (its training and development half), or of other
 files in the same format (`--files`, with one world). Of each, the writing calls of its correct
@@ -97,7 +97,7 @@ def main() -> None:
     print(" | ".join(head))
     ledger = Ledger()
     for world in options.world.split(","):
-        scenarios = scenarios_of(world, options.part, options.data, options.files)[: options.first]
+        scenarios = scenarios_of(world, options.part, options.data, options.files)
         results = measure(scenarios, ledger, options)
         _print(world, results, options.failed)
     print("values:", ", ".join(f"{n} {name}" for name, n in sorted(ledger.values.items())))
@@ -110,7 +110,9 @@ def measure(
     replayed = [replay(scenario) for scenario in scenarios]
     seen = [observed_session(outcomes) for outcomes, _ in replayed]
     results = []
-    for number, (scenario, (truth, state)) in enumerate(zip(scenarios, replayed, strict=True)):
+    end = options.first and options.skip + options.first
+    some = [*enumerate(zip(scenarios, replayed, strict=True))][options.skip : end]
+    for number, (scenario, (truth, state)) in some:
         others = [outcomes for n, (outcomes, _) in enumerate(replayed) if n != number]
         experience: Experience = GraphExperience(seen[:number] + seen[number + 1 :])
         if options.experience != "graph":
@@ -206,6 +208,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--budget", type=int, default=60)
     parser.add_argument("--first", type=int, default=None, help="scenarios of each world")
+    parser.add_argument("--skip", type=int, default=0, help="scenarios before these")
     parser.add_argument("--experience", choices=EXPERIENCES, default="graph")
     parser.add_argument("--granted", choices=("sought", "given"), default="sought",
                         help="values that no correct call before yields")  # fmt: skip

@@ -19,7 +19,7 @@ from hvr.navigation.attempts import (
 from hvr.navigation.binding import Binder, readers_of
 from hvr.navigation.doubts import witness
 from hvr.navigation.experience import CountedExperience, Experience
-from hvr.navigation.findings import Findings, Trait
+from hvr.navigation.findings import Findings
 from hvr.navigation.lookups import Search, call_key, needs_several, next_look_up
 from hvr.navigation.preconditions import LearntConditions
 from hvr.navigation.suiting import Suiting
@@ -33,7 +33,6 @@ from hvr.navigation.wants import (
     filled,
     given_leaves,
     leaves,
-    scalars_in,
 )
 from hvr.printable import short
 from hvr.tools.catalogue.merging import ParameterMeaning
@@ -214,7 +213,7 @@ class ErrandSteps:
         again = number is not None and sum(
             call_key(outcome.call) == call_key(call) for outcome in self.outcomes if outcome.ok
         ) < sum(self.errand.wants[n] == self.errand.wants[number] for n in self._open_or_done())
-        known = self.known_of(call) if number is not None else frozenset()
+        known = self.findings.known_by(call.arguments) if number is not None else {}
         outcome = self._tools.call_with(call, request=self._said, again=again)
         self.outcomes.append(outcome)
         if outcome.failure is CallFailure.NOT_ALLOWED:
@@ -257,11 +256,6 @@ class ErrandSteps:
     def bound(self, number: int) -> Mapping[Place, Json]:
         """Return the values of a want that are given or found, by their places."""
         return self._binder.bind(number, sure=False).values
-
-    def known_of(self, call: ToolCall) -> frozenset[Trait]:
-        """Return what is known of all that a call names."""
-        known = (self.findings.known_of(value) for value in scalars_in(call.arguments))
-        return frozenset().union(*known)
 
     def _step(self, number: int, patience: Insistence, only: str) -> NextCall | None:
         """Return the next call for a want: a look-up, or, if all is found, the wanted one."""
@@ -329,15 +323,15 @@ class ErrandSteps:
     def _refuses(self, number: int, call: ToolCall) -> bool:
         """Say whether a confirmed condition of a wanted call does not hold.
 
-        Its first value that was looked up is then not taken again: another entity may fit.
+        The value that it is about, if it was looked up, is then not taken again: another may fit.
         """
-        broken = self._conditions.violated(call.tool, self.known_of(call))
+        broken = self._conditions.violated(call.tool, self.findings.known_by(call.arguments))
         if broken is None:
             return False
         name, values = " ".join(sorted(broken.name)), ", ".join(map(str, broken.values))
         self._why[number] = f"it is refused unless {name} is {values}"
-        first = next((place for place, _, value in leaves(self.errand.wants[number].arguments)
-                      if isinstance(value, Sought)), None)  # fmt: skip
+        first = next((place for place, own, value in leaves(self.errand.wants[number].arguments)
+                      if isinstance(value, Sought) and own == broken.parameter), None)  # fmt: skip
         if first is None:
             return True
         self._binder.unfit.setdefault(number, []).append(at(call.arguments, first))
