@@ -38,6 +38,10 @@ CALLS = 200
 """Combinations of values that are looked at for one tool."""
 
 
+OPEN = frozenset(("", "object", "array"))
+"""Types of values in which anything may be."""
+
+
 @dataclass(frozen=True)
 class Search:
     """A value that is searched.
@@ -281,9 +285,12 @@ def _in_vain(tool: ToolSchema, missed: int) -> int:
 
 
 def shape_of(tool: ToolSchema, experience: Experience) -> Shape | None:
-    """Return what a tool's results have held, or its schema says that they hold; else None."""
+    """Return what a tool's results have held, or its schema says that they hold; else None.
+
+    A schema that speaks of an object and of nothing in it says nothing.
+    """
     seen = experience.shape(tool.name)
-    if seen is not None or not tool.gives:
+    if seen is not None or all(set(given.type.split("|")) <= OPEN for given in tool.gives):
         return seen
     return frozenset(path_of(given.name) for given in tool.gives)
 
