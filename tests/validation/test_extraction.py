@@ -147,7 +147,9 @@ def test_answers_are_not_searched_unless_asked(text: str, tmp_path: Path) -> Non
     result = verdict(text, tmp_path)
     assert result.rule == "HVR001"
     plan = extract(text, "answer", actions=ACTIONS, asked=True)
-    assert plan is not None and f"{plan.place}, which --extract reads" in result.report.explain()
+    assert plan is not None and f"{plan.place}, which --extract reads" in str(
+        result.result.diagnostic
+    )
 
 
 def test_words_without_parentheses_are_steps_only_where_all_lines_begin_with_actions() -> None:
