@@ -139,6 +139,13 @@ class Findings:
         name = key(value)
         return frozenset(self._about.get(name, ())) | frozenset(self._own.get(name, ()))
 
+    def known_by(self, arguments: Mapping[str, Json]) -> dict[str, frozenset[Trait]]:
+        """Return what is known of the entities that arguments name, by the name of each."""
+        known: dict[str, frozenset[Trait]] = {}
+        for _, name, value in given_leaves(arguments):
+            known[name] = known.get(name, frozenset()) | self.known_of(value)
+        return known
+
     def together(self, value: Json, others: Iterable[Json]) -> int:
         """Return how many of other values stand in one call or result with a value, at most."""
         these, wanted = key(value), {key(other) for other in others}

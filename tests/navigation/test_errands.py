@@ -14,7 +14,8 @@ from hvr.calling.guard import CallPolicy, GuardedTools
 from hvr.calling.python_world import PythonTools
 from hvr.calling.values import CallFailure, ToolCall
 from hvr.navigation.acting import carry_out
-from hvr.navigation.errands import ATTEMPTS, Learnt
+from hvr.navigation.attempts import ATTEMPTS
+from hvr.navigation.errands import Learnt
 from hvr.navigation.experience import CountedExperience
 from hvr.navigation.lookups import call_key
 from hvr.navigation.preconditions import LearntConditions
