@@ -107,7 +107,7 @@ def main() -> None:
         scenarios = scenarios_of(world, options.part, options.data, options.files)
         prepared = [
             one
-            for one in _prepared(scenarios[options.skip :][: options.first])
+            for one in _prepared(scenarios, options.skip, options.first)
             if _run(one, {}, "whole", options.budget).reached
         ]
         for share in options.shares.split(","):
@@ -119,10 +119,11 @@ def _measure(
 ) -> None:
     """Run scenarios with each seed's faults in each setting; print a row for each setting."""
     cases = []
+    catalogues = {one.scenario.id: one.scenario.open().catalogue for one in prepared}
     for seed in range(options.seeds):
         for one in prepared:
             draw = random.Random(f"{seed} {one.scenario.id}").randrange(2**32)
-            faults = draw_faults(one.scenario.open().catalogue, share, draw, options.back)
+            faults = draw_faults(catalogues[one.scenario.id], share, draw, options.back)
             cases.append((one, faults, reachable(one, faults)))
     for setting in options.settings.split(","):
         runs = [_run(one, faults, setting, options.budget) for one, faults, _ in cases]
@@ -131,8 +132,7 @@ def _measure(
         soon = sum(number <= 10 for number in again)
         print(
             f"{world} | {share:.0%} | {setting} | {len(can)}/{len(cases)} "
-            f"| {sum(run.reached for run in can) / max(1, len(can)):.1%} "
-            f"| {sum(run.reached for run in runs) / len(runs):.1%} "
+            f"| {_share(can)} | {_share(runs)} "
             f"| {sum(run.calls for run in runs)} | {sum(run.looped for run in runs)} "
             f"| {sum(run.asked for run in runs)} | {sum(run.twice for run in runs)} "
             f"| {soon}/{len(again)}",
@@ -140,11 +140,18 @@ def _measure(
         )
 
 
-def _prepared(scenarios: Sequence[Scenario]) -> list[Prepared]:
+def _share(runs: Sequence[Run]) -> str:
+    reached = sum(run.reached for run in runs)
+    return f"{reached} = {reached / max(1, len(runs)):.1%}"
+
+
+def _prepared(scenarios: Sequence[Scenario], skip: int, first: int | None) -> list[Prepared]:
+    """Return some of the scenarios, each with what was learnt from all the others."""
     replayed = [replay(scenario) for scenario in scenarios]
     seen = [observed_session(outcomes) for outcomes, _ in replayed]
     found = []
-    for number, (scenario, (truth, state)) in enumerate(zip(scenarios, replayed, strict=True)):
+    some = [*enumerate(zip(scenarios, replayed, strict=True))][skip:][:first]
+    for number, (scenario, (truth, state)) in some:
         learnt = GraphExperience(seen[:number] + seen[number + 1 :])
         errand = oracle(scenario, truth, Ledger(), learnt.flow)
         found.append(Prepared(scenario, truth, state, errand, learnt.graph))
