@@ -31,6 +31,7 @@ from hvr.calling.bfcl_world import BfclTools
 from hvr.calling.environment import ToolEnvironment
 from hvr.calling.tau2_world import Tau2Tools
 from hvr.calling.values import CallOutcome, Json, ToolCall
+from hvr.errors import DataFileError
 from hvr.navigation.findings import POSITION, Findings, FoundValue, Trait, key, plain
 from hvr.navigation.lookups import call_key
 from hvr.navigation.suiting import Flow, Suiting
@@ -76,9 +77,21 @@ class Ledger:
 
 
 def read_scenarios(world: str, files: Sequence[Path]) -> list[Scenario]:
-    """Return the scenarios of files in the format of shared/data/toolworlds."""
-    rows = [row for file in files for row in read_rows(file)]
-    return [_bfcl(row) if world == "bfcl" else _tau2(world, row) for row in rows]
+    """Return the scenarios of files in the format of shared/data/toolworlds.
+
+    Raises:
+        DataFileError: one cannot be read, or has another format.
+    """
+    found = []
+    for file in files:
+        for number, row in enumerate(read_rows(file), 1):
+            try:
+                found.append(_bfcl(row) if world == "bfcl" else _tau2(world, row))
+            except (KeyError, TypeError) as error:
+                raise DataFileError(
+                    f"{file}: row {number} is no scenario of {world}: {error!r}"
+                ) from None
+    return found
 
 
 def scenarios_of(
@@ -103,9 +116,12 @@ def scenarios_of(
 
 def read_rows(file: Path) -> list[dict[str, Any]]:
     """Return the records of a file of JSON lines, compressed or not."""
-    data = file.read_bytes()
-    text = (gzip.decompress(data) if file.suffix == ".gz" else data).decode()
-    return [json.loads(line) for line in text.splitlines() if line.strip()]
+    try:
+        data = file.read_bytes()
+        text = (gzip.decompress(data) if file.suffix == ".gz" else data).decode()
+        return [json.loads(line) for line in text.splitlines() if line.strip()]
+    except (OSError, ValueError, EOFError) as error:
+        raise DataFileError(f"{file}: no file of JSON lines: {error}") from None
 
 
 def development_files(world: str, data: Path = DATA) -> list[Path]:
