@@ -2,7 +2,7 @@
 
     python benchmarks/toolworld_faults.py [--world retail,airline,telecom,bfcl] [--data DIR]
         [--files FILE ...] [--part development|kept] [--first N] [--skip N] [--shares .1,.3]
-        [--back N] [--seeds N] [--budget N] [--settings NAME,...]
+        [--back N] [--seeds N] [--budget N] [--settings NAME,...] [--without NAME,...]
 
 The scenarios, wants and facts are those of toolworld_goals.py. Of the tools of a scenario a share
 fails, drawn by seed: each refuses, times out, gives a result of another type, or nothing, until
@@ -43,11 +43,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from conditions import conditions
 from toolworlds import (
     DATA,
+    NUMBERS,
     REFUSALS,
     WORLDS,
     Ledger,
     Scenario,
     explore,
+    leave_out,
     oracle,
     replay,
     scenarios_of,
@@ -100,9 +102,11 @@ class Run:
 def main() -> None:
     """Measure each world, and print a table."""
     options = _options()
+    leave_out(options.without)
     print(conditions())
     back = f"until {options.back} calls were made" if options.back else "for good"
-    print(f"SIMULATED faults {back}; seeds 0 to {options.seeds - 1}; budget {options.budget}")
+    print(f"SIMULATED faults {back}; seeds 0 to {options.seeds - 1}; budget {options.budget}; "
+          f"without: {options.without or 'nothing'}")  # fmt: skip
     print("world | share | setting | at hand | reachable | reached | all | calls | loops | asked "
           "| twice | back <= 10")  # fmt: skip
     for world in options.world.split(","):
@@ -273,6 +277,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--first", type=int, default=None)
     parser.add_argument("--budget", type=int, default=60)
+    parser.add_argument(
+        "--without", default="", help="numbers of the engine: " + ", ".join(NUMBERS)
+    )
     parser.add_argument("--settings", default=",".join(SETTINGS))
     return parser.parse_args()
 

@@ -31,7 +31,8 @@ from hvr.calling.bfcl_world import BfclTools
 from hvr.calling.environment import ToolEnvironment
 from hvr.calling.tau2_world import Tau2Tools
 from hvr.calling.values import CallOutcome, Json, ToolCall
-from hvr.errors import DataFileError
+from hvr.errors import DataFileError, UsageError
+from hvr.navigation import attempts, lookups
 from hvr.navigation.findings import POSITION, Findings, FoundValue, Trait, key, plain
 from hvr.navigation.lookups import call_key
 from hvr.navigation.suiting import Flow, Suiting
@@ -55,6 +56,26 @@ SMALL = 9
 
 REFUSALS = 5
 """How often a refused call is made while nothing has changed: here tools may come back."""
+
+
+NUMBERS = {
+    "MISSED": (lookups, 0), "REPEATED": (lookups, 0), "ECHOED": (lookups, 1.0),
+    "FOR_SURE": (attempts, 10**6), "IN_VAIN": (attempts, 10**6),
+}  # fmt: skip
+"""Numbers of the engine, each with its module and the value with which it is as if it were not."""
+
+
+def leave_out(names: str) -> None:
+    """Let the engine go without some of its `NUMBERS`, to see what they bring.
+
+    Raises:
+        UsageError: one is unknown.
+    """
+    for name in filter(None, names.split(",")):
+        if name not in NUMBERS:
+            raise UsageError(f"--without takes {', '.join(NUMBERS)}, not {name!r}")
+        module, neutral = NUMBERS[name]
+        setattr(module, name, neutral)
 
 
 @dataclass(frozen=True)
