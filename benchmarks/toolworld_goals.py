@@ -94,7 +94,8 @@ def main() -> None:
     print(conditions(options.seed))
     print(f"part: {options.part if not options.files else 'files'}; order of wants: "
           f"{options.order}; experience: {options.experience}; granted: {options.granted}; "
-          f"without: {options.without or 'nothing'}; at most {options.budget} calls a scenario")  # fmt: skip
+          f"without: {options.without or 'nothing'}; "
+          f"at most {options.budget} calls a scenario")  # fmt: skip
     head = ("world", "scenarios", "reached", "calls", "truth", "needed", "beside", "granted",
             "beside without", "unneeded", "several")  # fmt: skip
     print(" | ".join(head))
