@@ -13,8 +13,11 @@ from hvr.pddl.location import Location
 from hvr.pddl.model import GroundAction
 from hvr.pddl.plan import PlanText, parse_plan
 
-_WRAPPINGS = ("plan", "steps", "actions", "sas_plan", "result", "output")
-_HOLDERS = frozenset((*_WRAPPINGS, "blocks"))
+_PLANS = ("plan", "steps", "actions", "sas_plan")
+_WRAPPINGS = ("result", "output")
+"""Around a plan; planning.domains gives the planner's output beside the plan, too."""
+_HELD = (*_PLANS, *_WRAPPINGS)
+_HOLDERS = frozenset((*_HELD, "blocks"))
 _MOST_WRAPPINGS = 4
 _NAME = re.compile(r"[^?,:=\[\]{}\"`\s();]+")
 
@@ -43,7 +46,8 @@ def plan_from_json(data: object) -> tuple[GroundAction, ...]:
     for _ in range(_MOST_WRAPPINGS):
         if not isinstance(data, dict):
             break
-        wraps = [name for name in _WRAPPINGS if isinstance(data.get(name), list | dict | str)]
+        held = [name for name in _HELD if isinstance(data.get(name), list | dict | str)]
+        wraps = [name for name in held if name in _PLANS] or held
         if len(wraps) != 1:
             break
         data, wrapped = data[wraps[0]], True

@@ -37,6 +37,7 @@ class Solution:
         proven: no plan is better (or there is none), and this is proven.
         seconds: wall time of the search.
         notes: what a reader should know, one sentence each.
+        objects: how many a planner planned with, which is all there are; None of a model's plan.
     """
 
     steps: tuple[Step, ...] | None
@@ -46,6 +47,7 @@ class Solution:
     proven: bool
     seconds: float
     notes: tuple[str, ...] = ()
+    objects: int | None = None
 
     @property
     def cost(self) -> Fraction | None:
@@ -59,6 +61,7 @@ class Solution:
             "proven": self.proven,
             "planner": self.planner,
             "seconds": round(self.seconds, 3),
+            "objects": self.objects,
             "cost": None if self.cost is None else decimal_text(self.cost),
             "steps": None if self.steps is None else [str(step) for step in self.steps],
             "blocks": [block.to_json() for block in self.blocks],
@@ -119,11 +122,13 @@ def solve(
             f"no plan was found in {outcome.seconds:.1f} s: {why}", field=field, exit_code=code
         )
     if best is None:
-        return Solution(None, None, (), outcome.proven, True, outcome.seconds, tuple(notes))
+        return Solution(
+            None, None, (), outcome.proven, True, outcome.seconds, tuple(notes), len(task.objects)
+        )
     blocks = _blocks(task, best.steps)
     return Solution(
         best.steps, best.report, blocks, best.planner, bool(outcome.proven), outcome.seconds,
-        tuple(notes),
+        tuple(notes), len(task.objects),
     )  # fmt: skip
 
 

@@ -223,6 +223,10 @@ def test_a_conversation_with_calls_is_a_plan(tmp_path: Path) -> None:
     ]
     (plan,) = read_plans(written(tmp_path, [{"messages": messages}], "calls.json"))
     assert (plan.request, plan.tools) == ("Rain in Rome?", ("weather",))
+    # So is the list of messages alone, and a list of such lists.
+    assert read_plans(written(tmp_path, messages, "messages.json")) == (plan,)
+    two = read_plans(written(tmp_path, [messages, messages], "two.json"))
+    assert [(p.id, p.tools) for p in two] == [("1", ("weather",)), ("2", ("weather",))]
 
 
 def test_the_command_writes_what_others_read(tmp_path: Path, hvr_: Hvr) -> None:

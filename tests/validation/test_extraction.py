@@ -103,6 +103,10 @@ WRITTEN = {
         {"status": "ok", "result": {"plan": [
             {"name": s, "action": f"(:action {s} ...)"} for s in PLAN], "cost": 4}}
     ),
+    "planning.domains, with its planner's output": json.dumps(
+        {"status": "ok", "result": {"output": "Searching...", "parse_status": "ok", "plan": [
+            {"name": s, "action": f"(:action {s} ...)"} for s in PLAN], "length": 4}}
+    ),
     "planning.domains, newer": json.dumps(
         {"status": "ok", "result": {"output": {"sas_plan": "\n".join(PLAN) + "\n; cost = 4\n"}}}
     ),
@@ -122,6 +126,9 @@ ANSWERS = {
     "json in a fence": f"Here it is:\n```json\n{json.dumps(PLAN)}\n```\nDone.",
     "steps": "The plan is\n\n" + "\n".join(PLAN) + "\n\nThat is all.\n",
     "a list": "Plan:\n" + "\n".join(f"{n}. `{s}`" for n, s in enumerate(PLAN, 1)) + "\nDone.",
+    "no parentheses": "\n".join(s[1:-1].upper() for s in PLAN),
+    "bullets without parentheses": "\n".join(f"- **{s[1:-1]}**" for s in PLAN),
+    "a fence without parentheses": "So:\n```\n" + "\n".join(s[1:-1] for s in PLAN) + "\n```\n",
     "headlines": "\n".join(f"Step {n}:\n{s}" for n, s in enumerate(PLAN, 1)),
     "the same twice": FENCED + "Again:\n```\n" + "\n".join(PLAN) + "\n```\n",
 }
@@ -133,9 +140,21 @@ def test_answers_of_models_when_asked(text: str, tmp_path: Path) -> None:
     assert verdict(text, tmp_path, extract=True).report.valid
 
 
-@pytest.mark.parametrize("text", [FENCED, ANSWERS["steps"], ANSWERS["a list"]])
+@pytest.mark.parametrize(
+    "text", [FENCED, ANSWERS["steps"], ANSWERS["a list"], ANSWERS["no parentheses"]]
+)
 def test_answers_are_not_searched_unless_asked(text: str, tmp_path: Path) -> None:
-    assert verdict(text, tmp_path).rule == "HVR001"
+    result = verdict(text, tmp_path)
+    assert result.rule == "HVR001"
+    plan = extract(text, "answer", actions=ACTIONS, asked=True)
+    assert plan is not None and f"{plan.place}, which --extract reads" in str(
+        result.result.diagnostic
+    )
+
+
+def test_words_without_parentheses_are_steps_only_where_all_lines_begin_with_actions() -> None:
+    assert taken("pick-up a\nand stack a b\n", asked=True) is None
+    assert taken("pick-up a: take it\nstack a b\n", asked=True) is None
 
 
 def test_standard_input_is_searched(monkeypatch: pytest.MonkeyPatch) -> None:

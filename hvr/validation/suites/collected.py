@@ -12,6 +12,7 @@ from hvr.validation.suites import Job, Left, Suite
 from hvr.validation.suites.kinds import Kind, Seen, definition
 
 DOUBTFUL = "it has steps and other text besides"
+PACKED = "it is compressed"
 
 
 def collect(names: Sequence[str], skip: Sequence[str] = (), *, doubtful: bool = False) -> Suite:
@@ -148,6 +149,8 @@ class Listed:
             seen = Seen(file, Kind.PLAN)
         if seen.kind is Kind.DOUBTFUL:
             self.doubtful.append(Left(file, DOUBTFUL))
+        if seen.kind is Kind.PACKED:
+            self.doubtful.append(Left(file, PACKED))
         self._seen[key] = seen
 
     def _left_out(self, file: str) -> bool:

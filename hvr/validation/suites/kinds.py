@@ -24,6 +24,8 @@ class Kind(StrEnum):
     PLAN = "plan"
     DOUBTFUL = "doubtful"
     """It has steps, and something else besides."""
+    PACKED = "packed"
+    """It is called like a plan, and compressed."""
     OTHER = "other"
 
 

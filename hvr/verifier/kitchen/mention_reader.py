@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from hvr.errors import LanguageError
@@ -42,12 +42,20 @@ _BESIDE = frozenset(
         *("under", "underneath", "below", "between", "above", "corner", "edge", "across", "along"),
     )
 )
+_PLACES = frozenset({IN, NEAR, FROM})
+_SPOKEN_OF = frozenset({"", WITH})
+"""Roles of what a pronoun, or an adjective that no name follows, can be said of."""
 _PIECES = frozenset({"Slice"})
 _BEFORE_NOUNS = frozenset({"det", "number", "of", "be", "unheeded", *_ROLES})
+_ARTICLES = frozenset({"det", "number", "unheeded"})
 _AFTER_VERBS = frozenset({",", ".", ";", "!", "?", "and", "then", "again", "for", "please"})
 _FILLING = "fill"
 """The frame of verbs that say with what."""
 _ENDS = frozenset({",", ".", ";", "!", "?"})
+_HOMES = frozenset({"where", "place", "home", "spot"})
+"""Words by which a thing is said to be the place of another: "the shelf is where the mug goes"."""
+_GIVEN = frozenset({"to me", "to us", "give me", "give us"})
+_RECIPIENTS = frozenset({"me", "us"})
 
 
 @lru_cache(maxsize=65536)
@@ -73,6 +81,27 @@ class _Thing:
     states: set[State] = field(default_factory=set)
 
 
+@dataclass
+class _Clause:
+    """What the words of a clause have said so far.
+
+    Args:
+        things: how many names and pronouns have no place's role.
+        places: how many names have one.
+        named: what was named last.
+        subject: what a verb of being has just been said of.
+        awaits_place: it has said "the place of"; the place is still to come.
+        given: somebody is to get something in the hand.
+    """
+
+    things: int = 0
+    places: int = 0
+    named: _Thing | None = None
+    subject: _Thing | None = None
+    awaits_place: bool = False
+    given: bool = False
+
+
 class _Reader:
     """A reader that goes through the words once."""
 
@@ -90,6 +119,7 @@ class _Reader:
         self._count = 1
         self._role = ""
         self._verb: set[State] = set()
+        self._clause = _Clause()
         self._adjectives: set[State] = set()
         self._usual: frozenset[str] = frozenset()
 
@@ -97,9 +127,12 @@ class _Reader:
         """Take in the phrase at a position; return the number of its words."""
         length, entries = self._phrase(tokens, place)
         words = tokens[place : place + length]
-        verb = self._is_verb(entries, tokens, place)
+        home = words[0] in _HOMES and length == 1 and self._is_home(tokens, place)
+        if _says_being(entries) and not self._follows_article(tokens, place):
+            entries = tuple(e for e in entries if not isinstance(e, Noun))
+        verb = not home and self._is_verb(entries, tokens, place)
         entries = tuple(e for e in entries if verb or not isinstance(e, Verb))
-        noun = None if verb else _noun(entries, self._count)
+        noun = None if verb or home else _noun(entries, self._count)
         if noun is None and not entries:
             noun = _by_name(self._ontology, words[0])
         if noun is not None and noun.classes == _PIECES:
@@ -107,13 +140,19 @@ class _Reader:
             self._adjectives |= self._noted({("slice", True)}, True)
             self._again()
         if verb:
-            self._close()
+            self._end_clause()
             self._go_usual()
             self._verb, self._role = set(), ""
         for entry in entries:
             self._take(entry, noun, verb)
-        if len(words) == 1:
+        if home:
+            self._go_home()
+        elif len(words) == 1:
             self._take_word(words[0], noun)
+        if " ".join(words) in _GIVEN:
+            self._clause.given = True
+        elif self._role == IN and words[0] in _RECIPIENTS:
+            self._clause.given, self._role = True, ""
         if words == ("off",) and place and self._verb:
             self._role = ""
         if noun is not None:
@@ -156,14 +195,14 @@ class _Reader:
         if word in _BESIDE:
             self._role = NEAR
         if word in _ENDS:
-            self._close()
+            self._end_clause()
             self._role = ""
         if word.isdecimal():
             self._count = int(word)
 
     def asked(self) -> Mentions:
         """Return what was read."""
-        self._close()
+        self._end_clause()
         self._go_usual()
         things = (
             Named(t.named.classes, t.named.count, t.named.optional, t.named.role,
@@ -213,17 +252,50 @@ class _Reader:
         elif entry.role in _ROLES:
             self._close()
             self._count = 1
-            self._role = self._role if self._role == NEAR else _ROLES[entry.role]
+            role = _ROLES[entry.role]
+            if role == WITH and self._clause.places and not self._clause.things:
+                # "Into the fridge with the milk": it is what goes there.
+                role = ""
+            self._role = self._role if self._role == NEAR else role
+        elif entry.role == "be":
+            self._take_being()
         elif entry.role == "pronoun" and not self._role:
+            self._clause.things += 1
             self._again()
+        elif entry.role in {"everything", "rest"}:
+            self._clause.things += 1
         elif entry.role == "hand":
             self._adjectives |= self._noted({("hold", True)}, True)
         elif entry.role == "then":
-            self._close()
+            self._end_clause()
+
+    def _take_being(self) -> None:
+        clause = self._clause
+        if clause.awaits_place and clause.named:
+            # "The right place for the mug is the shelf."
+            self._role, clause.awaits_place = IN, False
+        clause.subject = clause.named
+
+    def _is_home(self, tokens: tuple[str, ...], place: int) -> bool:
+        """Say whether a word such as `place` is no verb: after an article, or "X is"."""
+        return bool(
+            tokens[place] == "where" or self._clause.subject or self._follows_article(tokens, place)
+        )
+
+    def _go_home(self) -> None:
+        """Take in that something is where another goes: what was named, or what will be."""
+        clause = self._clause
+        if clause.subject and not clause.subject.named.role and self._holds(clause.subject.named):
+            clause.subject.named = replace(clause.subject.named, role=IN)
+            clause.subject.states.clear()
+            self._usual = frozenset()
+        else:
+            clause.awaits_place = True
+        clause.subject, self._role = None, ""
 
     def _again(self) -> None:
         """Apply the verb to the last thing, which is spoken of again."""
-        things = [t for t in self._things if t.named.role in {"", WITH}]
+        things = [t for t in self._things if t.named.role in _SPOKEN_OF]
         if things:
             things[-1].states |= self._verb
 
@@ -240,6 +312,14 @@ class _Reader:
         return not any(
             isinstance(e, Adjective | Noun | Verb)
             or (isinstance(e, FunctionWord) and e.role in _BEFORE_NOUNS)
+            for e in before
+        )
+
+    def _follows_article(self, tokens: tuple[str, ...], place: int) -> bool:
+        """Say whether an article, a number or an adjective stands before a word."""
+        before = self._lexicon.lookup(tokens[place - 1]) if place else ()
+        return any(
+            isinstance(e, Adjective) or (isinstance(e, FunctionWord) and e.role in _ARTICLES)
             for e in before
         )
 
@@ -260,6 +340,12 @@ class _Reader:
             same[-1].states |= states
         else:
             self._things.append(_Thing(named, set(states)))
+        clause = self._clause
+        clause.places += self._role in _PLACES
+        clause.things += self._role not in _PLACES
+        clause.named, clause.subject = (same or self._things)[-1], None
+        if self._role == IN:
+            clause.given = False
         self._adjectives, self._count, self._role = set(), 1, ""
 
     def _dish(self, dish: Dish) -> None:
@@ -275,11 +361,21 @@ class _Reader:
             self._liquids.add(dish.liquid)
         if dish.at:
             self._usual = frozenset({dish.at})
+        self._clause.given = False
+
+    def _end_clause(self) -> None:
+        if self._clause.given and self._things:
+            self._adjectives |= self._noted({("hold", True)}, True)
+        self._close()
+        self._clause = _Clause()
 
     def _close(self) -> None:
-        """End a clause: adjectives that no name has followed belong to the last thing."""
+        """End a phrase: adjectives that no name has followed belong to the last thing.
+
+        What says where something is, goes or comes from is not meant: "at the tap, and hold it".
+        """
         if self._adjectives and self._things:
-            things = [t for t in self._things if t.named.role != IN] or self._things
+            things = [t for t in self._things if t.named.role in _SPOKEN_OF] or self._things
             things[-1].states |= self._adjectives
         self._adjectives = set()
 
@@ -313,6 +409,11 @@ def _loose_states(wording: Wording) -> Mapping[str, tuple[State, bool]]:
         if name in FAMILIES
         for word in predicate.loose
     }
+
+
+def _says_being(entries: tuple[Entry, ...]) -> bool:
+    """Say whether words can be a verb of being: a side table is a `stand`, too."""
+    return any(isinstance(e, FunctionWord) and e.role == "be" for e in entries)
 
 
 def _noun(entries: tuple[Entry, ...], count: int) -> Named | None:
