@@ -18,7 +18,8 @@ _PLAN_ENDING = re.compile(r".*\.(?:plan|soln?|pddlplan)(?:[._-]?\d+)?")
 _PLAN_WORD = re.compile(r"(?:.*[^a-z])?(?:plan|soln?|solution)(?:\d*|[^a-z].*)")
 _PLANNER = re.compile(
     r"^(?:\[t=[^\]\n]*\] )?Plan length: \d+ step|^ff: found legal plan|^\s*Found Plan:\s*$"
-    r"|^\s*Time: \(ACTION\)|^;+ *(?:Solution Found|Plan found with metric)|^\s*==>\s*$",
+    r"|^\s*Time: \(ACTION\)|^;+ *(?:Solution Found|Plan found with metric)|^\s*==>\s*$"
+    r"|^\*+ SOLUTION FOUND \*+\s*$|^(?:Sequential|TimeTriggered)Plan:\s*$",
     re.MULTILINE,
 )
 """What planners print beside a plan; see `hvr.validation.extraction.readers`, `hvr.hddl.plan`."""
