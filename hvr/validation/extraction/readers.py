@@ -343,10 +343,10 @@ def _json(text: str) -> str | None:
     if text.strip()[:1] not in ("[", "{"):
         return None
     from hvr.errors import PddlSyntaxError
-    from hvr.pddl.plan_json import plan_from_json
+    from hvr.pddl.plan_json import steps_from_json
     from hvr.texts import parse_json
 
     try:
-        return "  ".join(map(str, plan_from_json(parse_json(text)))) or None
+        return "  ".join(map(str, steps_from_json(parse_json(text)))) or None
     except (ValueError, PddlSyntaxError):
         return None

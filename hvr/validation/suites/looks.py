@@ -100,15 +100,16 @@ def _is_json_plan(name: str, text: str, *, whole: bool) -> bool:
         return True
     if not whole:
         return _JSON_STEPS.match(text) is not None
-    from hvr.pddl.plan_json import plan_from_json
+    from hvr.pddl.plan_json import steps_from_json
     from hvr.texts import parse_json
+    from hvr.validation.sequences import action_of
 
     try:
-        steps = plan_from_json(parse_json(text))
+        steps = steps_from_json(parse_json(text))
     except (ValueError, HvrError):
         return False
     # Lists of words are steps without arguments only where somebody calls them a plan.
-    return any(step.args for step in steps) or _JSON_STEPS.match(text) is not None
+    return any(action_of(step).args for step in steps) or _JSON_STEPS.match(text) is not None
 
 
 def _lines(text: str) -> list[str]:
