@@ -96,7 +96,7 @@ def test_a_missing_value_is_told_from_a_stated_one() -> None:
                        (call,), f"I mean the {room}."),
         ]  # fmt: skip
     chances = np.array([0.01, 0.9])
-    parts = [int(one.dialogue) % 3 for one in turns]
+    parts = [int(one.dialogue) % 2 for one in turns]
     model = MissingValues(turns, [chances] * len(turns), parts, reader)
     assert model.held_out[1::2, 0].min() > model.held_out[::2, 0].max()
     said = model.told(Turn("Turn the lamp of the nursery on.", hand, ()), chances)

@@ -95,11 +95,10 @@ class TurnJudge:
             for one, part in zip(turns, parts.tolist(), strict=True)
         ]
         columns = [np.array([row for row, _, _ in seen]), told]
-        self._missing = (
-            None
-            if reader is None
-            else MissingValues(turns, [at_hand for _, at_hand, _ in seen], parts.tolist(), reader)
-        )
+        self._missing = None
+        if reader is not None:
+            at_hand = [some for _, some, _ in seen]
+            self._missing = MissingValues(turns, at_hand, parts.tolist(), reader, seed)
         if self._missing is not None:
             columns.append(self._missing.held_out)
         self._models = [model.fit(np.hstack(columns), labels) for model in _models(seed)]

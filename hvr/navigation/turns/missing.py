@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +13,11 @@ from hvr.extras import load
 from hvr.navigation.decision import NextMove
 from hvr.navigation.turns.stated import places
 from hvr.navigation.turns.turn import JudgedTurn, OfferedTool, Turn
-from hvr.navigation.turns.value_reader import ValueReader
+from hvr.navigation.turns.value_reader import ValueReader, parameter_text
 from hvr.tools.catalogue.schema import ToolParameter
+
+if TYPE_CHECKING:
+    from hvr.navigation.turns.value_network import ValueExample
 
 Vectors = NDArray[Any]
 Needs = Sequence[tuple[int, float, OfferedTool, ToolParameter]]
@@ -21,6 +25,9 @@ Needs = Sequence[tuple[int, float, OfferedTool, ToolParameter]]
 
 TOOLS, LEAST = 5, 0.04
 """The parameters of so many tools are looked at, if they are needed with such a chance."""
+
+TAKEN_OUT = 2
+"""Requests without a value that are made from one with it."""
 
 COLUMNS = 3
 _UNSAID = -6.0
@@ -34,20 +41,24 @@ class MissingValues:
         turns: with their calls; those after which something had to be asked for with the answer.
         chances: of the tools at hand in each turn, learnt from turns of other parts.
         parts: of the turns, by dialogue.
-        reader: tells whether texts state values.
+        reader: tells whether texts state values; it learns further from calls, what is told of a
+            part's turns from those of the others.
+        seed: of what is drawn.
     """
 
     def __init__(
         self, turns: Sequence[JudgedTurn], chances: Sequence[Vectors], parts: Sequence[int],
-        reader: ValueReader,
+        reader: ValueReader, seed: int = 0,
     ) -> None:  # fmt: skip
-        self._reader = reader
-        self._usual = _Usual(turns, reader)
-        self._model: Any = None
+        readers = {
+            part: reader.further(_examples(turns, parts, part), seed) for part in sorted(set(parts))
+        }
+        self._reader = reader.further(_examples(turns, parts, None), seed)
+        self._usual = _Usual(turns, [readers[part] for part in parts])
         rows, missing, owners = [], [], []
         for number, (one, some) in enumerate(zip(turns, chances, strict=True)):
             needs = needed(one.turn, some)
-            rows.append(self._rows(one.turn, needs, one.dialogue))
+            rows.append(self._rows(one.turn, needs, readers[parts[number]], one.dialogue))
             asked = _asked_for(one)
             missing += [
                 (tool.schema.name, parameter.name) in asked for _, _, tool, parameter in needs
@@ -69,14 +80,14 @@ class MissingValues:
             turn: what is asked for.
             chances: that each tool at hand is needed.
         """
-        return _summed(_told(self._model, self._rows(turn, needed(turn, chances), "")))
+        return _summed(_told(self._model, self._rows(turn, needed(turn, chances), self._reader)))
 
-    def _rows(self, turn: Turn, needs: Needs, dialogue: str) -> Vectors:
+    def _rows(self, turn: Turn, needs: Needs, reader: ValueReader, dialogue: str = "") -> Vectors:
         """Return what is known of each needed value; see the names in the code."""
         if not needs:
             return np.zeros((0, 14))
         texts = list(dict.fromkeys([turn.request, *turn.earlier]))
-        stated = self._reader.stated(texts, [(tool, p) for _, _, tool, p in needs])
+        stated = reader.stated(texts, [(tool, p) for _, _, tool, p in needs])
         before = stated[1:].max(axis=0) if len(texts) > 1 else np.full(len(needs), _UNSAID)
         rows = []
         for (rank, chance, tool, parameter), now, then in zip(
@@ -96,11 +107,11 @@ class MissingValues:
 class _Usual:
     """What was stated of parameters when their tools were called."""
 
-    def __init__(self, turns: Sequence[JudgedTurn], reader: ValueReader) -> None:
+    def __init__(self, turns: Sequence[JudgedTurn], readers: Sequence[ValueReader]) -> None:
         self._stated: dict[tuple[str, str], list[tuple[str, bool]]] = {}
         self._scores: dict[tuple[str, str], list[tuple[str, float]]] = {}
         seen: set[tuple[str, str]] = set()
-        for one in turns:
+        for one, reader in zip(turns, readers, strict=True):
             if one.move is not NextMove.CALL:
                 continue
             used = [t for t in one.turn.at_hand if t.schema.name in one.used]
@@ -139,6 +150,32 @@ def needed(turn: Turn, chances: Vectors) -> Needs:
         for parameter in turn.at_hand[place].schema.takes
         if parameter.required
     ]
+
+
+def _examples(
+    turns: Sequence[JudgedTurn], parts: Sequence[int], left_out: int | None
+) -> list[ValueExample]:
+    """Return requests with and without the values of their calls, but for those of a part."""
+    from hvr.navigation.turns.value_network import ValueExample, without
+
+    made: dict[ValueExample, None] = {}
+    for one, part in zip(turns, parts, strict=True):
+        if one.move is not NextMove.CALL or part == left_out or not one.turn.text:
+            continue
+        tools = {tool.schema.name: tool for tool in one.turn.at_hand}
+        for (name, parameter), values in _values(one):
+            taken = {p.name: p for p in tools[name].schema.takes} if name in tools else {}
+            if parameter not in taken:
+                continue
+            text = one.turn.text
+            about = parameter_text(parameter, taken[parameter].description)
+            spans = tuple(places(text, values))
+            made[ValueExample(text, tools[name].text, about, spans)] = None
+            draw = random.Random(f"{name} {parameter} {text}")
+            for _ in range(TAKEN_OUT if spans else 0):
+                less = without(text, spans, parameter, draw)
+                made[ValueExample(less, tools[name].text, about, ())] = None
+    return [one for one in made if one.text]
 
 
 def _values(one: JudgedTurn) -> Iterator[tuple[tuple[str, str], list[Any]]]:

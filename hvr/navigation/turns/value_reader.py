@@ -6,9 +6,9 @@ the parameter. Its weights are made by tools/train_value_reader.py.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,12 @@ _TOKENS = 200
 _BATCH = 32
 _TOOL, _PARAMETER = 300, 200
 """Characters of what a tool and a parameter are said to be that are read."""
+
+_ROUNDS, _RATE = 3, 2e-3
+"""How a reader learns further."""
+
+if TYPE_CHECKING:
+    from hvr.navigation.turns.value_network import ValueExample
 
 Vectors = NDArray[Any]
 
@@ -79,25 +85,42 @@ class TokenStates:
 
     def queries(self, asked: Sequence[tuple[str, str]]) -> Vectors:
         """Return (pairs, dimension) of the texts of tools with those of parameters."""
-        tools = self._encode([tool[:_TOOL] for tool, _ in asked])
-        return np.hstack([tools, self._encode([text[:_PARAMETER] for _, text in asked])])
+        return np.hstack([
+            self._encode([tool[:_TOOL] for tool, _ in asked]),
+            self._encode([text[:_PARAMETER] for _, text in asked]),
+        ])  # fmt: skip
 
 
 class ValueReader:
     """Tells how surely texts state values.
 
     Args:
-        weights: of the network; those that hvr brings unless said otherwise.
+        weights: of the network, by name; those that hvr brings if None.
+        states: of tokens, to share; made anew if None.
 
     Raises:
         MissingExtraError: MiniLM is not installed.
     """
 
-    def __init__(self, weights: Path = SHIPPED) -> None:
-        with np.load(weights) as stored:
-            self._weights = {name: stored[name].astype(np.float32) for name in stored.files}
-        self._states = TokenStates()
+    def __init__(
+        self, weights: Mapping[str, Vectors] | None = None, states: TokenStates | None = None
+    ) -> None:
+        if weights is None:
+            with np.load(SHIPPED) as stored:
+                weights = {name: stored[name].astype(np.float32) for name in stored.files}
+        self._weights = dict(weights)
+        self._states = states or TokenStates()
         self._told: dict[tuple[str, str, str], float] = {}
+
+    def further(self, examples: Sequence[ValueExample], seed: int) -> ValueReader:
+        """Return a reader that has learnt from examples, too."""
+        from hvr.navigation.turns.value_network import network_of, train, weights_of
+
+        if not examples:
+            return self
+        network = network_of(self._weights)
+        train(network, examples, self._states, _ROUNDS, _RATE, seed)
+        return ValueReader(weights_of(network), self._states)
 
     def stated(
         self, texts: Collection[str], asked: Sequence[tuple[OfferedTool, ToolParameter]]
