@@ -31,10 +31,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from conditions import conditions
 from inputs import measured
-from tool_sets import ToolSet, add_tool_set, read_tool_set
+from tool_sets import ToolSet, add_tool_set, on_tool_set
 
-from hvr.errors import HvrError
-from hvr.extras import need_gnn
 from hvr.tools.tool_plan import ToolPlan
 from hvr.verifier.verdict import Verdict
 
@@ -54,29 +52,22 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     add_tool_set(parser)
     parser.add_argument("--part", choices=("kinds", "ablations"), default="kinds")
-    parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--verifier", choices=("judge", "paper", "more"), action="append", help=(
         "of kinds: the judge, the network with the paper's negatives, with more"))  # fmt: skip
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--paper-size", action="store_true")
-    args = parser.parse_args()
-    if not args.data.exists():
-        print(f"no data: {args.data} is missing; say where with --data", file=sys.stderr)
-        return 2
-    try:
-        need_gnn()
-        import torch
+    return on_tool_set(parser, measure)
 
-        torch.set_num_threads(args.threads)
-        data = read_tool_set(args)
-        print(conditions(), f"torch {torch.__version__}, {args.threads} threads")
-        print(f"{len(data.train)} training plans, {len(data.held)} plans held out, "
-              f"{len(data.tools)} tools, {args.links} links\n")  # fmt: skip
-        (kinds if args.part == "kinds" else ablations)(data, args)
-    except HvrError as error:
-        print(error, file=sys.stderr)
-        return error.exit_code
-    return 0
+
+def measure(data: ToolSet, args: argparse.Namespace) -> None:
+    """Print the conditions and the table that is asked for."""
+    import torch
+
+    torch.set_num_threads(args.threads)
+    print(conditions(), f"torch {torch.__version__}, {args.threads} threads")
+    print(f"{len(data.train)} training plans, {len(data.held)} plans held out, "
+          f"{len(data.tools)} tools, {args.links} links\n")  # fmt: skip
+    (kinds if args.part == "kinds" else ablations)(data, args)
 
 
 def kinds(data: ToolSet, args: argparse.Namespace) -> None:

@@ -32,10 +32,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import numpy as np
 from conditions import conditions
 from inputs import measured
-from tool_sets import ToolSet, add_tool_set, read_tool_set
+from tool_sets import ToolSet, add_tool_set, on_tool_set
 
-from hvr.errors import HvrError
-from hvr.extras import need_gnn
 from hvr.tools.agreement import link_f1, node_f1
 from hvr.tools.tool_plan import ToolPlan
 from hvr.verifier.config import VerifierConfig
@@ -69,21 +67,10 @@ def main() -> int:
     add_tool_set(parser)
     parser.add_argument("--part", choices=(
         "verdicts", "corrections", "curve", "ablation"), action="append")  # fmt: skip
-    parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help=(
         "numbers of plans of the learning curve"))  # fmt: skip
     parser.add_argument("--svg", type=Path, help="write the reliability diagram")
-    args = parser.parse_args()
-    if not args.data.exists():
-        print(f"no data: {args.data} is missing; say where with --data", file=sys.stderr)
-        return 2
-    try:
-        need_gnn()
-        measure(read_tool_set(args), args)
-    except HvrError as error:
-        print(error, file=sys.stderr)
-        return error.exit_code
-    return 0
+    return on_tool_set(parser, measure)
 
 
 def measure(data: ToolSet, args: argparse.Namespace) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from hvr.errors import DataFileError
+from hvr.errors import DataFileError, HvrError
+from hvr.extras import need_gnn
 from hvr.tools.datasets import load_data, only_seen
 from hvr.tools.plan_files import read_plans
 from hvr.tools.tool_graph import ToolGraph
@@ -51,6 +53,24 @@ def add_tool_set(parser: argparse.ArgumentParser, folder: str = "ultratool") -> 
         "a planner's drafts (default: predictions_direct_*.jsonl of the folder)"))  # fmt: skip
     parser.add_argument("--links", choices=("whole", "seen"), default="whole", help=(
         "all links, or those of the plans to learn from (default: %(default)s)"))  # fmt: skip
+    parser.add_argument("--seeds", type=int, default=3, help="0, 1, … (default: %(default)s)")
+
+
+def on_tool_set(
+    parser: argparse.ArgumentParser, measure: Callable[[ToolSet, argparse.Namespace], None]
+) -> int:
+    """Measure on the tool set that options choose, and return the exit code."""
+    args = parser.parse_args()
+    if not args.data.exists():
+        print(f"no data: {args.data} is missing; say where with --data", file=sys.stderr)
+        return 2
+    try:
+        need_gnn()
+        measure(read_tool_set(args), args)
+    except HvrError as error:
+        print(error, file=sys.stderr)
+        return error.exit_code
+    return 0
 
 
 def read_tool_set(args: argparse.Namespace) -> ToolSet:

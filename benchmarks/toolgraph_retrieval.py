@@ -249,13 +249,9 @@ class Bench:
         counts: bool = True,
     ) -> None:
         from hvr.tools.retrieval.decoders import Decoder
-        from hvr.tools.retrieval.retriever import (
-            TextScores,
-            choose_alpha,
-            fit_text_decoder,
-            untrained_retriever,
-        )
+        from hvr.tools.retrieval.retriever import TextScores, untrained_retriever
         from hvr.tools.retrieval.transitions import Transitions
+        from studies.text_retrieval import choose_alpha, fit_text_decoder
 
         truth = truth or plans
         texts, bare = TextScores(graph, self.encoder), Transitions(graph)

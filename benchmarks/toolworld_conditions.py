@@ -33,7 +33,7 @@ from hvr.calling.values import CallFailure, Json, ToolCall
 from hvr.errors import HvrError
 from hvr.navigation.findings import Findings, key
 from hvr.navigation.preconditions import LearntConditions, StateCondition
-from hvr.navigation.wants import NamedValue, given_leaves, scalars_in
+from hvr.navigation.wants import NamedValue, given_leaves
 from hvr.tools.catalogue.schema import Effect
 
 
@@ -60,7 +60,7 @@ def _measure(world: str, scenarios: Sequence[Scenario], options: argparse.Namesp
         own = [c for c in scenario.gold if schemas[c.tool].effect is not Effect.READS]
         for _ in range(options.draws if own else 0):
             call = drawn_call(drawn.choice(own), seen, drawn)
-            known = frozenset().union(*(seen.known_of(v) for v in scalars_in(call.arguments)))
+            known = seen.known_by(call.arguments)
             doubted = learnt.violated(call.tool, known) is not None
             outcome = tools.call(call)
             learnt.observe(outcome, known)
@@ -97,7 +97,7 @@ def drawn_call(template: ToolCall, seen: Findings, drawn: random.Random) -> Tool
 
 def _said(one: StateCondition) -> str:
     values = " or ".join(map(str, one.values))
-    return (f"{one.tool}: {' '.join(sorted(one.name))} is {values} "
+    return (f"{one.tool}: {' '.join(sorted(one.name))} of {one.parameter} is {values} "
             f"({one.well} went well, {one.refused} refused since it was proposed)")  # fmt: skip
 
 

@@ -2,7 +2,8 @@
 
     python benchmarks/toolworld_goals.py [--world retail,airline,telecom,bfcl] [--data DIR]
         [--files FILE ...] [--part development|kept] [--order request|none]
-        [--experience graph|counts|none] [--seed N] [--budget N] [--first N] [--failed]
+        [--experience graph|counts|none] [--granted sought|given] [--seed N] [--budget N]
+        [--first N] [--skip N] [--failed] [--without NAME,...]
 
 The scenarios are those of shared/data/toolworlds (its training and development half), or of other
 files in the same format (`--files`, with one world). Of each, the writing calls of its correct
@@ -12,6 +13,9 @@ that look-ups yield: it plans the look-ups, picks entities by their features, an
 What was learnt from calls are the correct calls of the *other* scenarios: how often each tool went
 well, what its results held, which values were passed on from where; in the learnt graph, in plain
 counts, or nothing at all (`--experience`).
+
+granted sought  what the correct calls take for granted, hvr has to look up
+granted given   it is given, so that both make the same look-ups, if hvr is right
 
 order request   the wants in the order in which the request has them (that of the correct calls)
 order none      in an order drawn at random: hvr finds out by refusals
@@ -43,10 +47,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from conditions import conditions
 from toolworlds import (
     DATA,
+    NUMBERS,
     REFUSALS,
     WORLDS,
     Ledger,
     Scenario,
+    leave_out,
     oracle,
     replay,
     scenarios_of,
@@ -84,16 +90,18 @@ class Result:
 def main() -> None:
     """Measure each world, and print a table."""
     options = _options()
+    leave_out(options.without)
     print(conditions(options.seed))
     print(f"part: {options.part if not options.files else 'files'}; order of wants: "
-          f"{options.order}; experience: {options.experience}; "
+          f"{options.order}; experience: {options.experience}; granted: {options.granted}; "
+          f"without: {options.without or 'nothing'}; "
           f"at most {options.budget} calls a scenario")  # fmt: skip
     head = ("world", "scenarios", "reached", "calls", "truth", "needed", "beside", "granted",
             "beside without", "unneeded", "several")  # fmt: skip
     print(" | ".join(head))
     ledger = Ledger()
     for world in options.world.split(","):
-        scenarios = scenarios_of(world, options.part, options.data, options.files)[: options.first]
+        scenarios = scenarios_of(world, options.part, options.data, options.files)
         results = measure(scenarios, ledger, options)
         _print(world, results, options.failed)
     print("values:", ", ".join(f"{n} {name}" for name, n in sorted(ledger.values.items())))
@@ -106,12 +114,16 @@ def measure(
     replayed = [replay(scenario) for scenario in scenarios]
     seen = [observed_session(outcomes) for outcomes, _ in replayed]
     results = []
-    for number, (scenario, (truth, state)) in enumerate(zip(scenarios, replayed, strict=True)):
+    end = options.first and options.skip + options.first
+    some = [*enumerate(zip(scenarios, replayed, strict=True))][options.skip : end]
+    for number, (scenario, (truth, state)) in some:
         others = [outcomes for n, (outcomes, _) in enumerate(replayed) if n != number]
         experience: Experience = GraphExperience(seen[:number] + seen[number + 1 :])
         if options.experience != "graph":
             experience = CountedExperience(others if options.experience == "counts" else ())
-        errand = oracle(scenario, truth, ledger, experience.flow)
+        errand = oracle(
+            scenario, truth, ledger, experience.flow, granted=options.granted == "given"
+        )
         granted = _takes_for_granted(truth, errand, scenario.open().catalogue)
         if options.order == "none":
             wants = list(errand.wants)
@@ -200,7 +212,13 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--budget", type=int, default=60)
     parser.add_argument("--first", type=int, default=None, help="scenarios of each world")
+    parser.add_argument("--skip", type=int, default=0, help="scenarios before these")
     parser.add_argument("--experience", choices=EXPERIENCES, default="graph")
+    parser.add_argument("--granted", choices=("sought", "given"), default="sought",
+                        help="values that no correct call before yields")  # fmt: skip
+    parser.add_argument(
+        "--without", default="", help="numbers of the engine: " + ", ".join(NUMBERS)
+    )
     parser.add_argument("--failed", action="store_true",
                         help="list what was not reached, and calls beside")  # fmt: skip
     return parser.parse_args()

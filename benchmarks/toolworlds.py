@@ -9,6 +9,8 @@ sought     look-ups from the first state, or earlier correct calls, yield it: hv
            the entity that has it instead, as few as tell it from the others beside it, first those
            that stand in the user's words; never the value, and never the call that yields it
 made       neither: what the user means, in the form that the tool takes (a date, a text, a sum)
+granted    only in part of the runs: a value that no correct call before it yields is given, too
+           (`granted`): the correct calls take it for granted, so that they need no look-up for it
 
 Facts beside the wants: values that the correct look-ups take from the user (a name, an address).
 """
@@ -29,7 +31,9 @@ from hvr.calling.bfcl_world import BfclTools
 from hvr.calling.environment import ToolEnvironment
 from hvr.calling.tau2_world import Tau2Tools
 from hvr.calling.values import CallOutcome, Json, ToolCall
-from hvr.navigation.findings import POSITION, Findings, FoundValue, Trait, key
+from hvr.errors import DataFileError, UsageError
+from hvr.navigation import attempts, lookups
+from hvr.navigation.findings import POSITION, Findings, FoundValue, Trait, key, plain
 from hvr.navigation.lookups import call_key
 from hvr.navigation.suiting import Flow, Suiting
 from hvr.navigation.wants import (
@@ -47,8 +51,31 @@ from hvr.tools.catalogue.schema import Effect, ToolSchema
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "toolworlds"
 TAU2 = ("retail", "airline", "telecom")
 WORLDS = (*TAU2, "bfcl")
+SMALL = 9
+"""A number up to this stands in many texts, whatever it counts there."""
+
 REFUSALS = 5
 """How often a refused call is made while nothing has changed: here tools may come back."""
+
+
+NUMBERS = {
+    "MISSED": (lookups, 0), "REPEATED": (lookups, 0), "ECHOED": (lookups, 1.0),
+    "FOR_SURE": (attempts, 10**6), "IN_VAIN": (attempts, 10**6),
+}  # fmt: skip
+"""Numbers of the engine, each with its module and the value with which it is as if it were not."""
+
+
+def leave_out(names: str) -> None:
+    """Let the engine go without some of its `NUMBERS`, to see what they bring.
+
+    Raises:
+        UsageError: one is unknown.
+    """
+    for name in filter(None, names.split(",")):
+        if name not in NUMBERS:
+            raise UsageError(f"--without takes {', '.join(NUMBERS)}, not {name!r}")
+        module, neutral = NUMBERS[name]
+        setattr(module, name, neutral)
 
 
 @dataclass(frozen=True)
@@ -71,9 +98,21 @@ class Ledger:
 
 
 def read_scenarios(world: str, files: Sequence[Path]) -> list[Scenario]:
-    """Return the scenarios of files in the format of shared/data/toolworlds."""
-    rows = [row for file in files for row in read_rows(file)]
-    return [_bfcl(row) if world == "bfcl" else _tau2(world, row) for row in rows]
+    """Return the scenarios of files in the format of shared/data/toolworlds.
+
+    Raises:
+        DataFileError: one cannot be read, or has another format.
+    """
+    found = []
+    for file in files:
+        for number, row in enumerate(read_rows(file), 1):
+            try:
+                found.append(_bfcl(row) if world == "bfcl" else _tau2(world, row))
+            except (KeyError, TypeError) as error:
+                raise DataFileError(
+                    f"{file}: row {number} is no scenario of {world}: {error!r}"
+                ) from None
+    return found
 
 
 def scenarios_of(
@@ -98,9 +137,12 @@ def scenarios_of(
 
 def read_rows(file: Path) -> list[dict[str, Any]]:
     """Return the records of a file of JSON lines, compressed or not."""
-    data = file.read_bytes()
-    text = (gzip.decompress(data) if file.suffix == ".gz" else data).decode()
-    return [json.loads(line) for line in text.splitlines() if line.strip()]
+    try:
+        data = file.read_bytes()
+        text = (gzip.decompress(data) if file.suffix == ".gz" else data).decode()
+        return [json.loads(line) for line in text.splitlines() if line.strip()]
+    except (OSError, ValueError, EOFError) as error:
+        raise DataFileError(f"{file}: no file of JSON lines: {error}") from None
 
 
 def development_files(world: str, data: Path = DATA) -> list[Path]:
@@ -153,8 +195,9 @@ def replay(scenario: Scenario) -> tuple[list[CallOutcome], Json]:
 
 
 def oracle(
-    scenario: Scenario, outcomes: Sequence[CallOutcome], ledger: Ledger, flow: Flow | None = None
-) -> Errand:
+    scenario: Scenario, outcomes: Sequence[CallOutcome], ledger: Ledger,
+    flow: Flow | None = None, *, granted: bool = False,
+) -> Errand:  # fmt: skip
     """Return the errand of a scenario; see the module's docstring for what it gives away.
 
     Args:
@@ -162,6 +205,7 @@ def oracle(
         outcomes: of its correct calls.
         ledger: where it is counted what is given.
         flow: what was passed on in other scenarios; what hvr may take for the value that is sought.
+        granted: whether what the correct calls take for granted is given.
     """
     tools = scenario.open()
     schemas = {tool.name: tool for tool in tools.catalogue.tools}
@@ -183,7 +227,7 @@ def oracle(
     for outcome in outcomes:
         tool = schemas[outcome.call.tool]
         if outcome.ok and tool.effect is not Effect.READS:
-            given = _Giving(scenario, tool, seen, first, ledger, known, reading)
+            given = _Giving(scenario, tool, seen, first, ledger, known, reading, granted)
             wants.append(Want(tool.name, given.arguments(outcome.call)))
         if outcome.ok:
             seen.add(outcome)
@@ -277,8 +321,10 @@ class _Giving:
 
     def __init__(
         self, scenario: Scenario, tool: ToolSchema, seen: Findings, first: int, ledger: Ledger,
-        known: set[str], reads: Mapping[str, bool],
+        known: set[str], reads: Mapping[str, bool], granted: bool,
     ) -> None:  # fmt: skip
+        self._granted = granted
+        self._hidden: frozenset[Json] = frozenset()
         self._facts = known
         self._reads = reads
         self._scenario, self._tool = scenario, tool
@@ -297,6 +343,9 @@ class _Giving:
             else:
                 bound[place] = value
         sought: dict[Place, Sought] = {}
+        self._hidden = frozenset(
+            plain(v) for p, _, v in given_leaves(call.arguments) if p in origins
+        )
         for place, name, value in given_leaves(call.arguments):
             if place in origins:
                 features = self._features(name, origins[place], place, bound, before)
@@ -321,6 +370,12 @@ class _Giving:
         same = [one for one in self._seen.all if one.call >= 0 and key(one.value) == key(value)
                 and not self._seen.echoed(one)]  # fmt: skip
         same = [one for one in same if self._reads[one.tool]] or same
+        shown = [one for one in same if one.call >= self._first]
+        if self._granted and same and not shown:
+            self._ledger.values["granted"] += 1
+            self._facts.add(key(value))
+            return []
+        same = shown or same
         fitting = [one for one in same if self._seen.fit(one, name) >= 0.3]
         if not fitting and isinstance(value, str) and len(value) > 2:
             fitting = [one for one in same if one.call >= self._first]
@@ -349,18 +404,15 @@ class _Giving:
         chosen: list[Trait] = []
         others = near
         for some in (
-            {t for t in mine if t[0] != POSITION and said(t[1], self._scenario.texts)},
+            {t for t in mine if self._in_words(t)},
             {t for t in mine if t[0] != POSITION and t in own.traits},
             {t for t in mine if t[0] == POSITION},
             mine,
         ):
             others = self._narrowed(others, some, chosen)
-        self._narrowed(
-            far, {t for t in mine if t[0] != POSITION and said(t[1], self._scenario.texts)}, chosen
-        )
-        for words, value in chosen:
-            in_words = words != POSITION and said(value, self._scenario.texts)
-            self._ledger.values["feature said" if in_words else "feature not said"] += 1
+        self._narrowed(far, {t for t in mine if self._in_words(t)}, chosen)
+        for one in chosen:
+            self._ledger.values["feature said" if self._in_words(one) else "feature not said"] += 1
         if others:
             # Nobody could find it by what can be said of it: the user has to give it.
             self._ledger.values["sought"] -= 1
@@ -376,7 +428,7 @@ class _Giving:
         others = {k: traits for k, traits in others.items() if traits.issuperset(chosen)}
         while others and mine:
             best = max(
-                sorted(mine, key=str),
+                sorted(mine, key=_wordy),
                 key=lambda one: -sum(one in traits for traits in others.values()),
             )
             alike = {k: traits for k, traits in others.items() if best in traits}
@@ -387,12 +439,27 @@ class _Giving:
             others = alike
         return others
 
+    def _in_words(self, one: Trait) -> bool:
+        """Say whether the user says a feature; a small number is in words by chance (`at 9 pm`)."""
+        words, value = one
+        small = isinstance(value, (int, float)) and abs(value) <= SMALL
+        return words != POSITION and not small and said(value, self._scenario.texts)
+
     def _usable(self, one: Trait, value: Json) -> bool:
-        """Say whether a user would say this: no id, unless the user does say it."""
+        """Say whether a user would say this, unless the user does say it.
+
+        No id, and nothing that would give away another value which is sought for this call.
+        """
         words, other = one
         if other is None or other == "" or key(other) == key(value) or not words:
             return False
-        return "id" not in words or said(other, self._scenario.texts)
+        told = "id" in words or other in self._hidden
+        return not told or said(other, self._scenario.texts)
+
+
+def _wordy(one: Trait) -> tuple[bool, str]:
+    """Order features that tell a thing from others equally well: words before numbers."""
+    return isinstance(one[1], (int, float)), str(one)
 
 
 def _with(value: Json, sought: Mapping[Place, Sought], place: Place) -> Argument:

@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from glob import glob
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -231,7 +232,10 @@ class WorldFile:
         files: list[Path] = []
         for name in content.get(key, ()):
             pattern = any(sign in name for sign in "*?[")
-            files += sorted(self.folder.glob(name)) if pattern else [self.folder / name]
+            found = [name]
+            if pattern:  # not with Path.glob, which refuses absolute patterns
+                found = sorted(glob(name, root_dir=self.folder, recursive=True))  # noqa: PTH207
+            files += [self.folder / one for one in found]
         return tuple(dict.fromkeys(files))
 
     def _task(self, name: str, value: Any) -> WorldTask:
@@ -278,12 +282,13 @@ class WorldFile:
 
 
 def line_of(file: Path, word: str) -> int:
-    """Return the first line of a file that has a word, 1 if none has."""
+    """Return the first line of a file that has a word and is no comment, 1 if none has."""
     try:
         lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         return 1
-    return next((number for number, line in enumerate(lines, 1) if word in line), 1)
+    numbered = enumerate(lines, 1)
+    return next((n for n, line in numbered if word in line and not line.startswith("#")), 1)
 
 
 def shipped_worlds() -> Mapping[str, Path]:

@@ -64,10 +64,9 @@ class PythonTools:
             return refused or CallOutcome(call, failure=CallFailure.UNKNOWN_TOOL)
         before = copy.deepcopy(self._state)
         start = time.perf_counter()
-        failure, error, result = None, "", None
+        failure, error, returned = None, "", None
         try:
             returned = self._functions[call.tool](**copy.deepcopy(dict(call.arguments)))
-            result = json.loads(json.dumps(returned))
         except (ValueError, LookupError, PermissionError) as refusal:
             failure, error = CallFailure.REFUSED, str(refusal.args[0] if refusal.args else refusal)
         except Exception as broken:  # what a tool raises is data of the run, whatever it is
@@ -78,6 +77,11 @@ class PythonTools:
                 self._state.clear()
                 self._state.update(before)
             return CallOutcome(call, None, failure, error, seconds)
+        try:
+            result = json.loads(json.dumps(returned, allow_nan=False))
+        except (TypeError, ValueError, RecursionError) as odd:  # the call itself went well
+            error = f"its result is no JSON: {odd}"
+            return CallOutcome(call, None, CallFailure.WRONG_TYPE, error, seconds)
         return check_result(tool, CallOutcome(call, result, seconds=seconds))
 
     def state(self) -> Json:

@@ -208,9 +208,11 @@ def _lines(solution: Solution, *, quiet: bool) -> list[str]:
     if solution.cost is not None and solution.cost != len(solution.steps):
         cost = f", cost {decimal_text(solution.cost)}"
     proven = ", proven to be best" if solution.proven else ""
+    # A scene has a choice of objects; nobody shall think that this was one among few.
+    among = "" if solution.objects is None else f"; all {count(solution.objects, 'object')}"
     lines.append(
         f"plan found: {count(len(solution.steps), 'step')}{cost}, valid{proven} "
-        f"({solution.planner}, {solution.seconds:.1f} s)"
+        f"({solution.planner}, {solution.seconds:.1f} s{among})"
     )
     return [*lines, *(f"note: {note}" for note in solution.notes)]
 

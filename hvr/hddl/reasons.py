@@ -156,7 +156,7 @@ class Reasons:
                 )
                 message = (
                     f"{self._under(node, method)} lists {self._name(child)} before "
-                    f"{self._name(later)}, and the method has them the other way round."
+                    f"{self._name(later)}, and they are ordered the other way round."
                 )
             behind |= 1 << index_of[child]
         return self._about(node, FailureKind.LISTING_ORDER, message)

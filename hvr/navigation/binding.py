@@ -98,14 +98,14 @@ class Binder:
                 weak = weak or suits.value is not None
                 searches.append(search)
                 continue
-            alike = self._allowed(want.tool, suits.choices)
+            alike = self._allowed(want.tool, name, suits.choices)
             if len(alike) > 1 and not several:
                 several, choices = name, alike
             known[place] = before[place] = alike[0]
             found.append(alike[0])
         return BoundValues(known, tuple(searches), weak, several, choices)
 
-    def _allowed(self, tool: str, choices: tuple[Json, ...]) -> tuple[Json, ...]:
+    def _allowed(self, tool: str, name: str, choices: tuple[Json, ...]) -> tuple[Json, ...]:
         """Return the values among which a writing tool's is to be chosen.
 
         Those of which a confirmed condition is known not to hold are none; of a tool that only
@@ -114,7 +114,8 @@ class Binder:
         if not tool or self.schemas[tool].effect is Effect.READS:
             return choices[:1]
         known = self.findings.known_of
-        some = tuple(v for v in choices if self.conditions.violated(tool, known(v)) is None)
+        broken = self.conditions.violated
+        some = tuple(v for v in choices if broken(tool, {name: known(v)}) is None)
         return some or choices
 
     def _names_entity(self, name: str) -> bool:

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import Enum
 from typing import Any
 
-from hvr.calling.guard import MOST_EQUAL_FAILURES, GuardedTools
+from hvr.calling.guard import GuardedTools
 from hvr.calling.log import error_text
 from hvr.calling.values import CallFailure, CallOutcome, Json, ToolCall
+from hvr.navigation.attempts import (
+    ATTEMPTS,
+    FOR_NOTHING,
+    CallAttempts,
+    Insistence,
+    LookUpProgress,
+)
 from hvr.navigation.binding import Binder, readers_of
 from hvr.navigation.doubts import witness
 from hvr.navigation.experience import CountedExperience, Experience
-from hvr.navigation.findings import Findings, Trait
+from hvr.navigation.findings import Findings
 from hvr.navigation.lookups import Search, call_key, needs_several, next_look_up
 from hvr.navigation.preconditions import LearntConditions
 from hvr.navigation.suiting import Suiting
@@ -27,29 +33,10 @@ from hvr.navigation.wants import (
     filled,
     given_leaves,
     leaves,
-    scalars_in,
 )
 from hvr.printable import short
 from hvr.tools.catalogue.merging import ParameterMeaning
 from hvr.tools.catalogue.schema import Effect, ToolSchema, quoted
-
-ATTEMPTS = MOST_EQUAL_FAILURES
-"""How often one and the same call is made before it is given up."""
-
-TOO_OFTEN = 2 * ATTEMPTS
-"""How often in a row a look-up's tool may fail, whatever it is called with, until it is left."""
-
-IN_VAIN = 8
-"""Failures of calls that had failed before, while nothing changed, until none is made again.
-
-One that goes well in the end, so that its tool has come back, gives all of them back.
-"""
-
-FOR_NOTHING = 15
-"""Look-ups for one want that answer and bring nothing nearer, until it is given up."""
-
-FOR_SURE = 2
-"""Look-ups that do not make a value surer that is at hand, until it is taken as it is."""
 
 RELATED = 0.5
 """The relevance of look-ups by which a value that is found, but not surely, is made sure."""
@@ -63,16 +50,6 @@ SAID = 300
 
 WasDone = Callable[[ToolCall], "bool | None"]
 """Asks the user whether a call that failed was done all the same; None if nobody can say."""
-
-
-class Insistence(Enum):
-    """What is tried again."""
-
-    NONE = "nothing that failed"
-    OTHER = "tools that rest, with what they were not called with yet"
-    SOME = "calls that failed, and tools that rest"
-    MOST = "wanted calls that were refused, too, though nothing has changed since"
-    END = "and wanted calls are made though one before them could not be"
 
 
 @dataclass(frozen=True)
@@ -152,14 +129,13 @@ class ErrandSteps:
         was_done: WasDone | None = None,
     ) -> None:
         retrying = retrying or Retrying()
-        self._refusals, self._recombine = retrying.refusals, retrying.recombine
+        self._recombine = retrying.recombine
         learnt = learnt or Learnt()
         self._tools, self.errand = tools, errand
         self.experience, self._was_done = learnt.experience, was_done
         self._conditions = learnt.conditions
         self._doubts: dict[int, ToolCall] = {}
         self._why: dict[int, str] = {}
-        self._row: dict[str, int] = {}
         self._schemas = {tool.name: tool for tool in tools.catalogue.tools}
         self.readers = readers_of(self._schemas.values())
         self._reading = {tool.name for tool in self.readers}
@@ -180,16 +156,9 @@ class ErrandSteps:
         self.left: dict[int, str] = {}
         self.choices: dict[int, tuple[str, tuple[Json, ...]]] = {}
         self.answers: dict[str, Json] = {}
-        self._failed: dict[str, int] = {}
-        self._failed_in: dict[str, int] = {}
-        self._rests: dict[str, int] = {}
-        self._in_vain = 0
-        self._refused: dict[str, int | None] = {}
-        self._answered: dict[str, int] = {}
+        self._attempts = CallAttempts(retrying.refusals)
+        self._progress = LookUpProgress()
         self._waits: dict[int, int] = {}
-        self._checks: dict[int, tuple[int, int]] = {}
-        self._missed: dict[int, int] = {}
-        self._nearer: dict[int, tuple[int, int]] = {}
         self._spent = False
 
     @property
@@ -200,7 +169,7 @@ class ErrandSteps:
     @property
     def given_up(self) -> frozenset[str]:
         """The look-ups that failed too often to be made again."""
-        return frozenset(name for name, times in self._row.items() if times >= TOO_OFTEN)
+        return self._attempts.given_up
 
     def why_not(self) -> dict[int, str]:
         """Return why each want that is not done is not, by its number."""
@@ -223,8 +192,8 @@ class ErrandSteps:
         if not self._recombine and self.outcomes and not self.outcomes[-1].ok:
             last = self.outcomes[-1].call
             if last.tool in self._reading:
-                again = self._failed.get(call_key(last), 0) < ATTEMPTS and not self._vain(last)
-                return NextCall(last, None, "it failed") if again else None
+                over = self._attempts.exhausted(last) or self._vain(last)
+                return None if over else NextCall(last, None, "it failed")
         for patience in Insistence:
             for number in self._open(patience):
                 step = self._step(number, patience, tool)
@@ -244,7 +213,7 @@ class ErrandSteps:
         again = number is not None and sum(
             call_key(outcome.call) == call_key(call) for outcome in self.outcomes if outcome.ok
         ) < sum(self.errand.wants[n] == self.errand.wants[number] for n in self._open_or_done())
-        known = self.known_of(call) if number is not None else frozenset()
+        known = self.findings.known_by(call.arguments) if number is not None else {}
         outcome = self._tools.call_with(call, request=self._said, again=again)
         self.outcomes.append(outcome)
         if outcome.failure is CallFailure.NOT_ALLOWED:
@@ -255,76 +224,42 @@ class ErrandSteps:
         self.experience.observe(outcome)
         if number is not None:
             self._conditions.observe(outcome, known)
-        name = call_key(call)
-        self._count(name, outcome)
+        self._attempts.count(outcome, number, len(self.done))
         if outcome.ok:
             self.findings.add(outcome)
             if number is None:
-                self._answered[name] = len(self.done)
                 self._compare(outcome)
                 self._bring(step)
             else:
                 self._finish(number, call)
             return outcome
-        if outcome.failure is CallFailure.BAD_ARGUMENTS:
-            self._failed[name] = ATTEMPTS
-        if outcome.failure is CallFailure.REFUSED:
-            self._refused[name] = number
         if number is not None:
             self._after_failure(number, self._schemas[call.tool], outcome)
         return outcome
 
-    def _count(self, name: str, outcome: CallOutcome) -> None:
-        """Count a failure, what was tried again in vain, and how long a tool is to rest."""
-        tool = outcome.call.tool
-        if outcome.ok:
-            self._in_vain = 0 if name in self._failed_in else self._in_vain
-            self._failed_in.pop(name, None)
-            self._row[tool] = 0
-            return
-        self._in_vain += self._failed_in.get(name) == len(self.done)
-        self._failed_in[name] = len(self.done)
-        self._failed[name] = self._failed.get(name, 0) + 1
-        self._row[tool] = self._row.get(tool, 0) + 1
-        self._rests[tool] = len(self.outcomes) + min(2 ** (self._row[tool] - 1), FOR_NOTHING)
-
     def _vain(self, call: ToolCall) -> bool:
         """Say whether a call that failed is not made again: too many were, and nothing changed."""
-        return self._in_vain >= IN_VAIN and self._failed_in.get(call_key(call)) == len(self.done)
+        return self._attempts.vain(call, len(self.done))
 
     def _bring(self, step: NextCall) -> None:
         """Give a want up for which look-ups answer and bring nothing nearer."""
         if step.serves is None:
             return
         if step.checks:
-            surely = len(self._binder.bind(step.serves, sure=True).values)
-            before, checks = self._checks.get(step.serves, (0, 0))
-            self._checks[step.serves] = surely, 0 if surely > before else checks + 1
+            sure = len(self._binder.bind(step.serves, sure=True).values)
+            self._progress.check(step.serves, sure)
             return
-        bound = len(self.bound(step.serves))
-        most, times = self._nearer.get(step.serves, (0, 0))
-        if bound > most:
-            self._missed[step.serves] = 0
-        elif needs_several(self._schemas[step.call.tool]):
-            self._missed[step.serves] = self._missed.get(step.serves, 0) + 1
-        times = 0 if bound > most else times + 1
-        self._nearer[step.serves] = (max(bound, most), times)
-        if times >= FOR_NOTHING:
+        several = needs_several(self._schemas[step.call.tool])
+        if self._progress.look(step.serves, len(self.bound(step.serves)), several=several):
             self.left[step.serves] = f"{FOR_NOTHING} look-ups brought nothing that it needs"
 
     def bound(self, number: int) -> Mapping[Place, Json]:
         """Return the values of a want that are given or found, by their places."""
         return self._binder.bind(number, sure=False).values
 
-    def known_of(self, call: ToolCall) -> frozenset[Trait]:
-        """Return what is known of all that a call names."""
-        known = (self.findings.known_of(value) for value in scalars_in(call.arguments))
-        return frozenset().union(*known)
-
     def _step(self, number: int, patience: Insistence, only: str) -> NextCall | None:
         """Return the next call for a want: a look-up, or, if all is found, the wanted one."""
-        checked = self._checks.get(number, (0, 0))[1] >= FOR_SURE
-        for sure in (False,) if checked else (True, False):
+        for sure in (False,) if self._progress.checked(number) else (True, False):
             bound = self._binder.bind(number, sure=sure)
             self.choices.pop(number, None)
             if not bound.searches and bound.choices:
@@ -334,7 +269,7 @@ class ErrandSteps:
                 return self._wanted(number, bound.values, patience, only)
             weak = sure and bound.weak
             searches = bound.searches[:1] if weak else bound.searches
-            missed = self._missed.get(number, 0)
+            missed = self._progress.missed(number)
             look = self._look(searches, patience, RELATED if weak else 0, only, missed)
             if look is not None:
                 return replace(look, serves=number, checks=weak)
@@ -388,15 +323,15 @@ class ErrandSteps:
     def _refuses(self, number: int, call: ToolCall) -> bool:
         """Say whether a confirmed condition of a wanted call does not hold.
 
-        Its first value that was looked up is then not taken again: another entity may fit.
+        The value that it is about, if it was looked up, is then not taken again: another may fit.
         """
-        broken = self._conditions.violated(call.tool, self.known_of(call))
+        broken = self._conditions.violated(call.tool, self.findings.known_by(call.arguments))
         if broken is None:
             return False
         name, values = " ".join(sorted(broken.name)), ", ".join(map(str, broken.values))
         self._why[number] = f"it is refused unless {name} is {values}"
-        first = next((place for place, _, value in leaves(self.errand.wants[number].arguments)
-                      if isinstance(value, Sought)), None)  # fmt: skip
+        first = next((place for place, own, value in leaves(self.errand.wants[number].arguments)
+                      if isinstance(value, Sought) and own == broken.parameter), None)  # fmt: skip
         if first is None:
             return True
         self._binder.unfit.setdefault(number, []).append(at(call.arguments, first))
@@ -411,17 +346,8 @@ class ErrandSteps:
         gone = self.given_up
         readers = [t for t in readers if t.name not in gone and only in ("", t.name)]
         if patience is Insistence.SOME:
-            made = len(self.outcomes)
-            readers = [tool for tool in readers if self._rests.get(tool.name, 0) <= made]
-        attempts = 1 if patience in (Insistence.NONE, Insistence.OTHER) else ATTEMPTS
-        # What was read before something was written may have changed since.
-        old = -1 if attempts == 1 else len(self.done)
-        tried = {k for k, done in self._answered.items() if old < 0 or done >= old}
-        for name, times in self._failed.items():
-            most = min(attempts, self._refusals) if name in self._refused else attempts
-            tried |= {name} if times >= most else set()
-        if self._in_vain >= IN_VAIN:
-            tried |= {name for name, done in self._failed_in.items() if done == len(self.done)}
+            readers = [tool for tool in readers if not self._attempts.resting(tool.name)]
+        tried = self._attempts.tried(patience, len(self.done))
         look = next_look_up(searches, self.findings, readers, self.experience, tried, least, missed)
         if look is None:
             return None
@@ -432,19 +358,13 @@ class ErrandSteps:
         self.done.append(number)
         self._binder.made[number] = call
         self.experience.changed()
-        for name, want in self._refused.items():
-            if want is None:
-                self._failed.pop(name, None)
-            elif want in self.left and want not in self.done:
-                del self.left[want]
-                self._failed[name] = self._refusals - 1
-        self._refused.clear()
+        for want in self._attempts.allow_refused(self.left.keys() - set(self.done)):
+            self.left.pop(want, None)
 
     def _settle(self, number: int, call: ToolCall) -> ToolCall | None:
         """Return the look-up that shows whether a call has written; if there is none, ask."""
         seen = witness(call, self.outcomes, self._schemas, self.experience)
-        failed = 0 if seen is None else self._failed.get(call_key(seen.call), 0)
-        if seen is not None and failed < ATTEMPTS and not self._vain(seen.call):
+        if seen is not None and not (self._attempts.exhausted(seen.call) or self._vain(seen.call)):
             return seen.call
         del self._doubts[number]
         done = self._was_done(call) if self._was_done else None
@@ -452,7 +372,7 @@ class ErrandSteps:
             self.left[number] = f"{quoted(call.tool)} may have been done, though the call failed"
         elif done:
             self._finish(number, call)
-        elif self._failed[call_key(call)] >= ATTEMPTS:
+        elif self._attempts.exhausted(call):
             self.left[number] = f"{quoted(call.tool)} failed {ATTEMPTS} times"
         return None
 
@@ -465,7 +385,7 @@ class ErrandSteps:
             del self._doubts[number]
             if before.result != outcome.result:
                 self._finish(number, call)
-            elif self._failed[call_key(call)] >= ATTEMPTS:
+            elif self._attempts.exhausted(call):
                 self.left[number] = f"{quoted(call.tool)} failed {ATTEMPTS} times"
 
     def _open_or_done(self) -> list[int]:
@@ -478,8 +398,7 @@ class ErrandSteps:
         if outcome.failure in UNSURE and not tool.idempotent and tool.effect is not Effect.READS:
             self._doubts[number] = outcome.call
         elif (
-            self._failed[call_key(outcome.call)]
-            >= (self._refusals if outcome.failure is CallFailure.REFUSED else ATTEMPTS)
+            self._attempts.exhausted(outcome.call, outcome.failure)
             or outcome.failure is CallFailure.BAD_ARGUMENTS
         ):
             self.left[number] = said

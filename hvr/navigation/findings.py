@@ -62,6 +62,7 @@ class Findings:
         self.suits = suits or Suiting()
         self._all: list[FoundValue] = []
         self._suiting: dict[tuple[str, str, float], list[FoundValue]] = {}
+        self._gives: dict[tuple[str, Shape, str, str], bool] = {}
         self._calls: list[tuple[frozenset[str], frozenset[str]]] = []
         self._about: dict[str, set[Trait]] = {}
         self._own: dict[str, set[Trait]] = {}
@@ -83,6 +84,7 @@ class Findings:
         ]
         said = frozenset(trait(feature) for feature in taken)
         self._suiting.clear()
+        self._gives.clear()
         number, shape = len(self._calls), set(self.shapes.get(outcome.call.tool, ()))
         whole: set[Trait] = set()
         for path, value, traits in entities(outcome.result):
@@ -124,6 +126,15 @@ class Findings:
             self._suiting[place] = [one[2] for one in ranked]
         return self._suiting[place]
 
+    def gives(self, tool: str, shape: Shape, parameter: str, taker: str) -> bool:
+        """Say whether a tool's results hold something that suits a parameter of another."""
+        place = tool, shape, parameter, taker
+        if place not in self._gives:
+            self._gives[place] = any(
+                self.suits(taker, parameter, tool, path) >= SUITS for path in shape
+            )
+        return self._gives[place]
+
     def has(self, found: FoundValue, wanted: Collection[Trait]) -> bool:
         """Say whether the entity that a value names has all of some traits."""
         name = key(found.value)
@@ -138,6 +149,13 @@ class Findings:
         """Return all that is known of the entity that a value names."""
         name = key(value)
         return frozenset(self._about.get(name, ())) | frozenset(self._own.get(name, ()))
+
+    def known_by(self, arguments: Mapping[str, Json]) -> dict[str, frozenset[Trait]]:
+        """Return what is known of the entities that arguments name, by the name of each."""
+        known: dict[str, frozenset[Trait]] = {}
+        for _, name, value in given_leaves(arguments):
+            known[name] = known.get(name, frozenset()) | self.known_of(value)
+        return known
 
     def together(self, value: Json, others: Iterable[Json]) -> int:
         """Return how many of other values stand in one call or result with a value, at most."""

@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 
 from hvr.calling.values import CallFailure, CallOutcome
@@ -85,7 +86,7 @@ class GraphExperience:
         known = self.graph.tools.get(tool)
         if known is None or not known.evidence.successes:
             return None
-        return frozenset(tuple(json.loads(place)[1:]) for place in known.gives)
+        return _shape(known.gives)
 
     def flow(self, parameter: str, tool: str, path: tuple[str, ...]) -> float:
         """Return n / (n + 1) of n times that a value was passed on so."""
@@ -212,5 +213,13 @@ def _passed(flow: ValueFlow) -> tuple[str, str]:
     return _place(tool, path), parameter
 
 
-def _place(tool: str, path: Sequence[str]) -> str:
+@lru_cache(maxsize=100_000)
+def _place(tool: str, path: tuple[str, ...]) -> str:
+    """Return the name of a path in a tool's results."""
     return json.dumps([tool, *path])
+
+
+@lru_cache(maxsize=20_000)
+def _shape(places: frozenset[str]) -> Shape:
+    """Return the paths that names (`_place`) are of."""
+    return frozenset(tuple(json.loads(place)[1:]) for place in places)

@@ -38,6 +38,10 @@ CALLS = 200
 """Combinations of values that are looked at for one tool."""
 
 
+OPEN = frozenset(("", "object", "array"))
+"""Types of values in which anything may be."""
+
+
 @dataclass(frozen=True)
 class Search:
     """A value that is searched.
@@ -71,11 +75,13 @@ class LookUp:
         call: to make now.
         cost: of it and of what has to follow.
         relevance: how much its arguments have in common with what is searched.
+        said: how many of its arguments the request gives for such a parameter.
     """
 
     call: ToolCall
     cost: int
     relevance: float
+    said: int = 0
 
 
 @dataclass(frozen=True)
@@ -212,7 +218,7 @@ def call_key(call: ToolCall) -> str:
 
 
 def _rank(look: LookUp) -> tuple[float, ...]:
-    return (look.cost - 150 * look.relevance, len(look.call.arguments))
+    return (look.cost - 150 * look.relevance, -look.said, len(look.call.arguments))
 
 
 def _costs(
@@ -226,7 +232,7 @@ def _costs(
         own = CALL + experience.cost(tool.name)
         if shape is None:
             costs[tool.name] = own + UNKNOWN_COST
-        elif gives(findings, tool.name, shape, search.name, search.tool):
+        elif findings.gives(tool.name, shape, search.name, search.tool):
             costs[tool.name] = own + 60 * _missing(features, tool, shape)
     for _ in range(DEEPEST):
         for tool in readers:
@@ -237,7 +243,7 @@ def _costs(
                 if next_.name in costs
                 and next_ is not tool
                 and any(
-                    gives(findings, tool.name, shape, p.name, next_.name)
+                    findings.gives(tool.name, shape, p.name, next_.name)
                     for p in next_.takes
                     if p.required
                 )
@@ -258,11 +264,11 @@ def _known(
     itself: another way to it is worth less than what can be done with it.
     """
     shape = shape_of(tool, experience)
-    if shape is None or len(shape) != 1 or gives(findings, tool.name, shape, search.name,
+    if shape is None or len(shape) != 1 or findings.gives(tool.name, shape, search.name,
                                                  search.tool):  # fmt: skip
         return 0
     takers = [(p.name, other.name) for other in readers for p in other.takes if p.required
-              and gives(findings, tool.name, shape, p.name, other.name)]  # fmt: skip
+              and findings.gives(tool.name, shape, p.name, other.name)]  # fmt: skip
     at_hand = bool(takers) and all(
         any(found.call >= 0 for found in findings.suiting(name, other)) for name, other in takers
     )
@@ -279,16 +285,14 @@ def _in_vain(tool: ToolSchema, missed: int) -> int:
 
 
 def shape_of(tool: ToolSchema, experience: Experience) -> Shape | None:
-    """Return what a tool's results have held, or its schema says that they hold; else None."""
+    """Return what a tool's results have held, or its schema says that they hold; else None.
+
+    A schema that speaks of an object and of nothing in it says nothing.
+    """
     seen = experience.shape(tool.name)
-    if seen is not None or not tool.gives:
+    if seen is not None or all(set(given.type.split("|")) <= OPEN for given in tool.gives):
         return seen
     return frozenset(path_of(given.name) for given in tool.gives)
-
-
-def gives(findings: Findings, tool: str, shape: Shape, parameter: str, taker: str) -> bool:
-    """Say whether the results of a tool hold something that suits a parameter of another."""
-    return any(findings.suits(taker, parameter, tool, path) >= SUITS for path in shape)
 
 
 def _missing(features: Sequence[str], tool: ToolSchema, shape: Shape) -> int:
@@ -308,6 +312,7 @@ class _Values:
         self._ties = {plain(tie) for tie in search.ties}
         self._near: dict[str, float] = {}
         self._best: dict[tuple[str, str], list[tuple[float, Json]]] = {}
+        self._given: dict[tuple[str, str], frozenset[str]] = {}
 
     def calls(
         self, tool: ToolSchema, cost: int, fixed: Mapping[str, FoundValue] | None = None
@@ -327,7 +332,18 @@ class _Values:
                 relevance = min((one[0] for one in some), default=0.0)
                 if len({key(value) for value in arguments.values()}) < len(arguments):
                     relevance *= ECHOED
-                yield LookUp(ToolCall(tool.name, arguments), cost, relevance)
+                said = sum(
+                    key(value) in self._said(name, tool.name) for name, value in arguments.items()
+                )
+                yield LookUp(ToolCall(tool.name, arguments), cost, relevance, said)
+
+    def _said(self, parameter: str, tool: str) -> frozenset[str]:
+        """Return what the request itself gives for a parameter."""
+        place = parameter, tool
+        if place not in self._given:
+            suiting = self._findings.suiting(parameter, tool)
+            self._given[place] = frozenset(key(f.value) for f in suiting if f.tool == REQUEST)
+        return self._given[place]
 
     def likeliest(self, some: Iterable[FoundValue]) -> list[FoundValue]:
         """Return some of the values, those with most in common with what is searched."""

@@ -43,6 +43,15 @@ _PROBLEM_SECTIONS = (
 )
 
 
+_UNCERTAIN = {
+    "oneof": "initial states of which one is the case, (oneof …),",
+    "or": "initial states of which one is the case, (or …),",
+    "unknown": "facts that are not known, (unknown …),",
+    "probabilistic": "probabilistic initial states (PPDDL)",
+}
+"""What contingent, conformant and probabilistic problems have in :init."""
+
+
 class ProblemParser(ListReader):
     """Reads one problem of a domain.
 
@@ -191,6 +200,7 @@ class _InitReader:
             elif head == "at" and len(item.items) == 3 and _is_timed(item):
                 self.timed.append(self._timed(item))
             else:
+                self._refuse_uncertain(item)
                 if head in ("and", "or", "forall", "exists", "imply", "when"):
                     reader.syntax(item, f"({head} …) is not a fact", "(predicate object …)")
                 atom = self._fact(item)
@@ -244,6 +254,14 @@ class _InitReader:
             domain, objects = self.reader.domain, self.reader.objects
             members = self._of_type[parameter.types] = domain.members(objects, parameter.types)
         return members
+
+    def _refuse_uncertain(self, item: Group) -> None:
+        """Name what another language has here; it often stands in an `and`."""
+        for node in (item, *item.items):
+            head = node.items[0] if isinstance(node, Group) and node.items else None
+            word = head.text if isinstance(head, Word) else ""
+            if word in _UNCERTAIN and word not in self.reader.domain.predicates:
+                self.reader.unsupported(node, _UNCERTAIN[word])
 
     def _fact(self, item: Group) -> Atom:
         atom = self.reader.atom(item, {})

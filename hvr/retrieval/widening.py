@@ -7,13 +7,12 @@ false, and if so, by which actions (a relaxed plan; Hoffmann & Nebel 2001).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 from hvr.pddl import Atom, Task
 from hvr.pddl.facts import necessary_literals
 from hvr.retrieval.relevance import Relevant
-from hvr.validation.reachability import Reachable
-from hvr.validation.relaxation import Clock, Relaxation
 
 
 def ever_more(
@@ -56,6 +55,9 @@ def out_of_reach(task: Task, seconds: float) -> bool:
         task: the task, with all objects.
         seconds: how long to look.
     """
+    # Imported here and below: most goals have a plan among the objects chosen first.
+    from hvr.validation.reachability import Reachable
+
     reachable = Reachable(task, seconds)
     return reachable.complete and any(
         positive and isinstance(literal, Atom) and literal not in reachable
@@ -64,7 +66,7 @@ def out_of_reach(task: Task, seconds: float) -> bool:
 
 
 def relaxed_plan_objects(task: Task, seconds: float) -> tuple[str, ...] | None:
-    """Return the objects of the actions of a relaxed plan, None where there is not even that.
+    """Return the objects of a relaxed plan and what belongs to them, None where there is no such.
 
     Without the time for one they are none.
 
@@ -72,10 +74,29 @@ def relaxed_plan_objects(task: Task, seconds: float) -> tuple[str, ...] | None:
         task: the task, with all objects.
         seconds: how long to look.
     """
+    from hvr.validation.relaxation import Clock, Relaxation
+
     relaxation = Relaxation(task.initial, task.goal, frozenset(), Clock(seconds), beyond=0)
     if not relaxation.reachable:
         return None if relaxation.complete else ()
     plan = relaxation.relaxed_plan(task.initial.bits)
     steps = plan[0] if plan is not None else set()
     actions = [relaxation.operators[number].action for number in sorted(steps)]
-    return tuple(dict.fromkeys(name for action in actions for name in action.args))
+    names = dict.fromkeys(name for action in actions for name in action.args)
+    return tuple(dict.fromkeys([*names, *_belonging(task, names)]))
+
+
+def _belonging(task: Task, names: Collection[str]) -> Iterator[str]:
+    """Yield what fixed facts pair with some objects, each with that one alone: a burner's knob.
+
+    Conditions of actions may ask that it be there (`exists`) without naming it among arguments.
+    """
+    pairs: dict[str, list[tuple[str, ...]]] = defaultdict(list)
+    for atom in sorted(task.problem.init, key=str):
+        if len(atom.args) == 2 and task.is_static(atom.predicate):
+            pairs[atom.predicate].append(atom.args)
+    for rows in pairs.values():
+        first, second = (Counter(row[side] for row in rows) for side in (0, 1))
+        for one, other in rows:
+            if first[one] == second[other] == 1 and (one in names) is not (other in names):
+                yield other if one in names else one

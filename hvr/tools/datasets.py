@@ -32,7 +32,6 @@ class ToolData:
     Args:
         name: of the folder.
         graph: its tools and links.
-        link_weights: number of times that the file lists a link (or its `upstream_count`).
         plans: true plans by split. `train` holds the public training draw, `train_extra` the
             remaining training plans; RestBench's one-tool plans are `single`.
         requests: texts of the requests by id, including those of the plans.
@@ -40,7 +39,6 @@ class ToolData:
 
     name: str
     graph: ToolGraph
-    link_weights: Mapping[Link, int] = field(default_factory=dict)
     plans: Mapping[str, tuple[ToolPlan, ...]] = field(default_factory=dict)
     requests: Mapping[str, str] = field(default_factory=dict)
 
@@ -65,31 +63,18 @@ def load_data(folder: Path) -> ToolData:
     """
     if not folder.is_dir():
         raise DataFileError(f"{folder}: there is no such folder")
-    graph, weights = load_graph(folder)
+    tools_file = _first(folder, "tools.json", "tool_desc.json")
+    graph = read_graph(tools_file, _first(folder, "graph.json", "graph_desc.json"))
     plans = _published(folder) if (folder / "data.json").exists() else _per_split(folder)
     requests = {p.id: p.request for some in plans.values() for p in some}
     for name in ("requests.jsonl", "user_requests.json"):
         if (folder / name).exists():
             requests |= {p.id: p.request for p in read_plans(folder / name)}
-    return ToolData(folder.name, graph, weights, plans, requests)
+    return ToolData(folder.name, graph, plans, requests)
 
 
-def load_graph(folder: Path) -> tuple[ToolGraph, Mapping[Link, int]]:
-    """Read the tool graph of a folder, and the number of times that its file lists each link.
-
-    Raises:
-        DataFileError: a file is missing or damaged.
-        UsageError: a tool is there twice, or a link names a tool that is not there.
-    """
-    tools_file = _first(folder, "tools.json", "tool_desc.json")
-    graph_file = _first(folder, "graph.json", "graph_desc.json")
-    return read_graph(tools_file, graph_file)
-
-
-def read_graph(
-    tools_file: Path, graph_file: Path | None = None
-) -> tuple[ToolGraph, Mapping[Link, int]]:
-    """Read a tool graph, and the number of times that each link is listed.
+def read_graph(tools_file: Path, graph_file: Path | None = None) -> ToolGraph:
+    """Read a tool graph.
 
     Args:
         tools_file: the tools, in any format of `hvr.tools.catalogue.reading`.
@@ -103,11 +88,10 @@ def read_graph(
     try:
         graph = read_tool_graph(tools_file)
         if graph_file is None:
-            return graph, dict.fromkeys(graph.links, 1)
+            return graph
         listed = read_json(graph_file)
         links = listed.get("links") if isinstance(listed, dict) else None
-        weights = read_links(links, graph_file)
-        return graph.with_links(weights), weights
+        return graph.with_links(read_links(links, graph_file))
     except UsageError as error:
         files = f"{tools_file} and {graph_file}" if graph_file else f"{tools_file}"
         raise UsageError(f"{files}: {error}") from None

@@ -8,8 +8,9 @@ task_steps   sentences; or objects, whose `description`, else all values, make t
 task_nodes   {"task": id}, {"task": [ids]}, {"name": id}, or ids
 task_links   {"source": id, "target": id}, or two numbers of steps, counted from 1
 
-A conversation with calls (`messages` with `tool_calls`, as OpenAI's protocol has them) is a plan,
-too: the first thing that the user says is the request, the calls are the tools.
+A conversation with calls (`messages` with `tool_calls`, as OpenAI's protocol has them, or the list
+of messages alone) is a plan, too: the first thing that the user says is the request, the calls are
+the tools.
 """
 
 from __future__ import annotations
@@ -35,7 +36,11 @@ def read_records(path: Path) -> tuple[Record, ...]:
     """
     first = read_text(path).lstrip().partition("\n")[0].rstrip()
     if first.startswith("["):
-        values = list(enumerate(read_json(path, strict=False), 1))
+        listed = read_json(path, strict=False)
+        if listed and all(isinstance(v, dict) and "role" in v for v in listed):
+            listed = [listed]  # the messages of one conversation
+        records = [{"messages": v} if isinstance(v, list) else v for v in listed]
+        values = list(enumerate(records, 1))
     elif first.startswith("{") and not first.endswith("}"):
         values = [(1, read_json(path, strict=False))]
     else:

@@ -309,22 +309,39 @@ def _checked(
     from hvr.pddl.lexer import Source
     from hvr.validation.extraction import extract
 
-    plan = extract(
-        Source.read(source, file=name, lenient=True).text,
-        name,
-        actions=[*validator.task.domain.actions, *validator.task.domain.durative_actions],
-        asked=options.extract or name == _STDIN_NAME,
-        number=options.plan_number,
-    )
+    text = Source.read(source, file=name, lenient=True).text
+    actions = [*validator.task.domain.actions, *validator.task.domain.durative_actions]
+    asked = options.extract or name == _STDIN_NAME
+    plan = extract(text, name, actions=actions, asked=asked, number=options.plan_number)
     if plan is None:
         if refused is not None:
-            raise refused
+            raise refused if asked else _with_hint(refused, text, actions)
         return check(source, validator), source, model
     if plan.until is not None and options.until is None:
         validator = validator.lasting(plan.until)
         model = model.replace(validator=validator)
     report = check(plan.text, validator)
     return report.replace(notes=(plan.note, *report.notes)), plan.text, model
+
+
+def _with_hint(refused: PddlSyntaxError, text: str, actions: Sequence[str]) -> PddlSyntaxError:
+    """Say of a text that is not a plan whether there is one in it."""
+    from hvr.pddl.diagnostics import PddlTextSyntaxError
+    from hvr.validation.extraction import extract
+
+    if not isinstance(refused, PddlTextSyntaxError):
+        return refused
+    try:
+        plan = extract(text, "", actions=actions, asked=True)
+    except PddlSyntaxError:
+        found = "there are several plans in the text, and --extract says where"
+    else:
+        if plan is None:
+            return refused
+        found = f"there is a plan in {plan.place}, which --extract reads"
+    told = refused.diagnostic
+    expected = f"{told.expected}; {found}" if told.expected else found
+    return PddlTextSyntaxError(told.replace(expected=expected))
 
 
 def _more(

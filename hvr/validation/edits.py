@@ -13,7 +13,17 @@ from hvr.errors import HvrError
 from hvr.pddl import Atom, Expression, GroundAction, Misfit, Step, TimedAction
 from hvr.pddl.durative import ground_durative
 from hvr.pddl.facts import bindings, match_row, necessary_literals
-from hvr.pddl.model import ActionSchema, And, DurativeActionSchema, Equal, Timed, walk
+from hvr.pddl.model import (
+    ActionSchema,
+    And,
+    Comparison,
+    ContinuousEffect,
+    DurativeActionSchema,
+    Equal,
+    NumericEffect,
+    Timed,
+    walk,
+)
 from hvr.pddl.numeric import evaluate
 from hvr.pddl.plan import decimal_text
 from hvr.printable import short
@@ -214,26 +224,26 @@ class _Timed:
     def _suppliers(
         self, literal: UnmetLiteral
     ) -> Iterator[tuple[GroundAction, Fraction, Fraction | None]]:
-        """Yield actions that make a literal true, after which time, and how long they take."""
-        atom = literal.formula
-        if not isinstance(atom, Atom) or literal.fixed:
+        """Yield actions that make a literal true, after which time, and how long they take.
+
+        Of a comparison they change one of the numbers, whichever way.
+        """
+        if literal.fixed:
             return
         domain = self.task.domain
         schemas: list[_Schema] = [*domain.actions.values(), *domain.durative_actions.values()]
         for schema in schemas:
-            for changed, when in _changes(schema, literal.wanted):
-                if changed.predicate != atom.predicate:
-                    continue
-                seed = match_row(changed, atom.args)
-                if seed is None:
-                    continue
+            for seed, when in _seeds(schema, literal):
                 own = {p.name: seed[p.name] for p in schema.parameters if p.name in seed}
                 for action in islice(self._groundings(schema, own), _MOST_INSERTED):
                     if isinstance(schema, ActionSchema):
                         yield action, Fraction(0), None
                         continue
                     for duration in self._demanded(action)[:2]:
-                        yield action, duration if when == "at end" else Fraction(0), duration
+                        if when != "at start":
+                            yield action, duration, duration
+                        if when != "at end":
+                            yield action, Fraction(0), duration
 
     def _groundings(self, schema: _Schema, seed: dict[str, str]) -> Iterator[GroundAction]:
         task = self.task
@@ -265,12 +275,43 @@ def _untimed(schema: DurativeActionSchema) -> And:
     return And(tuple(bodies))
 
 
+def _seeds(schema: _Schema, literal: UnmetLiteral) -> Iterator[tuple[dict[str, str], str]]:
+    """Yield what parameters of an action have to be to change a literal, and when it does."""
+    wanted = literal.formula
+    if isinstance(wanted, Atom):
+        for atom, when in _changes(schema, literal.wanted):
+            if atom.predicate == wanted.predicate:
+                seed = match_row(atom, wanted.args)
+                if seed is not None:
+                    yield seed, when
+    elif isinstance(wanted, Comparison):
+        for part, when in _effects(schema):
+            for effect in walk(part):
+                if not isinstance(effect, NumericEffect):
+                    continue
+                for term, _ in literal.numbers:
+                    if effect.fluent.function == term.function:
+                        # It is matched as atoms are.
+                        seed = match_row(Atom(term.function, effect.fluent.args), term.args)
+                        if seed is not None:
+                            yield seed, when
+
+
+def _effects(schema: _Schema) -> Iterator[tuple[Expression, str]]:
+    """Yield the effects of an action, each with its time; "" all the time."""
+    if isinstance(schema, ActionSchema):
+        yield schema.effect, "at start"
+        return
+    for part in walk(schema.effect):
+        if isinstance(part, Timed):
+            yield part.body, part.when
+        elif isinstance(part, ContinuousEffect):
+            yield part, ""
+
+
 def _changes(schema: _Schema, wanted: bool) -> Iterator[tuple[Atom, str]]:
     """Yield the atoms that an action makes true (or false), each with its time."""
-    parts: list[tuple[Expression, str]] = [
-        (part.body, part.when) for part in walk(schema.effect) if isinstance(part, Timed)
-    ]
-    for effect, when in parts or [(schema.effect, "")]:
+    for effect, when in _effects(schema):
         for atom, sign in necessary_literals(effect):
             if isinstance(atom, Atom) and sign is wanted:
                 yield atom, when

@@ -1,7 +1,7 @@
 """Checkpoints of verifiers: a folder whose `verifier.json` names the other files in it.
 
 verifier.json                settings, tools and links, counts of paths, thresholds
-verifier-….safetensors       the tensors; `verifier.safetensors` in folders of earlier versions
+verifier-….safetensors       the tensors
 judge-….json                 the judge, if it has one (`hvr.verifier.judgement.judge_file`)
 judge-….safetensors          its tensors
 """
@@ -93,7 +93,7 @@ def save(
     }
     text = json.dumps(values, ensure_ascii=False)
     parts = {name_of("verifier", digest(data), ".safetensors"): data, **others}
-    write_set(folder / VALUES, text, parts, ("verifier", "corrector", "judge"))
+    write_set(folder / VALUES, text, parts, ("verifier", "judge"))
 
 
 def load(folder: Path, encoder: Encoder | None = None) -> Verifier:
@@ -191,8 +191,6 @@ def read_tensors(folder: Path, stem: str, expected: str) -> bytes:
         DataFileError: they are missing or damaged.
     """
     path = folder / name_of(stem, expected, ".safetensors")
-    if not path.exists() and (folder / f"{stem}.safetensors").exists():
-        path = folder / f"{stem}.safetensors"  # as earlier versions called it
     data = read_bytes(path)
     if digest(data) != expected:
         raise DataFileError(f"the {stem} {folder} is damaged: {path.name} was changed")

@@ -50,7 +50,6 @@ class VerifierConfig:
         negatives: `paper`, or `more`, which adds those of `hvr.verifier.wrong_plans`: for other
             requests, without a tail, with superfluous steps, in wrong order, with tools that do not
             exist.
-        drop_tail: spans may end with the last step; hvr's own, never in the paper.
         tau: temperature of the soft target (equation 9); the best on UltraTool, figure 11.
         margin: of the ranking loss per unit of cost (equation 21).
         lambda_graph, lambda_edge: weights of the losses (equations 22 and 24). The paper
@@ -70,7 +69,6 @@ class VerifierConfig:
             the paper's ablations (section 4.3).
         seed: of all random numbers.
         device: to train on, `auto`, `cpu` or `cuda`; plans are judged on the CPU.
-        autocast: train in bfloat16 where it is safe; on CUDA only.
     """
 
     encoder: str = "minilm"
@@ -98,7 +96,6 @@ class VerifierConfig:
     by_motif: float = 0.75
     compress_spans: tuple[int, ...] = (2, 3, 4)
     negatives: Literal["paper", "more"] = "paper"
-    drop_tail: bool = False
     tau: float = 0.6
     margin: float = 0.2
     lambda_graph: float = 1.0
@@ -119,7 +116,6 @@ class VerifierConfig:
     edge_features: bool = True
     seed: int = 0
     device: Literal["auto", "cpu", "cuda"] = "auto"
-    autocast: bool = False
 
     def __post_init__(self) -> None:
         for name in _COUNTS:

@@ -57,13 +57,8 @@ class PlanGraphDraft:
         """Return the successors of a node."""
         return tuple(self._out[key])
 
-    def spans(self, length: int, tail: bool = False) -> list[Span]:
-        """Return all spans of a length, except the whole plan.
-
-        Args:
-            length: number of nodes.
-            tail: include spans without successors.
-        """
+    def spans(self, length: int) -> list[Span]:
+        """Return all spans of so many nodes that have a successor."""
         spans = []
         for first in self.sequence:
             keys = [first]
@@ -73,7 +68,7 @@ class PlanGraphDraft:
                     break
                 keys.append(out[0])
             after = tuple(self._out[keys[-1]])
-            if len(keys) == length < len(self.nodes) and (after or tail):
+            if len(keys) == length and after:
                 spans.append(Span(tuple(keys), tuple(self._into[first]), after))
         return spans
 

@@ -92,17 +92,21 @@ class Verdict:
         """Return the verdict with every step and finding, for people."""
         graph, at = self.graph, self.thresholds
         outcome = "accepted" if self.accepted else "below the threshold: look at it again"
-        if self.unknown:
-            outcome = f"no verdict: {self.unknown}"
-        title = f"{graph.id}: " if graph.id else ""
-        lines = [f"{title}score {self.score:.2f}, threshold {at.graph:.2f}, {outcome}"]
+        outcome = f"score {self.score:.2f}, threshold {at.graph:.2f}, {outcome}"
+        lines = [
+            (f"{graph.id}: " if graph.id else "")
+            + (f"no verdict: {self.unknown}" if self.unknown else outcome)
+        ]
         if graph.request:
             lines.append(f"  asked: {graph.request}")
         for number, (node, risk) in enumerate(zip(graph.nodes, self.node_risks, strict=True), 1):
-            mark = "!!" if risk >= at.node else "  "
+            # Without a verdict the figures are those of a verifier that does not know.
+            mark = "!!" if risk >= at.node and not self.unknown else "  "
+            told = "" if self.unknown else f" risk {risk:.2f}"
             text = "" if node.text == node.tool else f"  {node.text}"
-            lines.append(f"  {mark} {number:>3} {node.tool:24} risk {risk:.2f}{text}")
-        lines += [f"  {f.place}: {f.reason} (risk {f.risk:.2f})" for f in self.findings]
+            lines.append(f"  {mark} {number:>3} {node.tool:24}{told}{text}")
+        if not self.unknown:
+            lines += [f"  {f.place}: {f.reason} (risk {f.risk:.2f})" for f in self.findings]
         return lines
 
     def brief(self) -> list[str]:

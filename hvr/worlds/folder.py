@@ -15,7 +15,7 @@ from hvr.errors import HvrError, SimulatorError, UsageError
 from hvr.pddl import Domain, Problem, parse_problem
 from hvr.pddl.diagnostics import nearest
 from hvr.values import cached_property
-from hvr.world_file import WorldFile
+from hvr.world_file import WorldFile, line_of
 from hvr.worlds.environment import FactEnvironment, PddlEnvironment, place_of
 from hvr.worlds.words import WorldWords, words_for
 
@@ -97,17 +97,21 @@ class WorldFolder(WorldFile):
             raise
         except (Exception, SystemExit) as error:
             raise SimulatorError(
-                f"{self.file}: the environment {self.environment} cannot be opened: "
+                f"{self._place}: the environment {self.environment} cannot be opened: "
                 f"{type(error).__name__}: {error}{place_of(error)}", exit_code=2,
             ) from error  # fmt: skip
         lacking = [name for name in ("reset", "step", "observe") if not hasattr(opened, name)]
         if lacking:
             raise UsageError(
-                f"{self.file}: {self.environment} returns {type(opened).__name__}, which has no "
+                f"{self._place}: {self.environment} returns {type(opened).__name__}, which has no "
                 f"{', '.join(lacking)}"
             )
         environment: FactEnvironment = opened
         return environment
+
+    @property
+    def _place(self) -> str:
+        return f"{self.file}:{line_of(self.file, 'environment')}"
 
     def _entry(self) -> Callable[[WorldSetup], Any]:
         module_name, colon, attribute = self.environment.partition(":")
@@ -117,14 +121,14 @@ class WorldFolder(WorldFile):
             )
         try:
             module = self._module(module_name)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise UsageError(
-                f"{self.file}: the environment {self.environment} cannot be imported: "
+                f"{self._place}: the environment {self.environment} cannot be imported: "
                 f"{type(error).__name__}: {error}{place_of(error)}"
             ) from error
         entry = getattr(module, attribute, None)
         if not callable(entry):
-            raise UsageError(f"{self.file}: {module_name} has no function {attribute!r}")
+            raise UsageError(f"{self._place}: {module_name} has no function {attribute!r}")
         called: Callable[[WorldSetup], Any] = entry
         return called
 

@@ -62,6 +62,27 @@ def test_a_refusal_changes_nothing(tools: PythonTools) -> None:
     assert tools.state() == before
 
 
+@st.composite
+def _odd(draw: st.DrawFn) -> object:
+    """Draw a result that JSON does not have, somewhere within lists."""
+    loop: list[object] = []
+    loop.append(loop)
+    deep: object = 1
+    for _ in range(100_000):
+        deep = [deep]
+    odd = draw(st.sampled_from([b"\xff", {1, 2}, float("nan"), float("-inf"), loop, deep, print]))
+    return [odd] * draw(st.integers(1, 3))
+
+
+@given(_odd())
+def test_a_result_that_is_no_json_is_of_another_type_and_no_refusal(result: object) -> None:
+    write = ToolSchema("write", effect=Effect.WRITES)
+    tools = PythonTools(Catalogue((write,)), {"write": lambda: result})
+    outcome = tools.call(ToolCall("write", {}))
+    # A refused call may be made again; this one may have written.
+    assert outcome.failure is CallFailure.WRONG_TYPE and outcome.result is None
+
+
 @pytest.mark.parametrize(
     ("call", "failure"),
     [

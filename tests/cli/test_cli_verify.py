@@ -81,11 +81,12 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
         [sys.executable, "-m", "hvr", "verify", "train", folder / "train.jsonl",
          "--tools", folder / "tools.json", "--graph", folder / "graph.json",
          "--out", folder / "verifier", "--config", folder / "small.yaml",
-         "--log", folder / "log.csv", "--json"],
+         "--json"],
         capture_output=True, text=True, check=False, timeout=600,
         env={**os.environ, "OMP_NUM_THREADS": "1"},  # tests run side by side
     )  # fmt: skip
     assert ended.returncode == 0, ended.stderr
+    (folder / "told.txt").write_text(ended.stderr, encoding="utf-8")
     assert json.loads(ended.stdout)["tools"] == len(ABOUT)
     return folder
 
@@ -95,10 +96,10 @@ BAD = record(2, "go to Rome by train", ("find_hotel", "book_seat", "pay"))
 
 
 @pytest.mark.slow
-def test_training_is_logged_by_epoch(trained: Path) -> None:
-    lines = (trained / "log.csv").read_text(encoding="utf-8").splitlines()
-    assert lines[0] == "stage,epoch,loss,validation"
-    assert {line.split(",")[0] for line in lines[1:]} >= {"alignment", "graph", "local"}
+def test_training_is_told_by_epoch(trained: Path) -> None:
+    # Standard error was no terminal.
+    lines = (trained / "told.txt").read_text(encoding="utf-8").splitlines()
+    assert {line.partition(":")[0] for line in lines} >= {"alignment", "graph", "local"}
 
 
 @pytest.mark.slow

@@ -11,6 +11,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -82,10 +83,10 @@ def role(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Ite
     folder = folder_for(given_role)
     monkeypatch.chdir(folder)
     if given_role.file.endswith(".safetensors"):
-        # It is named by its content; by the name of earlier versions it is read, too.
+        # It is named by its content.
         file = Path(given_role.file)
         (tensors,) = file.parent.glob(f"{file.stem}-*{file.suffix}")
-        tensors.rename(file)
+        given_role = replace(given_role, file=tensors.as_posix())
     yield given_role
     monkeypatch.undo()
     shutil.rmtree(folder)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -13,7 +16,8 @@ from hvr.calling.guard import CallPolicy, GuardedTools
 from hvr.calling.python_world import PythonTools
 from hvr.calling.values import CallFailure
 from hvr.navigation.acting import carry_out
-from hvr.navigation.errands import IN_VAIN, Learnt, Retrying
+from hvr.navigation.attempts import IN_VAIN
+from hvr.navigation.errands import Learnt, Retrying
 from hvr.navigation.graph_experience import GraphExperience, opened_experience
 from hvr.navigation.graph_log import graph_text, read_events, rebuilt
 from hvr.navigation.suiting import Suiting
@@ -84,6 +88,27 @@ def library() -> PythonTools:
     )  # fmt: skip
     functions = {"find": find, "find_slowly": find_slowly, "lend": lend}
     return PythonTools(Catalogue(tools), functions)
+
+
+@pytest.mark.parametrize("name", ["result", "result[]"])
+@pytest.mark.parametrize("type_", ["object", "object|array", ""])
+def test_a_schema_that_speaks_of_an_object_and_of_nothing_in_it_rules_nothing_out(
+    name: str, type_: str
+) -> None:
+    said = (ToolParameter(name, type_, required=True),)
+    told = {"find": said, "find_slowly": (ToolParameter("colour", "string"),)}
+    inner = library()
+
+    def find(title: str) -> object:
+        found = {"book_id": {"Emma": "B-7"}[title]}
+        return [found] if name.endswith("[]") else found
+
+    tools = (replace(tool, gives=told.get(tool.name, ())) for tool in inner.catalogue.tools)
+    functions: dict[str, Callable[..., Any]] = {
+        "find": find, "find_slowly": str.upper, "lend": str.upper}  # fmt: skip
+    went = carry_out(GuardedTools(PythonTools(Catalogue(tuple(tools)), functions), "library"), LENT)
+    assert went.outcomes[0].call.tool == "find"
+    assert went.steps.bound(0) == {("book_id",): "B-7"}
 
 
 LENT = Errand((Want("lend", {"book_id": Sought()}),), (NamedValue("title", "Emma"),))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hvr.errors import ImpossibleGoalError
 from hvr.execution.world import World
 from hvr.language.goals import Stage
-from hvr.pddl import Atom, Problem, Task
+from hvr.pddl import Atom, Problem, Task, parse_domain, parse_problem
 from hvr.pddl.model import walk
 from hvr.policies.symbolic import SymbolicPolicy
 from hvr.retrieval.relevance import Relevant
@@ -106,3 +106,19 @@ class Narrow(SymbolicPolicy):
 
     def _chosen(self, *_: object) -> Relevant:
         return Relevant(dict.fromkeys(self.names, "chosen"))
+
+
+LAMPS = """(define (domain lamps) (:requirements :adl :typing) (:types lamp switch)
+  (:predicates (lit ?l - lamp) (of ?s - switch ?l - lamp) (near ?s - switch ?l - lamp))
+  (:action light :parameters (?l - lamp)
+    :precondition (exists (?s - switch) (of ?s ?l)) :effect (lit ?l)))"""
+TWO_LAMPS = """(define (problem two) (:domain lamps)
+  (:objects l1 l2 - lamp s1 s2 s3 - switch)
+  (:init (of s1 l1) (of s2 l2) (near s3 l1) (near s3 l2)) (:goal (lit l2)))"""
+
+
+def test_what_an_action_needs_and_does_not_name_is_chosen_with_its_objects() -> None:
+    domain = parse_domain(LAMPS)
+    problem = parse_problem(TWO_LAMPS, domain)
+    chosen = relaxed_plan_objects(Task(domain, problem), 10.0)
+    assert chosen is not None and {*chosen} == {"l2", "s2"}

@@ -171,6 +171,14 @@ def test_each_slot_has_one_meaning_and_no_tool_takes_one_twice() -> None:
     assert len(set(taken)) == 2
 
 
+def test_names_of_one_tool_that_differ_only_in_spelling_are_two_things() -> None:
+    spelt = (ToolParameter("ID", "string"), ToolParameter("id", "string"))
+    tools = (ToolSchema("lend", takes=spelt), ToolSchema("look", takes=spelt[1:]))
+    found = meanings(Catalogue(tools), TextVectors("lexical-hash"))
+    meaning = {str(slot): m.name for m in found for slot in m.slots}
+    assert meaning["lend <- ID"] != meaning["lend <- id"]
+
+
 def test_the_user_has_the_last_word(tmp_path: Path) -> None:
     path = written(
         tmp_path,
@@ -188,10 +196,12 @@ def test_the_user_has_the_last_word(tmp_path: Path) -> None:
         read_overrides(written(tmp_path, "sane = 3", "bad.toml"))
 
 
-def test_names_are_data(tmp_path: Path) -> None:
-    odd = 'a"b\n(c)'
-    catalogue = read_catalogue([written(tmp_path, [{**WEATHER, "name": odd}])])
-    assert catalogue.tools[0].name == odd
+def test_names_are_data(tmp_path: Path, hvr_: Hvr) -> None:
+    odd = 'a"b\n9 tools, 9 links'
+    path = written(tmp_path, [{**WEATHER, "name": odd}, {**WEATHER, "name": f"{odd}!"}])
+    assert read_catalogue([path]).tools[0].name == odd
+    said = hvr_("tools", "import", str(path)).out
+    assert odd.replace("\n", r"\n") in said and "\n9 tools" not in said
     path = written(tmp_path, [WEATHER, {**WEATHER, "name": "Weather"}, WEATHER])
     with pytest.raises(UsageError, match="'weather' is there twice"):
         read_catalogue([path])
@@ -215,6 +225,10 @@ def test_a_conversation_with_calls_is_a_plan(tmp_path: Path) -> None:
     ]
     (plan,) = read_plans(written(tmp_path, [{"messages": messages}], "calls.json"))
     assert (plan.request, plan.tools) == ("Rain in Rome?", ("weather",))
+    # So is the list of messages alone, and a list of such lists.
+    assert read_plans(written(tmp_path, messages, "messages.json")) == (plan,)
+    two = read_plans(written(tmp_path, [messages, messages], "two.json"))
+    assert [(p.id, p.tools) for p in two] == [("1", ("weather",)), ("2", ("weather",))]
 
 
 def test_the_command_writes_what_others_read(tmp_path: Path, hvr_: Hvr) -> None:

@@ -56,7 +56,6 @@ def test_the_published_layout(published: Path) -> None:
     assert [t.id for t in data.graph.tools] == ["a", "b"]
     assert data.graph.tool("a").inputs == ("text",)
     assert data.graph.links == (("a", "b"),)
-    assert data.link_weights == {("a", "b"): 2}
     assert [p.id for p in data.split("train")] == ["7"]
     assert [p.id for p in data.split("test_chain")] == ["8"]
     assert data.requests["9"] == "another"

@@ -18,6 +18,7 @@ pytest.importorskip("torch_geometric")
 import numpy as np  # noqa: E402
 
 from hvr.errors import DataFileError, UsageError  # noqa: E402
+from hvr.file_sets import digest, name_of  # noqa: E402
 from hvr.retrieval.text_vectors import TextVectors  # noqa: E402
 from hvr.tools.agreement import agreement  # noqa: E402
 from hvr.tools.retrieval.checkpoint import (  # noqa: E402
@@ -32,9 +33,7 @@ from hvr.tools.retrieval.propagation import normalised, propagate  # noqa: E402
 from hvr.tools.retrieval.retriever import (  # noqa: E402
     Retriever,
     TextScores,
-    choose_alpha,
     fit_retriever,
-    fit_text_decoder,
 )
 from hvr.tools.retrieval.scorer import ToolEncoder  # noqa: E402
 from hvr.tools.retrieval.trained_scores import TrainedScores  # noqa: E402
@@ -42,6 +41,7 @@ from hvr.tools.retrieval.training import links_of, train_scorer  # noqa: E402
 from hvr.tools.retrieval.transitions import Transitions  # noqa: E402
 from hvr.tools.tool_graph import Tool, ToolGraph  # noqa: E402
 from hvr.tools.tool_plan import ToolPlan  # noqa: E402
+from studies.text_retrieval import choose_alpha, fit_text_decoder  # noqa: E402
 from tests.killing import failures, kills  # noqa: E402
 from tests.tools.travel import GRAPH, travel_plans  # noqa: E402
 
@@ -234,11 +234,13 @@ def test_corrupt_and_foreign_retrievers_are_refused(fitted: Retriever, tmp_path:
         with pytest.raises(DataFileError, match=message):
             load_retriever(folder)
     (parameters,) = (tmp_path / "0").glob("model-*.safetensors")
-    parameters.rename(tmp_path / "0" / "model.safetensors").write_bytes(b"rubbish")
+    parameters.write_bytes(b"rubbish")
     _damage(tmp_path / "0", form="hvr-tool-retriever-1")
     with pytest.raises(DataFileError, match="belongs to another retriever"):
         load_retriever(tmp_path / "0")
-    _damage(tmp_path / "0", parameters=None)  # as in folders of earlier versions
+    content = digest(b"rubbish")
+    parameters.rename(parameters.with_name(name_of("model", content, ".safetensors")))
+    _damage(tmp_path / "0", parameters=content)
     with pytest.raises(DataFileError, match="does not hold this network's numbers"):
         load_retriever(tmp_path / "0")
 
@@ -279,16 +281,6 @@ def test_retrievers_are_saved_whole_or_not_at_all(fitted: Retriever, tmp_path: P
         assert isinstance(error, DataFileError)
         assert saved() == {0.25} and sorted(folder.rglob("*")) == before
     assert saved() == {0.5}
-
-
-def test_settings_of_earlier_versions_are_read(fitted: Retriever, tmp_path: Path) -> None:
-    save_retriever(fitted, tmp_path)
-    stored = json.loads((tmp_path / "retriever.json").read_text(encoding="utf-8"))["config"]
-    _damage(tmp_path, config={**stored, "tune_encoder": False, "encoder_lr": 2e-5})
-    assert load_retriever(tmp_path).retrieve(TEST) == fitted.retrieve(TEST)
-    _damage(tmp_path, config={**stored, "tune_encoder": True, "encoder_lr": 2e-5})
-    with pytest.raises(DataFileError, match="trained with 'tune_encoder'"):
-        load_retriever(tmp_path)
 
 
 def test_only_trained_retrievers_are_saved(tmp_path: Path) -> None:

@@ -48,6 +48,9 @@ def taken(text: str, **more: object) -> tuple[str, ...] | None:
         ("fast-downward-lama.log", "Fast Downward"),
         ("ff.log", "FF"),
         ("lpg.log", "LPG"),
+        ("symk.log", "Fast Downward"),
+        ("aries.log", "Aries"),
+        ("unified-planning.log", "unified-planning"),
         ("enhsp.log", "ENHSP"),
         ("optic.log", "OPTIC"),
         ("popf.log", "POPF"),
@@ -103,6 +106,10 @@ WRITTEN = {
         {"status": "ok", "result": {"plan": [
             {"name": s, "action": f"(:action {s} ...)"} for s in PLAN], "cost": 4}}
     ),
+    "planning.domains, with its planner's output": json.dumps(
+        {"status": "ok", "result": {"output": "Searching...", "parse_status": "ok", "plan": [
+            {"name": s, "action": f"(:action {s} ...)"} for s in PLAN], "length": 4}}
+    ),
     "planning.domains, newer": json.dumps(
         {"status": "ok", "result": {"output": {"sas_plan": "\n".join(PLAN) + "\n; cost = 4\n"}}}
     ),
@@ -122,6 +129,9 @@ ANSWERS = {
     "json in a fence": f"Here it is:\n```json\n{json.dumps(PLAN)}\n```\nDone.",
     "steps": "The plan is\n\n" + "\n".join(PLAN) + "\n\nThat is all.\n",
     "a list": "Plan:\n" + "\n".join(f"{n}. `{s}`" for n, s in enumerate(PLAN, 1)) + "\nDone.",
+    "no parentheses": "\n".join(s[1:-1].upper() for s in PLAN),
+    "bullets without parentheses": "\n".join(f"- **{s[1:-1]}**" for s in PLAN),
+    "a fence without parentheses": "So:\n```\n" + "\n".join(s[1:-1] for s in PLAN) + "\n```\n",
     "headlines": "\n".join(f"Step {n}:\n{s}" for n, s in enumerate(PLAN, 1)),
     "the same twice": FENCED + "Again:\n```\n" + "\n".join(PLAN) + "\n```\n",
 }
@@ -133,9 +143,21 @@ def test_answers_of_models_when_asked(text: str, tmp_path: Path) -> None:
     assert verdict(text, tmp_path, extract=True).report.valid
 
 
-@pytest.mark.parametrize("text", [FENCED, ANSWERS["steps"], ANSWERS["a list"]])
+@pytest.mark.parametrize(
+    "text", [FENCED, ANSWERS["steps"], ANSWERS["a list"], ANSWERS["no parentheses"]]
+)
 def test_answers_are_not_searched_unless_asked(text: str, tmp_path: Path) -> None:
-    assert verdict(text, tmp_path).rule == "HVR001"
+    result = verdict(text, tmp_path)
+    assert result.rule == "HVR001"
+    plan = extract(text, "answer", actions=ACTIONS, asked=True)
+    assert plan is not None and f"{plan.place}, which --extract reads" in str(
+        result.result.diagnostic
+    )
+
+
+def test_words_without_parentheses_are_steps_only_where_all_lines_begin_with_actions() -> None:
+    assert taken("pick-up a\nand stack a b\n", asked=True) is None
+    assert taken("pick-up a: take it\nstack a b\n", asked=True) is None
 
 
 def test_standard_input_is_searched(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -267,3 +289,14 @@ def test_a_plan_file_that_waits_needs_no_flag_and_until_goes_first(tmp_path: Pat
     text = WAITING + "2.0: -----waiting---- [5.0]\n"
     assert _filled(text, tmp_path).report.valid
     assert not _filled(text, tmp_path, until=Fraction(4)).report.valid
+
+
+@pytest.mark.parametrize(("file", "waits"), [("enhsp.log", False), ("enhsp.plan", True)])
+def test_a_plan_with_processes_goes_on_until_its_planner_ends_it(file: str, waits: bool) -> None:
+    folder = OUTPUTS / "bath"
+    model = load_model(
+        str(folder / "domain.pddl"), str(folder / "problem.pddl"), BatchOptions(values=True)
+    )
+    judged = judge(model, str(folder / file))
+    assert judged.report.valid
+    assert any("waits until 12" in note for note in judged.report.notes) is waits

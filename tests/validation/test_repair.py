@@ -217,6 +217,43 @@ def test_one_change_mends_a_timed_plan(plan: str, words: str) -> None:
     assert validator.check(repair.plan).valid
 
 
+FUEL = """
+(define (domain lorry)
+  (:requirements :durative-actions :numeric-fluents :duration-inequalities :continuous-effects)
+  (:predicates (there)) (:functions (fuel) (oil))
+  (:durative-action fill :duration (= ?duration 2) :effect (at end (assign (fuel) 20)))
+  (:durative-action pump :duration (<= ?duration 4)
+    :effect (and (increase (oil) (* #t 2)) (at start (decrease (fuel) 1))))
+  (:durative-action drive :duration (= ?duration 9)
+    :condition (and (at start (>= (fuel) 15)) (at start (>= (oil) {oil})))
+    :effect (at end (there))))
+"""
+
+
+@pytest.mark.parametrize(
+    ("plan", "oil", "words"),
+    [
+        ("3: (drive) [9]", 0, "0.998: (fill) [2] inserted"),
+        ("0: (drive) [9]", 0, "all from 0 on later by 2.004"),
+        ("0: (fill) [2]  9: (drive) [9]", 4, "(pump) [4] inserted"),
+    ],
+)
+def test_numbers_are_supplied_in_timed_plans(plan: str, oil: int, words: str) -> None:
+    domain = parse_domain(FUEL.format(oil=oil))
+    problem = parse_problem(
+        "(define (problem x) (:domain lorry) (:init (= (fuel) 0) (= (oil) 0)) (:goal (there)))",
+        domain,
+    )
+    validator = Validator(domain, problem)
+    steps = read_plan(plan).steps
+    report = validator.check(steps)
+    assert not report.valid
+    repair, note = find_advice(validator, steps, report)
+    assert repair is not None, note
+    assert repair.completes and words in explain_repair(repair)
+    assert validator.check(repair.plan).valid
+
+
 @pytest.mark.parametrize(
     ("plan", "words"),
     [

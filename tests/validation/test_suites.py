@@ -68,7 +68,16 @@ def test_files_that_are_called_like_plans_are_plans(name: str) -> None:
         ("result.txt", "; made by x\n0: (pick-up a) [1]\n(stack a b)\n", Kind.PLAN),
         ("answer", "pick-up(a)\nstack(a, b)\n", Kind.PLAN),
         ("answer.json", '[{"action": "a", "args": []}]', Kind.PLAN),
+        ("answer.json", '["(go a b)", "(go b c)"]', Kind.PLAN),
+        ("answer.json", '{"plan": [{"name": "go", "parameters": ["a", "b"]}]}', Kind.PLAN),
+        ("answer.json", '{"result": {"plan": [{"name": "(go a b)", "action": "…"}]}}', Kind.PLAN),
+        ("long.json", '["(go a b)"' + ', "(go a b)"' * 9000 + "]", Kind.PLAN),
         ("data.json", '{"rows": []}', Kind.OTHER),
+        ("names.json", '["go", "stay"]', Kind.OTHER),
+        ("long.json", '[{"id": 7}' + ', {"id": 7}' * 9000 + "]", Kind.OTHER),
+        ("p01.plan.gz", "", Kind.PACKED),
+        ("data.tar.gz", "", Kind.OTHER),
+        ("panda.txt", "status: solved\n==>\n0 go a b\nroot 0\n<==\n", Kind.PLAN),
         ("README.md", "(pick-up a)\n", Kind.OTHER),
         ("planner.log", "Searching...\nno solution\n", Kind.OTHER),
         ("cut.txt", "(pick-up a\n", Kind.DOUBTFUL),
@@ -266,3 +275,44 @@ def test_problems_are_judged_side_by_side_as_one_after_the_other() -> None:
     assert together == alone
     assert [r.warnings for r in together] == [r.warnings for r in alone]
     assert Counter(r.report.outcome for r in alone) == {"valid": 6, "invalid": 3, "unknown": 4}
+
+
+def test_hierarchical_problems_are_known_by_their_names() -> None:
+    write_model("domain.hddl", "p01.hddl", "p02.hddl")
+    for plan in ("p01.plan", "out/panda-p02.sol", "p02.hddl.sol"):
+        write(plan)
+    assert pairs(collect(["."])) == {
+        "p01.plan": ("domain.hddl", "p01.hddl"),
+        "out/panda-p02.sol": ("domain.hddl", "p02.hddl"),
+        "p02.hddl.sol": ("domain.hddl", "p02.hddl"),
+    }
+
+
+def test_a_compressed_plan_is_named_and_makes_the_suite_no_success() -> None:
+    write_model("domain.pddl", "p01.pddl")
+    write("p01.plan")
+    write("p01.soln.gz")
+    suite = collect(["."])
+    assert [(left.file, left.reason) for left in suite.left] == [
+        ("p01.soln.gz", "it is compressed")
+    ]
+
+
+def test_a_domain_that_the_pattern_of_problems_fits_is_no_problem() -> None:
+    write_model("d/domain.pddl", "d/p01.pddl")
+    write("out/d-p01.plan")
+    suite = expand_patterns("{domain}/domain.pddl", "{domain}/{problem}.pddl",
+                            ["out/{domain}-{problem}.plan"])  # fmt: skip
+    assert pairs(suite) == {"out/d-p01.plan": ("d/domain.pddl", "d/p01.pddl")}
+    assert suite.remarks() == []
+
+
+def test_plans_of_a_manifest_may_be_skipped() -> None:
+    write_model("domain.pddl", "p01.pddl")
+    line = {"domain": "domain.pddl", "problem": "p01.pddl", "plans": ["a.plan", "a.log"]}
+    manifest = write("suite.jsonl", json.dumps(line))
+    suite = read_manifest(manifest, ["*.log"])
+    assert [job.plans for job in suite.jobs] == [("a.plan",)]
+    assert suite.remarks() == ["skipped on demand: a.log"]
+    with pytest.raises(UsageError, match="not skipped"):
+        read_manifest(manifest, ["a.*"])

@@ -454,6 +454,21 @@ def test_languages_beside_pddl_are_named(domain: str, feature: str) -> None:
         parse_domain(f"(define (domain d) {domain})")
 
 
+@pytest.mark.parametrize(
+    ("init", "feature"),
+    [
+        ("(p) (oneof (q) (not (q)))", "of which one is the case"),
+        ("(and (p) (or (q) (p)))", "of which one is the case"),
+        ("(and (unknown (q)))", "facts that are not known"),
+        ("(probabilistic 0.5 (q))", "probabilistic initial states"),
+    ],
+)
+def test_uncertain_initial_states_are_named(init: str, feature: str) -> None:
+    domain = parse_domain("(define (domain d) (:predicates (p) (q)))")
+    with pytest.raises(UnsupportedPddlError, match=f"{feature}.* are not supported"):
+        parse_problem(f"(define (problem x) (:domain d) (:init {init}) (:goal (p)))", domain)
+
+
 def test_a_predicate_may_have_the_name_of_an_effect_of_another_language() -> None:
     domain = parse_domain("(define (domain d) (:predicates (oneof)) (:action a :effect (oneof)))")
     assert "oneof" in domain.predicates

@@ -225,6 +225,66 @@ def test_verbs_and_adjectives_are_said_of_the_things_beside_them(
     assert {min(t.classes): set(t.states) for t in found if t.states} == said
 
 
+@pytest.mark.parametrize(
+    ("request_text", "held"),
+    [
+        # What is said after a place is said of the thing, not of the place.
+        ("take the fork from the drawer and keep it in your hand", {"Fork"}),
+        ("fill the bowl next to the toaster and have it in hand", {"Bowl"}),
+        ("rinse the pear knife and the apple under the tap, in your hand", {"Apple"}),
+        # Who gets something has it in the hand, unless it is said where it goes.
+        ("slice the bread, then give the knife to us", {"Knife"}),
+        ("rinse the plate in the sink and give it to me", {"Plate"}),
+        ("give us the mug from the shelf", {"Mug"}),
+        ("let the fork come over to me", {"Fork"}),
+        ("give me a tomato on a plate", set()),
+        ("give me a coffee", set()),
+        ("give it to me", set()),
+    ],
+)
+def test_what_is_to_be_in_the_hand_is_said_of_its_thing(request_text: str, held: set[str]) -> None:
+    things = asked_of(request_text).things
+    assert {c for t in things if ("hold", True) in t.states for c in t.classes} == held
+
+
+@pytest.mark.parametrize(
+    ("request_text", "liquids"),
+    [
+        ("fill the bowl at the tap and put it on the table", {"water"}),
+        ("fill the mug at the coffee machine", {"coffee"}),
+        ("fill the bowl at the tap with coffee", {"coffee"}),
+        ("put the bowl under the tap", set()),
+        ("fill the bowl on the table, then turn the tap on", set()),
+    ],
+)
+def test_what_is_filled_at_a_source_is_filled_with_what_comes_from_it(
+    request_text: str, liquids: set[str]
+) -> None:
+    assert asked_of(request_text).liquids == liquids
+
+
+@pytest.mark.parametrize(
+    ("request_text", "roles"),
+    [
+        ("the pot stands on the shelf", {"Pot": "", "Shelf": IN}),
+        ("let the plate stand on the table", {"Plate": "", "DiningTable": IN}),
+        ("two mugs are to stand on a stand", {"Mug": "", "SideTable": IN}),
+        ("the small stand is where the mug goes", {"SideTable": IN, "Mug": ""}),
+        ("the cabinet is the place for the plate and the mug",
+         {"Cabinet": IN, "Plate": "", "Mug": ""}),
+        ("the right spot for the knife is that drawer", {"Knife": "", "Drawer": IN}),
+        ("where the apple belongs is the fridge", {"Apple": "", "Fridge": IN}),
+        ("place an apple where the fork is; wash a mug", {"Apple": "", "Fork": "", "Mug": ""}),
+        ("off to the table with a plate and a mug", {"DiningTable": IN, "Plate": "", "Mug": ""}),
+        ("under the tap with that tomato", {"Faucet": NEAR, "Tomato": ""}),
+        ("a plate, and put it in the fridge with the tomato",
+         {"Plate": "", "Fridge": IN, "Tomato": WITH}),
+    ],
+)  # fmt: skip
+def test_a_place_is_told_from_what_goes_there(request_text: str, roles: Mapping[str, str]) -> None:
+    assert {min(t.classes): t.role for t in asked_of(request_text).things} == roles
+
+
 def test_names_that_people_mix_up_fit_a_little() -> None:
     assert likeness("Cup", "Mug") is likeness("Mug", "Cup") is Likeness.LIKE
     assert likeness("Table", "DiningTable") is Likeness.EXACT

@@ -14,7 +14,6 @@ from hvr.tools.tool_plan import ToolPlan
 from hvr.verifier.config import VerifierConfig
 from hvr.verifier.correction.llm_correction import repair
 from hvr.verifier.network.fit import evaluate, train
-from hvr.verifier.network.progress import Epoch, csv_log
 from hvr.verifier.network.training import rate_factor
 from hvr.verifier.verdict import Thresholds
 from hvr.verifier.verifier import Verifier
@@ -180,14 +179,6 @@ def test_configurations_are_read_and_checked(tmp_path: Path) -> None:
         path.write_text(text)
         with pytest.raises(HvrError, match=said):
             VerifierConfig.load(path)
-
-
-def test_epochs_are_logged(tmp_path: Path) -> None:
-    with csv_log(tmp_path / "log.csv") as progress:
-        progress(Epoch("graph", 1, 2, 0.5, 0.75))
-    assert (tmp_path / "log.csv").read_text().split() == [
-        "stage,epoch,loss,validation", "graph,1,0.500000,0.750000",
-    ]  # fmt: skip
 
 
 class Scripted:

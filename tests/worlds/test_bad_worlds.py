@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -50,6 +51,38 @@ def test_a_task_of_a_world_is_named_by_itself(hvr_: Hvr, blocks: Path) -> None:
     assert two.code == 2 and "one-tower and tower" in two.err
     none = hvr_("solve", "--world", blocks, "two-towers")
     assert none.code == 2 and "one-tower" in none.err
+
+
+def test_a_problem_of_another_domain_is_named_and_planned_for(hvr_: Hvr, blocks: Path) -> None:
+    (problem, *_) = sorted((blocks / "problems").iterdir())
+    text = problem.read_text()
+    problem.write_text(re.sub(r"\(:domain [^)]*\)", "(:domain another)", text))
+    ended = hvr_("world", "check", blocks)
+    assert ended.code == 1
+    assert re.search(rf"{problem}:\d+: the problem is for the domain another, not ", ended.out)
+    files = ("solve", blocks / "domain.pddl", problem, "--planner", "downward", "--quiet")
+    assert hvr_(*files).code == 0
+
+
+@pytest.mark.parametrize("pattern", ["{folder}/*.pddl", "**/harbour*.pddl"])
+def test_patterns_may_be_absolute_and_recursive(hvr_: Hvr, tmp_path: Path, pattern: str) -> None:
+    world = Path(shutil.copytree(find_world("logistics"), tmp_path / "made"))
+    pattern = pattern.format(folder=world / "problems")
+    file = world / "world.toml"
+    file.write_text(file.read_text().replace("problems/*.pddl", pattern))
+    assert hvr_("world", "check", world).code == 0
+    assert hvr_("solve", "--world", world, "--problem", "harbour", "--quiet").code == 0
+
+
+@pytest.mark.parametrize("code", ["raise SystemExit(0)", "import no_such_module", "def ("])
+def test_an_environment_that_cannot_be_imported_is_named_with_its_line(
+    hvr_: Hvr, blocks: Path, code: str
+) -> None:
+    add(blocks, '# the environment\nenvironment = "mute:open_it"')
+    (blocks / "mute.py").write_text(code)
+    ended = hvr_("world", "check", blocks)
+    assert ended.code == 1
+    assert f"{blocks}/world.toml:3: the environment mute:open_it cannot be imported" in ended.out
 
 
 def test_what_an_environment_does_wrong_names_it(hvr_: Hvr, blocks: Path) -> None:

@@ -84,7 +84,7 @@ def _retriever(args: argparse.Namespace) -> Retriever:
     from hvr.tools.retrieval.retriever import untrained_retriever
 
     if args.model.is_file():
-        graph, _ = read_graph(args.model, args.graph)
+        graph = read_graph(args.model, args.graph)
         encoder = TextVectors(args.encoder or "minilm")
         return untrained_retriever(graph, encoder, fine=args.fine_steps)
     if args.graph is not None or args.encoder is not None or args.fine_steps:

@@ -88,11 +88,13 @@ def run(args: argparse.Namespace) -> int:
     if unasked := sum(not p.request for p in drafts):
         print(f"{unasked} of {len(drafts)} plans have no request, and are corrected by their "
               "steps alone: give --requests", file=sys.stderr)  # fmt: skip
-    records = []
-    for corrected, changes in mend(drafts):
+    records, changed = [], 0
+    for draft, (corrected, changes) in zip(drafts, mend(drafts), strict=True):
+        changed += corrected.tools != draft.tools
         records.append(json.dumps(to_record(corrected), ensure_ascii=False))
         for change in changes:
             print(f"{corrected.id}: {change}", file=sys.stderr)
+    print(f"{changed} of {len(drafts)} plans changed", file=sys.stderr)
     if args.out is not None:
         write_whole(args.out, "".join(f"{record}\n" for record in records))
         print(f"wrote {args.out}")

@@ -74,7 +74,7 @@ def read_tool_graph(tools: Path, graph: Path | None) -> ToolGraph:
     """
     from hvr.tools.datasets import read_graph
 
-    return read_graph(tools, graph)[0]
+    return read_graph(tools, graph)
 
 
 def _tool_verifier(

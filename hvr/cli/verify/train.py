@@ -41,10 +41,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "the paper's settings instead of the small ones"))  # fmt: skip
     parser.add_argument("--seen-links", action="store_true", help=(
         "links are those that occur in these plans, whatever else the files list"))  # fmt: skip
-    parser.add_argument("--seed", type=whole, default=0, help=(
-        "of all that is drawn (default: %(default)s)"))  # fmt: skip
-    parser.add_argument("--log", metavar="FILE", type=Path, help=(
-        "CSV file of losses by epoch"))  # fmt: skip
+    parser.add_argument("--seed", type=whole, help=(
+        "of all that is drawn (default: that of --config, else 0)"))  # fmt: skip
     add_json(parser)
 
 
@@ -73,9 +71,9 @@ def run(args: argparse.Namespace) -> int:
     plans = read_plans(args.plans)
     if args.seen_links:
         tools = only_seen(tools, plans)
-    with _progress(args.log) as progress:
+    with _progress() as progress:
         verifier = train(config, plans, tools, progress)
-        judge = fit_judge(verifier.embeddings, plans, progress, seed=args.seed)
+        judge = fit_judge(verifier.embeddings, plans, progress, seed=config.seed)
         save_judge(judge, verifier, args.out)
     at = judge.thresholds
     if judge.weights is None:
@@ -102,22 +100,20 @@ def _config(args: argparse.Namespace) -> VerifierConfig:
 
     base = VerifierConfig() if args.paper else VerifierConfig.small()
     config = base if args.config is None else VerifierConfig.load(args.config, base)
-    return replace(config, seed=args.seed)
+    return config if args.seed is None else replace(config, seed=args.seed)
 
 
 @contextmanager
-def _progress(log: Path | None) -> Iterator[ProgressCallback]:
-    """Report epochs on standard error, and in a file if one is named."""
+def _progress() -> Iterator[ProgressCallback]:
+    """Report epochs on standard error."""
     from hvr.cli.progress import shown_progress
-    from hvr.verifier.network.progress import Epoch, combined, csv_log
+    from hvr.verifier.network.progress import Epoch
 
     with shown_progress() as tell:
 
         def shown(epoch: Epoch) -> None:
-            tell(epoch.stage, epoch.number, epoch.of, f"loss {epoch.loss:.3f}")
+            # What the judge does a number of times has no loss.
+            told = f"loss {epoch.loss:.3f}" if epoch.loss else ""
+            tell(epoch.stage, epoch.number, epoch.of, told)
 
-        if log is None:
-            yield shown
-        else:
-            with csv_log(log) as written:
-                yield combined(shown, written)
+        yield shown

@@ -7,7 +7,7 @@ overrule both ways. Every group can be looked at, with the likeness that made it
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -134,13 +134,19 @@ def meanings(
     """
     said, apart = _said(catalogue, overrides)
     taken = {slot for group in said.values() for slot in group}
-    kinds: dict[tuple[str, str, str], list[Slot]] = defaultdict(list)
+    kinds: dict[tuple[str, str, str, int], list[Slot]] = defaultdict(list)
+    times: Counter[tuple[str, str, str, frozenset[tuple[str, str]]]] = Counter()
     for tool, parameter, slot in _slots(catalogue):
         if slot not in taken:
             kind = _text(tool, parameter), _family(parameter.type), _words(parameter.leaf)
-            kinds[kind].append(slot)
-    vectors = encoder.encode([text for text, _, _ in kinds])
-    groups = _clusters(vectors, [_Kind(*k, _sides(slots)) for k, slots in kinds.items()], alike)
+            place = *kind, _sides([slot])
+            # What one tool calls `id` and `ID` is of two kinds, though the same is said of both.
+            kinds[*kind, times[place]].append(slot)
+            times[place] += 1
+    vectors = encoder.encode([text for text, *_ in kinds])
+    told = [_Kind(text, family, leaf, _sides(slots))
+            for (text, family, leaf, _), slots in kinds.items()]  # fmt: skip
+    groups = _clusters(vectors, told, alike)
     members_of = list(kinds.values())
     found = [ParameterMeaning(name, tuple(slots), said=True) for name, slots in said.items()]
     for members, least in groups:

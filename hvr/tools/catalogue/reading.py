@@ -75,27 +75,23 @@ def read_tool_graph(path: Path, encoder: TextVectors | None = None) -> ToolGraph
                 for t in read_tools(path)
             )  # fmt: skip
             links = document.get("links", []) if isinstance(document, dict) else []
-            return ToolGraph(tools, tuple(read_links(links, path)))
+            return ToolGraph(tools, read_links(links, path))
     catalogue = read_catalogue([path])
     return tool_graph(catalogue, meanings(catalogue, encoder or TextVectors("lexical-hash")))
 
 
-def read_links(links: Any, path: Path) -> dict[Link, int]:
-    """Return links with the number of times that they are listed, or their `upstream_count`.
+def read_links(links: Any, path: Path) -> tuple[Link, ...]:
+    """Return links.
 
     Raises:
         DataFileError: they are no list, or one has no source or no target.
     """
     if not isinstance(links, list):
         raise DataFileError(f"{path}: has no list of links")
-    weights: dict[Link, int] = {}
     for link in links:
         if not (isinstance(link, dict) and link.get("source") and link.get("target")):
             raise DataFileError(f"{path}: a link has no source or no target: {quoted(link)}")
-        ends = (str(link["source"]), str(link["target"]))
-        count = link.get("upstream_count", 1)
-        weights[ends] = weights.get(ends, 0) + (count if isinstance(count, int) else 1)
-    return weights
+    return tuple((str(link["source"]), str(link["target"])) for link in links)
 
 
 def _entries(document: Any, path: Path) -> list[Any]:

@@ -1,7 +1,7 @@
 """Checkpoints of retrievers: a self-contained folder, whose `retriever.json` names the rest.
 
 retriever.json        format, settings, tools and links, transition counts, decoder, fingerprints
-model-….safetensors   the parameters of the network; `model.safetensors` of earlier versions
+model-….safetensors   the parameters of the network
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from hvr.tools.tool_plan import ToolPlan
 FORM = "hvr-tool-retriever-1"
 """Name and version of the format."""
 
-_JSON, _PARAMETERS = "retriever.json", "model.safetensors"
+_JSON = "retriever.json"
 
 
 def graph_fingerprint(graph: ToolGraph) -> str:
@@ -91,7 +91,7 @@ def save_retriever(retriever: Retriever, folder: Path, data: str = "") -> None:
     values["parameters"] = digest(parameters)
     parts = {name_of("model", digest(parameters), ".safetensors"): parameters}
     text = json.dumps(values, indent=1, ensure_ascii=False) + "\n"
-    write_set(folder / _JSON, text, parts, ("model", "encoder"))  # earlier versions had both
+    write_set(folder / _JSON, text, parts, ("model",))
 
 
 def load_retriever(
@@ -118,9 +118,8 @@ def _load(folder: Path, graph: ToolGraph | None, encoder: TextVectors | None) ->
     if not isinstance(values, dict) or values.get("form") != FORM:
         raise DataFileError(f"{path}: is no retriever of this version of hvr (form {FORM})")
     try:
-        settings = _settings(values["config"])
-        check_fields(RetrieverConfig, settings)
-        config = RetrieverConfig(**settings)
+        check_fields(RetrieverConfig, values["config"])
+        config = RetrieverConfig(**values["config"])
         trained = _graph(values)
         decoder = _decoder(values, graph or trained)
         scorer = Scorer(config, int(values["width"]), len(trained))
@@ -133,24 +132,10 @@ def _load(folder: Path, graph: ToolGraph | None, encoder: TextVectors | None) ->
             f"{folder} was trained for its own {len(trained)} tools and knows no others: train "
             "with `free` off, or on the tools at hand"
         )
-    _load_parameters(scorer, folder, values.get("parameters"))
+    _load_parameters(scorer, folder, str(values.get("parameters")))
     encoder = encoder or TextVectors(config.encoder)
     source = TrainedScores(graph or trained, config, scorer, encoder)
     return Retriever(source, decoder)
-
-
-def _settings(stored: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of a checkpoint without those that there were formerly.
-
-    Raises:
-        ValueError: it was trained with one of them.
-    """
-    settings = dict(stored)
-    for name in ("tune_encoder", "types"):
-        if settings.pop(name, False):
-            raise ValueError(f"it was trained with {name!r}, which there is no longer")
-    settings.pop("encoder_lr", None)
-    return settings
 
 
 def _graph(values: Mapping[str, Any]) -> ToolGraph:
@@ -175,12 +160,10 @@ def _decoder(values: Mapping[str, Any], graph: ToolGraph) -> Decoder:
     )  # fmt: skip
 
 
-def _load_parameters(scorer: Scorer, folder: Path, expected: str | None) -> None:
-    path = folder / name_of("model", expected or "", ".safetensors")
-    if not path.exists() and (folder / _PARAMETERS).exists():
-        path = folder / _PARAMETERS  # as earlier versions called it; the first had no digest
+def _load_parameters(scorer: Scorer, folder: Path, expected: str) -> None:
+    path = folder / name_of("model", expected, ".safetensors")
     data = read_bytes(path)
-    if expected is not None and digest(data) != expected:
+    if digest(data) != expected:
         raise DataFileError(f"{path}: belongs to another retriever than {_JSON}: train it again")
     try:
         scorer.load_state_dict(load(data))

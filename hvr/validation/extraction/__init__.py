@@ -79,7 +79,7 @@ def extract(
     """
     from hvr.validation.extraction.readers import candidates
 
-    plans = candidates(text, actions)
+    plans = candidates(text, actions, asked=asked)
     wanted = [plan for plan in plans if asked or plan.marked or not plan.ignored]
     different = {(plan.until, *(step for _, step in plan.steps)): plan for plan in wanted}
     if number is not None and wanted:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise
 from typing import TypeAlias
@@ -21,11 +21,14 @@ _HEADLINE = re.compile(r"\s*(?:step\s*)?\d{1,6}\s*[.:)]?\s*", re.IGNORECASE)
 _WORDS = re.compile(
     rf"\s*(?:step\s+)?(\d+)\s*:\s*({_NAME}(?:[ \t]+[^\s();:,]+)*)\s*", re.IGNORECASE
 )
+_BARE = re.compile(rf"\s*({_NAME})(?:[ \t]+[^\s();:,?]+)*\s*")
 _MENTIONED = re.compile(r"\(|[^\s();:,\[\]{}`\"]++")
 _FENCE = re.compile(r"\s*(?:```|~~~)\s*\w*\s*")
-# ENHSP's plans say between steps how long nothing is done: "0: -----waiting---- [5.0]".
+# ENHSP's plans say between steps how long nothing is done: "0: -----waiting---- [5.0]", and its
+# plan files when they end: "12.0: @PlanEND".
 _WAITING = re.compile(
-    rf"\s*(?:{_NUMBER}\s*:\s*)?\(?-*\s*waiting\b[\s-]*\)?\s*(?:\[\s*(?P<until>{_NUMBER})\s*\]\s*)?",
+    rf"\s*(?:{_NUMBER}\s*:\s*)?\(?-*\s*waiting\b[\s-]*\)?\s*(?:\[\s*(?P<until>{_NUMBER})\s*\]\s*)?"
+    rf"|\s*(?P<end>{_NUMBER})\s*:\s*@PlanEND\s*",
     re.IGNORECASE,
 )
 # Lines that may stand between the steps of a plan that nothing marks as such.
@@ -41,29 +44,40 @@ _ENHSP_BEGIN = re.compile(r"\s*Found Plan:\s*")
 _POPF_BEGIN = re.compile(
     r"[^;]*+;++\s*+(?:Solution Found|Plan found with metric .*)\s*", re.IGNORECASE
 )
+_ARIES_BEGIN = re.compile(r"\*+ SOLUTION FOUND \*+\s*")
+_UNIFIED_BEGIN = re.compile(r"(?:Sequential|TimeTriggered)Plan:\s*")
 _TEXT_MOST = 20_000_000
 
 _Steps: TypeAlias = list[tuple[int, str]]
 
 
-def candidates(text: str, actions: Collection[str]) -> list[Candidate]:
-    """Return the plans in a text; those that it marks as plans where there are any."""
+def candidates(text: str, actions: Collection[str], *, asked: bool = False) -> list[Candidate]:
+    """Return the plans in a text; those that it marks as plans where there are any.
+
+    Args:
+        text: the text.
+        actions: the names of actions.
+        asked: whether lines are steps that nothing but an action's name makes such.
+    """
     lines = text.splitlines()
     if len(text) > _TEXT_MOST:
         return []
-    for reader in (_fast_downward, _ff, _lpg, _enhsp, _popf):
+    for reader in (_fast_downward, _ff, _lpg, _enhsp, _popf, _aries, _unified):
         found = list(reader(lines))
         if found:
             return [_candidate(name, steps, lines, first) for name, steps, first in found]
     structured = _structured(text)
     if structured:
         return structured
-    fenced = list(_fenced(lines))
+    fenced = list(_fenced(lines, actions if asked else ()))
     if fenced:
         return [_candidate("a fenced plan", s, lines, f, marked=False) for s, f in fenced]
     numbered = _numbered_words(lines)
     if numbered is not None:
         return [_candidate("numbered steps without parentheses", numbered, lines, 1)]
+    bare = _bare(enumerate(lines, 1), actions) if asked else None
+    if bare:
+        return [_candidate("steps without parentheses", bare, lines, bare[0][0], marked=False)]
     return _loose(lines, actions)
 
 
@@ -90,8 +104,8 @@ def _waits_until(lines: Sequence[str]) -> Fraction | None:
         waiting = _WAITING.fullmatch(line)
         if waiting is None:
             break
-        if waiting["until"]:
-            until = Fraction(waiting["until"])
+        if waiting["until"] or waiting["end"]:
+            until = Fraction(waiting["until"] or waiting["end"])
     return until
 
 
@@ -179,6 +193,8 @@ def _ends(line: str, *, begun: bool) -> bool:
 
 _lpg = _after(_LPG_BEGIN, "LPG prints them")
 _enhsp = _after(_ENHSP_BEGIN, "ENHSP prints them")
+_aries = _after(_ARIES_BEGIN, "Aries prints them")
+_unified = _after(_UNIFIED_BEGIN, "unified-planning prints them")
 _popf = _after(_POPF_BEGIN, "OPTIC and POPF print them")
 
 
@@ -217,7 +233,7 @@ def _reader_of_steps(lines: Sequence[str]) -> Callable[[str], str | None]:
     return _listed
 
 
-def _fenced(lines: Sequence[str]) -> Iterator[tuple[_Steps, int]]:
+def _fenced(lines: Sequence[str], actions: Collection[str]) -> Iterator[tuple[_Steps, int]]:
     """Read the steps of each code fence that has nothing else in it."""
     opened: int | None = None
     for number, line in enumerate(lines, 1):
@@ -236,6 +252,24 @@ def _fenced(lines: Sequence[str]) -> Iterator[tuple[_Steps, int]]:
         said = [(n, read(text)) for n, text in told]
         if said and all(step is not None for _, step in said):
             yield [(n, step) for n, step in said if step is not None], said[0][0]
+        elif bare := _bare(inside, actions):
+            yield bare, bare[0][0]
+
+
+def _bare(lines: Iterable[tuple[int, str]], actions: Collection[str]) -> _Steps | None:
+    """Read a text of nothing but "move a b" and "- move a b", where `move` is an action."""
+    known = {name.lower() for name in actions}
+    steps = _Steps()
+    for number, line in lines:
+        if not _says_something(line) or _WAITING.fullmatch(line):
+            continue
+        plain = line.replace("`", "").replace("**", "")
+        bullet = _BULLET.match(plain)
+        match = _BARE.fullmatch(plain[bullet.end() :] if bullet else plain)
+        if match is None or match[1].lower() not in known:
+            return None
+        steps.append((number, f"({match[0].strip()})"))
+    return steps or None
 
 
 def _numbered_words(lines: Sequence[str]) -> _Steps | None:
@@ -265,6 +299,8 @@ def _loose(lines: Sequence[str], actions: Collection[str]) -> list[Candidate]:
             going = True
         elif _says_something(line) and not any(p.fullmatch(line) for p in _BETWEEN):
             going = False
+    if not runs:
+        return []
     taken = {number for run in runs for number, _ in run}
     known = {name.lower() for name in actions}
     for number, line in enumerate(lines, 1):
@@ -272,9 +308,7 @@ def _loose(lines: Sequence[str], actions: Collection[str]) -> list[Candidate]:
             # A plan of which a line may be missing is none: this makes it one of two.
             runs.append([(number, "()")])
             break
-    if len(runs) == 1 or any(len(run) > 1 or run[0][1] != "()" for run in runs):
-        return [_candidate("steps", run, lines, run[0][0], marked=False) for run in runs]
-    return []
+    return [_candidate("steps", run, lines, run[0][0], marked=False) for run in runs]
 
 
 def _speaks_of(line: str, actions: Collection[str]) -> bool:
@@ -309,10 +343,10 @@ def _json(text: str) -> str | None:
     if text.strip()[:1] not in ("[", "{"):
         return None
     from hvr.errors import PddlSyntaxError
-    from hvr.pddl.plan_json import plan_from_json
+    from hvr.pddl.plan_json import steps_from_json
     from hvr.texts import parse_json
 
     try:
-        return "  ".join(map(str, plan_from_json(parse_json(text)))) or None
+        return "  ".join(map(str, steps_from_json(parse_json(text)))) or None
     except (ValueError, PddlSyntaxError):
         return None

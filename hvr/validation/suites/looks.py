@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from hvr.errors import HvrError
 from hvr.validation.suites.kinds import SNIFFED, Kind, Seen, beginning, definition_in, ending
 
 _COMMENT = re.compile(r";[^\r\n]*")
@@ -17,10 +18,18 @@ _PLAN_ENDING = re.compile(r".*\.(?:plan|soln?|pddlplan)(?:[._-]?\d+)?")
 _PLAN_WORD = re.compile(r"(?:.*[^a-z])?(?:plan|soln?|solution)(?:\d*|[^a-z].*)")
 _PLANNER = re.compile(
     r"^(?:\[t=[^\]\n]*\] )?Plan length: \d+ step|^ff: found legal plan|^\s*Found Plan:\s*$"
-    r"|^\s*Time: \(ACTION\)|^;+ *(?:Solution Found|Plan found with metric)",
+    r"|^\s*Time: \(ACTION\)|^;+ *(?:Solution Found|Plan found with metric)|^\s*==>\s*$"
+    r"|^\*+ SOLUTION FOUND \*+\s*$|^(?:Sequential|TimeTriggered)Plan:\s*$",
     re.MULTILINE,
 )
-"""What planners print beside a plan; see `hvr.validation.extraction.readers`."""
+"""What planners print beside a plan; see `hvr.validation.extraction.readers`, `hvr.hddl.plan`."""
+_PACKED = re.compile(r"(.+)\.(?:gz|bz2|xz|zst|lzma|z)")
+_JSON_STEPS = re.compile(
+    r"""\s*(?:\{\s*"(?:plan|steps|actions)"\s*:\s*)?+\[\s*
+    (?:"\([^()"\r\n]*\)"|\{\s*"(?:name|action)"\s*:\s*"[^"\r\n]*"\s*,\s*"(?:args|arguments|parameters)"\s*:\s*\[)""",
+    re.VERBOSE,
+)
+"""How a plan in JSON begins, with the keys in their usual order."""
 _NEVER_PLANS = frozenset((
     "bib", "c", "cfg", "cpp", "css", "csv", "gif", "h", "hddl", "html", "ini", "jpg", "js", "lisp",
     "lock", "md", "pdf", "png", "py", "rst", "sarif", "sh", "svg", "tex", "toml", "ts", "tsv",
@@ -32,6 +41,9 @@ _NEVER_PLANS = frozenset((
 def look(file: str) -> Seen:
     """Say what a file is; one that cannot be read is what its name says."""
     name = Path(file).name.lower()
+    packed = _PACKED.fullmatch(name)
+    if packed is not None:
+        return Seen(file, Kind.PACKED if _named_like_a_plan(packed[1]) else Kind.OTHER)
     text = beginning(file)
     if text is None:
         return Seen(file, Kind.PLAN if _named_like_a_plan(name) else Kind.OTHER)
@@ -86,7 +98,18 @@ def _ending(name: str) -> str:
 def _is_json_plan(name: str, text: str, *, whole: bool) -> bool:
     if _named_like_a_plan(name):
         return True
-    return whole and '"action' in text and '"args"' in text
+    if not whole:
+        return _JSON_STEPS.match(text) is not None
+    from hvr.pddl.plan_json import steps_from_json
+    from hvr.texts import parse_json
+    from hvr.validation.sequences import action_of
+
+    try:
+        steps = steps_from_json(parse_json(text))
+    except (ValueError, HvrError):
+        return False
+    # Lists of words are steps without arguments only where somebody calls them a plan.
+    return any(action_of(step).args for step in steps) or _JSON_STEPS.match(text) is not None
 
 
 def _lines(text: str) -> list[str]:

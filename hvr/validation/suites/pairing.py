@@ -18,7 +18,7 @@ from hvr.values import Value, cached_property
 _WORD = re.compile(r"[a-z0-9]+")
 _NUMBERED = re.compile(r"([a-z]*?)0*([0-9]+)")
 _PLAN_TAIL = re.compile(
-    r"(?:[._-]|^)(?:sas_plan|plan|soln?|solution|pddlplan|pddl|out|txt|log|json)(?:[._-]?\d+)?$"
+    r"(?:[._-]|^)(?:sas_plan|plan|soln?|solution|pddlplan|pddl|hddl|out|txt|log|json)(?:[._-]?\d+)?$"
 )
 _WORDS_OF_PROBLEMS = frozenset(
     ("", "domain", "p", "pb", "pfile", "plan", "prob", "problem", "instance", "task", "soln", "sol")
@@ -41,7 +41,7 @@ class _Place(Value):
     @cached_property
     def stem(self) -> str:
         """The name of a model without its ending."""
-        return self.file.removesuffix(".pddl")
+        return self.file.removesuffix(".pddl").removesuffix(".hddl")
 
     @cached_property
     def words(self) -> frozenset[str]:

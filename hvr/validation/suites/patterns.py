@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from hvr.errors import UsageError
 from hvr.validation.suites import FIELDS, Job, Left, Suite
+from hvr.validation.suites.kinds import Kind, definition, is_skipped
 
 _FIELD = re.compile(r"\{([^{}]*)\}")
 _SPECIAL = re.compile(r"(\*\*/|\*\*|\*|\?|\[[^\]]*\]|\{[^{}]*\})")
@@ -32,18 +33,16 @@ def expand_patterns(
             if field not in FIELDS:
                 raise UsageError(f"{pattern!r} has the field {{{field}}}; there are {{domain}} "
                                  "and {problem}")  # fmt: skip
-    from fnmatch import fnmatchcase
-
     jobs: list[Job] = []
     taken: set[str] = set()
     without: list[str] = []
-    problems = _matches(problem)
+    # `{domain}/{problem}.pddl` fits the domain, too.
+    problems = [one for one in _matches(problem) if not _defines_domain(one[0])]
     if not problems:
         raise UsageError(f"no file matches {problem!r}")
 
     def kept(file: str) -> bool:
-        names = (file, os.path.basename(file))  # noqa: PTH119 - names as people wrote them
-        return not any(fnmatchcase(name, pattern) for pattern in skip for name in names)
+        return not is_skipped(file, skip)
 
     for file, values in problems:
         its = [plan for pattern in plans for plan, _ in _matches(_filled(pattern, values))]
@@ -61,6 +60,11 @@ def expand_patterns(
         raise UsageError(f"no file matches {' '.join(plans)!r}")
     skipped = [file for file in dict.fromkeys(seen) if not kept(file)]
     return Suite(tuple(jobs), tuple(left), tuple(skipped), without_plan=tuple(without))
+
+
+def _defines_domain(file: str) -> bool:
+    model = definition(file)
+    return model is not None and model.kind is Kind.DOMAIN
 
 
 def _only(pattern: str, values: dict[str, str]) -> str:

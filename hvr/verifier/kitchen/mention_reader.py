@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from hvr.errors import LanguageError
 from hvr.knowledge.ontology import Ontology, load_ontology
-from hvr.knowledge.wording import Wording, wording_of
+from hvr.knowledge.wording import wording_of
 from hvr.language.lexicon import (
     Adjective,
     Dish,
@@ -20,21 +18,18 @@ from hvr.language.lexicon import (
     Verb,
     tokenize,
 )
-from hvr.language.vocabulary import load_lexicon
-from hvr.verifier.kitchen.mentions import (
-    FAMILIES,
-    FROM,
-    IN,
-    NEAR,
-    REMEMBERED,
-    WITH,
-    Mentions,
-    Named,
-    State,
+from hvr.verifier.kitchen.mentions import FROM, IN, NEAR, WITH, Mentions, Named, State
+from hvr.verifier.kitchen.word_meanings import (
+    lexicon_of,
+    loose_states,
+    may_last,
+    named_by,
+    named_exactly,
+    says_being,
+    sources_of_liquids,
+    states_of,
 )
 
-_PREDICATE = re.compile(r"\((not \()?([a-z_]+)")
-_NO_STATES = frozenset({"and", "or", "not", "exists", "forall", "when", "near", "on", "in"})
 _ROLES = {"prep": IN, "from": FROM, "with": WITH, "means": WITH, "unplaced": NEAR}
 _BESIDE = frozenset(
     (
@@ -42,12 +37,20 @@ _BESIDE = frozenset(
         *("under", "underneath", "below", "between", "above", "corner", "edge", "across", "along"),
     )
 )
+_PLACES = frozenset({IN, NEAR, FROM})
+_SPOKEN_OF = frozenset({"", WITH})
+"""Roles of what a pronoun, or an adjective that no name follows, can be said of."""
 _PIECES = frozenset({"Slice"})
 _BEFORE_NOUNS = frozenset({"det", "number", "of", "be", "unheeded", *_ROLES})
+_ARTICLES = frozenset({"det", "number", "unheeded"})
 _AFTER_VERBS = frozenset({",", ".", ";", "!", "?", "and", "then", "again", "for", "please"})
 _FILLING = "fill"
 """The frame of verbs that say with what."""
 _ENDS = frozenset({",", ".", ";", "!", "?"})
+_HOMES = frozenset({"where", "place", "home", "spot"})
+"""Words by which a thing is said to be the place of another: "the shelf is where the mug goes"."""
+_GIVEN = frozenset({"to me", "to us", "give me", "give us"})
+_RECIPIENTS = frozenset({"me", "us"})
 
 
 @lru_cache(maxsize=65536)
@@ -58,7 +61,7 @@ def asked_of(request: str) -> Mentions:
         tokens = tokenize(request)
     except LanguageError:
         return Mentions()
-    reader = _Reader(ontology, _lexicon(ontology))
+    reader = _Reader(ontology, lexicon_of(ontology))
     place = 0
     while place < len(tokens):
         place += reader.read(tokens, place)
@@ -73,6 +76,29 @@ class _Thing:
     states: set[State] = field(default_factory=set)
 
 
+@dataclass
+class _Clause:
+    """What the words of a clause have said so far.
+
+    Args:
+        things: how many names and pronouns have no place's role.
+        places: classes of what has one.
+        named: what was named last.
+        subject: what a verb of being has just been said of.
+        awaits_place: it has said "the place of"; the place is still to come.
+        given: somebody is to get something in the hand.
+        unfilled: something is to be filled, and nothing says with what.
+    """
+
+    things: int = 0
+    places: set[str] = field(default_factory=set)
+    named: _Thing | None = None
+    subject: _Thing | None = None
+    awaits_place: bool = False
+    given: bool = False
+    unfilled: bool = False
+
+
 class _Reader:
     """A reader that goes through the words once."""
 
@@ -80,8 +106,9 @@ class _Reader:
         self._ontology = ontology
         self._lexicon = lexicon
         self._loose_nouns = wording_of(ontology).nouns
-        self._loose_states = _loose_states(wording_of(ontology))
+        self._loose_states = loose_states(wording_of(ontology))
         self._longest = max((len(name.split()) for name in self._loose_nouns), default=0)
+        self._sources = sources_of_liquids(ontology)
         self._things: list[_Thing] = []
         self._states: set[State] = set()
         self._lasting: set[State] = set()
@@ -90,6 +117,7 @@ class _Reader:
         self._count = 1
         self._role = ""
         self._verb: set[State] = set()
+        self._clause = _Clause()
         self._adjectives: set[State] = set()
         self._usual: frozenset[str] = frozenset()
 
@@ -97,23 +125,32 @@ class _Reader:
         """Take in the phrase at a position; return the number of its words."""
         length, entries = self._phrase(tokens, place)
         words = tokens[place : place + length]
-        verb = self._is_verb(entries, tokens, place)
+        home = words[0] in _HOMES and length == 1 and self._is_home(tokens, place)
+        if says_being(entries) and not self._follows_article(tokens, place):
+            entries = tuple(e for e in entries if not isinstance(e, Noun))
+        verb = not home and self._is_verb(entries, tokens, place)
         entries = tuple(e for e in entries if verb or not isinstance(e, Verb))
-        noun = None if verb else _noun(entries, self._count)
+        noun = None if verb or home else named_by(entries, self._count)
         if noun is None and not entries:
-            noun = _by_name(self._ontology, words[0])
+            noun = named_exactly(self._ontology, words[0])
         if noun is not None and noun.classes == _PIECES:
             noun = None
             self._adjectives |= self._noted({("slice", True)}, True)
             self._again()
         if verb:
-            self._close()
+            self._end_clause()
             self._go_usual()
             self._verb, self._role = set(), ""
         for entry in entries:
             self._take(entry, noun, verb)
-        if len(words) == 1:
+        if home:
+            self._go_home()
+        elif len(words) == 1:
             self._take_word(words[0], noun)
+        if " ".join(words) in _GIVEN:
+            self._clause.given = True
+        elif self._role == IN and words[0] in _RECIPIENTS:
+            self._clause.given, self._role = True, ""
         if words == ("off",) and place and self._verb:
             self._role = ""
         if noun is not None:
@@ -140,6 +177,7 @@ class _Reader:
                 self._verb |= self._asked_for(entry.condition)
                 self._usual = frozenset(entry.places)
                 # What to fill with is said apart, or is not a part of what was asked.
+                self._clause.unfilled = entry.frame == _FILLING
                 if entry.liquid and entry.frame != _FILLING:
                     self._liquids.add(entry.liquid)
             case Adjective() if noun is None and not verb:
@@ -156,14 +194,14 @@ class _Reader:
         if word in _BESIDE:
             self._role = NEAR
         if word in _ENDS:
-            self._close()
+            self._end_clause()
             self._role = ""
         if word.isdecimal():
             self._count = int(word)
 
     def asked(self) -> Mentions:
         """Return what was read."""
-        self._close()
+        self._end_clause()
         self._go_usual()
         things = (
             Named(t.named.classes, t.named.count, t.named.optional, t.named.role,
@@ -198,8 +236,8 @@ class _Reader:
 
     def _asked_for(self, condition: str | None) -> set[State]:
         """Take in what a condition says of a thing; return its states."""
-        predicates = {name for _, name in _PREDICATE.findall(condition or "")}
-        return self._noted(_states(condition or ""), predicates.isdisjoint(REMEMBERED))
+        asked = condition or ""
+        return self._noted(states_of(asked), may_last(asked))
 
     def _noted(self, states: set[State], lasting: bool) -> set[State]:
         self._states |= states
@@ -213,17 +251,50 @@ class _Reader:
         elif entry.role in _ROLES:
             self._close()
             self._count = 1
-            self._role = self._role if self._role == NEAR else _ROLES[entry.role]
+            role = _ROLES[entry.role]
+            if role == WITH and self._clause.places and not self._clause.things:
+                # "Into the fridge with the milk": it is what goes there.
+                role = ""
+            self._role = self._role if self._role == NEAR else role
+        elif entry.role == "be":
+            self._take_being()
         elif entry.role == "pronoun" and not self._role:
+            self._clause.things += 1
             self._again()
+        elif entry.role in {"everything", "rest"}:
+            self._clause.things += 1
         elif entry.role == "hand":
             self._adjectives |= self._noted({("hold", True)}, True)
         elif entry.role == "then":
-            self._close()
+            self._end_clause()
+
+    def _take_being(self) -> None:
+        clause = self._clause
+        if clause.awaits_place and clause.named:
+            # "The right place for the mug is the shelf."
+            self._role, clause.awaits_place = IN, False
+        clause.subject = clause.named
+
+    def _is_home(self, tokens: tuple[str, ...], place: int) -> bool:
+        """Say whether a word such as `place` is no verb: after an article, or "X is"."""
+        return bool(
+            tokens[place] == "where" or self._clause.subject or self._follows_article(tokens, place)
+        )
+
+    def _go_home(self) -> None:
+        """Take in that something is where another goes: what was named, or what will be."""
+        clause = self._clause
+        if clause.subject and not clause.subject.named.role and self._holds(clause.subject.named):
+            clause.subject.named = replace(clause.subject.named, role=IN)
+            clause.subject.states.clear()
+            self._usual = frozenset()
+        else:
+            clause.awaits_place = True
+        clause.subject, self._role = None, ""
 
     def _again(self) -> None:
         """Apply the verb to the last thing, which is spoken of again."""
-        things = [t for t in self._things if t.named.role in {"", WITH}]
+        things = [t for t in self._things if t.named.role in _SPOKEN_OF]
         if things:
             things[-1].states |= self._verb
 
@@ -240,6 +311,14 @@ class _Reader:
         return not any(
             isinstance(e, Adjective | Noun | Verb)
             or (isinstance(e, FunctionWord) and e.role in _BEFORE_NOUNS)
+            for e in before
+        )
+
+    def _follows_article(self, tokens: tuple[str, ...], place: int) -> bool:
+        """Say whether an article, a number or an adjective stands before a word."""
+        before = self._lexicon.lookup(tokens[place - 1]) if place else ()
+        return any(
+            isinstance(e, Adjective) or (isinstance(e, FunctionWord) and e.role in _ARTICLES)
             for e in before
         )
 
@@ -260,6 +339,14 @@ class _Reader:
             same[-1].states |= states
         else:
             self._things.append(_Thing(named, set(states)))
+        clause = self._clause
+        if self._role in _PLACES:
+            clause.places |= noun.classes
+        else:
+            clause.things += 1
+        clause.named, clause.subject = (same or self._things)[-1], None
+        if self._role == IN:
+            clause.given = False
         self._adjectives, self._count, self._role = set(), 1, ""
 
     def _dish(self, dish: Dish) -> None:
@@ -275,11 +362,25 @@ class _Reader:
             self._liquids.add(dish.liquid)
         if dish.at:
             self._usual = frozenset({dish.at})
+        self._clause.given = self._clause.unfilled = False
+
+    def _end_clause(self) -> None:
+        if self._clause.unfilled:
+            # "Fill it at the tap": with what comes from there.
+            sources = [liquid for kind, liquid in self._sources if kind in self._clause.places]
+            self._liquids.update(sources)
+        if self._clause.given and self._things:
+            self._adjectives |= self._noted({("hold", True)}, True)
+        self._close()
+        self._clause = _Clause()
 
     def _close(self) -> None:
-        """End a clause: adjectives that no name has followed belong to the last thing."""
+        """End a phrase: adjectives that no name has followed belong to the last thing.
+
+        What says where something is, goes or comes from is not meant: "at the tap, and hold it".
+        """
         if self._adjectives and self._things:
-            things = [t for t in self._things if t.named.role != IN] or self._things
+            things = [t for t in self._things if t.named.role in _SPOKEN_OF] or self._things
             things[-1].states |= self._adjectives
         self._adjectives = set()
 
@@ -297,48 +398,3 @@ class _Reader:
     def _carried(self, noun: Named) -> bool:
         known = [c for c in noun.classes if self._ontology.has_class(c)]
         return any(self._ontology.is_a(c, "Pickupable") for c in known)
-
-
-@lru_cache(maxsize=4)
-def _lexicon(ontology: Ontology) -> Lexicon:
-    return load_lexicon(ontology)
-
-
-@lru_cache(maxsize=4)
-def _loose_states(wording: Wording) -> Mapping[str, tuple[State, bool]]:
-    """Return the states that words mean, and whether they may last from the start."""
-    return {
-        word: ((FAMILIES[name], True), name not in REMEMBERED)
-        for name, predicate in wording.predicates.items()
-        if name in FAMILIES
-        for word in predicate.loose
-    }
-
-
-def _noun(entries: tuple[Entry, ...], count: int) -> Named | None:
-    nouns = [e for e in entries if isinstance(e, Noun)]
-    if not nouns:
-        return None
-    if count == 1 and any(n.collective for n in nouns):
-        count = 0
-    elif count == 1 and all(n.plural for n in nouns):
-        count = -1
-    return Named(frozenset(n.object_class for n in nouns), count)
-
-
-def _by_name(ontology: Ontology, token: str) -> Named | None:
-    """Return what a name such as `mug-1` names."""
-    stem, _, number = token.rpartition("-")
-    object_class = ontology.class_of_pddl_type(stem) if number.isdecimal() else None
-    return Named(frozenset({object_class})) if object_class else None
-
-
-def _states(condition: str) -> set[State]:
-    states = set()
-    for negated, predicate in _PREDICATE.findall(condition):
-        if predicate in FAMILIES and predicate not in _NO_STATES:
-            wanted = not negated
-            if predicate == "dirty":
-                wanted = not wanted
-            states.add((FAMILIES[predicate], wanted))
-    return states

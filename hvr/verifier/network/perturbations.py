@@ -74,10 +74,6 @@ class Perturbed:
         """c = sum over operations of η."""
         return sum(o.cost for o in self.operations)
 
-    def target(self, tau: float) -> float:
-        """Return the soft target y = exp(-c / τ), equation 9."""
-        return math.exp(-self.cost / tau)
-
 
 def unharmed(graph: PlanGraph) -> Perturbed:
     """Return a true plan, without operations and with labels 0."""
@@ -216,7 +212,7 @@ class Perturber:
         by_length = {
             length: [
                 s
-                for s in draft.spans(length, tail=self._config.drop_tail)
+                for s in draft.spans(length)
                 if self._untouched(s, draft) and self._shortcut_fits(s, draft)
             ]
             for length in range(1, len(self._config.spans) + 1)

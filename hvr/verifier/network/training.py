@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 
 import numpy as np
@@ -266,8 +265,7 @@ class _StageTrainer:
         losses = []
         for graphs in self._batches():
             batch = select(self._fit.arrays, graphs, self._device)
-            with self._precision():
-                loss = stage.step(graphs, batch)
+            loss = stage.step(graphs, batch)
             optimiser.zero_grad()
             torch.autograd.backward(loss)
             nn.utils.clip_grad_norm_(stage.parameters, MAX_GRADIENT_NORM)
@@ -319,8 +317,3 @@ class _StageTrainer:
         if part:
             batches.append(np.concatenate(part))
         return batches
-
-    def _precision(self) -> torch.autocast | nullcontext[None]:
-        if self._config.autocast and self._device == "cuda":
-            return torch.autocast("cuda", dtype=torch.bfloat16)
-        return nullcontext()

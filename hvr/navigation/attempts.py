@@ -1,0 +1,173 @@
+"""What an errand has tried: which calls may be made again, and which look-ups lead nowhere."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from enum import Enum
+
+from hvr.calling.guard import MOST_EQUAL_FAILURES
+from hvr.calling.values import CallFailure, CallOutcome, ToolCall
+from hvr.navigation.lookups import call_key
+
+ATTEMPTS = MOST_EQUAL_FAILURES
+"""How often one and the same call is made before it is given up."""
+
+TOO_OFTEN = 2 * ATTEMPTS
+"""How often in a row a look-up's tool may fail, whatever it is called with, until it is left."""
+
+IN_VAIN = 8
+"""Failures of calls that had failed before, while nothing changed, until none is made again.
+
+One that goes well in the end, so that its tool has come back, gives all of them back.
+"""
+
+FOR_NOTHING = 15
+"""Look-ups for one want that answer and bring nothing nearer, until it is given up."""
+
+FOR_SURE = 2
+"""Look-ups that do not make a value surer that is at hand, until it is taken as it is."""
+
+
+class Insistence(Enum):
+    """What is tried again."""
+
+    NONE = "nothing that failed"
+    OTHER = "tools that rest, with what they were not called with yet"
+    SOME = "calls that failed, and tools that rest"
+    MOST = "wanted calls that were refused, too, though nothing has changed since"
+    END = "and wanted calls are made though one before them could not be"
+
+
+class CallAttempts:
+    """How the calls of an errand went; `done` is the number of its wants that are done by then.
+
+    Args:
+        refusals: how often a call that was refused is made while nothing has changed.
+    """
+
+    def __init__(self, refusals: int) -> None:
+        self._refusals = refusals
+        self._made = 0
+        self._failed: dict[str, int] = {}
+        self._failed_in: dict[str, int] = {}
+        self._row: dict[str, int] = {}
+        self._rests: dict[str, int] = {}
+        self._in_vain = 0
+        self._refused: dict[str, int | None] = {}
+        self._answered: dict[str, int] = {}
+
+    @property
+    def given_up(self) -> frozenset[str]:
+        """The tools that failed too often in a row to look something up with."""
+        return frozenset(name for name, times in self._row.items() if times >= TOO_OFTEN)
+
+    def count(self, outcome: CallOutcome, want: int | None, done: int) -> None:
+        """Take in what came of a call.
+
+        Args:
+            outcome: of it.
+            want: the number of the want that it was; None of a look-up.
+            done: wants before it.
+        """
+        name, tool = call_key(outcome.call), outcome.call.tool
+        self._made += 1
+        if outcome.ok:
+            self._in_vain = 0 if name in self._failed_in else self._in_vain
+            self._failed_in.pop(name, None)
+            self._row[tool] = 0
+            if want is None:
+                self._answered[name] = done
+            return
+        self._in_vain += self._failed_in.get(name) == done
+        self._failed_in[name] = done
+        self._failed[name] = self._failed.get(name, 0) + 1
+        self._row[tool] = self._row.get(tool, 0) + 1
+        self._rests[tool] = self._made + min(2 ** (self._row[tool] - 1), FOR_NOTHING)
+        if outcome.failure is CallFailure.BAD_ARGUMENTS:
+            self._failed[name] = ATTEMPTS
+        if outcome.failure is CallFailure.REFUSED:
+            self._refused[name] = want
+
+    def exhausted(self, call: ToolCall, failure: CallFailure | None = None) -> bool:
+        """Say whether a call has failed as often as it is made, if it failed so."""
+        most = self._refusals if failure is CallFailure.REFUSED else ATTEMPTS
+        return self._failed.get(call_key(call), 0) >= most
+
+    def vain(self, call: ToolCall, done: int) -> bool:
+        """Say whether a call that failed is not made again: too many were, and nothing changed."""
+        return self._in_vain >= IN_VAIN and self._failed_in.get(call_key(call)) == done
+
+    def resting(self, tool: str) -> bool:
+        """Say whether a tool that failed waits: 1, 2, 4 calls and so on."""
+        return self._rests.get(tool, 0) > self._made
+
+    def tried(self, patience: Insistence, done: int) -> set[str]:
+        """Return the keys of look-ups that are not to be made again."""
+        attempts = 1 if patience in (Insistence.NONE, Insistence.OTHER) else ATTEMPTS
+        # What was read before something was written may have changed since.
+        old = -1 if attempts == 1 else done
+        tried = {name for name, when in self._answered.items() if old < 0 or when >= old}
+        for name, times in self._failed.items():
+            most = min(attempts, self._refusals) if name in self._refused else attempts
+            tried |= {name} if times >= most else set()
+        if self._in_vain >= IN_VAIN:
+            tried |= {name for name, when in self._failed_in.items() if when == done}
+        return tried
+
+    def allow_refused(self, left: Collection[int]) -> list[int]:
+        """Allow once more what was refused, now that the state has changed.
+
+        Args:
+            left: the wants that were given up and are not done.
+
+        Returns:
+            Those of them that may be tried again.
+        """
+        again = []
+        for name, want in self._refused.items():
+            if want is None:
+                self._failed.pop(name, None)
+            elif want in left:
+                again.append(want)
+                self._failed[name] = self._refusals - 1
+        self._refused.clear()
+        return again
+
+
+class LookUpProgress:
+    """What the look-ups for each want of an errand have brought, by the want's number."""
+
+    def __init__(self) -> None:
+        self._checks: dict[int, tuple[int, int]] = {}
+        self._missed: dict[int, int] = {}
+        self._nearer: dict[int, tuple[int, int]] = {}
+
+    def checked(self, want: int) -> bool:
+        """Say whether looking longer makes no value surer that is at hand."""
+        return self._checks.get(want, (0, 0))[1] >= FOR_SURE
+
+    def missed(self, want: int) -> int:
+        """Return the look-ups with several arguments that answered since a value was found."""
+        return self._missed.get(want, 0)
+
+    def check(self, want: int, sure: int) -> None:
+        """Take note of a look-up that was to make values sure, of which `sure` are now."""
+        before, checks = self._checks.get(want, (0, 0))
+        self._checks[want] = sure, 0 if sure > before else checks + 1
+
+    def look(self, want: int, bound: int, *, several: bool) -> bool:
+        """Take note of a look-up that answered; say whether there were too many for nothing.
+
+        Args:
+            want: for which it was made.
+            bound: its values that are given or found now.
+            several: whether the look-up takes several values.
+        """
+        most, times = self._nearer.get(want, (0, 0))
+        if bound > most:
+            self._missed[want] = 0
+        elif several:
+            self._missed[want] = self._missed.get(want, 0) + 1
+        times = 0 if bound > most else times + 1
+        self._nearer[want] = max(bound, most), times
+        return times >= FOR_NOTHING
