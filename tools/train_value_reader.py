@@ -32,8 +32,8 @@ from hvr.extras import load_apart
 from hvr.navigation.turns.stated import places
 from hvr.navigation.turns.value_network import (
     BATCH,
-    Network,
     ValueExample,
+    ValueNetwork,
     batch,
     train,
     weights_of,
@@ -107,7 +107,7 @@ def main() -> None:
     held = [one for one in made if zlib.crc32(one.tool.encode()) % 8 == 0]
     learnt = [one for one in made if zlib.crc32(one.tool.encode()) % 8]
     torch.manual_seed(options.seed)
-    network = Network(states.of(learnt[0].text)[0].shape[1])
+    network = ValueNetwork(states.of(learnt[0].text)[0].shape[1])
     print("losses:", train(network, learnt, states, ROUNDS, RATE, options.seed))
     with torch.inference_mode():
         told = [network(*batch(held[i : i + BATCH], states)[:3])[1].numpy()

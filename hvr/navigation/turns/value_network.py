@@ -34,7 +34,7 @@ class ValueExample:
     spans: tuple[tuple[int, int], ...]
 
 
-class Network(torch.nn.Module):
+class ValueNetwork(torch.nn.Module):
     """Compares each token with what is asked for; the whole text by the sum of its tokens."""
 
     def __init__(self, width: int) -> None:
@@ -55,14 +55,14 @@ class Network(torch.nn.Module):
         return each, self.whole(torch.logsumexp(each, 1, keepdim=True))[:, 0]
 
 
-def weights_of(network: Network) -> dict[str, NDArray[np.float32]]:
+def weights_of(network: ValueNetwork) -> dict[str, NDArray[np.float32]]:
     """Return the weights by name, as `ValueReader` takes them."""
     return {n.replace(".", "_"): v.numpy().copy() for n, v in network.state_dict().items()}
 
 
-def network_of(weights: Mapping[str, NDArray[np.float32]]) -> Network:
+def network_of(weights: Mapping[str, NDArray[np.float32]]) -> ValueNetwork:
     """Return the network with such weights."""
-    network = Network(weights["token_weight"].shape[1])
+    network = ValueNetwork(weights["token_weight"].shape[1])
     names = network.state_dict().keys()
     network.load_state_dict({n: torch.tensor(weights[n.replace(".", "_")]) for n in names})
     return network
@@ -84,8 +84,8 @@ def batch(some: Sequence[ValueExample], states: TokenStates) -> tuple[Any, ...]:
 
 
 def train(
-    network: Network, some: Sequence[ValueExample], states: TokenStates, rounds: int, rate: float,
-    seed: int,
+    network: ValueNetwork, some: Sequence[ValueExample], states: TokenStates, rounds: int,
+    rate: float, seed: int,
 ) -> list[float]:  # fmt: skip
     """Train a network in place, and return the loss of each round; the rate goes up and down."""
     torch.manual_seed(seed)
