@@ -2,16 +2,18 @@
 
     python benchmarks/toolworld_faults.py [--world retail,airline,telecom,bfcl] [--data DIR]
         [--files FILE ...] [--part development|kept] [--first N] [--skip N] [--shares .1,.3]
-        [--back N] [--seeds N] [--budget N] [--settings NAME,...]
+        [--back N] [--seeds N] [--budget N] [--settings NAME,...] [--without NAME,...]
 
 The scenarios, wants and facts are those of toolworld_goals.py. Of the tools of a scenario a share
 fails, drawn by seed: each refuses, times out, gives a result of another type, or nothing, until
 `--back` calls of any tool were made; without `--back` for good (SIMULATED faults; a call that
 fails never reaches the environment).
 
-reachable   without faults hvr reaches the goal; no wanted tool fails for good; and every value
-            that is sought stands in what the tools that do not fail for good say of the true
-            state, called in every way before each wanted call. With `--back` all tools count.
+reachable   without faults hvr reaches the goal; no wanted tool fails for good; and what the tools
+            that do not fail for good say of the true state, called in every way before each wanted
+            call, has every value that is sought, and has of it all by which it is described: of
+            values that nothing tells apart the right one is a guess. With `--back` all tools count.
+at hand     the same without the last condition: the value is there, whether it can be told or not
 reached     end states equal that after the correct calls, of the reachable; all: of all scenarios
 loops       runs that used up the budget
 asked       questions to the user whether a call that failed was done all the same (the simulated
@@ -41,11 +43,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from conditions import conditions
 from toolworlds import (
     DATA,
+    NUMBERS,
     REFUSALS,
     WORLDS,
     Ledger,
     Scenario,
     explore,
+    leave_out,
     oracle,
     replay,
     scenarios_of,
@@ -60,7 +64,7 @@ from hvr.errors import HvrError
 from hvr.navigation.acting import carry_out
 from hvr.navigation.errands import Learnt, Retrying
 from hvr.navigation.experience import CountedExperience, Experience
-from hvr.navigation.findings import Findings, key
+from hvr.navigation.findings import Findings, key, trait
 from hvr.navigation.graph import NavigationGraph
 from hvr.navigation.graph_experience import GraphExperience, observed_session
 from hvr.navigation.lookups import call_key
@@ -98,16 +102,18 @@ class Run:
 def main() -> None:
     """Measure each world, and print a table."""
     options = _options()
+    leave_out(options.without)
     print(conditions())
     back = f"until {options.back} calls were made" if options.back else "for good"
-    print(f"SIMULATED faults {back}; seeds 0 to {options.seeds - 1}; budget {options.budget}")
-    print("world | share | setting | reachable | reached | all | calls | loops | asked | twice "
-          "| back <= 10")  # fmt: skip
+    print(f"SIMULATED faults {back}; seeds 0 to {options.seeds - 1}; budget {options.budget}; "
+          f"without: {options.without or 'nothing'}")  # fmt: skip
+    print("world | share | setting | at hand | reachable | reached | all | calls | loops | asked "
+          "| twice | back <= 10")  # fmt: skip
     for world in options.world.split(","):
         scenarios = scenarios_of(world, options.part, options.data, options.files)
         prepared = [
             one
-            for one in _prepared(scenarios[options.skip :][: options.first])
+            for one in _prepared(scenarios, options.skip, options.first)
             if _run(one, {}, "whole", options.budget).reached
         ]
         for share in options.shares.split(","):
@@ -119,20 +125,22 @@ def _measure(
 ) -> None:
     """Run scenarios with each seed's faults in each setting; print a row for each setting."""
     cases = []
+    catalogues = {one.scenario.id: one.scenario.open().catalogue for one in prepared}
     for seed in range(options.seeds):
         for one in prepared:
             draw = random.Random(f"{seed} {one.scenario.id}").randrange(2**32)
-            faults = draw_faults(one.scenario.open().catalogue, share, draw, options.back)
-            cases.append((one, faults, reachable(one, faults)))
+            faults = draw_faults(catalogues[one.scenario.id], share, draw, options.back)
+            told = reachable(one, faults)
+            cases.append((one, faults, told, told or reachable(one, faults, told=False)))
     for setting in options.settings.split(","):
-        runs = [_run(one, faults, setting, options.budget) for one, faults, _ in cases]
-        can = [run for run, (_, _, possible) in zip(runs, cases, strict=True) if possible]
+        runs = [_run(one, faults, setting, options.budget) for one, faults, *_ in cases]
+        can = [run for run, case in zip(runs, cases, strict=True) if case[2]]
+        there = sum(case[3] for case in cases)
         again = [number for run in runs for number in run.back]
         soon = sum(number <= 10 for number in again)
         print(
-            f"{world} | {share:.0%} | {setting} | {len(can)}/{len(cases)} "
-            f"| {sum(run.reached for run in can) / max(1, len(can)):.1%} "
-            f"| {sum(run.reached for run in runs) / len(runs):.1%} "
+            f"{world} | {share:.0%} | {setting} | {there} "
+            f"| {len(can)}/{len(cases)} | {_share(can)} | {_share(runs)} "
             f"| {sum(run.calls for run in runs)} | {sum(run.looped for run in runs)} "
             f"| {sum(run.asked for run in runs)} | {sum(run.twice for run in runs)} "
             f"| {soon}/{len(again)}",
@@ -140,19 +148,32 @@ def _measure(
         )
 
 
-def _prepared(scenarios: Sequence[Scenario]) -> list[Prepared]:
+def _share(runs: Sequence[Run]) -> str:
+    reached = sum(run.reached for run in runs)
+    return f"{reached} = {reached / max(1, len(runs)):.1%}"
+
+
+def _prepared(scenarios: Sequence[Scenario], skip: int, first: int | None) -> list[Prepared]:
+    """Return some of the scenarios, each with what was learnt from all the others."""
     replayed = [replay(scenario) for scenario in scenarios]
     seen = [observed_session(outcomes) for outcomes, _ in replayed]
     found = []
-    for number, (scenario, (truth, state)) in enumerate(zip(scenarios, replayed, strict=True)):
+    some = [*enumerate(zip(scenarios, replayed, strict=True))][skip:][:first]
+    for number, (scenario, (truth, state)) in some:
         learnt = GraphExperience(seen[:number] + seen[number + 1 :])
         errand = oracle(scenario, truth, Ledger(), learnt.flow)
         found.append(Prepared(scenario, truth, state, errand, learnt.graph))
     return found
 
 
-def reachable(one: Prepared, faults: Mapping[str, ToolFault]) -> bool:
-    """Say whether a goal can be reached with the tools that do not fail for good."""
+def reachable(one: Prepared, faults: Mapping[str, ToolFault], *, told: bool = True) -> bool:
+    """Say whether a goal can be reached with the tools that do not fail for good.
+
+    Args:
+        one: the scenario.
+        faults: of its tools.
+        told: whether what describes a value has to be seen of it.
+    """
     gone = {name for name, fault in faults.items() if fault.calls is None}
     if any(want.tool in gone for want in one.errand.wants):
         return False
@@ -164,12 +185,15 @@ def reachable(one: Prepared, faults: Mapping[str, ToolFault]) -> bool:
     written = [o for o in one.truth if o.ok and schemas.get(o.call.tool, _READER).effect
                is not Effect.READS]  # fmt: skip
     for want, outcome in zip(one.errand.wants, written, strict=True):
-        sought = [p for p, _, value in leaves(want.arguments) if isinstance(value, Sought)]
+        sought = {p: v for p, _, v in leaves(want.arguments) if isinstance(v, Sought)}
         if sought:
             explore(tools, seen, schemas, most=60, inputs=3)
-        at_hand = {key(found.value) for found in seen.all}
-        if any(key(at(outcome.call.arguments, place)) not in at_hand for place in sought):
-            return False
+        at_hand = {key(found.value): found for found in seen.all}
+        for place, value in sought.items():
+            found = at_hand.get(key(at(outcome.call.arguments, place)))
+            wanted = {trait(feature) for feature in value.features} if told else set()
+            if found is None or not seen.has(found, wanted):
+                return False
         seen.add(tools.call(outcome.call))
     return True
 
@@ -253,6 +277,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--first", type=int, default=None)
     parser.add_argument("--budget", type=int, default=60)
+    parser.add_argument(
+        "--without", default="", help="numbers of the engine: " + ", ".join(NUMBERS)
+    )
     parser.add_argument("--settings", default=",".join(SETTINGS))
     return parser.parse_args()
 

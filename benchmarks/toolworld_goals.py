@@ -3,7 +3,7 @@
     python benchmarks/toolworld_goals.py [--world retail,airline,telecom,bfcl] [--data DIR]
         [--files FILE ...] [--part development|kept] [--order request|none]
         [--experience graph|counts|none] [--granted sought|given] [--seed N] [--budget N]
-        [--first N] [--skip N] [--failed]
+        [--first N] [--skip N] [--failed] [--without NAME,...]
 
 The scenarios are those of shared/data/toolworlds (its training and development half), or of other
 files in the same format (`--files`, with one world). Of each, the writing calls of its correct
@@ -47,10 +47,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from conditions import conditions
 from toolworlds import (
     DATA,
+    NUMBERS,
     REFUSALS,
     WORLDS,
     Ledger,
     Scenario,
+    leave_out,
     oracle,
     replay,
     scenarios_of,
@@ -88,9 +90,11 @@ class Result:
 def main() -> None:
     """Measure each world, and print a table."""
     options = _options()
+    leave_out(options.without)
     print(conditions(options.seed))
     print(f"part: {options.part if not options.files else 'files'}; order of wants: "
           f"{options.order}; experience: {options.experience}; granted: {options.granted}; "
+          f"without: {options.without or 'nothing'}; "
           f"at most {options.budget} calls a scenario")  # fmt: skip
     head = ("world", "scenarios", "reached", "calls", "truth", "needed", "beside", "granted",
             "beside without", "unneeded", "several")  # fmt: skip
@@ -212,6 +216,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--experience", choices=EXPERIENCES, default="graph")
     parser.add_argument("--granted", choices=("sought", "given"), default="sought",
                         help="values that no correct call before yields")  # fmt: skip
+    parser.add_argument(
+        "--without", default="", help="numbers of the engine: " + ", ".join(NUMBERS)
+    )
     parser.add_argument("--failed", action="store_true",
                         help="list what was not reached, and calls beside")  # fmt: skip
     return parser.parse_args()

@@ -31,6 +31,8 @@ from hvr.calling.bfcl_world import BfclTools
 from hvr.calling.environment import ToolEnvironment
 from hvr.calling.tau2_world import Tau2Tools
 from hvr.calling.values import CallOutcome, Json, ToolCall
+from hvr.errors import DataFileError, UsageError
+from hvr.navigation import attempts, lookups
 from hvr.navigation.findings import POSITION, Findings, FoundValue, Trait, key, plain
 from hvr.navigation.lookups import call_key
 from hvr.navigation.suiting import Flow, Suiting
@@ -56,6 +58,26 @@ REFUSALS = 5
 """How often a refused call is made while nothing has changed: here tools may come back."""
 
 
+NUMBERS = {
+    "MISSED": (lookups, 0), "REPEATED": (lookups, 0), "ECHOED": (lookups, 1.0),
+    "FOR_SURE": (attempts, 10**6), "IN_VAIN": (attempts, 10**6),
+}  # fmt: skip
+"""Numbers of the engine, each with its module and the value with which it is as if it were not."""
+
+
+def leave_out(names: str) -> None:
+    """Let the engine go without some of its `NUMBERS`, to see what they bring.
+
+    Raises:
+        UsageError: one is unknown.
+    """
+    for name in filter(None, names.split(",")):
+        if name not in NUMBERS:
+            raise UsageError(f"--without takes {', '.join(NUMBERS)}, not {name!r}")
+        module, neutral = NUMBERS[name]
+        setattr(module, name, neutral)
+
+
 @dataclass(frozen=True)
 class Scenario:
     """A world in its first state, what its user says, and the correct calls."""
@@ -76,9 +98,21 @@ class Ledger:
 
 
 def read_scenarios(world: str, files: Sequence[Path]) -> list[Scenario]:
-    """Return the scenarios of files in the format of shared/data/toolworlds."""
-    rows = [row for file in files for row in read_rows(file)]
-    return [_bfcl(row) if world == "bfcl" else _tau2(world, row) for row in rows]
+    """Return the scenarios of files in the format of shared/data/toolworlds.
+
+    Raises:
+        DataFileError: one cannot be read, or has another format.
+    """
+    found = []
+    for file in files:
+        for number, row in enumerate(read_rows(file), 1):
+            try:
+                found.append(_bfcl(row) if world == "bfcl" else _tau2(world, row))
+            except (KeyError, TypeError) as error:
+                raise DataFileError(
+                    f"{file}: row {number} is no scenario of {world}: {error!r}"
+                ) from None
+    return found
 
 
 def scenarios_of(
@@ -103,9 +137,12 @@ def scenarios_of(
 
 def read_rows(file: Path) -> list[dict[str, Any]]:
     """Return the records of a file of JSON lines, compressed or not."""
-    data = file.read_bytes()
-    text = (gzip.decompress(data) if file.suffix == ".gz" else data).decode()
-    return [json.loads(line) for line in text.splitlines() if line.strip()]
+    try:
+        data = file.read_bytes()
+        text = (gzip.decompress(data) if file.suffix == ".gz" else data).decode()
+        return [json.loads(line) for line in text.splitlines() if line.strip()]
+    except (OSError, ValueError, EOFError) as error:
+        raise DataFileError(f"{file}: no file of JSON lines: {error}") from None
 
 
 def development_files(world: str, data: Path = DATA) -> list[Path]:

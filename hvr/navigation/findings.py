@@ -62,6 +62,7 @@ class Findings:
         self.suits = suits or Suiting()
         self._all: list[FoundValue] = []
         self._suiting: dict[tuple[str, str, float], list[FoundValue]] = {}
+        self._gives: dict[tuple[str, Shape, str, str], bool] = {}
         self._calls: list[tuple[frozenset[str], frozenset[str]]] = []
         self._about: dict[str, set[Trait]] = {}
         self._own: dict[str, set[Trait]] = {}
@@ -83,6 +84,7 @@ class Findings:
         ]
         said = frozenset(trait(feature) for feature in taken)
         self._suiting.clear()
+        self._gives.clear()
         number, shape = len(self._calls), set(self.shapes.get(outcome.call.tool, ()))
         whole: set[Trait] = set()
         for path, value, traits in entities(outcome.result):
@@ -123,6 +125,15 @@ class Findings:
             ranked.sort(key=lambda one: one[:2], reverse=True)
             self._suiting[place] = [one[2] for one in ranked]
         return self._suiting[place]
+
+    def gives(self, tool: str, shape: Shape, parameter: str, taker: str) -> bool:
+        """Say whether a tool's results hold something that suits a parameter of another."""
+        place = tool, shape, parameter, taker
+        if place not in self._gives:
+            self._gives[place] = any(
+                self.suits(taker, parameter, tool, path) >= SUITS for path in shape
+            )
+        return self._gives[place]
 
     def has(self, found: FoundValue, wanted: Collection[Trait]) -> bool:
         """Say whether the entity that a value names has all of some traits."""

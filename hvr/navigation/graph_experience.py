@@ -86,7 +86,7 @@ class GraphExperience:
         known = self.graph.tools.get(tool)
         if known is None or not known.evidence.successes:
             return None
-        return frozenset(_path(place) for place in known.gives)
+        return _shape(known.gives)
 
     def flow(self, parameter: str, tool: str, path: tuple[str, ...]) -> float:
         """Return n / (n + 1) of n times that a value was passed on so."""
@@ -219,7 +219,7 @@ def _place(tool: str, path: tuple[str, ...]) -> str:
     return json.dumps([tool, *path])
 
 
-@lru_cache(maxsize=100_000)
-def _path(place: str) -> tuple[str, ...]:
-    """Return the path that a name (`_place`) is of."""
-    return tuple(json.loads(place)[1:])
+@lru_cache(maxsize=20_000)
+def _shape(places: frozenset[str]) -> Shape:
+    """Return the paths that names (`_place`) are of."""
+    return frozenset(tuple(json.loads(place)[1:]) for place in places)

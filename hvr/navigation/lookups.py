@@ -232,7 +232,7 @@ def _costs(
         own = CALL + experience.cost(tool.name)
         if shape is None:
             costs[tool.name] = own + UNKNOWN_COST
-        elif gives(findings, tool.name, shape, search.name, search.tool):
+        elif findings.gives(tool.name, shape, search.name, search.tool):
             costs[tool.name] = own + 60 * _missing(features, tool, shape)
     for _ in range(DEEPEST):
         for tool in readers:
@@ -243,7 +243,7 @@ def _costs(
                 if next_.name in costs
                 and next_ is not tool
                 and any(
-                    gives(findings, tool.name, shape, p.name, next_.name)
+                    findings.gives(tool.name, shape, p.name, next_.name)
                     for p in next_.takes
                     if p.required
                 )
@@ -264,11 +264,11 @@ def _known(
     itself: another way to it is worth less than what can be done with it.
     """
     shape = shape_of(tool, experience)
-    if shape is None or len(shape) != 1 or gives(findings, tool.name, shape, search.name,
+    if shape is None or len(shape) != 1 or findings.gives(tool.name, shape, search.name,
                                                  search.tool):  # fmt: skip
         return 0
     takers = [(p.name, other.name) for other in readers for p in other.takes if p.required
-              and gives(findings, tool.name, shape, p.name, other.name)]  # fmt: skip
+              and findings.gives(tool.name, shape, p.name, other.name)]  # fmt: skip
     at_hand = bool(takers) and all(
         any(found.call >= 0 for found in findings.suiting(name, other)) for name, other in takers
     )
@@ -293,11 +293,6 @@ def shape_of(tool: ToolSchema, experience: Experience) -> Shape | None:
     if seen is not None or all(set(given.type.split("|")) <= OPEN for given in tool.gives):
         return seen
     return frozenset(path_of(given.name) for given in tool.gives)
-
-
-def gives(findings: Findings, tool: str, shape: Shape, parameter: str, taker: str) -> bool:
-    """Say whether the results of a tool hold something that suits a parameter of another."""
-    return any(findings.suits(taker, parameter, tool, path) >= SUITS for path in shape)
 
 
 def _missing(features: Sequence[str], tool: ToolSchema, shape: Shape) -> int:

@@ -6,8 +6,9 @@ and another value when it was refused, that it has one of these values may be th
 is known of two parameters' entities is never mixed: a card has paid orders of every status. Nor is
 what an entity has several of (the colours of what was ordered) a state of it.
 
-A candidate predicts: it is confirmed by later calls that go well with such a value and are refused
-with another, and trusted only then. A call that goes well with another value refutes it.
+A candidate predicts: it is confirmed by later calls, of other things, that go well with such a
+value and are refused with another, and trusted only then. A call that goes well with another value
+refutes it.
 """
 
 from __future__ import annotations
@@ -16,15 +17,18 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from hvr.calling.values import CallFailure, CallOutcome, Json
+from hvr.calling.values import CallFailure, CallOutcome, Json, ToolCall
 from hvr.navigation.findings import POSITION, Trait, key
+from hvr.navigation.wants import given_leaves
 
 MOST_VALUES = 3
 """Values with which calls go well, at most: what has more of them names things, not states."""
 
 CONFIRMED_WELL = 2
-CONFIRMED_REFUSED = 1
-"""Calls that a candidate has to predict before it is trusted."""
+"""Calls that have to go well as a candidate predicts, for each of its values, to be trusted."""
+
+CONFIRMED_REFUSED = 2
+"""The same of refused calls, in all."""
 
 
 Known: TypeAlias = "Mapping[str, frozenset[Trait]]"
@@ -40,8 +44,8 @@ class StateCondition:
         parameter: of it, which names that something.
         name: the words of the name of what is compared.
         values: with which calls went well.
-        well: calls that went well with one of the values since it is a candidate.
-        refused: calls that were refused with another since then.
+        well: things with one of the values of which a call went well since it is a candidate.
+        refused: things with another of which one was refused since then.
     """
 
     tool: str
@@ -54,7 +58,8 @@ class StateCondition:
     @property
     def confirmed(self) -> bool:
         """Whether it has predicted enough to be trusted."""
-        return self.well >= CONFIRMED_WELL and self.refused >= CONFIRMED_REFUSED
+        enough = CONFIRMED_WELL * len(self.values)
+        return self.well >= enough and self.refused >= CONFIRMED_REFUSED
 
     def holds(self, known: Known) -> bool | None:
         """Say whether it holds of what is known; None if that does not say, or says two things."""
@@ -69,6 +74,7 @@ class LearntConditions:
         self._well: dict[str, list[Known]] = {}
         self._refused: dict[str, list[Known]] = {}
         self._candidates: dict[tuple[str, str, frozenset[str]], StateCondition] = {}
+        self._seen: set[tuple[str, str, str, bool]] = set()
 
     def observe(self, outcome: CallOutcome, known: Known) -> None:
         """Take in a call that went well or was refused; other failures say nothing of the state.
@@ -78,14 +84,11 @@ class LearntConditions:
             known: of what it names, before it.
         """
         tool = outcome.call.tool
-        if outcome.ok:
-            self._predicted(tool, known, ok=True)
-            self._well.setdefault(tool, []).append(known)
-        elif outcome.failure is CallFailure.REFUSED:
-            self._predicted(tool, known, ok=False)
-            self._refused.setdefault(tool, []).append(known)
-        else:
+        if not outcome.ok and outcome.failure is not CallFailure.REFUSED:
             return
+        self._predicted(outcome.call, known, ok=outcome.ok)
+        past = self._well if outcome.ok else self._refused
+        past.setdefault(tool, []).append(known)
         self._propose(tool)
 
     def conditions(self, tool: str) -> tuple[StateCondition, ...]:
@@ -100,18 +103,27 @@ class LearntConditions:
                 return condition
         return None
 
-    def _predicted(self, tool: str, known: Known, *, ok: bool) -> None:
-        """Confirm or refute candidates by a call that they were there to predict."""
+    def _predicted(self, call: ToolCall, known: Known, *, ok: bool) -> None:
+        """Confirm or refute candidates by a call that they were there to predict.
+
+        The same thing once more confirms nothing that it has not confirmed already.
+        """
+        named: dict[str, list[str]] = {}
+        for _, name, value in given_leaves(call.arguments):
+            named.setdefault(name, []).append(key(value))
+        things = {name: (call.tool, name, str(values), ok) for name, values in named.items()}
         for place, condition in list(self._candidates.items()):
-            holds = condition.holds(known) if condition.tool == tool else None
+            holds = condition.holds(known) if condition.tool == call.tool else None
             if holds is None:
                 continue
+            new = things.get(condition.parameter) not in self._seen
             if ok and not holds:
                 del self._candidates[place]
-            elif ok:
+            elif ok and new:
                 self._candidates[place] = replace(condition, well=condition.well + 1)
-            elif not holds:
+            elif not ok and not holds and new:
                 self._candidates[place] = replace(condition, refused=condition.refused + 1)
+        self._seen |= set(things.values())
 
     def _propose(self, tool: str) -> None:
         """Make candidates of what tells calls that went well from those that were refused."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from hvr.navigation.chains import CallCounts, CallFacts, NavigationTool
 from hvr.navigation.errands import ErrandSteps, NextCall
 from hvr.navigation.findings import Shape
-from hvr.navigation.lookups import gives, shape_of
+from hvr.navigation.lookups import shape_of
 from hvr.navigation.wants import Place, Sought, Want, leaves
 from hvr.tools.catalogue.schema import ToolSchema
 
@@ -147,10 +147,10 @@ class ErrandChain:
         findings = self._steps.findings
         known = {
             name for name, takers in self._takers.items()
-            if any(gives(findings, tool, shape, parameter, taker) for taker, parameter in takers)
+            if any(findings.gives(tool, shape, parameter, taker) for taker, parameter in takers)
         }  # fmt: skip
         slots = {slot.name for slot in self._slots
-                 if gives(findings, tool, shape, slot.taker[1], slot.taker[0])}  # fmt: skip
+                 if findings.gives(tool, shape, slot.taker[1], slot.taker[0])}  # fmt: skip
         return frozenset(known | slots)
 
     def _wanted(self) -> Iterable[NavigationTool]:

@@ -177,8 +177,9 @@ def test_a_call_in_doubt_is_settled_by_a_look_up_that_shows_what_it_writes() -> 
 
 def test_conditions_are_trusted_when_confirmed_and_then_another_entity_is_taken() -> None:
     learnt = LearntConditions()
-    for status in ("pending", "delivered", "pending", "pending", "delivered"):
-        tools, _ = shop([("lamp", status)])
+    statuses = ("pending", "delivered", "pending", "pending", "delivered", "delivered")
+    for number, status in enumerate(statuses):
+        tools, _ = shop([*[("vase", "pending")] * number, ("lamp", status)])
         carry_out(GuardedTools(tools, "shop"), cancelled("lamp"), Learnt(conditions=learnt))
     found = {" ".join(one.name): one for one in learnt.conditions("cancel_order") if one.confirmed}
     assert found["status"].values == ("pending",)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import count
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,8 +15,13 @@ from hvr.navigation.preconditions import Known, LearntConditions
 STATUS, COLOUR = frozenset({"status"}), frozenset({"color"})
 
 
-def outcome(ok: bool) -> CallOutcome:
-    return CallOutcome(ToolCall("cancel", {}), failure=None if ok else CallFailure.REFUSED)
+_numbers = count()
+
+
+def outcome(ok: bool, thing: int | None = None) -> CallOutcome:
+    """A call on a thing, another one each time unless it is named."""
+    arguments = {"thing": next(_numbers) if thing is None else thing}
+    return CallOutcome(ToolCall("cancel", arguments), failure=None if ok else CallFailure.REFUSED)
 
 
 def thing(*traits: Trait) -> Known:
@@ -38,7 +45,7 @@ def test_one_refusal_makes_a_candidate_that_is_not_trusted() -> None:
 
 
 def test_a_candidate_that_predicts_is_trusted_and_one_that_fails_is_dropped() -> None:
-    more = [("pending", "green", True), ("pending", "red", True), ("sent", "red", False)]
+    more = [("pending", "green", True), ("pending", "red", True), *[("sent", "red", False)] * 2]
     learnt = taught(*PENDING, *more)
     broken = learnt.violated("cancel", thing((STATUS, "sent")))
     assert broken is not None and broken.values == ("pending",)
@@ -59,8 +66,16 @@ def test_what_is_known_of_another_parameters_entity_neither_hides_nor_makes_a_co
     assert learnt.violated("cancel", {"card": frozenset(), "order": sent}) is not None
 
 
+def test_the_same_things_once_more_confirm_nothing() -> None:
+    learnt = LearntConditions()
+    for _ in range(5):
+        for number, (status, ok) in enumerate([("pending", True), ("sent", False)]):
+            learnt.observe(outcome(ok, number), thing((STATUS, status)))
+    assert [one.confirmed for one in learnt.conditions("cancel")] == [False]
+
+
 def test_what_is_not_known_breaks_nothing() -> None:
-    learnt = taught(*PENDING, *PENDING)
+    learnt = taught(*PENDING, *PENDING, *PENDING)
     assert learnt.violated("cancel", {}) is None
 
 

@@ -196,10 +196,12 @@ def test_the_user_has_the_last_word(tmp_path: Path) -> None:
         read_overrides(written(tmp_path, "sane = 3", "bad.toml"))
 
 
-def test_names_are_data(tmp_path: Path) -> None:
-    odd = 'a"b\n(c)'
-    catalogue = read_catalogue([written(tmp_path, [{**WEATHER, "name": odd}])])
-    assert catalogue.tools[0].name == odd
+def test_names_are_data(tmp_path: Path, hvr_: Hvr) -> None:
+    odd = 'a"b\n9 tools, 9 links'
+    path = written(tmp_path, [{**WEATHER, "name": odd}, {**WEATHER, "name": f"{odd}!"}])
+    assert read_catalogue([path]).tools[0].name == odd
+    said = hvr_("tools", "import", str(path)).out
+    assert odd.replace("\n", r"\n") in said and "\n9 tools" not in said
     path = written(tmp_path, [WEATHER, {**WEATHER, "name": "Weather"}, WEATHER])
     with pytest.raises(UsageError, match="'weather' is there twice"):
         read_catalogue([path])

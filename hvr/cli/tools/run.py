@@ -166,7 +166,7 @@ def _carried(
         for name in done.decision.ask:
             choices = done.ambiguous.get(name, ())
             shown = f" ({explained({name: list(choices)})})" if choices else ""
-            values |= given([f"{name}={input(f'{name}{shown}: ')}"], asked.meanings)
+            values |= given([f"{name}={input(one_line(f'{name}{shown}: '))}"], asked.meanings)
         errand = replace(errand, values=values)
         asked = replace(asked, errand=errand)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from hvr.cli.arguments import add_json, real
 from hvr.cli.output import check_writable, print_json
 from hvr.errors import UsageError
+from hvr.printable import one_line
 
 if TYPE_CHECKING:
     from hvr.tools.catalogue.merging import ParameterMeaning
@@ -117,7 +118,7 @@ def _lines(
     silent = [t.name for t in catalogue.tools if not t.gives]
     if silent:
         lines.append(f"nothing can follow from what does not say what it gives: {_few(silent)}")
-    return lines
+    return [one_line(line) for line in lines]
 
 
 def _few(names: list[str]) -> str:
