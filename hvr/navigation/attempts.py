@@ -28,6 +28,11 @@ FOR_SURE = 2
 """Look-ups that do not make a value surer that is at hand, until it is taken as it is."""
 
 
+UNSURE = frozenset({CallFailure.TIMED_OUT, CallFailure.UNAVAILABLE, CallFailure.WRONG_TYPE,
+                    CallFailure.EMPTY})  # fmt: skip
+"""Failures of the tool itself, which may pass; it may have changed the world all the same."""
+
+
 class Insistence(Enum):
     """What is tried again."""
 
@@ -52,6 +57,8 @@ class CallAttempts:
         self._failed_in: dict[str, int] = {}
         self._row: dict[str, int] = {}
         self._rests: dict[str, int] = {}
+        self._broken: dict[str, set[str]] = {}
+        self._back: set[str] = set()
         self._in_vain = 0
         self._refused: dict[str, int | None] = {}
         self._answered: dict[str, int] = {}
@@ -75,6 +82,8 @@ class CallAttempts:
             self._in_vain = 0 if name in self._failed_in else self._in_vain
             self._failed_in.pop(name, None)
             self._row[tool] = 0
+            # The tool works again, so that what it failed with may as well: once more.
+            self._back |= self._broken.pop(tool, set())
             if want is None:
                 self._answered[name] = done
             return
@@ -83,6 +92,8 @@ class CallAttempts:
         self._failed[name] = self._failed.get(name, 0) + 1
         self._row[tool] = self._row.get(tool, 0) + 1
         self._rests[tool] = self._made + min(2 ** (self._row[tool] - 1), FOR_NOTHING)
+        if outcome.failure in UNSURE:
+            self._broken.setdefault(tool, set()).add(name)
         if outcome.failure is CallFailure.BAD_ARGUMENTS:
             self._failed[name] = ATTEMPTS
         if outcome.failure is CallFailure.REFUSED:
@@ -109,6 +120,7 @@ class CallAttempts:
         tried = {name for name, when in self._answered.items() if old < 0 or when >= old}
         for name, times in self._failed.items():
             most = min(attempts, self._refusals) if name in self._refused else attempts
+            most = min(most + (name in self._back), ATTEMPTS)
             tried |= {name} if times >= most else set()
         if self._in_vain >= IN_VAIN:
             tried |= {name for name, when in self._failed_in.items() if when == done}

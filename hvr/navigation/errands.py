@@ -12,6 +12,7 @@ from hvr.calling.values import CallFailure, CallOutcome, Json, ToolCall
 from hvr.navigation.attempts import (
     ATTEMPTS,
     FOR_NOTHING,
+    UNSURE,
     CallAttempts,
     Insistence,
     LookUpProgress,
@@ -40,10 +41,6 @@ from hvr.tools.catalogue.schema import Effect, ToolSchema, quoted
 
 RELATED = 0.5
 """The relevance of look-ups by which a value that is found, but not surely, is made sure."""
-
-UNSURE = frozenset({CallFailure.TIMED_OUT, CallFailure.UNAVAILABLE, CallFailure.WRONG_TYPE,
-                    CallFailure.EMPTY})  # fmt: skip
-"""Failures after which a tool may have changed the world all the same."""
 
 SAID = 300
 """Characters of what a tool says of a failure that are told on."""
