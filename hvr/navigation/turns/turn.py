@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hvr.calling.values import ToolCall
 from hvr.navigation.decision import NextMove
 from hvr.tools.catalogue.descriptions import own_descriptions
 from hvr.tools.catalogue.schema import ToolSchema
@@ -63,7 +62,6 @@ class Turn:
         outside: other tools that are known.
         earlier: what the user said in earlier turns.
         idle: whether the turn before ended without a call: it waits for an answer, or for a tool.
-        known: names, in small letters, of what calls of earlier turns took or gave.
     """
 
     text: str
@@ -71,7 +69,6 @@ class Turn:
     outside: tuple[OfferedTool, ...]
     earlier: tuple[str, ...] = ()
     idle: bool = False
-    known: frozenset[str] = frozenset()
 
     @property
     def request(self) -> str:
@@ -88,16 +85,12 @@ class JudgedTurn:
         move: one of `MOVES`.
         used: names of the tools that were called.
         dialogue: of which it is; what is learnt from a dialogue is not used on it.
-        calls: the calls that were made, or, where something was asked for, those after the answer.
-        answer: what the user said to what was asked for.
     """
 
     turn: Turn
     move: NextMove
     used: frozenset[str] = frozenset()
     dialogue: str = ""
-    calls: tuple[ToolCall, ...] = ()
-    answer: str = ""
 
 
 def sentences(text: str) -> list[str]:
