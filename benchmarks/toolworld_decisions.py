@@ -2,7 +2,8 @@
 than MiniLM.
 
     python benchmarks/toolworld_decisions.py [--data DIR] [--folds N] [--encoder NAME] [--seed N]
-        [--no-services] [--part development|kept] [--test-base FILE --test-missing-function FILE
+        [--no-services] [--no-reader] [--part development|kept]
+        [--test-base FILE --test-missing-function FILE
         --test-missing-parameter FILE --test-irrelevance FILE]
 
 Turns of the development half of BFCL's multi-turn dialogues (base, missing function, missing
@@ -14,17 +15,19 @@ and the dialogues and requests of the package bfcl-eval that are not in it are j
 once, not to choose anything by. With `--test-…` other files of the shared data's format are judged.
 
 What a decision sees: the user's words of this and earlier turns, the tools at hand, those outside
-(the other tools of BFCL's eight classes; of which class, unless `--no-services`), and whether the
-turn before ended without a call. It sees neither the variant of the dialogue nor what comes later.
+(the other tools of BFCL's eight classes; of which class, unless `--no-services`), the names of what
+the correct calls of earlier turns took and, by their schemas, gave, and whether the turn before
+ended without a call. Unless `--no-reader`, a reader that was trained on other requests tells which
+values the words state. It sees neither the variant of the dialogue nor what comes later.
 A turn in which only withheld functions appear is judged by the words of the turn before.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
 import json
 import random
-import re
 import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -36,11 +39,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from conditions import conditions
 from toolworlds import DATA, read_rows
 
+from hvr.calling.values import ToolCall
 from hvr.errors import DataFileError, HvrError
 from hvr.extras import load_apart
 from hvr.navigation.decision import NextMove
 from hvr.navigation.turns.judge import TurnDecision, TurnJudge
-from hvr.navigation.turns.turn import MOVES, JudgedTurn, OfferedTool, Turn
+from hvr.navigation.turns.turn import MOVES, JudgedTurn, OfferedTool, Turn, offered
+from hvr.navigation.turns.value_reader import ValueReader
 from hvr.retrieval.text_vectors import TextVectors
 from hvr.tools.catalogue.formats import read_tool
 
@@ -59,8 +64,6 @@ PACKAGE = {
 }
 """The package's files."""
 
-_CALLED = re.compile(r"\s*(?:\w+\.)?(\w+)\(")
-
 
 def main() -> None:
     """Judge all turns, and print the table."""
@@ -71,32 +74,35 @@ def main() -> None:
     turns = _all_turns(tools, {v: folder / name for v, (name, _) in VARIANTS.items()},
                        folder / "irrelevance.jsonl.gz")  # fmt: skip
     encode = TextVectors(options.encoder).encode
+    reader = None if options.no_reader else ValueReader()
     tested = {v: getattr(options, f"test_{v.replace('-', '_')}") for v in VARIANTS}
     if options.part == "kept":
-        judge = TurnJudge(turns, encode, options.seed)
+        judge = TurnJudge(turns, encode, options.seed, reader)
         test = _kept(tools, {one.dialogue for one in turns})
         decided = _judged(judge, test)
         print(f"learnt from {len(turns)} turns of the development half; the kept half judged")
     elif any(tested.values()) or options.test_irrelevance:
         test = _all_turns(tools, {v: f for v, f in tested.items() if f}, options.test_irrelevance)
-        judge = TurnJudge(turns, encode, options.seed)
+        judge = TurnJudge(turns, encode, options.seed, reader)
         decided = _judged(judge, test)
         print(f"learnt from {len(turns)} turns of the development half; others judged")
     else:
-        decided = _cross_validated(turns, encode, options)
+        decided = _cross_validated(turns, encode, reader, options)
         print(f"{options.folds} folds over dialogue numbers of the development half")
     _print(decided)
 
 
 def _cross_validated(
-    turns: Sequence[JudgedTurn], encode: Any, options: argparse.Namespace
-) -> list[tuple[JudgedTurn, TurnDecision]]:
+    turns: Sequence[JudgedTurn], encode: Any, reader: ValueReader | None,
+    options: argparse.Namespace,
+) -> list[tuple[JudgedTurn, TurnDecision]]:  # fmt: skip
     names = sorted({one.dialogue for one in turns})
     random.Random(options.seed).shuffle(names)
     fold = {name: number % options.folds for number, name in enumerate(names)}
     decided = []
     for part in range(options.folds):
-        judge = TurnJudge([t for t in turns if fold[t.dialogue] != part], encode, options.seed)
+        learnt = [t for t in turns if fold[t.dialogue] != part]
+        judge = TurnJudge(learnt, encode, options.seed, reader)
         decided += _judged(judge, [t for t in turns if fold[t.dialogue] == part])
     return decided
 
@@ -130,12 +136,11 @@ def _print(decided: Sequence[tuple[JudgedTurn, TurnDecision]]) -> None:
 
 
 def _tools(file: Path, *, services: bool) -> dict[str, tuple[str, OfferedTool]]:
-    found = {}
-    for record in json.loads(file.read_text(encoding="utf-8")):
-        service = record["class"]
-        tool = read_tool(record, str(file))
-        found[tool.name] = (service, OfferedTool(tool, service if services else ""))
-    return found
+    records = json.loads(file.read_text(encoding="utf-8"))
+    classes = [record["class"] for record in records]
+    tools = offered([read_tool(record, str(file)) for record in records],
+                    classes if services else ())  # fmt: skip
+    return {t.schema.name: (name, t) for name, t in zip(classes, tools, strict=True)}
 
 
 def _kept(
@@ -169,7 +174,7 @@ def package_rows(data: Path, name: str) -> list[dict[str, Any]]:
         if row["id"] not in truth:
             rows.append({"id": row["id"], "user": said[0], "functions": row["function"]})
             continue
-        calls = [[{"api": _called(text)} for text in turn] for turn in truth[row["id"]]]
+        calls = [[_called(text) for text in turn] for turn in truth[row["id"]]]
         rows.append({
             "id": row["id"], "classes": row["involved_classes"],
             "excluded_function": row.get("excluded_function"),
@@ -179,11 +184,16 @@ def package_rows(data: Path, name: str) -> list[dict[str, Any]]:
     return rows
 
 
-def _called(text: str) -> str:
-    found = _CALLED.match(text)
-    if found is None:
+def _called(text: str) -> dict[str, Any]:
+    try:
+        call = ast.parse(text.strip(), mode="eval").body
+    except SyntaxError:
+        call = None
+    if not isinstance(call, ast.Call):
         raise DataFileError(f"BFCL's answer {text!r} is no call")
-    return found.group(1)
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else ast.unparse(call.func)
+    kwargs = {word.arg: ast.literal_eval(word.value) for word in call.keywords if word.arg}
+    return {"api": name, "kwargs": kwargs}
 
 
 def _all_turns(
@@ -212,8 +222,10 @@ def _dialogue(
     never = set(row.get("excluded_function") or ())
     withheld = {int(turn): set(names) for turn, names in (row["missed_function"] or {}).items()}
     earlier: list[str] = []
+    known: set[str] = set()
     idle = False
-    for place, said in enumerate(row["turns"]):
+    turns = row["turns"]
+    for place, said in enumerate(turns):
         gone = never.union(*(names for turn, names in withheld.items() if turn > place))
         here = {n for n, (c, _) in tools.items() if c in row["classes"] and n not in gone}
         turn = Turn(
@@ -222,12 +234,19 @@ def _dialogue(
             tuple(tool for name, (_, tool) in tools.items() if name not in here),
             tuple(earlier),
             idle,
+            frozenset(known),
         )
         move = NextMove.CALL if said["calls"] else without_calls
         used = frozenset(call["api"] for call in said["calls"])
-        yield JudgedTurn(turn, move, used, number)
+        then = turns[place + 1] if move is NextMove.ASK and place + 1 < len(turns) else said
+        calls = tuple(ToolCall(call["api"], call["kwargs"]) for call in then["calls"])
+        answer = "" if then is said else " ".join(then["user"])
+        yield JudgedTurn(turn, move, used, number, calls, answer)
         if turn.text:
             earlier.append(turn.text)
+        for call in said["calls"]:
+            known |= {name.lower() for name in call["kwargs"]}
+            known |= {p.leaf.lower() for p in tools[call["api"]][1].schema.gives}
         idle = not said["calls"]
 
 
@@ -238,6 +257,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--encoder", default="minilm")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--no-services", action="store_true")
+    parser.add_argument("--no-reader", action="store_true")
     parser.add_argument("--part", choices=("development", "kept"), default="development")
     for variant in (*VARIANTS, "irrelevance"):
         parser.add_argument(f"--test-{variant}", type=Path)

@@ -28,7 +28,7 @@ def find_suite(
     if names and all(name.endswith(MANIFEST_ENDING) and not is_folder(name) for name in names):
         from hvr.validation.suites.manifest import read_manifest
 
-        return _merged([read_manifest(name) for name in names])
+        return _merged([read_manifest(name, skip) for name in names])
     if given and "domain" not in settings and _is_many(given[:2]):
         return collect(given, skip, doubtful=extract)
     domain, problem, plans = _files(given, settings)
@@ -55,7 +55,10 @@ def _list(value: Any) -> list[str]:
 
 
 def _merged(suites: Sequence[Suite]) -> Suite:
-    return Suite(tuple([job for suite in suites for job in suite.jobs]))
+    return Suite(
+        tuple([job for suite in suites for job in suite.jobs]),
+        skipped=tuple([file for suite in suites for file in suite.skipped]),
+    )
 
 
 def _is_many(names: Sequence[str]) -> bool:

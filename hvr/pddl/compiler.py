@@ -105,6 +105,10 @@ class Parts:
                     self._free[id(part)] = part, tuple(sorted(free[id(part)]))
         return (number, positive, *[binding[name] for name in self._free[number][1]])
 
+    def bound(self, formula: Expression, binding: Binding) -> Binding:
+        """Return the part of a binding that a formula of which `key` was asked reads."""
+        return {name: binding[name] for name in self._free[id(formula)][1]}
+
     def keep(self, key: tuple[object, ...], part: Conjunction) -> None:
         """Keep what was compiled; all is dropped where it is too much."""
         if len(self.compiled) >= self._MOST:
@@ -168,7 +172,9 @@ class Compiler:
         key = known.key(formula, binding, positive)
         part = known.compiled.get(key)
         if part is None:
-            part = yield self._shared(formula, binding, positive)
+            # With what it reads only: many quantifiers may be around it.
+            own = known.bound(formula, binding)
+            part = yield self._shared(formula, own, positive)
             known.keep(key, part)
         return part
 

@@ -137,7 +137,7 @@ class DomainParser(ListReader):
             word, parameters = self._declaration(node, domain, "predicate")
             if word.text in result:
                 self.overlook(word, f"the predicate {word.text!r} is declared twice")
-            result[word.text] = Predicate(word.text, parameters)
+            result[word.text] = Predicate(word.text, parameters, self.source.location(word.offset))
         return result
 
     def _functions(self, group: Group, domain: Domain) -> dict[str, Function]:
@@ -160,7 +160,7 @@ class DomainParser(ListReader):
                 self.overlook(word, f"the function {word.text!r} is declared twice")
             if word.text in domain.predicates:
                 self.semantic(word, f"{word.text!r} is already a predicate")
-            result[word.text] = Function(word.text, parameters)
+            result[word.text] = Function(word.text, parameters, self.source.location(word.offset))
             index += 1
         return result
 

@@ -392,6 +392,7 @@ class Predicate(Value):
 
     name: str
     parameters: tuple[TypedName, ...] = ()
+    location: Location | None = None
 
     def __str__(self) -> str:
         return _declaration_text(self.name, self.parameters)
@@ -402,6 +403,7 @@ class Function(Value):
 
     name: str
     parameters: tuple[TypedName, ...] = ()
+    location: Location | None = None
 
     def __str__(self) -> str:
         return _declaration_text(self.name, self.parameters)

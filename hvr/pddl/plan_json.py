@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
 from typing import Any
 
 from hvr.errors import PddlSyntaxError
@@ -11,7 +12,7 @@ from hvr.pddl.json_places import with_places
 from hvr.pddl.lexer import Source
 from hvr.pddl.location import Location
 from hvr.pddl.model import GroundAction
-from hvr.pddl.plan import PlanText, parse_plan
+from hvr.pddl.plan import PlanText, Step, TimedAction, in_order, read_plan
 
 _PLANS = ("plan", "steps", "actions", "sas_plan")
 _WRAPPINGS = ("result", "output")
@@ -19,6 +20,8 @@ _WRAPPINGS = ("result", "output")
 _HELD = (*_PLANS, *_WRAPPINGS)
 _HOLDERS = frozenset((*_HELD, "blocks"))
 _MOST_WRAPPINGS = 4
+_TIMES = ("time", "start", "start_time")
+_DECIMAL = re.compile(r"-?[0-9]{1,400}(?:\.[0-9]{1,400})?(?:e[-+]?[0-9]{1,2})?")
 _NAME = re.compile(r"[^?,:=\[\]{}\"`\s();]+")
 
 
@@ -28,12 +31,22 @@ def plan_to_json(actions: Iterable[GroundAction]) -> list[dict[str, Any]]:
 
 
 def plan_from_json(data: object) -> tuple[GroundAction, ...]:
+    """Read a classical plan: what `steps_from_json` reads, in the order of execution.
+
+    Raises:
+        PddlSyntaxError: the value is not a plan, or has steps at the same time.
+    """
+    return in_order(steps_from_json(data))
+
+
+def steps_from_json(data: object) -> tuple[Step, ...]:
     """Read what `plan_to_json` gives, and the other forms in which programs give plans.
 
     A plan is a list of steps, or an object with such a list, or with the text of a plan file, as
     `plan`, `steps`, `actions`, `sas_plan`, or in `result` or `output` (as planning.domains
     answers), or a saved plan of macro actions with their blocks. A step is an object with `action`
-    or `name`, and `args`, `arguments` or `parameters`; or a text, such as "(pick-up a)".
+    or `name`, and `args`, `arguments` or `parameters`; or a text, such as "(pick-up a)". It may
+    have a `time`, `start` or `start_time`, and then a `duration`; a text has them as plan files do.
 
     Raises:
         PddlSyntaxError: the value is not a plan.
@@ -52,18 +65,33 @@ def plan_from_json(data: object) -> tuple[GroundAction, ...]:
             break
         data, wrapped = data[wraps[0]], True
     if isinstance(data, str) and wrapped:
-        read = parse_plan(data, file="the text in the JSON plan")
-        return tuple([step.replace(location=_place_of(data)) for step in read])
+        read = read_plan(data, file="the text in the JSON plan").steps
+        return tuple([_placed(step, _place_of(data)) for step in read])
     if not isinstance(data, Sequence) or isinstance(data, str | bytes):
         raise PddlSyntaxError('a JSON plan is a list of {"action": name, "args": [name, …]}')
     names: dict[str, str] = {}
-    steps = []
+    steps: list[Step] = []
     for number, item in enumerate(data, 1):
         step = _step_from_json(number, item)
+        action = step.action if isinstance(step, TimedAction) else step
         # Names occur in many steps: one string for each is enough.
-        name, *args = [names.setdefault(text, text) for text in (step.name, *step.args)]
-        steps.append(GroundAction(name, tuple(args), _place_of(item)))
+        name, *args = [names.setdefault(text, text) for text in (action.name, *action.args)]
+        action = GroundAction(name, tuple(args), _place_of(item))
+        if isinstance(step, TimedAction):
+            steps.append(TimedAction(action, step.start, step.duration))
+        else:
+            steps.append(action)
+        if type(steps[-1]) is not type(steps[0]):
+            raise PddlSyntaxError(
+                f"one of the steps 1 and {number} of the JSON plan has a time, and the other none"
+            )
     return tuple(steps)
+
+
+def _placed(step: Step, place: Location | None) -> Step:
+    if isinstance(step, GroundAction):
+        return step.replace(location=place)
+    return TimedAction(step.action.replace(location=place), step.start, step.duration)
 
 
 def read_json_plan(source: Source) -> PlanText:
@@ -88,13 +116,13 @@ def read_json_plan(source: Source) -> PlanText:
     except RecursionError:
         data = parse_json(source.text)
     try:
-        steps = plan_from_json(data)
+        steps = steps_from_json(data)
     except PddlSyntaxError as error:
         source.syntax_error(0, str(error))
     return PlanText(steps, "json", tuple(source.warnings))
 
 
-def _step_from_json(number: int, item: object) -> GroundAction:
+def _step_from_json(number: int, item: object) -> Step:
     shape = 'write {"action": name, "args": [name, …]}'
     if isinstance(item, str):
         return _step_from_text(number, item)
@@ -103,6 +131,19 @@ def _step_from_json(number: int, item: object) -> GroundAction:
     name = item.get("name")
     if isinstance(name, str) and name.strip().startswith("("):
         return _step_from_text(number, name)  # what else planning.domains says explains it
+    times = [key for key in _TIMES if key in item]
+    if times:
+        start = _number(number, item[times[0]])
+        duration = _number(number, item["duration"]) if "duration" in item else None
+        timeless = {k: v for k, v in item.items() if k not in (times[0], "duration")}
+        action = _step_from_json(number, timeless)
+        if isinstance(action, TimedAction):
+            raise PddlSyntaxError(f"step {number} of the JSON plan has two times")
+        return TimedAction(action, start, duration)
+    # Without a time, a duration is no more than a note, as in plan files.
+    item = {key: value for key, value in item.items() if key != "duration"}
+    if len(item) == 1 and isinstance(item.get("action"), str) and "(" in item["action"]:
+        return _step_from_text(number, item["action"])
     named = [key for key in ("action", "name") if key in item]
     given = [key for key in ("args", "arguments", "parameters") if key in item]
     if unknown := sorted(map(str, item.keys() - {*named[:1], *given[:1]})):
@@ -121,9 +162,18 @@ def _step_from_json(number: int, item: object) -> GroundAction:
     return GroundAction(name.lower(), tuple(a.lower() for a in args))
 
 
-def _step_from_text(number: int, text: str) -> GroundAction:
+def _number(number: int, value: object) -> Fraction:
+    """Read a time, as exactly as it is written."""
+    if isinstance(value, int | float | str) and not isinstance(value, bool):
+        match = _DECIMAL.fullmatch(str(value))
+        if match is not None:
+            return Fraction(match[0])
+    raise PddlSyntaxError(f"the time {str(value)[:57]!r} of step {number} is not a number")
+
+
+def _step_from_text(number: int, text: str) -> Step:
     try:
-        steps = parse_plan(text if "(" in text else f"({text})")
+        steps = read_plan(text if "(" in text else f"({text})").steps
     except PddlSyntaxError:
         steps = ()
     if len(steps) != 1:

@@ -13,8 +13,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from hvr.pddl import Atom, Task
 from hvr.pddl.facts import necessary_literals
 from hvr.retrieval.relevance import Relevant
-from hvr.validation.reachability import Reachable
-from hvr.validation.relaxation import Clock, Relaxation
 
 
 def ever_more(
@@ -57,6 +55,9 @@ def out_of_reach(task: Task, seconds: float) -> bool:
         task: the task, with all objects.
         seconds: how long to look.
     """
+    # Imported here and below: most goals have a plan among the objects chosen first.
+    from hvr.validation.reachability import Reachable
+
     reachable = Reachable(task, seconds)
     return reachable.complete and any(
         positive and isinstance(literal, Atom) and literal not in reachable
@@ -73,6 +74,8 @@ def relaxed_plan_objects(task: Task, seconds: float) -> tuple[str, ...] | None:
         task: the task, with all objects.
         seconds: how long to look.
     """
+    from hvr.validation.relaxation import Clock, Relaxation
+
     relaxation = Relaxation(task.initial, task.goal, frozenset(), Clock(seconds), beyond=0)
     if not relaxation.reachable:
         return None if relaxation.complete else ()

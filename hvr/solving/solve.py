@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from hvr.errors import PlannerError, UsageError
+from hvr.files import temporary_folder, write_whole
 from hvr.numbers import check_positive
-from hvr.pddl import GroundAction, Step, Task, parse_domain, parse_problem
+from hvr.pddl import (
+    Domain,
+    GroundAction,
+    Problem,
+    Step,
+    Task,
+    parse_domain,
+    parse_problem,
+    print_problem,
+)
 from hvr.pddl.plan import decimal_text
 from hvr.plans import AABlock
 from hvr.solving.features import TOTAL_COST, Feature, features_of
@@ -99,15 +110,16 @@ def solve(
     features = features_of(parsed_domain, parsed)
     programs = _programs(planner, features)
     task = Task(parsed_domain, parsed)
-    outcome = race(
-        programs,
-        PlannerJob(domain, problem, features, seconds, optimal, shared=len(programs) > 1),
-        parsed,
-        Validator(task),
-        patience=0.0 if optimal else PATIENCE,
-        proves=lambda program: _proves(program, features, optimal),
-        listen=listen,
-    )
+    with _for_domain(problem, parsed, parsed_domain) as given:
+        outcome = race(
+            programs,
+            PlannerJob(domain, given, features, seconds, optimal, shared=len(programs) > 1),
+            parsed,
+            Validator(task),
+            patience=0.0 if optimal else PATIENCE,
+            proves=lambda program: _proves(program, features, optimal),
+            listen=listen,
+        )
     notes = list(outcome.troubles)
     notes += sorted(
         {f"a plan of {c.planner} was not accepted: {c.report.explain(1)}" for c in outcome.rejected}
@@ -130,6 +142,18 @@ def solve(
         best.steps, best.report, blocks, best.planner, bool(outcome.proven), outcome.seconds,
         tuple(notes), len(task.objects),
     )  # fmt: skip
+
+
+@contextmanager
+def _for_domain(file: Path, problem: Problem, domain: Domain) -> Iterator[Path]:
+    """Yield the file of a problem, or a copy that names the domain: other planners insist on it."""
+    if problem.domain_name == domain.name:
+        yield file
+        return
+    with temporary_folder("hvr-solve-") as folder:
+        copy = Path(folder) / "problem.pddl"
+        write_whole(copy, print_problem(problem.replace(domain_name=domain.name)))
+        yield copy
 
 
 def _blocks(task: Task, steps: Sequence[Step]) -> tuple[AABlock, ...]:

@@ -68,7 +68,8 @@ class HybridRun(TemporalRun):
         self._moments = 0
         self._recorded: list[Stretch] = []
         self._until = validator.until
-        self._keeps = True
+        # Continuous effects matter to the world.
+        self._runs_all = True
 
     def run(self, on_failure: OnFailure) -> ValidationReport:
         """Judge the plan.
@@ -301,18 +302,28 @@ class HybridRun(TemporalRun):
         values = _rounded(result.numbers, moment)
         self.bits = self.task.close(result.bits, values)
         self.values = values
-        self.happenings.append(Happening(time, refs, self.bits, values))
+        if self._keeps:
+            self.happenings.append(Happening(time, refs, self.bits, values))
         flipped = before.bits ^ self.bits
         for ref, (mine, touched) in zip(refs, result.touched, strict=True):
             own = flipped & mine
             flipped &= ~own
-            after = _touched(before.values, values, touched)
-            self._changes.append(StateChange(ref, tuple(set_bits(own)), before.values, after))
+            self._changed(ref, own, before.values, _touched(before.values, values, touched))
         if flipped:
             # Derived atoms.
-            rest = tuple(set_bits(flipped))
-            self._changes.append(StateChange(refs[0], rest, before.values, before.values))
+            self._changed(refs[0], flipped, before.values, before.values)
         return result.numbers
+
+    def _changed(
+        self, ref: StepRef, flipped: int, before: Values, after: Values, *, gradual: bool = False
+    ) -> None:
+        """Remember what has changed some bits and numbers."""
+        bits = tuple(set_bits(flipped))
+        if self._keeps:
+            self._changes.append(StateChange(ref, bits, before, after, gradual=gradual))
+            return
+        known = [*before, *[None] * (len(after) - len(before))]
+        self._last.note_step(ref, bits, [i for i, v in enumerate(after) if v != known[i]])
 
     # Watching -------------------------------------------------------------------------------
 
@@ -330,11 +341,12 @@ class HybridRun(TemporalRun):
             if broken is None:
                 continue
             time, sample = broken
-            present, known = self.values, len(self._changes)
+            present, known, last = self.values, len(self._changes), self._last
+            self._last = last.fork()
             self._credit(sample, time)
             self.values = sample
             self._break(running, time)
-            self.values = present
+            self.values, self._last = present, last
             del self._changes[known:]
             if self._stopped:
                 return
@@ -379,6 +391,8 @@ class HybridRun(TemporalRun):
         self._motion = Motion(self.values, 0, (), self.task.term, self._motion.is_exact)
 
     def _record(self, end: Moment) -> None:
+        if not self._keeps:
+            return
         numbers = self._motion.numbers()
         span = self._time(self._moment), self._time(end)
         self._recorded.append(Stretch(*span, self._origin, numbers))
@@ -392,7 +406,7 @@ class HybridRun(TemporalRun):
             touched = {rate.index for rate in process.rates}
             ref = StepRef(self._step_of(process), process.action, time)
             told = _touched(self.values, after, touched)
-            self._changes.append(StateChange(ref, (), self.values, told, gradual=True))
+            self._changed(ref, 0, self.values, told, gradual=True)
 
     def _step_of(self, process: GroundProcess) -> int | None:
         """Return the number of the durative action that a process belongs to."""

@@ -73,16 +73,17 @@ class _Need:
     clauses: tuple[tuple[int, int, tuple[_Masks, ...]], ...] = ()
 
     @classmethod
-    def of(cls, *conditions: Conjunction) -> _Need:
-        true = false = 0
+    def of(cls, condition: Conjunction) -> _Need:
         clauses = []
-        for condition in conditions:
-            true |= condition.positive
-            false |= condition.negative
-            for clause in condition.clauses:
-                parts = tuple([(part.positive, part.negative) for part in clause.parts])
-                clauses.append((clause.positive, clause.negative, parts))
-        return cls(true, false, tuple(clauses))
+        for clause in condition.clauses:
+            parts = tuple([(part.positive, part.negative) for part in clause.parts])
+            clauses.append((clause.positive, clause.negative, parts))
+        return cls(condition.positive, condition.negative, tuple(clauses))
+
+    def with_(self, other: _Need) -> _Need:
+        """Return what both need."""
+        clauses = self.clauses + other.clauses
+        return _Need(self.true | other.true, self.false | other.false, clauses)
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +258,7 @@ class Relaxation:
         need = _Need.of(operator.precondition)
         waiting.append(_Unit(number, need, operator.add, operator.delete & ~operator.add))
         for condition, add, delete in operator.conditional:
-            both = _Need.of(operator.precondition, condition)
+            both = need.with_(_Need.of(condition))
             waiting.append(_Unit(number, both, add, delete & ~add))
 
     def _relation(self, predicate: str) -> Relation:

@@ -112,6 +112,8 @@ class TemporalRun:
         # Whether all that happens is kept, for whoever asks; of a plan that is only judged, who
         # last changed what is enough.
         self._keeps = False
+        # Whether actions go on to which nothing matters in between.
+        self._runs_all = False
         self.happenings: list[Happening] = []
         self._changes: list[StateChange] = []
         self._last = LastChanges(self._ref)
@@ -488,7 +490,7 @@ class TemporalRun:
                 started = [e.start.holds(bits, values) for e in event.start.spanning]
                 wishes = enumerate(event.start.wishes)
                 violated = frozenset(i for i, w in wishes if not w.start.holds(bits, values))
-                if not (event.start.is_guarded or self._keeps):
+                if not (event.start.is_guarded or self._keeps or self._runs_all):
                     continue
                 running = _Running(event.number, event.start, started or _NONE, violated)
                 self._running[event.number] = running

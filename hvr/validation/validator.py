@@ -135,7 +135,8 @@ class Validator(Stepper):
                 return verdict
             if on_failure is not OnFailure.STOP:
                 return SequenceRun(self, actions, on_failure).run()
-            report = self._explained(actions[:verdict], actions[verdict : verdict + 1])
+            before = [self.task.ground(action) for action in actions[:verdict]]
+            report = self._explained(before, actions[verdict : verdict + 1])
             return report.replace(steps=count)
         except (ContinuousChangeError, GroundingLimitError, NumberTooLargeError) as error:
             return ValidationReport(Outcome.UNKNOWN, len(plan), 0, reason=str(error))
@@ -171,9 +172,11 @@ class Validator(Stepper):
             report = check_quickly(self.state, operators, count, self.step_number)
             if not isinstance(report, ValidationReport) and on_failure is OnFailure.STOP:
                 # What is behind the step that cannot be executed is not read.
-                step_at, before = plain.read, [_action(step) for step in steps[:report]]
+                step_at = plain.read
+                before = [known.get(step) or self._operator(step) for step in steps[:report]]
                 failing = [step_at(report + 1)] if report < count else []
-                report = self._explained(before, failing).replace(steps=count)
+                executed = [operator for operator in before if operator is not None]
+                report = self._explained(executed, failing).replace(steps=count)
                 report = with_steps(report, step_at, self.step_number)
             if isinstance(report, ValidationReport):
                 told = (*report.notes, *overlooked, *((_CALLS,) if plain.calls else ()))
@@ -196,12 +199,11 @@ class Validator(Stepper):
             return ValidationReport(Outcome.UNKNOWN, len(steps), 0, reason=str(error))
 
     def _explained(
-        self, executed: Sequence[GroundAction], failing: Sequence[GroundAction]
+        self, executed: Sequence[Operator], failing: Sequence[GroundAction]
     ) -> ValidationReport:
         """Say why the step behind some that can be executed cannot, or what the goal lacks."""
         try:
-            operators = [self.task.ground(action) for action in executed]
-            return SequenceRun(self, failing, OnFailure.STOP, operators).run()
+            return SequenceRun(self, failing, OnFailure.STOP, executed).run()
         except (GroundingLimitError, NumberTooLargeError) as error:
             return ValidationReport(Outcome.UNKNOWN, len(executed), 0, reason=str(error))
 

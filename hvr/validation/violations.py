@@ -74,10 +74,20 @@ class LastChanges:
         """Note what an event has changed."""
         number = event.number
         by = event.ref if number is None else 2 * number + (event.end is not None)
+        self.note_step(by, bits, numbers)
+
+    def note_step(self, by: int | StepRef, bits: Iterable[int], numbers: Iterable[int]) -> None:
+        """Note what a step, a process or an event of the world has changed."""
         for index in bits:
             self._bits[index] = by
         for index in numbers:
             self._numbers[index] = by
+
+    def fork(self) -> LastChanges:
+        """Return a copy that can be noted in without changing this."""
+        copy = LastChanges(self._ref)
+        copy._bits, copy._numbers = dict(self._bits), dict(self._numbers)
+        return copy
 
     def of(
         self, bits: Iterable[int], numbers: Iterable[int]

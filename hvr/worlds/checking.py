@@ -70,6 +70,9 @@ class _Check:
             problem = self._try(partial(parse_problem, file, domain), file, "problems")
             if problem is not None:
                 problems[file] = problem
+                if problem.domain_name != domain.name:
+                    text = f"the problem is for the domain {problem.domain_name}, not {domain.name}"
+                    self._add(file, text, ":domain")
         for task in world.tasks.values():
             if task.problem in problems and task.goal:
                 self._goal(task.name, task.goal, problems[task.problem], words)

@@ -234,3 +234,46 @@ def test_steps_share_the_names_that_they_are_read_with(text: str) -> None:
 def test_a_name_of_very_many_digits_is_no_number_of_a_step() -> None:
     quick = plain_plan(Source(f"1: (go a{'0' * 200_000})\n2: (b)", "<plan>"), Fraction(1, 10))
     assert quick is not None and quick.steps == [f"go a{'0' * 200_000}", "b"]
+
+
+TIMED = "0.5: (load t) [2]\n3: (drive t a) [1.25]"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '["0.5: (load t) [2]", "3: (drive t a) [1.25]"]',
+        '[{"time": 0.5, "action": "load", "args": ["t"], "duration": 2},'
+        ' {"time": 3, "action": "drive", "args": ["t", "a"], "duration": 1.25}]',
+        '{"steps": [{"time": 0.5, "duration": 2, "action": "(load t)"},'
+        ' {"time": "3", "duration": "1.25", "action": "(drive t a)"}]}',
+        '{"plan": [{"start_time": 0.5, "name": "load", "parameters": ["t"], "duration": 2.0},'
+        ' {"start_time": 3.0, "name": "drive", "parameters": ["t", "a"], "duration": 1.25}]}',
+        json.dumps({"plan": TIMED}),
+    ],
+)
+def test_times_and_durations_of_json_plans_are_read(text: str) -> None:
+    assert read_plan(text).steps == read_plan(TIMED).steps
+
+
+def test_a_json_plan_without_times_may_have_durations() -> None:
+    (step,) = read_plan('[{"action": "load", "args": ["t"], "duration": 2}]').steps
+    assert step == GroundAction("load", ("t",))
+    (step,) = read_plan('[{"action": "(load t)", "duration": 2}]').steps
+    assert step == GroundAction("load", ("t",))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[{"time": 0, "action": "a"}, {"action": "a"}]',
+        '[{"time": "soon", "action": "a"}]',
+        '[{"time": 1e999, "action": "a"}]',
+        '[{"time": true, "action": "a"}]',
+        '[{"time": 0, "action": "1: (a)"}]',
+        '["0: (a)", "(a)"]',
+    ],
+)
+def test_times_that_are_none_are_refused(text: str) -> None:
+    with pytest.raises(PddlSyntaxError):
+        read_plan(text)

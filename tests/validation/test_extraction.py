@@ -48,6 +48,9 @@ def taken(text: str, **more: object) -> tuple[str, ...] | None:
         ("fast-downward-lama.log", "Fast Downward"),
         ("ff.log", "FF"),
         ("lpg.log", "LPG"),
+        ("symk.log", "Fast Downward"),
+        ("aries.log", "Aries"),
+        ("unified-planning.log", "unified-planning"),
         ("enhsp.log", "ENHSP"),
         ("optic.log", "OPTIC"),
         ("popf.log", "POPF"),
@@ -286,3 +289,14 @@ def test_a_plan_file_that_waits_needs_no_flag_and_until_goes_first(tmp_path: Pat
     text = WAITING + "2.0: -----waiting---- [5.0]\n"
     assert _filled(text, tmp_path).report.valid
     assert not _filled(text, tmp_path, until=Fraction(4)).report.valid
+
+
+@pytest.mark.parametrize(("file", "waits"), [("enhsp.log", False), ("enhsp.plan", True)])
+def test_a_plan_with_processes_goes_on_until_its_planner_ends_it(file: str, waits: bool) -> None:
+    folder = OUTPUTS / "bath"
+    model = load_model(
+        str(folder / "domain.pddl"), str(folder / "problem.pddl"), BatchOptions(values=True)
+    )
+    judged = judge(model, str(folder / file))
+    assert judged.report.valid
+    assert any("waits until 12" in note for note in judged.report.notes) is waits

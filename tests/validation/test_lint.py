@@ -223,3 +223,16 @@ def test_the_domains_of_hvr_are_clean(domain: Path) -> None:
     findings = lint(parse_domain(domain))
     assert {f.rule for f in findings} <= {"HVR301"}
     assert {f.level for f in findings} <= {Level.NOTE}
+
+
+def test_unused_declarations_have_the_place_of_their_name() -> None:
+    domain = parse_domain(
+        "(define (domain d) (:predicates (p)\n (lost ?x)) (:functions\n  (price))\n"
+        " (:action a :precondition (p) :effect (not (p))))"
+    )
+    places = {
+        found.name: (found.location.line, found.location.column)
+        for found in lint(domain)
+        if found.location is not None and rule_of(found).id in ("HVR301", "HVR304")
+    }
+    assert places == {"lost": (2, 3), "price": (3, 4)}

@@ -305,3 +305,14 @@ def test_a_domain_that_the_pattern_of_problems_fits_is_no_problem() -> None:
                             ["out/{domain}-{problem}.plan"])  # fmt: skip
     assert pairs(suite) == {"out/d-p01.plan": ("d/domain.pddl", "d/p01.pddl")}
     assert suite.remarks() == []
+
+
+def test_plans_of_a_manifest_may_be_skipped() -> None:
+    write_model("domain.pddl", "p01.pddl")
+    line = {"domain": "domain.pddl", "problem": "p01.pddl", "plans": ["a.plan", "a.log"]}
+    manifest = write("suite.jsonl", json.dumps(line))
+    suite = read_manifest(manifest, ["*.log"])
+    assert [job.plans for job in suite.jobs] == [("a.plan",)]
+    assert suite.remarks() == ["skipped on demand: a.log"]
+    with pytest.raises(UsageError, match="not skipped"):
+        read_manifest(manifest, ["a.*"])

@@ -248,6 +248,22 @@ def test_what_is_to_be_in_the_hand_is_said_of_its_thing(request_text: str, held:
 
 
 @pytest.mark.parametrize(
+    ("request_text", "liquids"),
+    [
+        ("fill the bowl at the tap and put it on the table", {"water"}),
+        ("fill the mug at the coffee machine", {"coffee"}),
+        ("fill the bowl at the tap with coffee", {"coffee"}),
+        ("put the bowl under the tap", set()),
+        ("fill the bowl on the table, then turn the tap on", set()),
+    ],
+)
+def test_what_is_filled_at_a_source_is_filled_with_what_comes_from_it(
+    request_text: str, liquids: set[str]
+) -> None:
+    assert asked_of(request_text).liquids == liquids
+
+
+@pytest.mark.parametrize(
     ("request_text", "roles"),
     [
         ("the pot stands on the shelf", {"Pot": "", "Shelf": IN}),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -50,6 +51,17 @@ def test_a_task_of_a_world_is_named_by_itself(hvr_: Hvr, blocks: Path) -> None:
     assert two.code == 2 and "one-tower and tower" in two.err
     none = hvr_("solve", "--world", blocks, "two-towers")
     assert none.code == 2 and "one-tower" in none.err
+
+
+def test_a_problem_of_another_domain_is_named_and_planned_for(hvr_: Hvr, blocks: Path) -> None:
+    (problem, *_) = sorted((blocks / "problems").iterdir())
+    text = problem.read_text()
+    problem.write_text(re.sub(r"\(:domain [^)]*\)", "(:domain another)", text))
+    ended = hvr_("world", "check", blocks)
+    assert ended.code == 1
+    assert re.search(rf"{problem}:\d+: the problem is for the domain another, not ", ended.out)
+    files = ("solve", blocks / "domain.pddl", problem, "--planner", "downward", "--quiet")
+    assert hvr_(*files).code == 0
 
 
 @pytest.mark.parametrize("pattern", ["{folder}/*.pddl", "**/harbour*.pddl"])

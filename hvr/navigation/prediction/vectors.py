@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from hvr.navigation.graph import GraphTool
 from hvr.navigation.observations import MeaningNames
 from hvr.retrieval.text_vectors import TextVectors
+from hvr.tools.catalogue.descriptions import own_descriptions
 from hvr.tools.catalogue.schema import Catalogue
 from hvr.values import cached_property
 
@@ -76,7 +77,7 @@ def node_vectors(
             text = f"{parameter.leaf}: {parameter.description}".replace("_", " ")
             texts.setdefault(meaning, text)
     rows = {meaning: i for i, meaning in enumerate(texts)}
-    said = [f"{t.name}: {t.description}".replace("_", " ") for t in catalogue.tools]
+    said = _texts(catalogue, groups or {})
     vectors = encoder.encode(said)
     of_parameters = encoder.encode(list(texts.values()))
     return NodeVectors(
@@ -88,3 +89,15 @@ def node_vectors(
         tuple(tuple(sorted(rows[p] for p in node.gives)) for node in nodes),
         np.array([(groups or {}).get(t.name, 0) for t in catalogue.tools], dtype=np.int64),
     )
+
+
+def _texts(catalogue: Catalogue, groups: Mapping[str, int]) -> list[str]:
+    """Return each tool's name with what its description says of it alone."""
+    by_group: dict[int, list[str]] = {}
+    for tool in catalogue.tools:
+        by_group.setdefault(groups.get(tool.name, 0), []).append(tool.description)
+    own = {group: iter(own_descriptions(some)) for group, some in by_group.items()}
+    return [
+        f"{tool.name}: {next(own[groups.get(tool.name, 0)])}".replace("_", " ")
+        for tool in catalogue.tools
+    ]

@@ -10,6 +10,7 @@ import numpy as np
 
 from hvr.extras import load
 from hvr.navigation.decision import NextMove
+from hvr.navigation.turns.missing import MissingValues
 from hvr.navigation.turns.needs import Chances, Encoder, ToolNeeds, Vectors
 from hvr.navigation.turns.signs import (
     KINDS,
@@ -22,6 +23,7 @@ from hvr.navigation.turns.signs import (
     spans,
 )  # fmt: skip
 from hvr.navigation.turns.turn import MOVES, JudgedTurn, OfferedTool, Turn
+from hvr.navigation.turns.value_reader import ValueReader
 from hvr.tools.catalogue.schema import quoted
 
 ADMISSIBLE = 0.1
@@ -61,12 +63,17 @@ class TurnJudge:
         turns: to learn from; turns of one dialogue stay together.
         encode: texts to vectors, such as `TextVectors().encode`.
         seed: of what is drawn.
+        reader: tells whether texts state values; without one, which values are missing is told by
+            signs alone.
 
     Raises:
         MissingExtraError: scikit-learn is not installed.
     """
 
-    def __init__(self, turns: Sequence[JudgedTurn], encode: Encoder, seed: int = 0) -> None:
+    def __init__(
+        self, turns: Sequence[JudgedTurn], encode: Encoder, seed: int = 0,
+        reader: ValueReader | None = None,
+    ) -> None:  # fmt: skip
         self._encode = encode
         self._needs = ToolNeeds(turns, encode, seed)
         labels = np.array([MOVES.index(one.move) for one in turns])
@@ -83,11 +90,18 @@ class TurnJudge:
             told[inside] = rest.told([r for r, i in zip(requests, inside, strict=True) if i])
         self._wording = _Wording(requests, asks, encode)
         held = self._needs.held_out(parts.tolist())
-        rows = np.array([
-            self._row(one.turn, held[part], one.dialogue)[0]
+        seen = [
+            self._row(one.turn, held[part], one.dialogue)
             for one, part in zip(turns, parts.tolist(), strict=True)
-        ])  # fmt: skip
-        self._models = [model.fit(np.hstack([rows, told]), labels) for model in _models(seed)]
+        ]
+        columns = [np.array([row for row, _, _ in seen]), told]
+        self._missing = None
+        if reader is not None:
+            at_hand = [some for _, some, _ in seen]
+            self._missing = MissingValues(turns, at_hand, parts.tolist(), reader, seed)
+        if self._missing is not None:
+            columns.append(self._missing.held_out)
+        self._models = [model.fit(np.hstack(columns), labels) for model in _models(seed)]
 
     def decide(self, turn: Turn) -> TurnDecision:
         """Return what to do next, the chances, and why."""
@@ -99,7 +113,13 @@ class TurnJudge:
             return []
         seen = [self._row(turn, self._needs.chances) for turn in turns]
         told = self._wording.told([turn.request for turn in turns])
-        full = np.hstack([np.array([row for row, _, _ in seen]), told])
+        columns = [np.array([row for row, _, _ in seen]), told]
+        if self._missing is not None:
+            some = zip(turns, seen, strict=True)
+            columns.append(
+                np.array([self._missing.told(t, at_hand) for t, (_, at_hand, _) in some])
+            )
+        full = np.hstack(columns)
         chances = np.mean([model.predict_proba(full) for model in self._models], axis=0)
         return [
             self._decision(turn, some, at_hand, outside)

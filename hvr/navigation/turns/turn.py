@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from hvr.calling.values import ToolCall
 from hvr.navigation.decision import NextMove
+from hvr.tools.catalogue.descriptions import own_descriptions
 from hvr.tools.catalogue.schema import ToolSchema
 
 MOVES = (NextMove.CALL, NextMove.FIND, NextMove.ASK, NextMove.ANSWER)
 """The moves that are told apart."""
 
 _ENDS = re.compile(r"(?<=[.!?])\s+|;\s+|,\s+(?:and|then)\s+|\s+and then\s+")
-_ABOUT = re.compile(r"^.*?Tool description:\s*", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -22,15 +24,33 @@ class OfferedTool:
     Args:
         schema: what it takes and gives.
         service: what it is part of; empty if that is not known.
+        about: what its description says of it alone; empty for the whole description.
     """
 
     schema: ToolSchema
     service: str = ""
+    about: str = ""
 
     @property
     def text(self) -> str:
         """Its name in words, and what it does."""
-        return f"{self.schema.name.replace('_', ' ')}. {_ABOUT.sub('', self.schema.description)}"
+        return f"{self.schema.name.replace('_', ' ')}. {self.about or self.schema.description}"
+
+
+def offered(schemas: Sequence[ToolSchema], services: Sequence[str] = ()) -> list[OfferedTool]:
+    """Return the tools of one catalogue without what many descriptions share.
+
+    Args:
+        schemas: of the tools.
+        services: what each is part of; not known if empty.
+    """
+    about = own_descriptions([schema.description for schema in schemas])
+    return [
+        OfferedTool(schema, service, own)
+        for schema, service, own in zip(
+            schemas, services or [""] * len(schemas), about, strict=True
+        )
+    ]
 
 
 @dataclass(frozen=True)
@@ -43,6 +63,7 @@ class Turn:
         outside: other tools that are known.
         earlier: what the user said in earlier turns.
         idle: whether the turn before ended without a call: it waits for an answer, or for a tool.
+        known: names, in small letters, of what calls of earlier turns took or gave.
     """
 
     text: str
@@ -50,6 +71,7 @@ class Turn:
     outside: tuple[OfferedTool, ...]
     earlier: tuple[str, ...] = ()
     idle: bool = False
+    known: frozenset[str] = frozenset()
 
     @property
     def request(self) -> str:
@@ -66,12 +88,16 @@ class JudgedTurn:
         move: one of `MOVES`.
         used: names of the tools that were called.
         dialogue: of which it is; what is learnt from a dialogue is not used on it.
+        calls: the calls that were made, or, where something was asked for, those after the answer.
+        answer: what the user said to what was asked for.
     """
 
     turn: Turn
     move: NextMove
     used: frozenset[str] = frozenset()
     dialogue: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    answer: str = ""
 
 
 def sentences(text: str) -> list[str]:

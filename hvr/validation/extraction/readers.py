@@ -24,9 +24,11 @@ _WORDS = re.compile(
 _BARE = re.compile(rf"\s*({_NAME})(?:[ \t]+[^\s();:,?]+)*\s*")
 _MENTIONED = re.compile(r"\(|[^\s();:,\[\]{}`\"]++")
 _FENCE = re.compile(r"\s*(?:```|~~~)\s*\w*\s*")
-# ENHSP's plans say between steps how long nothing is done: "0: -----waiting---- [5.0]".
+# ENHSP's plans say between steps how long nothing is done: "0: -----waiting---- [5.0]", and its
+# plan files when they end: "12.0: @PlanEND".
 _WAITING = re.compile(
-    rf"\s*(?:{_NUMBER}\s*:\s*)?\(?-*\s*waiting\b[\s-]*\)?\s*(?:\[\s*(?P<until>{_NUMBER})\s*\]\s*)?",
+    rf"\s*(?:{_NUMBER}\s*:\s*)?\(?-*\s*waiting\b[\s-]*\)?\s*(?:\[\s*(?P<until>{_NUMBER})\s*\]\s*)?"
+    rf"|\s*(?P<end>{_NUMBER})\s*:\s*@PlanEND\s*",
     re.IGNORECASE,
 )
 # Lines that may stand between the steps of a plan that nothing marks as such.
@@ -42,6 +44,8 @@ _ENHSP_BEGIN = re.compile(r"\s*Found Plan:\s*")
 _POPF_BEGIN = re.compile(
     r"[^;]*+;++\s*+(?:Solution Found|Plan found with metric .*)\s*", re.IGNORECASE
 )
+_ARIES_BEGIN = re.compile(r"\*+ SOLUTION FOUND \*+\s*")
+_UNIFIED_BEGIN = re.compile(r"(?:Sequential|TimeTriggered)Plan:\s*")
 _TEXT_MOST = 20_000_000
 
 _Steps: TypeAlias = list[tuple[int, str]]
@@ -58,7 +62,7 @@ def candidates(text: str, actions: Collection[str], *, asked: bool = False) -> l
     lines = text.splitlines()
     if len(text) > _TEXT_MOST:
         return []
-    for reader in (_fast_downward, _ff, _lpg, _enhsp, _popf):
+    for reader in (_fast_downward, _ff, _lpg, _enhsp, _popf, _aries, _unified):
         found = list(reader(lines))
         if found:
             return [_candidate(name, steps, lines, first) for name, steps, first in found]
@@ -100,8 +104,8 @@ def _waits_until(lines: Sequence[str]) -> Fraction | None:
         waiting = _WAITING.fullmatch(line)
         if waiting is None:
             break
-        if waiting["until"]:
-            until = Fraction(waiting["until"])
+        if waiting["until"] or waiting["end"]:
+            until = Fraction(waiting["until"] or waiting["end"])
     return until
 
 
@@ -189,6 +193,8 @@ def _ends(line: str, *, begun: bool) -> bool:
 
 _lpg = _after(_LPG_BEGIN, "LPG prints them")
 _enhsp = _after(_ENHSP_BEGIN, "ENHSP prints them")
+_aries = _after(_ARIES_BEGIN, "Aries prints them")
+_unified = _after(_UNIFIED_BEGIN, "unified-planning prints them")
 _popf = _after(_POPF_BEGIN, "OPTIC and POPF print them")
 
 
@@ -337,10 +343,10 @@ def _json(text: str) -> str | None:
     if text.strip()[:1] not in ("[", "{"):
         return None
     from hvr.errors import PddlSyntaxError
-    from hvr.pddl.plan_json import plan_from_json
+    from hvr.pddl.plan_json import steps_from_json
     from hvr.texts import parse_json
 
     try:
-        return "  ".join(map(str, plan_from_json(parse_json(text)))) or None
+        return "  ".join(map(str, steps_from_json(parse_json(text)))) or None
     except (ValueError, PddlSyntaxError):
         return None

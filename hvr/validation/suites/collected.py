@@ -9,7 +9,7 @@ from pathlib import Path
 from hvr.errors import DataFileError, UsageError
 from hvr.validation.judged import STDIN
 from hvr.validation.suites import Job, Left, Suite
-from hvr.validation.suites.kinds import Kind, Seen, definition
+from hvr.validation.suites.kinds import Kind, Seen, definition, is_skipped
 
 DOUBTFUL = "it has steps and other text besides"
 PACKED = "it is compressed"
@@ -136,7 +136,7 @@ class Listed:
         key = os.path.normpath(file)
         if key in self._seen:
             return
-        if self._left_out(file):
+        if is_skipped(file, self._skip):
             self.skipped.append(file)
             return
         if named:
@@ -152,15 +152,6 @@ class Listed:
         if seen.kind is Kind.PACKED:
             self.doubtful.append(Left(file, PACKED))
         self._seen[key] = seen
-
-    def _left_out(self, file: str) -> bool:
-        if not self._skip:
-            return False
-        from fnmatch import fnmatchcase
-
-        path = Path(file)
-        texts = (path.as_posix(), path.name, os.path.normpath(file).replace(os.sep, "/"))
-        return any(fnmatchcase(text, pattern) for pattern in self._skip for text in texts)
 
 
 def is_folder(name: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 
@@ -43,6 +44,17 @@ class Seen(Value):
     kind: Kind
     name: str = ""
     domain: str = ""
+
+
+def is_skipped(file: str, patterns: Sequence[str]) -> bool:
+    """Say whether one of some patterns fits a file: its path, or its name."""
+    if not patterns:
+        return False
+    from fnmatch import fnmatchcase
+
+    path = Path(file)
+    texts = (path.as_posix(), path.name, os.path.normpath(file).replace(os.sep, "/"))
+    return any(fnmatchcase(text, pattern) for pattern in patterns for text in texts)
 
 
 def definition(file: str) -> Seen | None:

@@ -18,7 +18,8 @@ _PLAN_ENDING = re.compile(r".*\.(?:plan|soln?|pddlplan)(?:[._-]?\d+)?")
 _PLAN_WORD = re.compile(r"(?:.*[^a-z])?(?:plan|soln?|solution)(?:\d*|[^a-z].*)")
 _PLANNER = re.compile(
     r"^(?:\[t=[^\]\n]*\] )?Plan length: \d+ step|^ff: found legal plan|^\s*Found Plan:\s*$"
-    r"|^\s*Time: \(ACTION\)|^;+ *(?:Solution Found|Plan found with metric)|^\s*==>\s*$",
+    r"|^\s*Time: \(ACTION\)|^;+ *(?:Solution Found|Plan found with metric)|^\s*==>\s*$"
+    r"|^\*+ SOLUTION FOUND \*+\s*$|^(?:Sequential|TimeTriggered)Plan:\s*$",
     re.MULTILINE,
 )
 """What planners print beside a plan; see `hvr.validation.extraction.readers`, `hvr.hddl.plan`."""
@@ -99,15 +100,16 @@ def _is_json_plan(name: str, text: str, *, whole: bool) -> bool:
         return True
     if not whole:
         return _JSON_STEPS.match(text) is not None
-    from hvr.pddl.plan_json import plan_from_json
+    from hvr.pddl.plan_json import steps_from_json
     from hvr.texts import parse_json
+    from hvr.validation.sequences import action_of
 
     try:
-        steps = plan_from_json(parse_json(text))
+        steps = steps_from_json(parse_json(text))
     except (ValueError, HvrError):
         return False
     # Lists of words are steps without arguments only where somebody calls them a plan.
-    return any(step.args for step in steps) or _JSON_STEPS.match(text) is not None
+    return any(action_of(step).args for step in steps) or _JSON_STEPS.match(text) is not None
 
 
 def _lines(text: str) -> list[str]:

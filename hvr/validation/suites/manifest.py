@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from hvr.errors import DataFileError, UsageError
 from hvr.texts import read_json_lines
 from hvr.validation.suites import Job, Suite
+from hvr.validation.suites.kinds import is_skipped
 
 
-def read_manifest(file: str) -> Suite:
+def read_manifest(file: str, skip: Sequence[str] = ()) -> Suite:
     """Read a manifest; paths in it are relative to its folder. Other names in it are not read.
+
+    Args:
+        file: the manifest.
+        skip: patterns of plans that are left out.
 
     Raises:
         DataFileError: it cannot be read, or a line is not what it should be.
@@ -19,16 +25,23 @@ def read_manifest(file: str) -> Suite:
     """
     folder = Path(file).parent
     plans: dict[tuple[str, str], list[str]] = {}
+    skipped: list[str] = []
     for number, line in read_json_lines(Path(file)):
         domain, problem, its = _entry(line, f"{file}:{number}")
         key = (str(folder / domain), str(folder / problem))
-        plans.setdefault(key, []).extend(str(folder / plan) for plan in its)
+        names = [str(folder / plan) for plan in its]
+        skipped += [name for name in names if is_skipped(name, skip)]
+        plans.setdefault(key, []).extend(n for n in names if not is_skipped(n, skip))
     if not plans:
         raise UsageError(f"{file} has no plan in it")
-    return Suite(tuple([
+    jobs = [
         Job(domain, problem, tuple(dict.fromkeys(names)))
         for (domain, problem), names in plans.items()
-    ]))  # fmt: skip
+        if names
+    ]
+    if not jobs:
+        raise UsageError(f"{file} has no plan in it that is not skipped")
+    return Suite(tuple(jobs), skipped=tuple(dict.fromkeys(skipped)))
 
 
 def _entry(line: Any, place: str) -> tuple[str, str, list[str]]:

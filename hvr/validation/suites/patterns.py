@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from hvr.errors import UsageError
 from hvr.validation.suites import FIELDS, Job, Left, Suite
-from hvr.validation.suites.kinds import Kind, definition
+from hvr.validation.suites.kinds import Kind, definition, is_skipped
 
 _FIELD = re.compile(r"\{([^{}]*)\}")
 _SPECIAL = re.compile(r"(\*\*/|\*\*|\*|\?|\[[^\]]*\]|\{[^{}]*\})")
@@ -33,8 +33,6 @@ def expand_patterns(
             if field not in FIELDS:
                 raise UsageError(f"{pattern!r} has the field {{{field}}}; there are {{domain}} "
                                  "and {problem}")  # fmt: skip
-    from fnmatch import fnmatchcase
-
     jobs: list[Job] = []
     taken: set[str] = set()
     without: list[str] = []
@@ -44,8 +42,7 @@ def expand_patterns(
         raise UsageError(f"no file matches {problem!r}")
 
     def kept(file: str) -> bool:
-        names = (file, os.path.basename(file))  # noqa: PTH119 - names as people wrote them
-        return not any(fnmatchcase(name, pattern) for pattern in skip for name in names)
+        return not is_skipped(file, skip)
 
     for file, values in problems:
         its = [plan for pattern in plans for plan, _ in _matches(_filled(pattern, values))]

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from hvr.errors import LanguageError
 from hvr.knowledge.ontology import Ontology, load_ontology
-from hvr.knowledge.wording import Wording, wording_of
+from hvr.knowledge.wording import wording_of
 from hvr.language.lexicon import (
     Adjective,
     Dish,
@@ -20,21 +18,18 @@ from hvr.language.lexicon import (
     Verb,
     tokenize,
 )
-from hvr.language.vocabulary import load_lexicon
-from hvr.verifier.kitchen.mentions import (
-    FAMILIES,
-    FROM,
-    IN,
-    NEAR,
-    REMEMBERED,
-    WITH,
-    Mentions,
-    Named,
-    State,
+from hvr.verifier.kitchen.mentions import FROM, IN, NEAR, WITH, Mentions, Named, State
+from hvr.verifier.kitchen.word_meanings import (
+    lexicon_of,
+    loose_states,
+    may_last,
+    named_by,
+    named_exactly,
+    says_being,
+    sources_of_liquids,
+    states_of,
 )
 
-_PREDICATE = re.compile(r"\((not \()?([a-z_]+)")
-_NO_STATES = frozenset({"and", "or", "not", "exists", "forall", "when", "near", "on", "in"})
 _ROLES = {"prep": IN, "from": FROM, "with": WITH, "means": WITH, "unplaced": NEAR}
 _BESIDE = frozenset(
     (
@@ -66,7 +61,7 @@ def asked_of(request: str) -> Mentions:
         tokens = tokenize(request)
     except LanguageError:
         return Mentions()
-    reader = _Reader(ontology, _lexicon(ontology))
+    reader = _Reader(ontology, lexicon_of(ontology))
     place = 0
     while place < len(tokens):
         place += reader.read(tokens, place)
@@ -87,19 +82,21 @@ class _Clause:
 
     Args:
         things: how many names and pronouns have no place's role.
-        places: how many names have one.
+        places: classes of what has one.
         named: what was named last.
         subject: what a verb of being has just been said of.
         awaits_place: it has said "the place of"; the place is still to come.
         given: somebody is to get something in the hand.
+        unfilled: something is to be filled, and nothing says with what.
     """
 
     things: int = 0
-    places: int = 0
+    places: set[str] = field(default_factory=set)
     named: _Thing | None = None
     subject: _Thing | None = None
     awaits_place: bool = False
     given: bool = False
+    unfilled: bool = False
 
 
 class _Reader:
@@ -109,8 +106,9 @@ class _Reader:
         self._ontology = ontology
         self._lexicon = lexicon
         self._loose_nouns = wording_of(ontology).nouns
-        self._loose_states = _loose_states(wording_of(ontology))
+        self._loose_states = loose_states(wording_of(ontology))
         self._longest = max((len(name.split()) for name in self._loose_nouns), default=0)
+        self._sources = sources_of_liquids(ontology)
         self._things: list[_Thing] = []
         self._states: set[State] = set()
         self._lasting: set[State] = set()
@@ -128,13 +126,13 @@ class _Reader:
         length, entries = self._phrase(tokens, place)
         words = tokens[place : place + length]
         home = words[0] in _HOMES and length == 1 and self._is_home(tokens, place)
-        if _says_being(entries) and not self._follows_article(tokens, place):
+        if says_being(entries) and not self._follows_article(tokens, place):
             entries = tuple(e for e in entries if not isinstance(e, Noun))
         verb = not home and self._is_verb(entries, tokens, place)
         entries = tuple(e for e in entries if verb or not isinstance(e, Verb))
-        noun = None if verb or home else _noun(entries, self._count)
+        noun = None if verb or home else named_by(entries, self._count)
         if noun is None and not entries:
-            noun = _by_name(self._ontology, words[0])
+            noun = named_exactly(self._ontology, words[0])
         if noun is not None and noun.classes == _PIECES:
             noun = None
             self._adjectives |= self._noted({("slice", True)}, True)
@@ -179,6 +177,7 @@ class _Reader:
                 self._verb |= self._asked_for(entry.condition)
                 self._usual = frozenset(entry.places)
                 # What to fill with is said apart, or is not a part of what was asked.
+                self._clause.unfilled = entry.frame == _FILLING
                 if entry.liquid and entry.frame != _FILLING:
                     self._liquids.add(entry.liquid)
             case Adjective() if noun is None and not verb:
@@ -237,8 +236,8 @@ class _Reader:
 
     def _asked_for(self, condition: str | None) -> set[State]:
         """Take in what a condition says of a thing; return its states."""
-        predicates = {name for _, name in _PREDICATE.findall(condition or "")}
-        return self._noted(_states(condition or ""), predicates.isdisjoint(REMEMBERED))
+        asked = condition or ""
+        return self._noted(states_of(asked), may_last(asked))
 
     def _noted(self, states: set[State], lasting: bool) -> set[State]:
         self._states |= states
@@ -341,8 +340,10 @@ class _Reader:
         else:
             self._things.append(_Thing(named, set(states)))
         clause = self._clause
-        clause.places += self._role in _PLACES
-        clause.things += self._role not in _PLACES
+        if self._role in _PLACES:
+            clause.places |= noun.classes
+        else:
+            clause.things += 1
         clause.named, clause.subject = (same or self._things)[-1], None
         if self._role == IN:
             clause.given = False
@@ -361,9 +362,13 @@ class _Reader:
             self._liquids.add(dish.liquid)
         if dish.at:
             self._usual = frozenset({dish.at})
-        self._clause.given = False
+        self._clause.given = self._clause.unfilled = False
 
     def _end_clause(self) -> None:
+        if self._clause.unfilled:
+            # "Fill it at the tap": with what comes from there.
+            sources = [liquid for kind, liquid in self._sources if kind in self._clause.places]
+            self._liquids.update(sources)
         if self._clause.given and self._things:
             self._adjectives |= self._noted({("hold", True)}, True)
         self._close()
@@ -393,53 +398,3 @@ class _Reader:
     def _carried(self, noun: Named) -> bool:
         known = [c for c in noun.classes if self._ontology.has_class(c)]
         return any(self._ontology.is_a(c, "Pickupable") for c in known)
-
-
-@lru_cache(maxsize=4)
-def _lexicon(ontology: Ontology) -> Lexicon:
-    return load_lexicon(ontology)
-
-
-@lru_cache(maxsize=4)
-def _loose_states(wording: Wording) -> Mapping[str, tuple[State, bool]]:
-    """Return the states that words mean, and whether they may last from the start."""
-    return {
-        word: ((FAMILIES[name], True), name not in REMEMBERED)
-        for name, predicate in wording.predicates.items()
-        if name in FAMILIES
-        for word in predicate.loose
-    }
-
-
-def _says_being(entries: tuple[Entry, ...]) -> bool:
-    """Say whether words can be a verb of being: a side table is a `stand`, too."""
-    return any(isinstance(e, FunctionWord) and e.role == "be" for e in entries)
-
-
-def _noun(entries: tuple[Entry, ...], count: int) -> Named | None:
-    nouns = [e for e in entries if isinstance(e, Noun)]
-    if not nouns:
-        return None
-    if count == 1 and any(n.collective for n in nouns):
-        count = 0
-    elif count == 1 and all(n.plural for n in nouns):
-        count = -1
-    return Named(frozenset(n.object_class for n in nouns), count)
-
-
-def _by_name(ontology: Ontology, token: str) -> Named | None:
-    """Return what a name such as `mug-1` names."""
-    stem, _, number = token.rpartition("-")
-    object_class = ontology.class_of_pddl_type(stem) if number.isdecimal() else None
-    return Named(frozenset({object_class})) if object_class else None
-
-
-def _states(condition: str) -> set[State]:
-    states = set()
-    for negated, predicate in _PREDICATE.findall(condition):
-        if predicate in FAMILIES and predicate not in _NO_STATES:
-            wanted = not negated
-            if predicate == "dirty":
-                wanted = not wanted
-            states.add((FAMILIES[predicate], wanted))
-    return states

@@ -1,0 +1,6 @@
+(define (domain bath) (:requirements :typing :fluents :time :negative-preconditions)
+  (:types tap) (:predicates (on ?t - tap) (full)) (:functions (level) (rate ?t - tap) (cap))
+  (:action open :parameters (?t - tap) :precondition (not (on ?t)) :effect (on ?t))
+  (:action shut :parameters (?t - tap) :precondition (on ?t) :effect (not (on ?t)))
+  (:process run :parameters (?t - tap) :precondition (on ?t) :effect (increase (level) (* #t (rate ?t))))
+  (:event spill :parameters () :precondition (and (>= (level) (cap)) (not (full))) :effect (full)))

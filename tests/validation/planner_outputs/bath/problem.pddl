@@ -1,0 +1,1 @@
+(define (problem b) (:domain bath) (:objects hot cold - tap) (:init (= (level) 0) (= (cap) 100) (= (rate hot) 3) (= (rate cold) 5)) (:goal (and (>= (level) 60) (not (full)) (not (on hot)) (not (on cold)))))
