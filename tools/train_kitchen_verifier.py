@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -44,8 +45,10 @@ from studies.kitchen_plans.examples import Example, handles_new, read_examples
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = ROOT / "tools" / "data" / "kitchen_plans.jsonl.xz"
 PARAPHRASES = ROOT / "tools" / "data" / "kitchen_paraphrases.jsonl.xz"
-FALSE_ALARMS = 0.04
-"""Share of right plans for the paraphrases that choose the threshold that may be refused."""
+FALSE_ALARMS = 0.05
+"""Share of right plans for paraphrases that may be refused, at most."""
+CONFIDENCE = 0.95
+"""With which that share is at most `FALSE_ALARMS`, judged by the paraphrases that choose."""
 INNER = frozenset({"FloorPlan7", "FloorPlan14", "FloorPlan22", "FloorPlan27"})
 """Training kitchens that the stages are stopped by and thresholds are chosen on."""
 
@@ -149,7 +152,10 @@ def with_fair_threshold(verifier: Verifier, held: Sequence[ContrastGroup]) -> Ve
 
 
 def with_few_false_alarms(verifier: Verifier, examples: Iterable[Example]) -> Verifier:
-    """Lower the graph threshold until it refuses few of the right plans of some paraphrases.
+    """Lower the graph threshold until it surely refuses few of the right plans of paraphrases.
+
+    Of n plans so many may be refused that the share in all paraphrases is at most `FALSE_ALARMS`
+    with `CONFIDENCE` (the bound of Clopper & Pearson 1934).
 
     Args:
         verifier: with the threshold of the kitchens that training is stopped by, where most
@@ -157,11 +163,27 @@ def with_few_false_alarms(verifier: Verifier, examples: Iterable[Example]) -> Ve
         examples: paraphrases of the part `choose`, in words that were not trained on.
     """
     graphs = [reading_of(e.true, text) for e in examples for text in e.texts]
-    at_most = float(np.quantile(verifier.plausibility(graphs), FALSE_ALARMS))
-    chosen = min(verifier.thresholds.graph, max(0.01, int(100 * at_most) / 100))
-    print(f"threshold {chosen}, with which {FALSE_ALARMS:.0%} of {len(graphs)} right plans for "
-          "paraphrases are refused")  # fmt: skip
+    few = refusals_allowed(len(graphs))
+    lowest = float(np.sort(verifier.plausibility(graphs))[few])
+    chosen = min(verifier.thresholds.graph, max(0.01, int(100 * lowest) / 100))
+    print(f"threshold {chosen}, with which {few} of {len(graphs)} right plans for paraphrases are "
+          "refused at most")  # fmt: skip
     return replace(verifier, thresholds=replace(verifier.thresholds, graph=chosen))
+
+
+def refusals_allowed(plans: int) -> int:
+    """Return how many of some right plans may be refused; 0 where there are too few to be sure."""
+
+    def as_few(refused: int) -> float:
+        return sum(
+            math.comb(plans, n) * FALSE_ALARMS**n * (1 - FALSE_ALARMS) ** (plans - n)
+            for n in range(refused + 1)
+        )
+
+    allowed = 0
+    while as_few(allowed + 1) <= 1 - CONFIDENCE:
+        allowed += 1
+    return allowed
 
 
 def write_threshold(folder: Path, threshold: float) -> None:
