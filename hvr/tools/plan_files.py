@@ -8,11 +8,11 @@ task_steps   sentences; or objects, whose `description`, else all values, make t
 task_nodes   {"task": id}, {"task": [ids]}, {"name": id}, or ids
 task_links   {"source": id, "target": id}, or two numbers of steps, counted from 1
 
-A conversation with calls (`messages`, or the list of messages alone) is a plan, too: the first thing
-that the user says is the request, the calls are the tools. A call is one of a message's
-`tool_calls`, its `function_call` (both OpenAI's, the latter older), or a block of type `tool_use` in
-its content (Anthropic's). A message that has several of these forms says the same in each, so the
-first one in this order counts.
+A conversation with calls (`messages`, or the list of messages alone) is a plan, too: the first
+thing that the user says is the request, the calls are the tools. A call is one of a message's
+`tool_calls`, its `function_call` (both OpenAI's, the latter older), or a block of type `tool_use`
+in its content (Anthropic's). A message that has several of these forms says the same in each, so
+the first one in this order counts.
 """
 
 from __future__ import annotations
