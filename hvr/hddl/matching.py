@@ -28,10 +28,14 @@ class SubtaskMatch(Value):
 
 
 class Matches(Value):
-    """All ways, unless there were too many to try: then `complete` is false."""
+    """All ways, unless there were too many to try: then `complete` is false.
+
+    `searched` says whether they had to be searched for.
+    """
 
     found: tuple[SubtaskMatch, ...]
     complete: bool = True
+    searched: bool = False
 
 
 class SubtaskMatcher:
@@ -53,7 +57,7 @@ class SubtaskMatcher:
         """Return the ways in which a method fits a node of the tree."""
         children = self._tree.children[node]
         subtasks = method.network.subtasks
-        line = self._tree.lines[node]
+        line = self._tree.line(node)
         if len(children) != len(subtasks) or method.task != line.name:
             return Matches(())
         start = self.bind(method, {}, method.args, line.args)
@@ -91,6 +95,16 @@ class SubtaskMatcher:
                 return None
         return result
 
+    def again(self, node: int, method: Method, children: tuple[int, ...]) -> SubtaskMatch:
+        """Return a match that was found before, given which node is each subtask."""
+        line = self._tree.line(node)
+        binding = self.bind(method, {}, method.args, line.args)
+        for subtask, child in zip(method.network.subtasks, children, strict=True):
+            assert binding is not None
+            binding = self.bind(method, binding, subtask.args, self._tree.line(child).args)
+        assert binding is not None
+        return SubtaskMatch(children, binding)
+
     def _types_of(self, method: Method) -> dict[str, Mapping[str, object] | None]:
         types = self._types.get(method.name)
         if types is None:
@@ -116,11 +130,11 @@ class SubtaskMatcher:
         children: Sequence[int],
         start: dict[str, str],
     ) -> SubtaskMatch | None:
-        subtasks, lines = method.network.subtasks, self._tree.lines
+        subtasks, tree = method.network.subtasks, self._tree
         placed = [0] * len(subtasks)
         binding = start
         for index, child in zip(sequence, children, strict=True):
-            subtask, line = subtasks[index], lines[child]
+            subtask, line = subtasks[index], tree.line(child)
             if subtask.name != line.name:
                 return None
             bound = self.bind(method, binding, subtask.args, line.args)
@@ -128,7 +142,7 @@ class SubtaskMatcher:
                 return None
             binding = bound
             placed[index] = child
-        return SubtaskMatch(tuple(placed), binding)
+        return SubtaskMatch(_one_of(tuple(placed), children), binding)
 
     def _search(self, method: Method, children: tuple[int, ...], start: dict[str, str]) -> Matches:
         """Try all ways, one pair of a subtask and a task after the other."""
@@ -154,8 +168,39 @@ class SubtaskMatcher:
             else:
                 options.append(options_of())
             if trials >= MOST_TRIALS or len(found) >= MOST_MATCHES:
-                return Matches(tuple(found), False)
-        return Matches(tuple(found))
+                return Matches(tuple(found), False, True)
+        return Matches(tuple(found), True, True)
+
+
+class FoundMatches:
+    """The matches of the nodes of a tree, each made again when it is asked for.
+
+    A match takes several times as much memory as the lines that it is of. What is kept is which
+    node is each subtask, and only where that had to be searched for.
+    """
+
+    def __init__(self, matcher: SubtaskMatcher, method_of: Mapping[int, Method]) -> None:
+        self._matcher = matcher
+        self._method_of = method_of
+        self._searched: dict[int, tuple[tuple[int, ...], ...]] = {}
+        self.ambiguous = False
+
+    def add(self, node: int, matches: Matches) -> None:
+        """Keep what was found for a node."""
+        if matches.searched:
+            self._searched[node] = tuple([match.children for match in matches.found])
+        self.ambiguous |= len(matches.found) > 1
+
+    def __getitem__(self, node: int) -> tuple[SubtaskMatch, ...]:
+        method, searched = self._method_of[node], self._searched.get(node)
+        if searched is None:
+            return self._matcher.matches(node, method).found
+        return tuple([self._matcher.again(node, method, children) for children in searched])
+
+
+def _one_of(children: tuple[int, ...], listed: Sequence[int]) -> tuple[int, ...]:
+    """Return children as the tuple that there is already, if they are in that order."""
+    return listed if isinstance(listed, tuple) and listed == children else children
 
 
 class _Search:
@@ -183,7 +228,7 @@ class _Search:
             self._subtasks_of.setdefault(key, []).append(index)
         self._children_of: dict[object, list[int]] = {}
         for child in self._by_time:
-            line = tree.lines[child]
+            line = tree.line(child)
             for key in (line.name, (line.name, line.args)):
                 self._children_of.setdefault(key, []).append(child)
         self.chosen: list[tuple[int, int, dict[str, str]]] = []
@@ -206,10 +251,10 @@ class _Search:
 
     def match(self) -> SubtaskMatch:
         children = tuple(self._child_of[i] for i in range(len(self._child_of)))
-        return SubtaskMatch(children, self.chosen[-1][2])
+        return SubtaskMatch(_one_of(children, self._listed), self.chosen[-1][2])
 
     def _fits(self, subtask: int, child: int) -> dict[str, str] | None:
-        declared, line = self._method.network.subtasks[subtask], self._tree.lines[child]
+        declared, line = self._method.network.subtasks[subtask], self._tree.line(child)
         if declared.name != line.name:
             return None
         binding = self.chosen[-1][2] if self.chosen else self._start
@@ -219,7 +264,7 @@ class _Search:
         """Offer subtasks that may come now to the next task that is listed."""
         child = self._listed[len(self.chosen)]
         before, placed = self._method.network.before, self._placed
-        line = self._tree.lines[child]
+        line = self._tree.line(child)
         named = self._subtasks_of.get(line.name, ())
         for subtask in (*self._subtasks_of.get((line.name, line.args), ()), *named):
             if subtask in self._child_of or before[subtask] & ~placed:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from array import array
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from types import MappingProxyType
+from typing import overload
 
 from hvr.pddl import TRUE, Domain, Formula, Location, Problem, TypedName
-from hvr.values import Value, cached_property
+from hvr.values import Compact, Value, cached_property, set_field
 
 ROOT = ""
 """The name of the initial network where methods are named."""
@@ -23,16 +26,62 @@ class CompoundTask(Value):
         return _call(self.name, tuple(str(p) for p in self.parameters))
 
 
-class Subtask(Value):
+class Subtask(Compact):
     """A task in a network: a compound task or an action, applied to names and ?variables."""
+
+    __slots__ = ("args", "identifier", "location", "name")
 
     identifier: str
     name: str
-    args: tuple[str, ...] = ()
-    location: Location | None = None
+    args: tuple[str, ...]
+    location: Location | None
+
+    def __init__(
+        self,
+        identifier: str,
+        name: str,
+        args: tuple[str, ...] = (),
+        location: Location | None = None,
+    ) -> None:
+        set_field(self, "identifier", identifier)
+        set_field(self, "name", name)
+        set_field(self, "args", args)
+        set_field(self, "location", location)
 
     def __str__(self) -> str:
         return _call(self.name, self.args)
+
+
+class Chain(Sequence[tuple[int, int]]):
+    """The order of subtasks each of which comes before the next: no pair of it is kept.
+
+    Args:
+        count: the number of the subtasks.
+    """
+
+    def __init__(self, count: int) -> None:
+        self._firsts = range(max(count - 1, 0))
+
+    def __len__(self) -> int:
+        return len(self._firsts)
+
+    @overload
+    def __getitem__(self, index: int) -> tuple[int, int]: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[tuple[int, int], ...]: ...
+    def __getitem__(self, index: int | slice) -> tuple[int, int] | tuple[tuple[int, int], ...]:
+        if isinstance(index, slice):
+            return tuple([(first, first + 1) for first in self._firsts[index]])
+        first = self._firsts[index]
+        return first, first + 1
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Chain):
+            return self._firsts == other._firsts
+        return tuple(self) == other
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
 
 
 class Network(Value):
@@ -45,7 +94,7 @@ class Network(Value):
     """
 
     subtasks: tuple[Subtask, ...] = ()
-    order: tuple[tuple[int, int], ...] = ()
+    order: Sequence[tuple[int, int]] = ()
     constraints: Formula = TRUE
 
     @cached_property
@@ -77,20 +126,61 @@ class Network(Value):
     @cached_property
     def cyclic(self) -> bool:
         """Whether some subtask comes before itself, so that nothing fits the network."""
-        return any(mask >> i & 1 for i, mask in enumerate(self.before))
+        return len(self._kahn) < len(self.subtasks)
 
     @cached_property
-    def sequence(self) -> tuple[int, ...] | None:
+    def sequence(self) -> Sequence[int] | None:
         """The subtasks in their order, None where it is not total."""
-        ranked = sorted(range(len(self.subtasks)), key=lambda i: self.before[i].bit_count())
-        masks = self.before
-        total = all(masks[i].bit_count() == rank for rank, i in enumerate(ranked))
-        return tuple(ranked) if total and not self.cyclic else None
+        if self.cyclic:
+            return None
+        # An order is total if each subtask has a pair with the next in one that agrees with it.
+        found = self._kahn
+        total = isinstance(self.order, Chain) or all(
+            one in self.predecessors(two) for one, two in pairwise(found)
+        )
+        return found if total else None
 
     @cached_property
-    def topological(self) -> tuple[int, ...]:
+    def topological(self) -> Sequence[int]:
         """The subtasks, each behind all that come before it, otherwise as in the file."""
-        return tuple(sorted(range(len(self.subtasks)), key=lambda i: self.before[i].bit_count()))
+        count = range(len(self.subtasks))
+        if not self.order:
+            return count
+        if self.sequence is not None:
+            return self.sequence
+        return tuple(sorted(count, key=lambda i: self.before[i].bit_count()))
+
+    def predecessors(self, index: int) -> Sequence[int]:
+        """Return the subtasks that have a pair with one in which that comes second."""
+        if isinstance(self.order, Chain):
+            return (index - 1,) if index else ()
+        return self._direct.get(index, ())
+
+    @cached_property
+    def _direct(self) -> dict[int, list[int]]:
+        direct: dict[int, list[int]] = {}
+        for one, two in self.order:
+            direct.setdefault(two, []).append(one)
+        return direct
+
+    @cached_property
+    def _kahn(self) -> Sequence[int]:
+        """Subtasks, each behind all that come before it; without those of cycles and after them."""
+        count = len(self.subtasks)
+        if isinstance(self.order, Chain) or not self.order:
+            return range(count)
+        after: dict[int, list[int]] = {}
+        waiting = array("q", [0]) * count
+        for one, two in self.order:
+            after.setdefault(one, []).append(two)
+            waiting[two] += 1
+        ready = [i for i in range(count) if not waiting[i]]
+        for one in ready:
+            for two in after.get(one, ()):
+                waiting[two] -= 1
+                if not waiting[two]:
+                    ready.append(two)
+        return tuple(ready)
 
 
 class Method(Value):

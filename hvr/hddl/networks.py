@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from hvr.hddl.model import HierarchicalDomain, Network, Subtask
+from hvr.hddl.model import Chain, HierarchicalDomain, Network, Subtask
 from hvr.pddl import TRUE, And, Domain, Equal, Formula, Not, TypedName
 from hvr.pddl.expressions import ExpressionReader, Scope
 from hvr.pddl.lexer import Word
@@ -44,7 +44,7 @@ class NetworkReader:
         reader = self.reader
         given = [name for name in SUBTASKS if name in fields]
         subtasks: tuple[Subtask, ...] = ()
-        order: list[tuple[int, int]] = []
+        order: Sequence[tuple[int, int]] = ()
         if len(given) > 1:
             message = f"{' and '.join(given)} exclude each other"
             reader.semantic(fields[given[1]], message)
@@ -52,16 +52,17 @@ class NetworkReader:
             reader.context = f"{self.context}, {given[0]}"
             subtasks = self._subtasks(fields[given[0]], scope)
             if given[0] in _ORDERED:
-                order = [(i, i + 1) for i in range(len(subtasks) - 1)]
+                order = Chain(len(subtasks))
         ordering = [name for name in ORDERINGS if name in fields]
         for name in ordering:
             reader.context = f"{self.context}, {name}"
-            order += self._ordering(fields[name], subtasks)
+            if pairs := self._ordering(fields[name], subtasks):
+                order = (*order, *pairs)
         constraints: Formula = TRUE
         if ":constraints" in fields:
             reader.context = f"{self.context}, :constraints"
             constraints = self._constraints(fields[":constraints"], scope)
-        network = Network(subtasks, tuple(order), constraints)
+        network = Network(subtasks, order, constraints)
         if network.cyclic:
             reader.context = f"{self.context}, {(*ordering, *given)[0]}"
             self._cycle(network, fields[(*ordering, *given)[0]])
