@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from array import array
+from collections.abc import Mapping, Sequence
+from itertools import chain, islice, pairwise
 
 from hvr.hddl.model import Method
 from hvr.hddl.tree import Tree
@@ -150,23 +151,25 @@ class SubtaskMatcher:
         if not count:
             return Matches((SubtaskMatch((), start),))
         search = _Search(self, method, children, self._tree, start)
-        options_of = search.listed if self._strict else search.spread
+        option_of = search.listed if self._strict else search.spread
         found: list[SubtaskMatch] = []
         trials = 0
-        options = [options_of()]
+        # Of each level only the number of its next option: there are as many as subtasks.
+        options = array("q", [0])
         while options:
-            chosen = next(options[-1], None)
-            if chosen is None:
+            option = option_of(options[-1])
+            if option is None:
                 options.pop()
                 search.take_back()
                 continue
+            options[-1], chosen = option
             trials += 1
             search.choose(*chosen)
             if len(search.chosen) == count:
                 found.append(search.match())
                 search.take_back()
             else:
-                options.append(options_of())
+                options.append(0)
             if trials >= MOST_TRIALS or len(found) >= MOST_MATCHES:
                 return Matches(tuple(found), False, True)
         return Matches(tuple(found), True, True)
@@ -203,6 +206,12 @@ def _one_of(children: tuple[int, ...], listed: Sequence[int]) -> tuple[int, ...]
     return listed if isinstance(listed, tuple) and listed == children else children
 
 
+_Choice = tuple[int, int, dict[str, str]]
+"""A subtask, the node that it is, and the binding then."""
+_Option = tuple[int, _Choice]
+"""A choice, and the number of the option after it."""
+
+
 class _Search:
     """The state of a search: which subtask is which task so far."""
 
@@ -231,7 +240,7 @@ class _Search:
             line = tree.line(child)
             for key in (line.name, (line.name, line.args)):
                 self._children_of.setdefault(key, []).append(child)
-        self.chosen: list[tuple[int, int, dict[str, str]]] = []
+        self.chosen: list[_Choice] = []
         self._child_of: dict[int, int] = {}
         self._used: set[int] = set()
         self._placed = 0
@@ -260,24 +269,26 @@ class _Search:
         binding = self.chosen[-1][2] if self.chosen else self._start
         return self._matcher.bind(self._method, binding, declared.args, line.args)
 
-    def listed(self) -> Iterator[tuple[int, int, dict[str, str]]]:
-        """Offer subtasks that may come now to the next task that is listed."""
+    def listed(self, begin: int) -> _Option | None:
+        """Offer a subtask that may come now to the next task that is listed."""
         child = self._listed[len(self.chosen)]
-        before, placed = self._method.network.before, self._placed
+        before = self._method.network.before
         line = self._tree.line(child)
+        ground = self._subtasks_of.get((line.name, line.args), ())
         named = self._subtasks_of.get(line.name, ())
-        for subtask in (*self._subtasks_of.get((line.name, line.args), ()), *named):
-            if subtask in self._child_of or before[subtask] & ~placed:
+        for number, subtask in enumerate(islice(chain(ground, named), begin, None), begin + 1):
+            if subtask in self._child_of or before[subtask] & ~self._placed:
                 continue
             like = self._like[subtask]
-            if like >= 0 and not placed >> like & 1:
+            if like >= 0 and like not in self._child_of:
                 continue
             binding = self._fits(subtask, child)
             if binding is not None:
-                yield subtask, child, binding
+                return number, (subtask, child, binding)
+        return None
 
-    def spread(self) -> Iterator[tuple[int, int, dict[str, str]]]:
-        """Offer tasks to the next subtask of the method, the earliest first."""
+    def spread(self, begin: int) -> _Option | None:
+        """Offer a task to the next subtask of the method, the earliest first."""
         network = self._method.network
         subtask = network.topological[len(self.chosen)]
         first, last = self._tree.first, self._tree.last
@@ -287,12 +298,14 @@ class _Search:
         declared = network.subtasks[subtask]
         ground = not any(arg[0] == "?" for arg in declared.args)
         key = (declared.name, declared.args) if ground else declared.name
-        for child in self._children_of.get(key, ()):
+        children = islice(self._children_of.get(key, ()), begin, None)
+        for number, child in enumerate(children, begin + 1):
             if child in self._used or first[child] <= earliest:
                 continue
             binding = self._fits(subtask, child)
             if binding is not None:
-                yield subtask, child, binding
+                return number, (subtask, child, binding)
+        return None
 
 
 def _alike(method: Method) -> list[int]:

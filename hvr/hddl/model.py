@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
+from operator import itemgetter
 from types import MappingProxyType
 from typing import overload
 
@@ -29,41 +30,38 @@ class CompoundTask(Value):
 class Subtask(Compact):
     """A task in a network: a compound task or an action, applied to names and ?variables."""
 
-    __slots__ = ("args", "identifier", "location", "name")
+    __slots__ = ("args", "identifier", "name")
 
     identifier: str
     name: str
     args: tuple[str, ...]
-    location: Location | None
 
-    def __init__(
-        self,
-        identifier: str,
-        name: str,
-        args: tuple[str, ...] = (),
-        location: Location | None = None,
-    ) -> None:
+    def __init__(self, identifier: str, name: str, args: tuple[str, ...] = ()) -> None:
         set_field(self, "identifier", identifier)
         set_field(self, "name", name)
         set_field(self, "args", args)
-        set_field(self, "location", location)
 
     def __str__(self) -> str:
         return _call(self.name, self.args)
 
 
-class Chain(Sequence[tuple[int, int]]):
-    """The order of subtasks each of which comes before the next: no pair of it is kept.
+class Pairs(Sequence[tuple[int, int]]):
+    """Pairs of subtasks, the first of which comes before the second, in columns.
 
-    Args:
-        count: the number of the subtasks.
+    A network with as many subtasks as a plan has steps has as many pairs, or many more.
     """
 
-    def __init__(self, count: int) -> None:
-        self._firsts = range(max(count - 1, 0))
+    def __init__(self, firsts: Sequence[int], seconds: Sequence[int]) -> None:
+        self.firsts = firsts
+        self.seconds = seconds
+
+    @classmethod
+    def chain(cls, count: int) -> Pairs:
+        """Return the order of some subtasks each of which comes before the next."""
+        return cls(range(max(count - 1, 0)), range(1, max(count, 1)))
 
     def __len__(self) -> int:
-        return len(self._firsts)
+        return len(self.firsts)
 
     @overload
     def __getitem__(self, index: int) -> tuple[int, int]: ...
@@ -71,14 +69,11 @@ class Chain(Sequence[tuple[int, int]]):
     def __getitem__(self, index: slice) -> tuple[tuple[int, int], ...]: ...
     def __getitem__(self, index: int | slice) -> tuple[int, int] | tuple[tuple[int, int], ...]:
         if isinstance(index, slice):
-            return tuple([(first, first + 1) for first in self._firsts[index]])
-        first = self._firsts[index]
-        return first, first + 1
+            return tuple(zip(self.firsts[index], self.seconds[index], strict=True))
+        return self.firsts[index], self.seconds[index]
 
     def __eq__(self, other: object) -> bool:
-        if isinstance(other, Chain):
-            return self._firsts == other._firsts
-        return tuple(self) == other
+        return tuple(self) == (tuple(other) if isinstance(other, Pairs) else other)
 
     def __hash__(self) -> int:
         return hash(tuple(self))
@@ -135,9 +130,7 @@ class Network(Value):
             return None
         # An order is total if each subtask has a pair with the next in one that agrees with it.
         found = self._kahn
-        total = isinstance(self.order, Chain) or all(
-            one in self.predecessors(two) for one, two in pairwise(found)
-        )
+        total = self._chained or all(one in self.predecessors(two) for one, two in pairwise(found))
         return found if total else None
 
     @cached_property
@@ -152,35 +145,46 @@ class Network(Value):
 
     def predecessors(self, index: int) -> Sequence[int]:
         """Return the subtasks that have a pair with one in which that comes second."""
-        if isinstance(self.order, Chain):
+        if self._chained:
             return (index - 1,) if index else ()
-        return self._direct.get(index, ())
+        starts, ones = self._before_each
+        return ones[starts[index] : starts[index + 1]]
 
     @cached_property
-    def _direct(self) -> dict[int, list[int]]:
-        direct: dict[int, list[int]] = {}
-        for one, two in self.order:
-            direct.setdefault(two, []).append(one)
-        return direct
+    def _chained(self) -> bool:
+        return isinstance(self.order, Pairs) and isinstance(self.order.firsts, range)
+
+    @cached_property
+    def _before_each(self) -> tuple[array[int], array[int]]:
+        return _grouped(len(self.subtasks), ((two, one) for one, two in self.order))
 
     @cached_property
     def _kahn(self) -> Sequence[int]:
         """Subtasks, each behind all that come before it; without those of cycles and after them."""
         count = len(self.subtasks)
-        if isinstance(self.order, Chain) or not self.order:
+        if self._chained or not self.order:
             return range(count)
-        after: dict[int, list[int]] = {}
-        waiting = array("q", [0]) * count
-        for one, two in self.order:
-            after.setdefault(one, []).append(two)
-            waiting[two] += 1
-        ready = [i for i in range(count) if not waiting[i]]
+        starts, twos = _grouped(count, self.order)
+        before = self._before_each[0]
+        waiting = array("q", [before[i + 1] - before[i] for i in range(count)])
+        ready = array("q", [i for i in range(count) if not waiting[i]])
         for one in ready:
-            for two in after.get(one, ()):
+            for two in twos[starts[one] : starts[one + 1]]:
                 waiting[two] -= 1
                 if not waiting[two]:
                     ready.append(two)
-        return tuple(ready)
+        return ready
+
+
+def _grouped(count: int, pairs: Iterable[tuple[int, int]]) -> tuple[array[int], array[int]]:
+    """Return the second numbers of pairs by the first, and where those of each first begin."""
+    ordered = sorted(pairs, key=itemgetter(0))
+    starts = array("q", [0]) * (count + 1)
+    for first, _ in ordered:
+        starts[first + 1] += 1
+    for index in range(count):
+        starts[index + 1] += starts[index]
+    return starts, array("q", [second for _, second in ordered])
 
 
 class Method(Value):
