@@ -14,7 +14,7 @@ State = tuple[int, Values]
 _STRIDE, _BLOCKS = 32, 64
 
 
-class States(Sequence[State]):
+class PlanStates(Sequence[State]):
     """The states before, between and after actions, up to the first that cannot be done.
 
     A state has a bit for each fluent, so one in 32 is kept, and those behind it are made again

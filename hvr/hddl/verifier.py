@@ -13,7 +13,7 @@ from pathlib import Path
 
 from hvr.errors import GroundingLimitError, NumberTooLargeError
 from hvr.hddl.certificate import Certificate
-from hvr.hddl.execution import State, States
+from hvr.hddl.execution import State, PlanStates
 from hvr.hddl.matching import FoundMatches, SubtaskMatch, SubtaskMatcher
 from hvr.hddl.model import HierarchicalDomain, HierarchicalProblem, Method
 from hvr.hddl.plan import HierarchicalPlan, PlanLine, read_hierarchical_plan
@@ -100,9 +100,9 @@ class DecompositionVerifier:
             found = self._operators[key] = self.task.try_ground(GroundAction(*key))
         return found
 
-    def states(self, actions: Sequence[PlanLine]) -> States:
+    def states(self, actions: Sequence[PlanLine]) -> PlanStates:
         """Return the states that actions lead through."""
-        return States(self.task, lambda index: self.operator(actions[index]), len(actions))
+        return PlanStates(self.task, lambda index: self.operator(actions[index]), len(actions))
 
     def method(self, line: PlanLine) -> Method | None:
         """Return the method of a line; the line of the initial network has no name."""
