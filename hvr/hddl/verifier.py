@@ -13,7 +13,7 @@ from pathlib import Path
 
 from hvr.errors import GroundingLimitError, NumberTooLargeError
 from hvr.hddl.certificate import Certificate
-from hvr.hddl.execution import State, PlanStates
+from hvr.hddl.execution import PlanStates, State
 from hvr.hddl.matching import FoundMatches, SubtaskMatch, SubtaskMatcher
 from hvr.hddl.model import HierarchicalDomain, HierarchicalProblem, Method
 from hvr.hddl.plan import HierarchicalPlan, PlanLine, read_hierarchical_plan
