@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import chain, islice, pairwise
 
 from hvr.hddl.model import Method
-from hvr.hddl.tree import Tree
+from hvr.hddl.tree import FEW, Tree
 from hvr.pddl import Task
 from hvr.pddl.conditions import set_bits
 from hvr.values import Value
@@ -182,19 +182,28 @@ class FoundMatches:
     node is each subtask, and only where that had to be searched for.
     """
 
-    def __init__(self, matcher: SubtaskMatcher, method_of: Mapping[int, Method]) -> None:
+    def __init__(
+        self, matcher: SubtaskMatcher, tree: Tree, method_of: Mapping[int, Method]
+    ) -> None:
         self._matcher = matcher
         self._method_of = method_of
+        self._few = len(tree) < FEW
+        self._kept: dict[int, tuple[SubtaskMatch, ...]] = {}
         self._searched: dict[int, tuple[tuple[int, ...], ...]] = {}
         self.ambiguous = False
 
     def add(self, node: int, matches: Matches) -> None:
         """Keep what was found for a node."""
-        if matches.searched:
+        if self._few:
+            self._kept[node] = matches.found
+        elif matches.searched:
             self._searched[node] = tuple([match.children for match in matches.found])
         self.ambiguous |= len(matches.found) > 1
 
     def __getitem__(self, node: int) -> tuple[SubtaskMatch, ...]:
+        kept = self._kept.get(node)
+        if kept is not None:
+            return kept
         method, searched = self._method_of[node], self._searched.get(node)
         if searched is None:
             return self._matcher.matches(node, method).found

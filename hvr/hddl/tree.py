@@ -10,6 +10,9 @@ from hvr.hddl.plan import HierarchicalPlan, PlanLine
 TOP = "__top"
 """How pandaPI calls the single task and method that it puts above the initial network."""
 
+FEW = 2_000
+"""Of so many nodes what takes long to make is kept: memory matters in larger trees."""
+
 
 class Tree:
     """The tasks of a plan, numbered: actions in their order, decomposed tasks, the root.
@@ -38,6 +41,8 @@ class Tree:
         self._top = PlanLine(-1, "", (), "", root, plan.root_line)
         self.actions = len(plan.actions)
         self.root = self.actions + len(tasks)
+        kept = [*plan.actions, *tasks, self._top] if self.root < FEW else None
+        self._lines: list[PlanLine] | None = kept
         self.missing: list[tuple[int, int]] = []
         self.children: list[tuple[int, ...]] = []
         self.parent = array("q", [-1]) * len(self)
@@ -52,15 +57,15 @@ class Tree:
 
     def line(self, node: int) -> PlanLine:
         """Return the line of a node; that of the root has no name."""
+        if self._lines is not None:
+            return self._lines[node]
         if node < self.actions:
             return self.plan.actions[node]
         return self._top if node == self.root else self._tasks[node - self.actions]
 
     def lines(self) -> Iterator[PlanLine]:
-        """Yield the line of each node."""
-        yield from self.plan.actions
-        yield from self._tasks
-        yield self._top
+        """Return the line of each node, in turn."""
+        return map(self.line, range(len(self)))
 
     def parents(self, node: int) -> list[int]:
         """Return the nodes that refer to a node, once for each time."""

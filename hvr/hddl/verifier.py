@@ -190,7 +190,7 @@ class _Check:
     def _matches(self, any_order: bool) -> tuple[FoundMatches, Failure | None]:
         tree = self.tree
         matcher = SubtaskMatcher(self.verifier.task, tree, strict=not any_order)
-        result = FoundMatches(matcher, self.method_of)
+        result = FoundMatches(matcher, tree, self.method_of)
         for node in tree.order:
             if node < tree.actions:
                 continue
