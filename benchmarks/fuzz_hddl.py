@@ -5,8 +5,10 @@ words of the language, lines shuffled, files cut and spliced, deep parentheses, 
 seeds are the example of the documentation, and some of DATA (see agreement_hddl.py).
 
 Each input is read, looked at by the linter, and judged with and without its decomposition. A
-finding is an exception that is not an HvrError, or more than 2 seconds of CPU; it is printed with
-its number, and the same number gives the same input. The exit code is 1 when there are findings.
+finding is an exception that is not an HvrError, more than 2 seconds of CPU, or (looked at in one
+input of 20, and where one is large) memory of more than 20 times the input and 8 MB; it is printed
+with its number, and the same number gives the same input. The exit code is 1 when there are
+findings.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ import re
 import sys
 import time
 import traceback
+import tracemalloc
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -34,6 +37,9 @@ from hvr.hddl.recover import ActionsJudge
 from hvr.hddl.verifier import DecompositionVerifier
 
 LIMIT_SECONDS = 2.0
+BASE_BYTES, LIMIT_TIMES = 8_000_000, 20
+# Larger inputs have their memory looked at always: small ones hardly reach the base.
+LARGE = 60_000
 EXAMPLE = Path(__file__).parents[1] / "docs" / "examples" / "parcels"
 WORDS = [
     ":subtasks",
@@ -148,16 +154,28 @@ def seeds(data: Path | None) -> list[tuple[str, str, str]]:
     return [(one, two, three) for one, two, three in found]
 
 
+def too_large(number: int, peak: int, size: int) -> bool:
+    """Say whether an input took too much memory, and print it."""
+    if peak <= LIMIT_TIMES * size:
+        return False
+    print(f"input {number}: {peak:,} bytes for {size:,}", flush=True)
+    return True
+
+
 def fuzz(numbers: Sequence[int], texts: list[tuple[str, str, str]]) -> int:
     """Try inputs; return the number of findings."""
     stages: Counter[str] = Counter()
     findings = 0
-    slowest = 0.0
+    slowest, largest = 0.0, 0.0
     for number in numbers:
         chance = random.Random(number)
         case = list(chance.choice(texts))
         which = chance.choice((0, 1, 2, 2, 2))
         case[which] = damaged(case[which], chance, chance.choice(texts)[which])
+        size = sum(map(len, case))
+        looks = number % 20 == 0 or size > LARGE
+        if looks:
+            tracemalloc.start()
         begin = time.process_time()
         try:
             stages[attempt(case[0], case[1], case[2], chance.random() < 0.5)] += 1
@@ -165,13 +183,23 @@ def fuzz(numbers: Sequence[int], texts: list[tuple[str, str, str]]) -> int:
             findings += 1
             print(f"input {number}:\n{traceback.format_exc(limit=-6)}")
         seconds = time.process_time() - begin
-        slowest = max(slowest, seconds)
-        if seconds > LIMIT_SECONDS:
-            findings += 1
-            print(f"input {number}: {seconds:.1f} s")
+        if looks:
+            peak = tracemalloc.get_traced_memory()[1]
+            tracemalloc.stop()
+            if peak > BASE_BYTES:
+                largest = max(largest, peak / size)
+                findings += too_large(number, peak, size)
+        else:
+            slowest = max(slowest, seconds)
+            if seconds > LIMIT_SECONDS:
+                findings += 1
+                print(f"input {number}: {seconds:.1f} s")
     for stage, count in stages.most_common():
         print(f"  {stage}: {count}")
-    print(f"{len(numbers):,} inputs, {findings} findings, slowest {slowest:.2f} s of CPU")
+    print(
+        f"{len(numbers):,} inputs, {findings} findings; slowest {slowest:.2f} s of CPU, largest "
+        f"{largest:.0f} times its input"
+    )
     return findings
 
 

@@ -8,8 +8,9 @@ language.
 
 Each input goes through `parse_domain`, `parse_problem` and `Validator.check_file`, strictly and
 leniently, one in 50 through the command line. A finding is an exception that is not an HvrError,
-more than 2 seconds, or more than 2 GB: it is printed with its number and saved. The same --seed
-gives the same inputs, whatever --jobs is. The exit code is 1 when there are findings.
+more than 2 seconds or 2 GB, or memory of more than 20 times the input and 8 MB (looked at in
+one input of 20, and in all of more than 300 kB): it is printed with its number and saved. The same
+--seed gives the same inputs, whatever --jobs is. The exit code is 1 when there are findings.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ import sys
 import tempfile
 import time
 import traceback
+import tracemalloc
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -42,6 +44,9 @@ from hvr.validation import Validator
 
 LIMIT_SECONDS = 2.0
 LIMIT_BYTES = 2_000_000_000
+BASE_BYTES, LIMIT_TIMES = 8_000_000, 20
+# Larger inputs have their memory looked at always: small ones hardly reach the base.
+LARGE = 300_000
 HUGE = 10_000_000
 CHUNK = 250
 
@@ -357,6 +362,10 @@ def try_chunk(
             ]
             if number % command_every == 0:
                 runs.append(("command", partial(_command, folder, random.Random(number))))
+            size = sum(map(len, texts))
+            if number % 20 == 0 or size > LARGE:
+                # In a run of its own: looking at memory takes time.
+                findings += _memory(number, texts, runs[0][1], counts)
             for label, run in runs:
                 begin = time.process_time()
                 # What counts is the time of the process; other work may slow it down.
@@ -377,6 +386,25 @@ def try_chunk(
                 if spent > LIMIT_SECONDS:
                     findings.append(_finding(number, f"{label}: {spent:.1f} s", texts))
     return counts, findings
+
+
+def _memory(
+    number: int, texts: Texts, run: Callable[[], object], counts: Counter[str]
+) -> list[Finding]:
+    """Try an input strictly, and return the finding if that took too much memory."""
+    size = sum(map(len, texts))
+    tracemalloc.start()
+    with contextlib.suppress(Exception):  # told by the run that is timed
+        run()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    counts["memory looked at"] += 1
+    if peak <= BASE_BYTES:
+        return []
+    counts[f"memory: {'at most' if peak <= 10 * size else 'more than'} 10 times the input"] += 1
+    if peak <= LIMIT_TIMES * size:
+        return []
+    return [Finding(number, "memory", f"{peak:,} bytes for {size:,}", texts)]
 
 
 def _finding(number: int, what: str, texts: Texts) -> Finding:

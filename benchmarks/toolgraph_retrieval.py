@@ -1,6 +1,6 @@
 """Tools for given steps: nearest text, SGC, graph networks, Viterbi; on UltraTool and TMDB.
 
-    python benchmarks/toolgraph_retrieval.py [--data DIR] [--encoder NAME] [--layers sage,gcn]
+    python benchmarks/toolgraph_retrieval.py [--data DIR] [--encoder NAME] [--layers none,sage]
         [--part ultratool|planners|tmdb|hallucination] [--graph whole|seen] [--seeds N]
         [--threads N] [--device cuda]
 
@@ -46,7 +46,7 @@ from hvr.extras import need_gnn
 from hvr.tools.agreement import agreement, hallucination
 from hvr.tools.datasets import ToolData, load_data, only_seen, tool_text
 from hvr.tools.plan_files import read_plans, read_records, to_plan
-from hvr.tools.retrieval.config import Layer, RetrieverConfig, own, paper
+from hvr.tools.retrieval.config import LAYERS, Layer, RetrieverConfig, own, paper
 from hvr.tools.retrieval.retriever import Retriever
 from hvr.tools.retrieval.steps import cleaned
 from hvr.tools.tool_graph import ToolGraph
@@ -56,7 +56,6 @@ from studies.tool_planning.repair import relinked, renamed
 T = TypeVar("T")
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "toolgraphs"
-LAYERS: tuple[Layer, ...] = ("none", "gcn", "gat", "sage", "gin", "transformer")
 GRAPHS = ("whole", "seen")
 PARTS = ("ultratool", "planners", "tmdb", "hallucination")
 _HEAD = f"{'':44} {'n-F1':>6} {'l-F1':>6} {'acc n':>6} {'acc n+l':>7} {'train s':>8} {'ms/req':>7}"
@@ -251,7 +250,7 @@ class Bench:
         from hvr.tools.retrieval.decoders import Decoder
         from hvr.tools.retrieval.retriever import TextScores, untrained_retriever
         from hvr.tools.retrieval.transitions import Transitions
-        from studies.text_retrieval import choose_alpha, fit_text_decoder
+        from studies.text_retrieval import SmoothedScores, choose_alpha, fit_text_decoder
 
         truth = truth or plans
         texts, bare = TextScores(graph, self.encoder), Transitions(graph)
@@ -268,7 +267,7 @@ class Bench:
             ("alpha", own_graph.links, names),
             lambda: choose_alpha(own_graph, self.encoder, self.train, names=names),
         )
-        smoothed = TextScores(graph, self.encoder, alpha)
+        smoothed = SmoothedScores(graph, self.encoder, alpha)
         greedy = Retriever(smoothed, Decoder(bare, rule="greedy"))
         ask.row(f"SGC, alpha {alpha:.2f}, greedy", greedy, seconds)
         for title, counted in (("links", False), ("links and counts", True)):

@@ -3,7 +3,7 @@
     python benchmarks/validate_memory.py [--cases facts objects]
 
 The peak of a fresh process that judges one plan, less that of the same command with one step,
-object, fact or value, over the size of the large file (Linux only). Names have two to seven
+object, fact or value, over the size of the large files (Linux only). Names have two to seven
 characters, so that every object in memory is many times its text.
 """
 
@@ -86,6 +86,20 @@ def decomposed(count: int) -> str:
     return "\n".join(["==>", *actions, f"root {count}", *tasks, last, "<=="])
 
 
+def at_once(count: int, order: str) -> tuple[str, str]:
+    """A problem whose network has an action for each step, and the plan."""
+    steps = [f"(m o0 o{i % 100})" for i in range(count)]
+    listed_ = f":ordered-subtasks (and {' '.join(steps)})"
+    if order != "ordered":
+        listed_ = f":subtasks (and {' '.join(f'(t{i} {s})' for i, s in enumerate(steps))})"
+    if order == "pairs":
+        pairs = " ".join(f"(< t{i} t{i + 1})" for i in range(count - 1))
+        listed_ += f" :ordering (and {pairs})"
+    actions = [f"{i} {step[1:-1]}" for i, step in enumerate(steps)]
+    plan = "\n".join(["==>", *actions, f"root {' '.join(map(str, range(count)))}", "<=="])
+    return problem(100).replace("(:goal (q o0))", f"(:htn {listed_})"), plan
+
+
 def failing(count: int) -> str:
     """A plan with as many steps before one that cannot be executed as after it."""
     steps = row("(m o0 oK)")(count)
@@ -106,6 +120,10 @@ def more_cases() -> dict[str, tuple[str, tuple[str, str], tuple[str, str]]]:
         "timed JSON": (TIMED, (problem(100), texts(1)), (problem(100), texts(30_000))),
         "processes": (MOVING, (moving, stamped(1)), (moving, stamped(20_000))),
         "hierarchical": (TASKS, (tasks, decomposed(1)), (tasks, decomposed(TOGETHER))),
+        **{
+            f"network, {order}": (TASKS, at_once(1, order), at_once(10_000, order))
+            for order in ("ordered", "pairs", "unordered")
+        },
     }
 
 
@@ -162,6 +180,8 @@ def main() -> None:
             least = peak(Path(name), domain, *small)
             most = peak(Path(name), domain, *large)
             size = max(map(len, large))
+            if case.startswith("network"):
+                size = sum(map(len, large))  # each of them is large
             print(f"{case:28} {size / 1e6:5.1f} MB of text, {(most - least) / size:5.1f} times")
 
 

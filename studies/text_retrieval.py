@@ -1,14 +1,21 @@
-"""Settings of retrieval by texts alone, chosen on true plans: baselines of the benchmark."""
+"""Retrieval by texts alone, with settings chosen on true plans: baselines of the benchmark.
+
+Among them is SGC: tool vectors smoothed over the graph, without training (GNN4Plan, section 4.2).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
 
 from hvr.retrieval.text_vectors import TextVectors
 from hvr.tools.agreement import agreement
 from hvr.tools.datasets import only_seen
 from hvr.tools.retrieval.decoders import Decoder, choose_decoder, decode, overall
+from hvr.tools.retrieval.decoding import adjacency
 from hvr.tools.retrieval.pairs import hold_out
 from hvr.tools.retrieval.retriever import TextScores
 from hvr.tools.retrieval.transitions import Transitions, count_transitions
@@ -19,6 +26,53 @@ ALPHAS = tuple(round(0.5 + 0.05 * i, 2) for i in range(11))
 """Values of alpha that `choose_alpha` tries for SGC."""
 TEMPERATURES = (0.02, 0.04, 0.08)
 """Softmax temperatures that `fit_text_decoder` tries for cosines of texts."""
+
+
+def normalised(graph: ToolGraph) -> NDArray[np.float32]:
+    """Return the normalised adjacency matrix  Â = D^-1/2 A D^-1/2.
+
+    D = diag(sum_v A[u, v]) holds the out-degrees, on both sides; no self-loops are added. A tool
+    without out-links has D[u, u] = 0, for which D^-1/2 is taken to be 0: its row and column are 0.
+
+    Returns:
+        Â (tools, tools), float32; the row's tool aggregates its successors.
+    """
+    linked = adjacency(graph).astype(np.float32)
+    degree = linked.sum(axis=1)
+    root = np.zeros_like(degree)
+    np.divide(1, np.sqrt(degree), out=root, where=degree > 0)
+    return np.asarray(root[:, None] * linked * root[None, :], dtype=np.float32)
+
+
+def propagate(vectors: NDArray[np.float32], graph: ToolGraph, alpha: float) -> NDArray[np.float32]:
+    """Return tool vectors mixed with those of their successors.
+
+    X' = alpha X + (1 - alpha) Â X  (GNN4Plan, section 4.2), with Â of `normalised`.
+
+    Args:
+        vectors: X (tools, d).
+        graph: with as many tools.
+        alpha: weight of a tool's own vector.
+
+    Returns:
+        X' (tools, d), float32.
+    """
+    return np.asarray(alpha * vectors + (1 - alpha) * (normalised(graph) @ vectors), np.float32)
+
+
+@dataclass(frozen=True)
+class SmoothedScores(TextScores):
+    """S[i, t] = <x_i, h_t>, with x_i the vector of step i and H = `propagate`(X, alpha).
+
+    Args:
+        alpha: weight of a tool's own text; 1 ignores the graph.
+    """
+
+    alpha: float = 1.0
+
+    def tools(self) -> NDArray[np.float32]:
+        """Return H (tools, d), whose rows have length 1 only if `alpha` is 1."""
+        return propagate(super().tools(), self.graph, self.alpha)
 
 
 def fit_text_decoder(
@@ -34,7 +88,7 @@ def fit_text_decoder(
     """Choose the settings of `viterbi` for text scores on a held-out part of some true plans.
 
     Args:
-        source: of the scores; they depend on its links only if `alpha` is below 1.
+        source: of the scores.
         plans: true ones.
         counts: count transitions in them; else transitions follow from the links alone.
         seen_links: as for `fit_retriever`.
@@ -68,7 +122,7 @@ def choose_alpha(
     decoder = Decoder(Transitions(graph), rule="nearest" if rule == "nearest" else "greedy")
     overall_by_alpha = {}
     for alpha in ALPHAS:
-        scores = TextScores(graph, encoder, alpha).scores(plans, names=names)
+        scores = SmoothedScores(graph, encoder, alpha).scores(plans, names=names)
         made = decode(decoder, scores, plans, decoder.transitions)
         overall_by_alpha[alpha] = overall(agreement(made, plans))
     return max(overall_by_alpha, key=lambda alpha: (round(overall_by_alpha[alpha], 9), alpha))

@@ -64,7 +64,7 @@ ContrastGroup = tuple[Perturbed, ...]
 def configuration(encoder: str, seed: int) -> VerifierConfig:
     """Return the settings of the shipped verifier."""
     return VerifierConfig.small(
-        encoder=encoder, step_names="keep", tool_text="description", compatibility="types",
+        encoder=encoder, step_names="keep", tool_text="description",
         layers=2, align_hidden=16, align_epochs=2, dropout=0.4, lambda_graph=2.0, epochs_graph=20,
         epochs_local=4, patience=20, seed=seed,
     )  # fmt: skip

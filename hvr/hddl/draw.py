@@ -52,10 +52,9 @@ def draw_svg(plan: HierarchicalPlan) -> str:
 def plan_to_values(plan: HierarchicalPlan) -> dict[str, Any]:
     """Return a plan as JSON values; tasks refer to their subtasks by identifier."""
     tree = Tree(plan)
-    lines = tree.lines
     return {
-        "root": [lines[child].identifier for child in tree.children[tree.root]],
-        "actions": [{"id": line.identifier, "action": str(line)} for line in lines[: tree.actions]],
+        "root": [tree.line(child).identifier for child in tree.children[tree.root]],
+        "actions": [{"id": line.identifier, "action": str(line)} for line in plan.actions],
         "tasks": [
             {
                 "id": line.identifier,
@@ -63,7 +62,7 @@ def plan_to_values(plan: HierarchicalPlan) -> dict[str, Any]:
                 "method": line.method,
                 "subtasks": list(line.subtasks),
             }
-            for line in lines[tree.actions : tree.root]
+            for line in map(tree.line, range(tree.actions, tree.root))
         ],
     }
 
@@ -101,7 +100,7 @@ def _branch(lasts: tuple[bool, ...]) -> str:
 
 
 def _words(tree: Tree, node: int) -> str:
-    line = tree.lines[node]
+    line = tree.line(node)
     if node < tree.actions:
         return f"{node + 1}. {line}"
     return f"{line} by {line.method}"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from array import array
+from collections.abc import Mapping, Sequence
+from itertools import chain, islice, pairwise
 
 from hvr.hddl.model import Method
-from hvr.hddl.tree import Tree
+from hvr.hddl.tree import FEW, Tree
 from hvr.pddl import Task
 from hvr.pddl.conditions import set_bits
 from hvr.values import Value
@@ -28,10 +29,14 @@ class SubtaskMatch(Value):
 
 
 class Matches(Value):
-    """All ways, unless there were too many to try: then `complete` is false."""
+    """All ways, unless there were too many to try: then `complete` is false.
+
+    `searched` says whether they had to be searched for.
+    """
 
     found: tuple[SubtaskMatch, ...]
     complete: bool = True
+    searched: bool = False
 
 
 class SubtaskMatcher:
@@ -53,7 +58,7 @@ class SubtaskMatcher:
         """Return the ways in which a method fits a node of the tree."""
         children = self._tree.children[node]
         subtasks = method.network.subtasks
-        line = self._tree.lines[node]
+        line = self._tree.line(node)
         if len(children) != len(subtasks) or method.task != line.name:
             return Matches(())
         start = self.bind(method, {}, method.args, line.args)
@@ -91,6 +96,16 @@ class SubtaskMatcher:
                 return None
         return result
 
+    def again(self, node: int, method: Method, children: tuple[int, ...]) -> SubtaskMatch:
+        """Return a match that was found before, given which node is each subtask."""
+        line = self._tree.line(node)
+        binding = self.bind(method, {}, method.args, line.args)
+        for subtask, child in zip(method.network.subtasks, children, strict=True):
+            assert binding is not None
+            binding = self.bind(method, binding, subtask.args, self._tree.line(child).args)
+        assert binding is not None
+        return SubtaskMatch(children, binding)
+
     def _types_of(self, method: Method) -> dict[str, Mapping[str, object] | None]:
         types = self._types.get(method.name)
         if types is None:
@@ -116,11 +131,11 @@ class SubtaskMatcher:
         children: Sequence[int],
         start: dict[str, str],
     ) -> SubtaskMatch | None:
-        subtasks, lines = method.network.subtasks, self._tree.lines
+        subtasks, tree = method.network.subtasks, self._tree
         placed = [0] * len(subtasks)
         binding = start
         for index, child in zip(sequence, children, strict=True):
-            subtask, line = subtasks[index], lines[child]
+            subtask, line = subtasks[index], tree.line(child)
             if subtask.name != line.name:
                 return None
             bound = self.bind(method, binding, subtask.args, line.args)
@@ -128,7 +143,7 @@ class SubtaskMatcher:
                 return None
             binding = bound
             placed[index] = child
-        return SubtaskMatch(tuple(placed), binding)
+        return SubtaskMatch(_one_of(tuple(placed), children), binding)
 
     def _search(self, method: Method, children: tuple[int, ...], start: dict[str, str]) -> Matches:
         """Try all ways, one pair of a subtask and a task after the other."""
@@ -136,26 +151,74 @@ class SubtaskMatcher:
         if not count:
             return Matches((SubtaskMatch((), start),))
         search = _Search(self, method, children, self._tree, start)
-        options_of = search.listed if self._strict else search.spread
+        option_of = search.listed if self._strict else search.spread
         found: list[SubtaskMatch] = []
         trials = 0
-        options = [options_of()]
+        # Of each level only the number of its next option: there are as many as subtasks.
+        options = array("q", [0])
         while options:
-            chosen = next(options[-1], None)
-            if chosen is None:
+            option = option_of(options[-1])
+            if option is None:
                 options.pop()
                 search.take_back()
                 continue
+            options[-1], chosen = option
             trials += 1
             search.choose(*chosen)
             if len(search.chosen) == count:
                 found.append(search.match())
                 search.take_back()
             else:
-                options.append(options_of())
+                options.append(0)
             if trials >= MOST_TRIALS or len(found) >= MOST_MATCHES:
-                return Matches(tuple(found), False)
-        return Matches(tuple(found))
+                return Matches(tuple(found), False, True)
+        return Matches(tuple(found), True, True)
+
+
+class FoundMatches:
+    """The matches of the nodes of a tree, each made again when it is asked for.
+
+    A match takes several times as much memory as the lines that it is of. What is kept is which
+    node is each subtask, and only where that had to be searched for.
+    """
+
+    def __init__(
+        self, matcher: SubtaskMatcher, tree: Tree, method_of: Mapping[int, Method]
+    ) -> None:
+        self._matcher = matcher
+        self._method_of = method_of
+        self._few = len(tree) < FEW
+        self._kept: dict[int, tuple[SubtaskMatch, ...]] = {}
+        self._searched: dict[int, tuple[tuple[int, ...], ...]] = {}
+        self.ambiguous = False
+
+    def add(self, node: int, matches: Matches) -> None:
+        """Keep what was found for a node."""
+        if self._few:
+            self._kept[node] = matches.found
+        elif matches.searched:
+            self._searched[node] = tuple([match.children for match in matches.found])
+        self.ambiguous |= len(matches.found) > 1
+
+    def __getitem__(self, node: int) -> tuple[SubtaskMatch, ...]:
+        kept = self._kept.get(node)
+        if kept is not None:
+            return kept
+        method, searched = self._method_of[node], self._searched.get(node)
+        if searched is None:
+            return self._matcher.matches(node, method).found
+        return tuple([self._matcher.again(node, method, children) for children in searched])
+
+
+def _one_of(children: tuple[int, ...], listed: Sequence[int]) -> tuple[int, ...]:
+    """Return children as the tuple that there is already, if they are in that order."""
+    return listed if isinstance(listed, tuple) and listed == children else children
+
+
+_Choice = tuple[int, int, dict[str, str]]
+"""A subtask, the node that it is, and the binding then."""
+_Option = tuple[int, _Choice]
+"""A choice, and the number of the option after it."""
 
 
 class _Search:
@@ -183,10 +246,10 @@ class _Search:
             self._subtasks_of.setdefault(key, []).append(index)
         self._children_of: dict[object, list[int]] = {}
         for child in self._by_time:
-            line = tree.lines[child]
+            line = tree.line(child)
             for key in (line.name, (line.name, line.args)):
                 self._children_of.setdefault(key, []).append(child)
-        self.chosen: list[tuple[int, int, dict[str, str]]] = []
+        self.chosen: list[_Choice] = []
         self._child_of: dict[int, int] = {}
         self._used: set[int] = set()
         self._placed = 0
@@ -206,33 +269,35 @@ class _Search:
 
     def match(self) -> SubtaskMatch:
         children = tuple(self._child_of[i] for i in range(len(self._child_of)))
-        return SubtaskMatch(children, self.chosen[-1][2])
+        return SubtaskMatch(_one_of(children, self._listed), self.chosen[-1][2])
 
     def _fits(self, subtask: int, child: int) -> dict[str, str] | None:
-        declared, line = self._method.network.subtasks[subtask], self._tree.lines[child]
+        declared, line = self._method.network.subtasks[subtask], self._tree.line(child)
         if declared.name != line.name:
             return None
         binding = self.chosen[-1][2] if self.chosen else self._start
         return self._matcher.bind(self._method, binding, declared.args, line.args)
 
-    def listed(self) -> Iterator[tuple[int, int, dict[str, str]]]:
-        """Offer subtasks that may come now to the next task that is listed."""
+    def listed(self, begin: int) -> _Option | None:
+        """Offer a subtask that may come now to the next task that is listed."""
         child = self._listed[len(self.chosen)]
-        before, placed = self._method.network.before, self._placed
-        line = self._tree.lines[child]
+        before = self._method.network.before
+        line = self._tree.line(child)
+        ground = self._subtasks_of.get((line.name, line.args), ())
         named = self._subtasks_of.get(line.name, ())
-        for subtask in (*self._subtasks_of.get((line.name, line.args), ()), *named):
-            if subtask in self._child_of or before[subtask] & ~placed:
+        for number, subtask in enumerate(islice(chain(ground, named), begin, None), begin + 1):
+            if subtask in self._child_of or before[subtask] & ~self._placed:
                 continue
             like = self._like[subtask]
-            if like >= 0 and not placed >> like & 1:
+            if like >= 0 and like not in self._child_of:
                 continue
             binding = self._fits(subtask, child)
             if binding is not None:
-                yield subtask, child, binding
+                return number, (subtask, child, binding)
+        return None
 
-    def spread(self) -> Iterator[tuple[int, int, dict[str, str]]]:
-        """Offer tasks to the next subtask of the method, the earliest first."""
+    def spread(self, begin: int) -> _Option | None:
+        """Offer a task to the next subtask of the method, the earliest first."""
         network = self._method.network
         subtask = network.topological[len(self.chosen)]
         first, last = self._tree.first, self._tree.last
@@ -242,12 +307,14 @@ class _Search:
         declared = network.subtasks[subtask]
         ground = not any(arg[0] == "?" for arg in declared.args)
         key = (declared.name, declared.args) if ground else declared.name
-        for child in self._children_of.get(key, ()):
+        children = islice(self._children_of.get(key, ()), begin, None)
+        for number, child in enumerate(children, begin + 1):
             if child in self._used or first[child] <= earliest:
                 continue
             binding = self._fits(subtask, child)
             if binding is not None:
-                yield subtask, child, binding
+                return number, (subtask, child, binding)
+        return None
 
 
 def _alike(method: Method) -> list[int]:

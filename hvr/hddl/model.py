@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from operator import itemgetter
 from types import MappingProxyType
+from typing import overload
 
 from hvr.pddl import TRUE, Domain, Formula, Location, Problem, TypedName
-from hvr.values import Value, cached_property
+from hvr.values import Compact, Value, cached_property, set_field
 
 ROOT = ""
 """The name of the initial network where methods are named."""
@@ -23,16 +27,56 @@ class CompoundTask(Value):
         return _call(self.name, tuple(str(p) for p in self.parameters))
 
 
-class Subtask(Value):
+class Subtask(Compact):
     """A task in a network: a compound task or an action, applied to names and ?variables."""
+
+    __slots__ = ("args", "identifier", "name")
 
     identifier: str
     name: str
-    args: tuple[str, ...] = ()
-    location: Location | None = None
+    args: tuple[str, ...]
+
+    def __init__(self, identifier: str, name: str, args: tuple[str, ...] = ()) -> None:
+        set_field(self, "identifier", identifier)
+        set_field(self, "name", name)
+        set_field(self, "args", args)
 
     def __str__(self) -> str:
         return _call(self.name, self.args)
+
+
+class Pairs(Sequence[tuple[int, int]]):
+    """Pairs of subtasks, the first of which comes before the second, in columns.
+
+    A network with as many subtasks as a plan has steps has as many pairs, or many more.
+    """
+
+    def __init__(self, firsts: Sequence[int], seconds: Sequence[int]) -> None:
+        self.firsts = firsts
+        self.seconds = seconds
+
+    @classmethod
+    def chain(cls, count: int) -> Pairs:
+        """Return the order of some subtasks each of which comes before the next."""
+        return cls(range(max(count - 1, 0)), range(1, max(count, 1)))
+
+    def __len__(self) -> int:
+        return len(self.firsts)
+
+    @overload
+    def __getitem__(self, index: int) -> tuple[int, int]: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[tuple[int, int], ...]: ...
+    def __getitem__(self, index: int | slice) -> tuple[int, int] | tuple[tuple[int, int], ...]:
+        if isinstance(index, slice):
+            return tuple(zip(self.firsts[index], self.seconds[index], strict=True))
+        return self.firsts[index], self.seconds[index]
+
+    def __eq__(self, other: object) -> bool:
+        return tuple(self) == (tuple(other) if isinstance(other, Pairs) else other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
 
 
 class Network(Value):
@@ -45,7 +89,7 @@ class Network(Value):
     """
 
     subtasks: tuple[Subtask, ...] = ()
-    order: tuple[tuple[int, int], ...] = ()
+    order: Sequence[tuple[int, int]] = ()
     constraints: Formula = TRUE
 
     @cached_property
@@ -77,20 +121,70 @@ class Network(Value):
     @cached_property
     def cyclic(self) -> bool:
         """Whether some subtask comes before itself, so that nothing fits the network."""
-        return any(mask >> i & 1 for i, mask in enumerate(self.before))
+        return len(self._kahn) < len(self.subtasks)
 
     @cached_property
-    def sequence(self) -> tuple[int, ...] | None:
+    def sequence(self) -> Sequence[int] | None:
         """The subtasks in their order, None where it is not total."""
-        ranked = sorted(range(len(self.subtasks)), key=lambda i: self.before[i].bit_count())
-        masks = self.before
-        total = all(masks[i].bit_count() == rank for rank, i in enumerate(ranked))
-        return tuple(ranked) if total and not self.cyclic else None
+        if self.cyclic:
+            return None
+        # An order is total if each subtask has a pair with the next in one that agrees with it.
+        found = self._kahn
+        total = self._chained or all(one in self.predecessors(two) for one, two in pairwise(found))
+        return found if total else None
 
     @cached_property
-    def topological(self) -> tuple[int, ...]:
+    def topological(self) -> Sequence[int]:
         """The subtasks, each behind all that come before it, otherwise as in the file."""
-        return tuple(sorted(range(len(self.subtasks)), key=lambda i: self.before[i].bit_count()))
+        count = range(len(self.subtasks))
+        if not self.order:
+            return count
+        if self.sequence is not None:
+            return self.sequence
+        return tuple(sorted(count, key=lambda i: self.before[i].bit_count()))
+
+    def predecessors(self, index: int) -> Sequence[int]:
+        """Return the subtasks that have a pair with one in which that comes second."""
+        if self._chained:
+            return (index - 1,) if index else ()
+        starts, ones = self._before_each
+        return ones[starts[index] : starts[index + 1]]
+
+    @cached_property
+    def _chained(self) -> bool:
+        return isinstance(self.order, Pairs) and isinstance(self.order.firsts, range)
+
+    @cached_property
+    def _before_each(self) -> tuple[array[int], array[int]]:
+        return _grouped(len(self.subtasks), ((two, one) for one, two in self.order))
+
+    @cached_property
+    def _kahn(self) -> Sequence[int]:
+        """Subtasks, each behind all that come before it; without those of cycles and after them."""
+        count = len(self.subtasks)
+        if self._chained or not self.order:
+            return range(count)
+        starts, twos = _grouped(count, self.order)
+        before = self._before_each[0]
+        waiting = array("q", [before[i + 1] - before[i] for i in range(count)])
+        ready = array("q", [i for i in range(count) if not waiting[i]])
+        for one in ready:
+            for two in twos[starts[one] : starts[one + 1]]:
+                waiting[two] -= 1
+                if not waiting[two]:
+                    ready.append(two)
+        return ready
+
+
+def _grouped(count: int, pairs: Iterable[tuple[int, int]]) -> tuple[array[int], array[int]]:
+    """Return the second numbers of pairs by the first, and where those of each first begin."""
+    ordered = sorted(pairs, key=itemgetter(0))
+    starts = array("q", [0]) * (count + 1)
+    for first, _ in ordered:
+        starts[first + 1] += 1
+    for index in range(count):
+        starts[index + 1] += starts[index]
+    return starts, array("q", [second for _, second in ordered])
 
 
 class Method(Value):

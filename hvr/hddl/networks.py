@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 
-from hvr.hddl.model import HierarchicalDomain, Network, Subtask
+from hvr.hddl.model import HierarchicalDomain, Network, Pairs, Subtask
 from hvr.pddl import TRUE, And, Domain, Equal, Formula, Not, TypedName
 from hvr.pddl.expressions import ExpressionReader, Scope
 from hvr.pddl.lexer import Word
 from hvr.pddl.lists import arguments_text
-from hvr.pddl.reader import Group, Node
+from hvr.pddl.reader import Group, Node, first_of, node_of
 
 SUBTASKS = (":subtasks", ":tasks", ":ordered-subtasks", ":ordered-tasks")
 ORDERINGS = (":ordering", ":order")
@@ -26,6 +28,8 @@ class NetworkReader:
         self.reader = reader
         self.hierarchy = hierarchy
         self.context = context
+        self._last: dict[str, Node] = {}
+        self._shared: dict[tuple[str, ...], tuple[str, tuple[str, ...]]] = {}
 
     def decomposed(self, node: Node, scope: Scope) -> Subtask:
         """Read the :task of a method."""
@@ -44,7 +48,7 @@ class NetworkReader:
         reader = self.reader
         given = [name for name in SUBTASKS if name in fields]
         subtasks: tuple[Subtask, ...] = ()
-        order: list[tuple[int, int]] = []
+        order: Sequence[tuple[int, int]] = ()
         if len(given) > 1:
             message = f"{' and '.join(given)} exclude each other"
             reader.semantic(fields[given[1]], message)
@@ -52,19 +56,21 @@ class NetworkReader:
             reader.context = f"{self.context}, {given[0]}"
             subtasks = self._subtasks(fields[given[0]], scope)
             if given[0] in _ORDERED:
-                order = [(i, i + 1) for i in range(len(subtasks) - 1)]
+                order = Pairs.chain(len(subtasks))
         ordering = [name for name in ORDERINGS if name in fields]
         for name in ordering:
             reader.context = f"{self.context}, {name}"
-            order += self._ordering(fields[name], subtasks)
+            if pairs := self._ordering(name, fields[name], subtasks):
+                order = (*order, *pairs) if order else pairs
         constraints: Formula = TRUE
         if ":constraints" in fields:
             reader.context = f"{self.context}, :constraints"
             constraints = self._constraints(fields[":constraints"], scope)
-        network = Network(subtasks, tuple(order), constraints)
+        network = Network(subtasks, order, constraints)
         if network.cyclic:
-            reader.context = f"{self.context}, {(*ordering, *given)[0]}"
-            self._cycle(network, fields[(*ordering, *given)[0]])
+            field = next(name for name in ordering if name in self._last)
+            reader.context = f"{self.context}, {field}"
+            self._cycle(network, self._last[field])
         return network
 
     def _cycle(self, network: Network, node: Node) -> None:
@@ -74,20 +80,18 @@ class NetworkReader:
             if network.before[index] >> index & 1
         ]
         message = f"the ordering is cyclic: {', '.join(names)} come before themselves"
-        if isinstance(node, Group) and node.items:
-            node = node.items[-1]
         self.reader.semantic(node, message, expected="an order without cycles")
 
     def _subtasks(self, node: Node, scope: Scope) -> tuple[Subtask, ...]:
         reader = self.reader
         group = reader.group(node, "(and (task …) …)")
-        if not group.items:
+        head = first_of(group)
+        if head is None:
             return ()
-        head = group.items[0]
         several = isinstance(head, Word) and head.text == "and"
         subtasks: list[Subtask] = []
         names: set[str] = set()
-        for item in group.items[1:] if several else [group]:
+        for item in islice(_used_up(group), 1, None) if several else [group]:
             subtask = self._subtask(reader.group(item, "(id (task …))"), scope)
             if subtask.identifier and subtask.identifier in names:
                 reader.semantic(item, f"two subtasks are called {subtask.identifier!r}")
@@ -119,8 +123,10 @@ class NetworkReader:
             self._argument(node, position, head.text, parameter, scope)
             for position, (node, parameter) in enumerate(zip(args, parameters, strict=True), 1)
         ]
-        place = reader.source.location(group.offset)
-        return Subtask(identifier, head.text, tuple(texts), place)
+        # The same few words, over and over: each is kept once.
+        call = (head.text, *texts)
+        name, known = self._shared.setdefault(call, (head.text, tuple(texts)))
+        return Subtask(identifier, name, known)
 
     def _argument(
         self, node: Node, position: int, name: str, parameter: TypedName, scope: Scope
@@ -142,15 +148,16 @@ class NetworkReader:
             )
         return text
 
-    def _ordering(self, node: Node, subtasks: tuple[Subtask, ...]) -> list[tuple[int, int]]:
+    def _ordering(self, field: str, node: Node, subtasks: tuple[Subtask, ...]) -> Pairs:
         reader = self.reader
         group = reader.group(node, "(and (< id id) …)")
-        if not group.items:
-            return []
+        firsts, seconds = array("q"), array("q")
+        if first_of(group) is None:
+            return Pairs(firsts, seconds)
         head = reader.head(group, "(and (< id id) …)")
         places = {s.identifier: i for i, s in enumerate(subtasks) if s.identifier}
-        pairs: list[tuple[int, int]] = []
-        for item in group.items[1:] if head.text == "and" else [group]:
+        for item in islice(_used_up(group), 1, None) if head.text == "and" else [group]:
+            self._last[field] = item
             pair = reader.group(item, "(< id id)")
             if len(pair.items) != 3 or reader.head(pair, "(< id id)").text != "<":
                 reader.syntax(pair, "this orders no subtasks", "(< id id)")
@@ -158,8 +165,9 @@ class NetworkReader:
             for word in ends:
                 if word.text not in places:
                     reader.undeclared(word, "subtask", places)
-            pairs.append((places[ends[0].text], places[ends[1].text]))
-        return pairs
+            firsts.append(places[ends[0].text])
+            seconds.append(places[ends[1].text])
+        return Pairs(firsts, seconds)
 
     def _constraints(self, node: Node, scope: Scope) -> Formula:
         formula = self.reader.formula(node, scope)
@@ -170,6 +178,12 @@ class NetworkReader:
                 feature = "constraints other than (= …) and (not (= …))"
                 self.reader.unsupported(node, feature)
         return formula
+
+
+def _used_up(group: Group) -> Iterator[Node]:
+    """Yield the items of a list and drop each; nothing may be asked of the list afterwards."""
+    for token, place, node in group.used_up():
+        yield node_of(token, place) if node is None else node
 
 
 def _may_be(domain: Domain, types: tuple[str, ...], wanted: tuple[str, ...]) -> bool:

@@ -2,56 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from hvr.hddl.lines import PlanLine as PlanLine
+from hvr.hddl.lines import PlanLines, numbered_lines
 from hvr.pddl import GroundAction, Location
 from hvr.pddl.lexer import Source
-from hvr.values import Compact, Value, set_field
+from hvr.values import Value
 
 START, END, ROOT_WORD, ARROW = "==>", "<==", "root", "->"
 _LONGEST_NUMBER = 18
-
-
-class PlanLine(Compact):
-    """A line of a plan: an action, or a task with the method and the tasks that replace it.
-
-    Attributes:
-        identifier: its number.
-        name: the name of the action or task.
-        args: its arguments.
-        method: the method; "" for an action.
-        subtasks: the identifiers of what the method leads to.
-        number: the number of the line in the text.
-    """
-
-    __slots__ = ("args", "identifier", "method", "name", "number", "subtasks")
-
-    identifier: int
-    name: str
-    args: tuple[str, ...]
-    method: str
-    subtasks: tuple[int, ...]
-    number: int
-
-    def __init__(
-        self,
-        identifier: int,
-        name: str,
-        args: tuple[str, ...] = (),
-        method: str = "",
-        subtasks: tuple[int, ...] = (),
-        number: int = 0,
-    ) -> None:
-        set_field(self, "identifier", identifier)
-        set_field(self, "name", name)
-        set_field(self, "args", args)
-        set_field(self, "method", method)
-        set_field(self, "subtasks", subtasks)
-        set_field(self, "number", number)
-
-    def __str__(self) -> str:
-        return f"({' '.join((self.name, *self.args))})"
 
 
 class HierarchicalPlan(Value):
@@ -67,9 +28,9 @@ class HierarchicalPlan(Value):
         closed: whether the text says where the plan ends.
     """
 
-    actions: tuple[PlanLine, ...]
+    actions: Sequence[PlanLine]
     root: tuple[int, ...] | None
-    tasks: tuple[PlanLine, ...] = ()
+    tasks: Sequence[PlanLine] = ()
     file: str = "<plan>"
     root_line: int = 0
     end: int = 0
@@ -112,17 +73,20 @@ def print_hierarchical_plan(plan: HierarchicalPlan) -> str:
 class _PlanReader:
     def __init__(self, source: Source) -> None:
         self.source = source
-        self.lines = source.text.splitlines()
-        self.actions: list[PlanLine] = []
-        self.tasks: list[PlanLine] = []
+        self.actions = PlanLines()
+        self.tasks = PlanLines()
         self.root: tuple[int, ...] | None = None
         self.root_line = 0
         self.given: dict[int, int] = {}
 
     def read(self) -> HierarchicalPlan:
-        start = self._start()
-        number, closed = start, False
-        for number, text in enumerate(self.lines[start:], start + 1):
+        lines = numbered_lines(self.source.text)
+        number = self._find(START, lines)
+        if not number:
+            message = f"there is no plan with a decomposition: no line is {START!r}"
+            self._fail(1, message, f"{START!r}, the plan, {END!r}")
+        closed = False
+        for number, text in lines:
             words = text.split()
             if not words or words[0][0] == ";":
                 continue
@@ -130,31 +94,24 @@ class _PlanReader:
                 closed = True
                 break
             self._line(words, number)
-        if closed and any(line.strip() == START for line in self.lines[number:]):
-            again = self._find(START, number)
-            self._fail(again + 1, "a second plan begins here", "one plan in a text")
+        again = self._find(START, lines)
+        if again:
+            self._fail(again, "a second plan begins here", "one plan in a text")
+        self.actions.close()
+        self.tasks.close()
         return HierarchicalPlan(
-            tuple(self.actions),
+            self.actions,
             self.root,
-            tuple(self.tasks),
+            self.tasks,
             self.source.file,
             self.root_line,
             number,
             closed,
         )
 
-    def _start(self) -> int:
-        start = self._find(START, 0)
-        if start < 0:
-            message = f"there is no plan with a decomposition: no line is {START!r}"
-            self._fail(1, message, f"{START!r}, the plan, {END!r}")
-        return start + 1
-
-    def _find(self, marker: str, begin: int) -> int:
-        for index in range(begin, len(self.lines)):
-            if self.lines[index].strip() == marker:
-                return index
-        return -1
+    def _find(self, marker: str, lines: Iterator[tuple[int, str]]) -> int:
+        """Go on to a line that is a marker; return its number, 0 without one."""
+        return next((number for number, text in lines if text.strip() == marker), 0)
 
     def _line(self, words: list[str], number: int) -> None:
         if words[0] == ROOT_WORD:
@@ -178,14 +135,13 @@ class _PlanReader:
                 self._fail(
                     number, message, f"identifier task argument … {ARROW} method identifier …"
                 )
-            self.actions.append(PlanLine(identifier, words[1], tuple(words[2:]), "", (), number))
+            self.actions.add(words[1:], "", (identifier,), number)
             return
         at = words.index(ARROW)
         if at + 1 == len(words):
             self._fail(number, f"there is no method after {ARROW!r}", "a method")
         subtasks = self._identifiers(words[at + 2 :], number)
-        args = tuple(words[2:at])
-        self.tasks.append(PlanLine(identifier, words[1], args, words[at + 1], subtasks, number))
+        self.tasks.add(words[1:at], words[at + 1], (identifier, *subtasks), number)
 
     def _identifiers(self, words: Iterable[str], number: int) -> tuple[int, ...]:
         result = []

@@ -7,6 +7,7 @@ from itertools import islice
 
 from hvr.hddl.matching import SubtaskMatch
 from hvr.hddl.model import Method
+from hvr.nested import Steps, finish
 from hvr.pddl import (
     TRUE,
     ActionSchema,
@@ -142,10 +143,17 @@ def open_formula(method: Method, match: SubtaskMatch) -> Formula:
 
 def _equal(part: Expression, binding: Mapping[str, str]) -> bool:
     """Say whether the constraints of a method are met."""
+    return finish(_met(part, binding))
+
+
+def _met(part: Expression, binding: Mapping[str, str]) -> Steps[bool]:
     if isinstance(part, Not):
-        return not _equal(part.operand, binding)
+        return not (yield _met(part.operand, binding))
     if isinstance(part, And):
-        return all(_equal(operand, binding) for operand in part.operands)
+        for operand in part.operands:
+            if not (yield _met(operand, binding)):
+                return False
+        return True
     assert isinstance(part, Equal)
     left, right = binding.get(part.left, part.left), binding.get(part.right, part.right)
     return left == right

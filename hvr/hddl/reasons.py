@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 
-from hvr.hddl.matching import SubtaskMatch, SubtaskMatcher
+from hvr.hddl.matching import FoundMatches, SubtaskMatch, SubtaskMatcher
 from hvr.hddl.model import HierarchicalDomain, HierarchicalProblem, Method
 from hvr.hddl.plan import PlanLine
 from hvr.hddl.preconditions import open_formula
@@ -48,7 +49,7 @@ class Reasons:
         )
 
     def misfit(self, node: int, misfit: Misfit) -> Failure:
-        line = self.tree.lines[node]
+        line = self.tree.line(node)
         message = misfit.message
         if line.name in self.domain.tasks:
             message = f"{line.name!r} is a task, and the line does not say how it is decomposed"
@@ -61,7 +62,7 @@ class Reasons:
 
     def undeclared(self, node: int) -> Failure | None:
         """Say what a decomposed task names that the domain or the problem lacks."""
-        line = self.tree.lines[node]
+        line = self.tree.line(node)
         if node == self.tree.root:
             return None
         declared = self.domain.tasks.get(line.name)
@@ -98,7 +99,8 @@ class Reasons:
     def no_tree(self, method_of: Mapping[int, Method]) -> Iterator[Failure]:
         """Say where tasks stand below none, two or themselves."""
         tree, kind = self.tree, FailureKind.NO_TREE
-        for node, parents in enumerate(tree.parents):
+        for node in range(len(tree)):
+            parents = tree.parents(node)
             if len(parents) == 1 and parents[0] != node:
                 continue
             if node in parents:
@@ -109,7 +111,8 @@ class Reasons:
                         f"{_upper(self._name(parent))} lists {self._name(node)} {times} times."
                     )
                     yield self._about(parent, kind, message)
-        for node, parents in enumerate(tree.parents):
+        for node in range(len(tree)):
+            parents = tree.parents(node)
             if len(parents) > 1:
                 wrong = [
                     p for p in parents
@@ -118,7 +121,8 @@ class Reasons:
                 both = " and below ".join(self._name(parent) for parent in parents[:2])
                 message = f"{_upper(self._name(node))} stands below {both}."
                 yield self._about((wrong or parents)[-1], kind, message)
-        for node, parents in enumerate(tree.parents):
+        for node in range(len(tree)):
+            parents = tree.parents(node)
             if not parents and node != tree.root:
                 yield self._orphan(node, method_of)
         for node in tree.unreached():
@@ -127,10 +131,10 @@ class Reasons:
 
     def _orphan(self, node: int, method_of: Mapping[int, Method]) -> Failure:
         tree = self.tree
-        name = tree.lines[node].name
+        name = tree.line(node).name
         for parent, method in method_of.items():
             wanted = Counter(subtask.name for subtask in method.network.subtasks)
-            wanted.subtract(tree.lines[child].name for child in tree.children[parent])
+            wanted.subtract(tree.line(child).name for child in tree.children[parent])
             if wanted[name] > 0:
                 message = (
                     f"{self._under(parent, method)} lacks a subtask {name!r}; "
@@ -163,7 +167,7 @@ class Reasons:
 
     def no_match(self, node: int, method: Method, matcher: SubtaskMatcher) -> Failure:
         """Say how the tasks below a task differ from those of its method."""
-        line = self.tree.lines[node]
+        line = self.tree.line(node)
         why = self._difference(node, method, matcher)
         fitting = [
             other.name
@@ -177,11 +181,11 @@ class Reasons:
 
     def _difference(self, node: int, method: Method, matcher: SubtaskMatcher) -> str:
         tree = self.tree
-        line, children = tree.lines[node], tree.children[node]
+        line, children = tree.line(node), tree.children[node]
         if node != tree.root and method.task != line.name:
             return f"the method decomposes {method.task!r}, not {line.name!r}"
         wanted = Counter(subtask.name for subtask in method.network.subtasks)
-        given = Counter(tree.lines[child].name for child in children)
+        given = Counter(tree.line(child).name for child in children)
         lacking, surplus = wanted - given, given - wanted
         if lacking or surplus:
             parts = [f"{_some(lacking)} missing"] if lacking else []
@@ -193,15 +197,15 @@ class Reasons:
         left = list(children)
         for index in method.network.topological:
             subtask = method.network.subtasks[index]
-            alike = [child for child in left if tree.lines[child].name == subtask.name]
+            alike = [child for child in left if tree.line(child).name == subtask.name]
             for child in alike:
-                found = matcher.bind(method, binding, subtask.args, tree.lines[child].args)
+                found = matcher.bind(method, binding, subtask.args, tree.line(child).args)
                 if found is not None:
                     left.remove(child)
                     binding = found
                     break
             else:
-                args = tree.lines[alike[0]].args if alike else ()
+                args = tree.line(alike[0]).args if alike else ()
                 what = self._name(alike[0]) if alike else str(subtask)
                 return self._conflict(method, binding, subtask.args, args, matcher, what)
         return "no assignment of the tasks to its subtasks keeps their order"
@@ -233,7 +237,7 @@ class Reasons:
         self,
         misplaced: Misplaced,
         method_of: Mapping[int, Method],
-        matches: Mapping[int, tuple[SubtaskMatch, ...]],
+        matches: FoundMatches,
     ) -> Failure:
         """Say which action comes too early, or too late."""
         early, late = misplaced.node, misplaced.after
@@ -244,15 +248,15 @@ class Reasons:
         culprit = late if too_late > too_early else early
         above = places.common(early, late)
         message = (
-            f"Step {early + 1} {self.tree.lines[early]} comes before step {late + 1} "
-            f"{self.tree.lines[late]}; {self._under(above, method_of[above], '')} has them the "
+            f"Step {early + 1} {self.tree.line(early)} comes before step {late + 1} "
+            f"{self.tree.line(late)}; {self._under(above, method_of[above], '')} has them the "
             "other way round."
         )
         return self._about(culprit, FailureKind.SUBTASK_ORDER, message).replace(step=culprit + 1)
 
     def step(self, node: int) -> Failure:
         """Say why an action cannot be executed."""
-        failure = self._stepper(node).advance(self.tree.plan.step(self.tree.lines[node]))
+        failure = self._stepper(node).advance(self.tree.plan.step(self.tree.line(node)))
         assert failure is not None
         return failure
 
@@ -272,7 +276,7 @@ class Reasons:
         best = stepper.unmet(formula, match.binding)
         position = misplaced.low
         for later in range(misplaced.low, min(misplaced.high, misplaced.low + _MOST_STATES)):
-            stepper.advance(self.tree.plan.step(self.tree.lines[later]))
+            stepper.advance(self.tree.plan.step(self.tree.line(later)))
             literals = stepper.unmet(formula, match.binding)
             if len(literals) < len(best):
                 best, position = literals, later + 1
@@ -285,7 +289,7 @@ class Reasons:
 
     def _stepper(self, count: int) -> Stepper:
         stepper = Stepper(self.task)
-        for line in self.tree.lines[:count]:
+        for line in islice(self.tree.plan.actions, count):
             stepper.advance(self.tree.plan.step(line))
         return stepper
 
@@ -293,14 +297,14 @@ class Reasons:
 
     def _about(self, node: int, kind: FailureKind, message: str, near: str = "") -> Failure:
         tree = self.tree
-        line = tree.lines[node]
+        line = tree.line(node)
         step = GroundAction("root") if node == tree.root else tree.plan.step(line)
         place = tree.plan.place(line.number)
         number = node + 1 if node < tree.actions else None
         return Failure(kind, short_names(message), number, step, suggestion=near, location=place)
 
     def _name(self, node: int) -> str:
-        line: PlanLine = self.tree.lines[node]
+        line: PlanLine = self.tree.line(node)
         if node == self.tree.root:
             return "the root"
         return f"{'action' if node < self.tree.actions else 'task'} {line.identifier} {line}"
@@ -308,7 +312,7 @@ class Reasons:
     def _under(self, node: int, method: Method, first: str = "T") -> str:
         if node == self.tree.root:
             return f"{first or 't'}he initial network"
-        line = self.tree.lines[node]
+        line = self.tree.line(node)
         return f"{first or 't'}ask {line.identifier} {line} by {method.name}"
 
     def _says(self, node: int, message: str) -> str:
@@ -322,14 +326,14 @@ class _Places:
         self,
         tree: Tree,
         method_of: Mapping[int, Method],
-        matches: Mapping[int, tuple[SubtaskMatch, ...]],
+        matches: FoundMatches,
     ) -> None:
         self._tree = tree
         self._method_of = method_of
         self._index: dict[int, int] = {}
         self._depth = {tree.root: 0}
         for node in tree.order:
-            if node in matches:
+            if node >= tree.actions:
                 for index, child in enumerate(matches[node][0].children):
                     self._index[child] = index
                     self._depth[child] = self._depth[node] + 1
@@ -345,14 +349,14 @@ class _Places:
         return bool(before[self._index[right]] >> self._index[left] & 1)
 
     def _climb(self, one: int, two: int) -> tuple[int, int, int]:
-        parents, depth = self._tree.parents, self._depth
+        parent, depth = self._tree.parent, self._depth
         left, right = one, two
-        while parents[left] != parents[right]:
+        while parent[left] != parent[right]:
             if depth[left] >= depth[right]:
-                left = parents[left][0]
+                left = parent[left]
             else:
-                right = parents[right][0]
-        return parents[left][0], left, right
+                right = parent[right]
+        return parent[left], left, right
 
 
 def _upper(text: str) -> str:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from hvr.errors import GroundingLimitError, NumberTooLargeError
 from hvr.hddl.chart import Chart
-from hvr.hddl.execution import execute
 from hvr.hddl.plan import START, HierarchicalPlan, PlanLine, read_hierarchical_plan
 from hvr.hddl.progress import Progression
 from hvr.hddl.reasons import Reasons
@@ -75,7 +74,7 @@ class ActionsJudge:
             found = verifier.operator(line)
             if isinstance(found, Misfit):
                 return _invalid(reasons.misfit(node, found), count, node), None
-        states = execute(verifier.task, map(verifier.operator, plan.actions))
+        states = verifier.states(plan.actions)
         done = len(states) - 1
         if done < count:
             return _invalid(reasons.step(done), count, done), None

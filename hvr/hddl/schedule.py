@@ -9,18 +9,21 @@ therefore best for the whole plan, and no way has to be tried with all others.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from array import array
+from collections.abc import Callable, Sequence
 
-from hvr.hddl.matching import SubtaskMatch
-from hvr.hddl.model import Method
+from hvr.hddl.matching import FoundMatches, SubtaskMatch
+from hvr.hddl.model import Method, Network
 from hvr.hddl.tree import Tree
 from hvr.values import Value
 
 Holds = Callable[[int, SubtaskMatch, int], "dict[str, str] | None"]
 """Says with which values for the other parameters a method's precondition holds in a state."""
-_Job = Generator[tuple[int, int, int], int, int]
 
 FAILED = -1
+_NOTHING: dict[str, str] = {}
+_Key = tuple[int, int, int]
+"""A task, the first state that it could begin in, and the last that it could end in."""
 
 
 class Placed(Value):
@@ -49,6 +52,55 @@ class Misplaced(Value):
     match: SubtaskMatch | None = None
 
 
+class Placement:
+    """How each task was decomposed, in columns.
+
+    Args:
+        count: the number of nodes.
+        matches: the ways in which each decomposed node matches its method.
+    """
+
+    def __init__(self, count: int, matches: FoundMatches) -> None:
+        self._matches = matches
+        self._ways = array("i", [0]) * count
+        self._positions = array("i", [0]) * count
+        self._further: dict[int, dict[str, str]] = {}
+
+    def __getitem__(self, node: int) -> Placed:
+        match = self._matches[node][self._ways[node]]
+        return Placed(match, self._positions[node], self._further.get(node, _NOTHING))
+
+    def set(self, node: int, way: int, position: int, further: dict[str, str]) -> None:
+        """Say how a task was decomposed."""
+        self._ways[node] = way
+        self._positions[node] = position
+        if further:
+            self._further[node] = further
+        else:
+            self._further.pop(node, None)
+
+
+class _Open:
+    """A task that is being placed: which of its matches is tried, and how far that has come."""
+
+    __slots__ = (
+        "asked", "at", "best", "children", "chosen", "further", "high", "low", "matches", "node",
+        "position", "result", "way",
+    )  # fmt: skip
+
+    def __init__(self, key: _Key) -> None:
+        self.node, self.low, self.high = key
+        self.way = -1
+        self.best = FAILED
+        self.chosen: tuple[int, int, dict[str, str]] | None = None
+        self.children: tuple[int, ...] = ()
+        self.matches: tuple[SubtaskMatch, ...] | None = None
+        self.further = _NOTHING
+        self.position = self.result = FAILED
+        self.at = 0
+        self.asked = False
+
+
 class Scheduler:
     """Finds states for the preconditions of methods.
 
@@ -63,90 +115,132 @@ class Scheduler:
         self,
         tree: Tree,
         method_of: dict[int, Method],
-        matches: dict[int, tuple[SubtaskMatch, ...]],
+        matches: FoundMatches,
         holds: Holds | None,
     ) -> None:
         self._tree = tree
         self._method_of = method_of
         self._matches = matches
         self._holds = holds
-        self._ends: dict[tuple[int, int, int], int] = {}
-        self._best: dict[tuple[int, int, int], Placed] = {}
+        # Of the nodes below a task that is being placed: when they may begin and end, and do end.
+        self._low, self._high, self._end = (array("i", [0]) * len(tree) for _ in range(3))
+        self._placement = Placement(len(tree), matches)
+        # Where each task has one match, none is placed twice, and nothing need be looked up.
+        self._known: dict[_Key, tuple[int, tuple[int, int, dict[str, str]] | None]] = {}
+        self._again = matches.ambiguous
         self.misplaced: Misplaced | None = None
 
-    def run(self) -> dict[int, Placed] | None:
+    def run(self) -> Placement | None:
         """Return how each task was decomposed; None if there is no way, and `misplaced` is why."""
         root = (self._tree.root, 0, self._tree.actions)
-        # A stack of generators: plans may be nested deeper than Python likes to recurse.
-        stack: list[tuple[tuple[int, int, int], _Job]] = [(root, self._decompose(*root))]
-        answer: int | None = None
+        # A stack, as plans may be nested deeper than Python likes to recurse, and of little
+        # objects, as all levels of a deep plan are on it at once.
+        stack = [_Open(root)]
         while stack:
-            key, job = stack[-1]
-            try:
-                wanted = next(job) if answer is None else job.send(answer)
-            except StopIteration as stop:
-                answer = self._ends[key] = stop.value
-                stack.pop()
+            child = self._advance(stack[-1])
+            if child < 0:
+                self._close(stack.pop())
                 continue
-            answer = self._ends.get(wanted)
-            if answer is None:
-                stack.append((wanted, self._decompose(*wanted)))
-        return None if self._ends[root] == FAILED else self._chosen(root)
+            key = child, self._low[child], self._high[child]
+            known = self._known.get(key)
+            if known is None:
+                stack.append(_Open(key))
+            else:
+                self._end[child] = known[0]
+        if self._end[self._tree.root] == FAILED:
+            return None
+        if self._again:
+            self._choose(root)
+        return self._placement
 
-    def _decompose(self, node: int, low: int, high: int) -> _Job:
-        """Return the earliest state in which a task can have ended."""
-        best = FAILED
-        first = min(high, self._tree.first[node])
-        for match in self._matches[node]:
-            position, further = self._position(node, match, low, first)
+    def _advance(self, task: _Open) -> int:
+        """Go on with a task up to one below it that has to be placed first; -1 at its end."""
+        while True:
+            if task.position == FAILED and not self._next_way(task):
+                return -1
+            child = self._below(task)
+            if child >= 0:
+                return child
+            if task.result != FAILED and (task.best == FAILED or task.result < task.best):
+                task.best = task.result
+                task.chosen = task.way, task.position, task.further
+            task.position = FAILED
+
+    def _next_way(self, task: _Open) -> bool:
+        """Begin with the next match whose precondition holds in some state."""
+        node = task.node
+        first = min(task.high, self._tree.first[node])
+        matches = task.matches
+        if matches is None:
+            matches = self._matches[node]
+            # One match is as much as its children, and deep plans have many tasks under way.
+            task.matches = matches if len(matches) > 1 else ()
+        for way in range(task.way + 1, len(matches)):
+            match = matches[way]
+            position, further = self._position(node, match, task.low, first)
             if position == FAILED:
-                self._note(Misplaced(node, low, first, match=match))
+                self._note(Misplaced(node, task.low, first, match=match))
                 continue
-            end = yield from self._below(node, match, position, high)
-            if end != FAILED and (best == FAILED or end < best):
-                best = end
-                self._best[node, low, high] = Placed(match, position, further)
-        return best
+            task.way, task.position, task.further = way, position, further
+            task.children, task.at, task.result = match.children, 0, position
+            network = self._method_of[node].network
+            highs = latest(self._tree, network, match.children, task.high)
+            for child, high in zip(match.children, highs, strict=True):
+                self._high[child] = high
+            return True
+        return False
 
-    def _below(self, node: int, match: SubtaskMatch, position: int, high: int) -> _Job:
-        """Return the earliest state in which all tasks below a task can have ended."""
-        network = self._method_of[node].network
-        tree, children = self._tree, match.children
-        actions = tree.actions
-        highs = latest(tree, network.topological, network.order, children, high)
-        before: list[list[int]] = [[] for _ in children]
-        for one, two in network.order:
-            before[two].append(one)
-        ends = [position] * len(children)
-        result = position
-        for index in network.topological:
+    def _below(self, task: _Open) -> int:
+        """Place the children of a task in turn; return one that has to be placed first, or -1.
+
+        `result` is then the earliest state in which all of them can have ended.
+        """
+        network = self._method_of[task.node].network
+        topological, children, ends = network.topological, task.children, self._end
+        while task.at < len(children):
+            index = topological[task.at]
             child = children[index]
-            low = position
-            for one in before[index]:
-                low = max(low, ends[one])
-            if child < actions:
+            if task.asked:
+                task.asked = False
+                end = ends[child]
+                if end == FAILED:
+                    task.result = FAILED
+                    return -1
+            else:
+                before = [ends[children[one]] for one in network.predecessors(index)]
+                low = max(task.position, max(before, default=0))
+                if child >= self._tree.actions:
+                    self._low[child] = low
+                    task.asked = True
+                    return child
                 if child < low:
                     self._note(Misplaced(child, low, child, after=low - 1))
-                    return FAILED
+                    task.result = FAILED
+                    return -1
                 end = child + 1
-            else:
-                end = yield (child, low, highs[index])
-                if end == FAILED:
-                    return FAILED
-            ends[index] = end
-            result = max(result, end)
-        return result
+            ends[child] = end
+            task.result = max(task.result, end)
+            task.at += 1
+        return -1
+
+    def _close(self, task: _Open) -> None:
+        node = task.node
+        self._end[node] = task.best
+        if self._again:
+            self._known[node, task.low, task.high] = task.best, task.chosen
+        elif task.chosen is not None:
+            self._placement.set(node, *task.chosen)
 
     def _position(
         self, node: int, match: SubtaskMatch, low: int, high: int
     ) -> tuple[int, dict[str, str]]:
         if self._holds is None:
-            return low, {}
+            return low, _NOTHING
         for position in range(low, high + 1):
             further = self._holds(node, match, position)
             if further is not None:
                 return position, further
-        return FAILED, {}
+        return FAILED, _NOTHING
 
     def _note(self, misplaced: Misplaced) -> None:
         # Of several ways that fail, one that fails by a precondition and came furthest says most:
@@ -155,50 +249,42 @@ class Scheduler:
         if known is None or _telling(misplaced) > _telling(known):
             self.misplaced = misplaced
 
-    def _chosen(self, root: tuple[int, int, int]) -> dict[int, Placed]:
+    def _choose(self, root: _Key) -> None:
+        """Take from what is known the best match of each task, beginning with the root."""
         tree = self._tree
-        result: dict[int, Placed] = {}
         open_ = [root]
         while open_:
-            node, low, high = open_.pop()
-            placed = result[node] = self._best[node, low, high]
-            network, children = self._method_of[node].network, placed.match.children
-            highs = latest(tree, network.topological, network.order, children, high)
-            before: list[list[int]] = [[] for _ in children]
-            for one, two in network.order:
-                before[two].append(one)
+            node, _, high = key = open_.pop()
+            chosen = self._known[key][1]
+            assert chosen is not None
+            self._placement.set(node, *chosen)
+            way, position, _further = chosen
+            network, children = self._method_of[node].network, self._matches[node][way].children
+            highs = latest(tree, network, children, high)
             ends = [0] * len(children)
             for index in network.topological:
                 child = children[index]
-                start = max((ends[one] for one in before[index]), default=placed.position)
-                start = max(start, placed.position)
+                low = max((ends[one] for one in network.predecessors(index)), default=position)
+                low = max(low, position)
                 if child < tree.actions:
                     ends[index] = child + 1
                     continue
-                ends[index] = self._ends[child, start, highs[index]]
-                open_.append((child, start, highs[index]))
-        return result
+                key = child, low, highs[index]
+                ends[index] = self._known[key][0]
+                open_.append(key)
 
 
 def _telling(misplaced: Misplaced) -> tuple[bool, int]:
     return misplaced.match is not None, misplaced.low
 
 
-def latest(
-    tree: Tree,
-    topological: tuple[int, ...],
-    order: tuple[tuple[int, int], ...],
-    children: tuple[int, ...],
-    high: int,
-) -> list[int]:
+def latest(tree: Tree, network: Network, children: Sequence[int], high: int) -> list[int]:
     """Return the last state in which each subtask can end, by the actions that come after it."""
     highs = [high] * len(children)
-    if not order:
+    if not network.order:
         return highs
-    after: list[list[int]] = [[] for _ in children]
-    for one, two in order:
-        after[one].append(two)
-    for index in reversed(topological):
-        for two in after[index]:
-            highs[index] = min(highs[index], highs[two], tree.first[children[two]])
+    for index in reversed(network.topological):
+        mine, bound = highs[index], tree.first[children[index]]
+        for one in network.predecessors(index):
+            highs[one] = min(highs[one], mine, bound)
     return highs

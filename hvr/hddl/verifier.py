@@ -7,25 +7,24 @@ first that fails is the reason given. "Valid" comes with a certificate.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
 
 from hvr.errors import GroundingLimitError, NumberTooLargeError
-from hvr.hddl.execution import execute
-from hvr.hddl.matching import SubtaskMatch, SubtaskMatcher
+from hvr.hddl.certificate import Certificate
+from hvr.hddl.execution import PlanStates, State
+from hvr.hddl.matching import FoundMatches, SubtaskMatch, SubtaskMatcher
 from hvr.hddl.model import HierarchicalDomain, HierarchicalProblem, Method
 from hvr.hddl.plan import HierarchicalPlan, PlanLine, read_hierarchical_plan
 from hvr.hddl.preconditions import Preconditions, holds
 from hvr.hddl.reasons import Reasons
-from hvr.hddl.schedule import Placed, Scheduler
+from hvr.hddl.schedule import Placement, Scheduler
 from hvr.hddl.tree import Tree
 from hvr.pddl import Diagnostic, GroundAction, Misfit, Task
 from hvr.pddl.conditions import Operator
 from hvr.pddl.diagnostics import PddlTextSyntaxError
-from hvr.pddl.numeric import Values
 from hvr.validation.report import (
-    Decomposed,
     Failure,
     OnFailure,
     Outcome,
@@ -101,6 +100,10 @@ class DecompositionVerifier:
             found = self._operators[key] = self.task.try_ground(GroundAction(*key))
         return found
 
+    def states(self, actions: Sequence[PlanLine]) -> PlanStates:
+        """Return the states that actions lead through."""
+        return PlanStates(self.task, lambda index: self.operator(actions[index]), len(actions))
+
     def method(self, line: PlanLine) -> Method | None:
         """Return the method of a line; the line of the initial network has no name."""
         return self.domain.methods.get(line.method) if line.name else self.problem.root
@@ -115,7 +118,7 @@ class _Check:
         self.tree = Tree(plan)
         self.reasons = Reasons(verifier.domain, verifier.problem, verifier.task, self.tree)
         self.method_of: dict[int, Method] = {}
-        self.states: list[tuple[int, Values]] = []
+        self.states: Sequence[State] = ()
         self.complete = True
 
     def run(self) -> ValidationReport:
@@ -126,8 +129,7 @@ class _Check:
         matches, failure = self._matches(self.verifier.any_order)
         if failure is not None:
             return self._invalid(failure, 0) if self.complete else self._undecided()
-        operators = map(self.verifier.operator, self.plan.actions)
-        self.states = execute(self.verifier.task, operators)
+        self.states = self.verifier.states(self.plan.actions)
         placed, failure = self._schedule(matches, len(self.states) - 1)
         if failure is not None:
             executed = len(self.states) - 1
@@ -139,7 +141,7 @@ class _Check:
         if not task.goal.holds(bits, values):
             return self._invalid(self.reasons.goal(), count)
         cost = task.metric_value(values, Fraction(count), {})
-        certificate = self._certificate(placed)
+        certificate = Certificate(self.tree, self.method_of, placed)
         return ValidationReport(Outcome.VALID, count, count, cost=cost, certificate=certificate)
 
     def _invalid(self, failure: Failure, executed: int) -> ValidationReport:
@@ -162,15 +164,15 @@ class _Check:
         for identifier, node in tree.missing:
             yield reasons.unknown_reference(identifier, node)
         for node in range(tree.actions):
-            found = self.verifier.operator(tree.lines[node])
+            found = self.verifier.operator(tree.line(node))
             if isinstance(found, Misfit):
                 yield reasons.misfit(node, found)
-        for node in range(tree.actions, len(tree.lines)):
+        for node in range(tree.actions, len(tree)):
             failure = reasons.undeclared(node)
             if failure is not None:
                 yield failure
                 return
-            method = self.verifier.method(tree.lines[node])
+            method = self.verifier.method(tree.line(node))
             assert method is not None
             self.method_of[node] = method
         yield from reasons.no_tree(self.method_of)
@@ -185,20 +187,18 @@ class _Check:
 
     # What it means --------------------------------------------------------------------------
 
-    def _matches(
-        self, any_order: bool
-    ) -> tuple[dict[int, tuple[SubtaskMatch, ...]], Failure | None]:
+    def _matches(self, any_order: bool) -> tuple[FoundMatches, Failure | None]:
         tree = self.tree
         matcher = SubtaskMatcher(self.verifier.task, tree, strict=not any_order)
-        result: dict[int, tuple[SubtaskMatch, ...]] = {}
+        result = FoundMatches(matcher, tree, self.method_of)
         for node in tree.order:
             if node < tree.actions:
                 continue
             matches = matcher.matches(node, self.method_of[node])
             self.complete &= matches.complete
             if not matches.found:
-                return {}, self._no_match(node)
-            result[node] = matches.found
+                return result, self._no_match(node)
+            result.add(node, matches)
         return result, None
 
     def _no_match(self, node: int) -> Failure:
@@ -210,8 +210,8 @@ class _Check:
         return self.reasons.no_match(node, self.method_of[node], loose)
 
     def _schedule(
-        self, matches: dict[int, tuple[SubtaskMatch, ...]], executed: int
-    ) -> tuple[dict[int, Placed] | None, Failure | None]:
+        self, matches: FoundMatches, executed: int
+    ) -> tuple[Placement | None, Failure | None]:
         tree, reasons = self.tree, self.reasons
         full = Scheduler(tree, self.method_of, matches, self._holds)
         placed = full.run()
@@ -230,21 +230,3 @@ class _Check:
         method = self.method_of[node]
         cases = self.verifier.preconditions.cases(method, match.binding)
         return holds(cases, *self.states[position])
-
-    def _certificate(self, placed: dict[int, Placed]) -> tuple[Decomposed, ...]:
-        lines, root = self.tree.lines, self.tree.root
-        result = []
-        for node in sorted(placed, key=lambda node: (node != root, node)):
-            one, line, method = placed[node], lines[node], self.method_of[node]
-            values = {**one.match.binding, **one.further}
-            result.append(
-                Decomposed(
-                    None if node == root else line.identifier,
-                    None if node == root else GroundAction(line.name, line.args),
-                    method.name,
-                    tuple([(p.name, values[p.name]) for p in method.parameters]),
-                    tuple([lines[child].identifier for child in one.match.children]),
-                    one.position,
-                )
-            )
-        return tuple(result)

@@ -9,6 +9,8 @@ from hvr.pddl import TRUE, And, Expression, Forall, Preference, Timed, TypedName
 from hvr.pddl.facts import conjuncts
 from hvr.pddl.model import TimeSpecifier
 
+_Around = tuple[Expression, tuple[TypedName, ...], Expression, tuple[TimeSpecifier, ...]]
+
 
 def changes(
     effect: Expression,
@@ -16,20 +18,24 @@ def changes(
     condition: Expression = TRUE,
 ) -> Iterator[tuple[tuple[TypedName, ...], Expression, Expression]]:
     """Yield (variables, condition, change) of an effect; a change may be in a `Timed`."""
-    match effect:
-        case And(operands):
-            for operand in operands:
-                yield from changes(operand, variables, condition)
-        case Forall(more, body):
-            yield from changes(body, (*variables, *more), condition)
-        case When(further, body):
-            both = further if condition == TRUE else And((condition, further))
-            yield from changes(body, variables, both)
-        case Timed(when, And() | Forall() | When() as body):
-            for names, inner, change in changes(body, variables, condition):
-                yield names, inner, Timed(when, change)
-        case _:
-            yield variables, condition, effect
+    # Effects that are still to be gone through, the next one last; `times` are those around them.
+    open_: list[_Around] = [(effect, variables, condition, ())]
+    while open_:
+        effect, variables, condition, times = open_.pop()
+        match effect:
+            case And(operands):
+                open_ += [(o, variables, condition, times) for o in reversed(operands)]
+            case Forall(more, body):
+                open_.append((body, (*variables, *more), condition, times))
+            case When(further, body):
+                both = further if condition == TRUE else And((condition, further))
+                open_.append((body, variables, both, times))
+            case Timed(when, And() | Forall() | When() as body):
+                open_.append((body, variables, condition, (*times, when)))
+            case _:
+                for when in reversed(times):
+                    effect = Timed(when, effect)
+                yield variables, condition, effect
 
 
 def timed_parts(
@@ -40,18 +46,20 @@ def timed_parts(
     Raises:
         InteropError: a preference.
     """
-    match condition:
-        case And(operands):
-            for operand in operands:
-                yield from timed_parts(operand, variables, where)
-        case Forall(more, body):
-            yield from timed_parts(body, (*variables, *more), where)
-        case Timed(when, body):
-            yield when, variables, body
-        case Preference():
-            raise InteropError("preferences outside of goals", where)
-        case _:
-            raise InteropError(f"a condition without a time: {condition}", where)
+    open_ = [(condition, variables)]
+    while open_:
+        condition, variables = open_.pop()
+        match condition:
+            case And(operands):
+                open_ += [(operand, variables) for operand in reversed(operands)]
+            case Forall(more, body):
+                open_.append((body, (*variables, *more)))
+            case Timed(when, body):
+                yield when, variables, body
+            case Preference():
+                raise InteropError("preferences outside of goals", where)
+            case _:
+                raise InteropError(f"a condition without a time: {condition}", where)
 
 
 def one_time(

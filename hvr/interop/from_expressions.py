@@ -13,6 +13,7 @@ from typing import Any
 
 from hvr.interop.errors import InteropError
 from hvr.interop.vocabulary import Vocabulary, decimal
+from hvr.nested import Steps, finish
 from hvr.pddl import (
     TRUE,
     And,
@@ -92,32 +93,42 @@ class UnifiedExpressionReader:
 
     def formula(self, node: Any) -> Formula:
         """Return the formula of an expression, taking every fluent to have a value."""
+        return finish(self._formula(node))
+
+    def _formula(self, node: Any) -> Steps[Formula]:
         if node.is_bool_constant():
             return TRUE if node.bool_constant_value() else FALSE
-        if node.is_and():
-            return And(tuple([self.formula(a) for a in node.args]))
-        if node.is_or():
-            return Or(tuple([self.formula(a) for a in node.args]))
+        if node.is_and() or node.is_or():
+            parts = []
+            for part in node.args:
+                parts.append((yield self._formula(part)))
+            return And(tuple(parts)) if node.is_and() else Or(tuple(parts))
         if node.is_not():
-            return Not(self.formula(node.arg(0)))
-        if node.is_implies():
-            return Imply(self.formula(node.arg(0)), self.formula(node.arg(1)))
-        if node.is_iff():
-            return _both_ways(self.formula(node.arg(0)), self.formula(node.arg(1)))
+            return Not((yield self._formula(node.arg(0))))
+        if node.is_implies() or node.is_iff():
+            left = yield self._formula(node.arg(0))
+            right = yield self._formula(node.arg(1))
+            return Imply(left, right) if node.is_implies() else _both_ways(left, right)
         if node.is_exists() or node.is_forall():
             kind = Exists if node.is_exists() else Forall
             variables = tuple([self.variable(v) for v in node.variables()])
-            return kind(variables, self.formula(node.arg(0)))
+            return kind(variables, (yield self._formula(node.arg(0))))
         lifted = Lifted()
-        return _lower(lifted, self._atomic(node, lifted))
+        return _lower(lifted, (yield self._atomic(node, lifted)))
 
     def trajectory(self, node: Any) -> Formula:
         """Translate a trajectory constraint."""
+        return finish(self._trajectory(node))
+
+    def _trajectory(self, node: Any) -> Steps[Formula]:
         if node.is_and():
-            return And(tuple([self.trajectory(a) for a in node.args]))
+            parts = []
+            for part in node.args:
+                parts.append((yield self._trajectory(part)))
+            return And(tuple(parts))
         if node.is_forall():
             variables = tuple([self.variable(v) for v in node.variables()])
-            return Forall(variables, self.trajectory(node.arg(0)))
+            return Forall(variables, (yield self._trajectory(node.arg(0))))
         operators = {
             "always": node.is_always(),
             "sometime": node.is_sometime(),
@@ -132,27 +143,33 @@ class UnifiedExpressionReader:
             return TRUE
         raise self._unsupported("this trajectory constraint", node)
 
-    def _atomic(self, node: Any, lifted: Lifted) -> Formula:
+    def _atomic(self, node: Any, lifted: Lifted) -> Steps[Formula]:
         if node.is_fluent_exp():
-            return Atom(self.vocabulary.fluent(node.fluent()), self._args(node, lifted))
+            args = yield self._arguments(node, lifted)
+            return Atom(self.vocabulary.fluent(node.fluent()), args)
         if node.is_parameter_exp() or node.is_variable_exp():
-            return Equal(self.term(node, lifted), self.vocabulary.truth(True))
+            return Equal((yield self._term(node, lifted)), self.vocabulary.truth(True))
         if node.is_le() or node.is_lt():
-            left, right = (self.number(a, lifted) for a in node.args)
+            left = yield self._number(node.arg(0), lifted)
+            right = yield self._number(node.arg(1), lifted)
             return Comparison("<=" if node.is_le() else "<", left, right)
         if node.is_equals():
             left, right = node.args
             kind = left.type
             if kind.is_int_type() or kind.is_real_type():
-                return Comparison("=", self.number(left, lifted), self.number(right, lifted))
+                first = yield self._number(left, lifted)
+                return Comparison("=", first, (yield self._number(right, lifted)))
             if kind.is_bool_type():
-                return _both_ways(self.formula(left), self.formula(right))
+                one = yield self._formula(left)
+                return _both_ways(one, (yield self._formula(right)))
             if not left.is_fluent_exp():
                 left, right = right, left
             if left.is_fluent_exp():
-                args = (*self._args(left, lifted), self.term(right, lifted))
+                args = yield self._arguments(left, lifted)
+                args = (*args, (yield self._term(right, lifted)))
                 return Atom(self.vocabulary.fluent(left.fluent()), args)
-            return Equal(self.term(left, lifted), self.term(right, lifted))
+            name = yield self._term(left, lifted)
+            return Equal(name, (yield self._term(right, lifted)))
         raise self._unsupported("this condition", node)
 
     # Terms ----------------------------------------------------------------------------------
@@ -164,6 +181,9 @@ class UnifiedExpressionReader:
 
     def term(self, node: Any, lifted: Lifted) -> str:
         """Return the name, variable or object that stands for the value of an expression."""
+        return finish(self._term(node, lifted))
+
+    def _term(self, node: Any, lifted: Lifted) -> Steps[str]:
         kind = node.type
         if node.is_object_exp():
             return self.vocabulary.names.new("object", node.object().name)
@@ -176,17 +196,17 @@ class UnifiedExpressionReader:
         if node.is_int_constant() or node.is_real_constant():
             return self.vocabulary.number(node.constant_value())
         if kind.is_user_type() and node.is_fluent_exp():
-            args = self._args(node, lifted)
+            args = yield self._arguments(node, lifted)
             value = self._fresh(kind, lifted)
             lifted.guards.append(Atom(self.vocabulary.fluent(node.fluent()), (*args, value)))
             return value
         if kind.is_bool_type():
             value = self._fresh(kind, lifted)
             is_true = Equal(value, self.vocabulary.truth(True))
-            lifted.guards.append(_both_ways(is_true, self.formula(node)))
+            lifted.guards.append(_both_ways(is_true, (yield self._formula(node))))
             return value
         if kind.is_int_type() or kind.is_real_type():
-            number = self.number(node, lifted)
+            number = yield self._number(node, lifted)
             name = "?" + self._names.fresh("value")
             self.vocabulary.names.add("type", "number-value")
             types = (self.vocabulary.names.new("type", "number-value"),)
@@ -202,6 +222,9 @@ class UnifiedExpressionReader:
             node: the expression.
             lifted: where to put the variables that stand for terms in it; None: refuse these.
         """
+        return finish(self._number(node, lifted))
+
+    def _number(self, node: Any, lifted: Lifted | None = None) -> Steps[NumericExpression]:
         if node.is_int_constant() or node.is_real_constant():
             return _constant(Fraction(node.constant_value()))
         symbols = {
@@ -212,14 +235,17 @@ class UnifiedExpressionReader:
         }
         for symbol, applies in symbols.items():
             if applies:
-                parts = [self.number(a, lifted) for a in node.args]
+                parts: list[NumericExpression] = []
+                for operand in node.args:
+                    parts.append((yield self._number(operand, lifted)))
                 return reduce(lambda a, b, s=symbol: Arithmetic(s, (a, b)), parts)  # type: ignore[misc]
         inside = Lifted() if lifted is None else lifted
         result: NumericExpression
         if node.is_fluent_exp():
-            result = FunctionTerm(self.vocabulary.fluent(node.fluent()), self._args(node, inside))
+            args = yield self._arguments(node, inside)
+            result = FunctionTerm(self.vocabulary.fluent(node.fluent()), args)
         elif node.is_parameter_exp() or node.is_variable_exp():
-            result = self.vocabulary.value_of(self.term(node, inside))
+            result = self.vocabulary.value_of((yield self._term(node, inside)))
         else:
             raise self._unsupported("this number", node)
         if lifted is None and inside.variables:
@@ -227,7 +253,13 @@ class UnifiedExpressionReader:
         return result
 
     def _args(self, node: Any, lifted: Lifted) -> tuple[str, ...]:
-        return tuple([self.term(a, lifted) for a in node.args])
+        return finish(self._arguments(node, lifted))
+
+    def _arguments(self, node: Any, lifted: Lifted) -> Steps[tuple[str, ...]]:
+        args = []
+        for part in node.args:
+            args.append((yield self._term(part, lifted)))
+        return tuple(args)
 
     def _fresh(self, kind: Any, lifted: Lifted) -> str:
         name = "?" + self._names.fresh("value")
@@ -316,9 +348,13 @@ class UnifiedExpressionReader:
 
         Numbers need none: a comparison is false where they have no value.
         """
-        if not self.vocabulary.unknown_fluents:
-            return TRUE
-        inside = _and(*[self._defined(a) for a in node.args])
+        return finish(self._all_defined(node)) if self.vocabulary.unknown_fluents else TRUE
+
+    def _all_defined(self, node: Any) -> Steps[Formula]:
+        parts = []
+        for part in node.args:
+            parts.append((yield self._all_defined(part)))
+        inside = _and(*parts)
         if inside != TRUE and (node.is_exists() or node.is_forall()):
             inside = Forall(tuple([self.variable(v) for v in node.variables()]), inside)
         if not node.is_fluent_exp() or node.fluent() not in self.vocabulary.unknown_fluents:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from functools import reduce
 
+from hvr.nested import Steps, finish
 from hvr.pddl import (
     OBJECT,
     TRUE,
@@ -125,23 +126,34 @@ class _Writer:
         )
 
     def _formula(self, formula: Expression) -> Formula:
+        return finish(self._rewritten(formula))
+
+    def _rewritten(self, formula: Expression) -> Steps[Formula]:
         match formula:
             case Not(Or(())):
                 return TRUE
             case Or(()):
                 return Not(TRUE)
             case And(operands) | Or(operands):
-                return formula.replace(operands=tuple([self._formula(o) for o in operands]))
+                parts = []
+                for operand in operands:
+                    parts.append((yield self._rewritten(operand)))
+                return formula.replace(operands=tuple(parts))
             case Not(operand):
-                return formula.replace(operand=self._formula(operand))
+                return formula.replace(operand=(yield self._rewritten(operand)))
             case Imply(left, right):
-                return formula.replace(left=self._formula(left), right=self._formula(right))
+                condition = yield self._rewritten(left)
+                return formula.replace(left=condition, right=(yield self._rewritten(right)))
             case Forall(variables, body) | Exists(variables, body):
-                return formula.replace(variables=self._names(variables), body=self._formula(body))
+                inner = yield self._rewritten(body)
+                return formula.replace(variables=self._names(variables), body=inner)
             case Timed(_, body) | Preference(_, body):
-                return formula.replace(body=self._formula(body))
+                return formula.replace(body=(yield self._rewritten(body)))
             case Trajectory(_, _, formulas):
-                return formula.replace(formulas=tuple([self._formula(f) for f in formulas]))
+                parts = []
+                for part in formulas:
+                    parts.append((yield self._rewritten(part)))
+                return formula.replace(formulas=tuple(parts))
             case Comparison(_, one, two):
                 return formula.replace(left=_number(one), right=_number(two))
             case When() | NumericEffect():
@@ -151,16 +163,21 @@ class _Writer:
 
     def _effect(self, effect: Expression) -> Effect:
         """Return an effect as one conjunction without conjunctions in it, or as a literal."""
+        return finish(self._flat(effect))
+
+    def _flat(self, effect: Expression) -> Steps[Effect]:
         match effect:
             case And(operands):
-                parts = [part for operand in operands for part in _parts(self._effect(operand))]
+                parts: list[Expression] = []
+                for operand in operands:
+                    parts += _parts((yield self._flat(operand)))
                 return And(tuple(parts))
             case Forall(variables, body):
-                return Forall(self._names(variables), self._effect(body), effect.location)
+                return Forall(self._names(variables), (yield self._flat(body)), effect.location)
             case Timed(_, body):
-                return effect.replace(body=self._effect(body))
+                return effect.replace(body=(yield self._flat(body)))
             case When(condition, body):
-                return When(self._formula(condition), self._effect(body))
+                return When(self._formula(condition), (yield self._flat(body)))
             case NumericEffect():
                 return And((effect.replace(amount=_number(effect.amount)),))
             case _:
@@ -172,9 +189,15 @@ def _parts(effect: Expression) -> tuple[Expression, ...]:
 
 
 def _number(number: NumericExpression) -> NumericExpression:
+    return finish(_in_pairs(number))
+
+
+def _in_pairs(number: NumericExpression) -> Steps[NumericExpression]:
     if not isinstance(number, Arithmetic):
         return number
-    parts = [_number(operand) for operand in number.operands]
+    parts: list[NumericExpression] = []
+    for operand in number.operands:
+        parts.append((yield _in_pairs(operand)))
     if len(parts) < 3:
         return Arithmetic(number.operator, tuple(parts))
     return reduce(lambda one, two: Arithmetic(number.operator, (one, two)), parts)

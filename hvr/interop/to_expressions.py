@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from hvr.interop.errors import InteropError
+from hvr.nested import Steps, finish
 from hvr.pddl import (
     And,
     Arithmetic,
@@ -64,7 +65,10 @@ class ExpressionWriter:
         Raises:
             InteropError: unified-planning cannot say it.
         """
-        m, scope = self.manager, scope or {}
+        return finish(self._formula(formula, scope or {}))
+
+    def _formula(self, formula: Expression, scope: Mapping[str, Any]) -> Steps[Any]:
+        m = self.manager
         match formula:
             case Atom(predicate, args):
                 terms = [self.term(a, scope) for a in args]
@@ -80,17 +84,19 @@ class ExpressionWriter:
                 make = {"<": m.LT, "<=": m.LE, "=": m.Equals, ">=": m.GE, ">": m.GT}
                 return make[operator](one, two)
             case Not(operand):
-                return m.Not(self.formula(operand, scope))
-            case And(operands):
-                return m.And([self.formula(o, scope) for o in operands])
-            case Or(operands):
-                return m.Or([self.formula(o, scope) for o in operands])
+                return m.Not((yield self._formula(operand, scope)))
+            case And(operands) | Or(operands):
+                parts = []
+                for part in operands:
+                    parts.append((yield self._formula(part, scope)))
+                return (m.And if isinstance(formula, And) else m.Or)(parts)
             case Imply(left_, right_):
-                return m.Implies(self.formula(left_, scope), self.formula(right_, scope))
+                condition = yield self._formula(left_, scope)
+                return m.Implies(condition, (yield self._formula(right_, scope)))
             case Exists(variables, body):
-                return self._quantified(m.Exists, m.Or, variables, body, scope)
+                return (yield self._quantified(m.Exists, m.Or, variables, body, scope))
             case Forall(variables, body):
-                return self._quantified(m.Forall, m.And, variables, body, scope)
+                return (yield self._quantified(m.Forall, m.And, variables, body, scope))
             case Preference():
                 raise InteropError("preferences outside of goals", self.where)
             case Trajectory(operator):
@@ -136,14 +142,19 @@ class ExpressionWriter:
         Raises:
             InteropError: unified-planning cannot say it.
         """
-        m, scope = self.manager, scope or {}
+        return finish(self._number(number, scope or {}))
+
+    def _number(self, number: NumericExpression, scope: Mapping[str, Any]) -> Steps[Any]:
+        m = self.manager
         match number:
             case Number(value):
                 return m.auto_promote(Fraction(value))[0]
             case FunctionTerm(function, args):
                 return self._apply(function, [self.term(a, scope) for a in args])
             case Arithmetic(symbol, operands):
-                parts = [self.number(o, scope) for o in operands]
+                parts = []
+                for operand in operands:
+                    parts.append((yield self._number(operand, scope)))
                 if len(parts) == 1:
                     return m.Minus(0, parts[0])
                 if symbol in "+*":
@@ -155,13 +166,16 @@ class ExpressionWriter:
             case Duration():
                 if self.duration is None:
                     raise InteropError("?duration outside of the duration", self.where)
-                return self.number(self.duration, scope)
+                return (yield self._number(self.duration, scope))
             case IsViolated():
                 raise InteropError("is-violated in this metric", self.where)
 
     def trajectory(self, constraint: Expression, scope: Mapping[str, Any] | None = None) -> Any:
         """Convert a trajectory constraint."""
-        m, scope = self.manager, scope or {}
+        return finish(self._trajectory(constraint, scope or {}))
+
+    def _trajectory(self, constraint: Expression, scope: Mapping[str, Any]) -> Steps[Any]:
+        m = self.manager
         make = {
             "always": m.Always,
             "sometime": m.Sometime,
@@ -171,7 +185,9 @@ class ExpressionWriter:
         }
         if isinstance(constraint, Forall):
             ways = self.variables(constraint.variables, scope)
-            parts = [m.Forall(self.trajectory(constraint.body, s), *v) for v, s in ways]
+            parts = []
+            for chosen, inner in ways:
+                parts.append(m.Forall((yield self._trajectory(constraint.body, inner)), *chosen))
             return parts[0] if len(parts) == 1 else m.And(parts)
         if isinstance(constraint, Preference):
             raise InteropError("preferences of trajectories")
@@ -188,10 +204,10 @@ class ExpressionWriter:
         variables: tuple[TypedName, ...],
         body: Expression,
         scope: Mapping[str, Any],
-    ) -> Any:
+    ) -> Steps[Any]:
         parts = []
         for chosen, inner in self.variables(variables, scope):
-            inside = self.formula(body, inner)
+            inside = yield self._formula(body, inner)
             parts.append(quantifier(inside, *chosen) if chosen else inside)
         return parts[0] if len(parts) == 1 else combine(parts)
 

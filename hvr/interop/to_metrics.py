@@ -7,6 +7,7 @@ from fractions import Fraction
 from hvr.interop.errors import InteropError
 from hvr.interop.flatten import changes
 from hvr.interop.from_unified import TOTAL_COST
+from hvr.nested import Steps, finish
 from hvr.pddl import (
     TRUE,
     Arithmetic,
@@ -77,7 +78,7 @@ def preference_gains(metric: Metric | None, names: set[str]) -> dict[str, Fracti
     if metric is None:
         return weights
 
-    def add(number: NumericExpression, factor: Fraction) -> None:
+    def add(number: NumericExpression, factor: Fraction) -> Steps[None]:
         if _constant(number) is not None:
             return
         match number:
@@ -86,44 +87,50 @@ def preference_gains(metric: Metric | None, names: set[str]) -> dict[str, Fracti
                 return
             case Arithmetic("+", operands):
                 for operand in operands:
-                    add(operand, factor)
+                    yield add(operand, factor)
                 return
             case Arithmetic("-", (only,)):
-                add(only, -factor)
+                yield add(only, -factor)
                 return
             case Arithmetic("-", (first, *others)):
-                add(first, factor)
+                yield add(first, factor)
                 for other in others:
-                    add(other, -factor)
+                    yield add(other, -factor)
                 return
             case Arithmetic("*", (one, two)):
                 for scale, rest in ((_constant(one), two), (_constant(two), one)):
                     if scale is not None:
-                        add(rest, factor * scale)
+                        yield add(rest, factor * scale)
                         return
             case Arithmetic("/", (one, two)):
                 divisor = _constant(two)
                 if divisor:
-                    add(one, factor / divisor)
+                    yield add(one, factor / divisor)
                     return
             case _:
                 pass
         raise InteropError("a metric of preferences and other things")
 
-    add(metric.expression, Fraction(1 if metric.direction == "minimize" else -1))
+    finish(add(metric.expression, Fraction(1 if metric.direction == "minimize" else -1)))
     return weights
 
 
 def _constant(number: NumericExpression) -> Fraction | None:
     """Return the value of an expression of numbers only, else None."""
+    return finish(_value(number))
+
+
+def _value(number: NumericExpression) -> Steps[Fraction | None]:
     match number:
         case Number(value):
             return Fraction(value)
         case Arithmetic(symbol, operands):
-            parts = [_constant(o) for o in operands]
-            known = [p for p in parts if p is not None]
-            if len(known) < len(parts):
-                return None
+            known: list[Fraction] = []
+            for operand in operands:
+                part = yield _value(operand)
+                if part is None:
+                    return None
+                known.append(part)
             if len(known) == 1:
                 return -known[0]
             total = known[0]

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from hvr.knowledge.conduct import UseName, load_conduct
 from hvr.knowledge.wording import load_wording
+from hvr.nested import Steps, finish
 from hvr.pddl import GroundAction, Task
 from hvr.pddl.conditions import Conjunction
 from hvr.pddl.model import Atom
@@ -76,6 +77,13 @@ def block_conditions(
 
 def support(condition: Conjunction, state: int) -> Literals:
     """Return literals that make a condition true in a state; of a disjunction, only the first."""
+    return finish(_support(condition, state, True)) or Literals(0, 0)
+
+
+def _support(condition: Conjunction, state: int, sure: bool) -> Steps[Literals | None]:
+    """Do what `support` does; None where a condition that is not sure to hold does not."""
+    if not sure and not condition.holds_without_clauses(state, ()):
+        return None
     true, false = condition.positive, condition.negative
     for clause in condition.clauses:
         held = clause.positive & state
@@ -86,11 +94,15 @@ def support(condition: Conjunction, state: int) -> Literals:
         elif missing:
             false |= missing & -missing
         else:
-            part = next((p for p in clause.parts if p.holds(state)), None)
-            if part is not None:
-                inner = support(part, state)
-                true |= inner.true
-                false |= inner.false
+            inner: Literals | None = None
+            for part in clause.parts:
+                inner = yield _support(part, state, False)
+                if inner is not None:
+                    true |= inner.true
+                    false |= inner.false
+                    break
+            if inner is None and not sure:
+                return None
     return Literals(true, false)
 
 

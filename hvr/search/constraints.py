@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from hvr.errors import PlannerError
+from hvr.nested import Steps, finish
 from hvr.pddl import GroundAction, Task, Trajectory
 from hvr.pddl.conditions import (
     FALSE,
@@ -220,12 +221,17 @@ def _wanted(watched: _Watched, memory: int) -> Conjunction:
 
 def after(condition: Conjunction, operator: Operator) -> Conjunction:
     """Return what must hold before an operator for a condition to hold after it."""
+    return finish(_after(condition, operator))
+
+
+def _after(condition: Conjunction, operator: Operator) -> Steps[Conjunction]:
     if not condition.mentioned() & _writes(operator):
         return condition
     parts = [*_literals_after(condition.positive, condition.negative, operator)]
     for clause in condition.clauses:
         options = [*_literals_after(clause.positive, clause.negative, operator)]
-        options += (after(part, operator) for part in clause.parts)
+        for part in clause.parts:
+            options.append((yield _after(part, operator)))
         parts.append(disjunction(options))
     return FALSE if any(part is FALSE for part in parts) else conjunction(parts)
 
@@ -250,13 +256,20 @@ def _true_after(fluent: int, operator: Operator) -> Conjunction:
 
 def negated(condition: Conjunction) -> Conjunction:
     """Return the negation of a condition, without comparisons of numbers."""
+    return finish(_negated(condition))
+
+
+def _negated(condition: Conjunction) -> Steps[Conjunction]:
     parts = [Conjunction(0, 1 << bit) for bit in set_bits(condition.positive)]
     parts += [Conjunction(1 << bit) for bit in set_bits(condition.negative)]
     for clause in condition.clauses:
         literals = Conjunction(clause.negative, clause.positive)
         if clause.negative & clause.positive:
             literals = FALSE
-        parts.append(conjunction((literals, *map(negated, clause.parts))))
+        inner = [literals]
+        for part in clause.parts:
+            inner.append((yield _negated(part)))
+        parts.append(conjunction(inner))
     return disjunction(parts)
 
 

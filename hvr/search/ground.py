@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from hvr.errors import PlannerError
+from hvr.nested import Steps, finish
 from hvr.pddl import Equal, GroundAction, Task
 from hvr.pddl.conditions import Conjunction, Operator
 from hvr.pddl.facts import Facts, Literal, Relation, bindings, necessary_literals
@@ -199,14 +200,21 @@ def _candidates(task: Task, true: int) -> Iterator[GroundAction]:
 
 def _possible(condition: Conjunction, true: int, false: int) -> bool:
     """Say whether a condition may hold when fluents may be true and may be false."""
+    return finish(_may_hold(condition, true, false))
+
+
+def _may_hold(condition: Conjunction, true: int, false: int) -> Steps[bool]:
     if condition.positive & ~true or condition.negative & ~false:
         return False
-    return all(
-        clause.positive & true
-        or clause.negative & false
-        or any(_possible(part, true, false) for part in clause.parts)
-        for clause in condition.clauses
-    )
+    for clause in condition.clauses:
+        if clause.positive & true or clause.negative & false:
+            continue
+        for part in clause.parts:
+            if (yield _may_hold(part, true, false)):
+                break
+        else:
+            return False
+    return True
 
 
 def disjuncts(condition: Conjunction, can: Literals) -> list[Literals]:
@@ -219,6 +227,10 @@ def disjuncts(condition: Conjunction, can: Literals) -> list[Literals]:
     Raises:
         PlannerError: it is too large.
     """
+    return finish(_disjuncts(condition, can))
+
+
+def _disjuncts(condition: Conjunction, can: Literals) -> Steps[list[Literals]]:
     if condition.positive & ~can.true or condition.negative & ~can.false:
         return []
     if condition.positive & condition.negative:
@@ -231,7 +243,7 @@ def disjuncts(condition: Conjunction, can: Literals) -> list[Literals]:
         options = [Literals(1 << bit, 0) for bit in bits(clause.positive & can.true)]
         options += [Literals(0, 1 << bit) for bit in bits(clause.negative & can.false)]
         for part in clause.parts:
-            options += disjuncts(part, can)
+            options += yield _disjuncts(part, can)
         # Before the product is made, which is what takes the time and the memory.
         if len(result) * len(options) > MAX_DISJUNCTS:
             raise PlannerError(

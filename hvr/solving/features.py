@@ -92,12 +92,14 @@ def _used(domain: Domain, problem: Problem) -> Iterator[Feature]:
 
 
 def _conjunctive(goal: Expression) -> bool:
-    parts = goal.operands if isinstance(goal, And) else (goal,)
-    return all(
-        _conjunctive(part) if isinstance(part, And)
-        else not isinstance(part.operand if isinstance(part, Not) else part, _COMPOUND)
-        for part in parts
-    )  # fmt: skip
+    open_ = [goal]
+    while open_:
+        part = open_.pop()
+        if isinstance(part, And):
+            open_ += part.operands
+        elif isinstance(part.operand if isinstance(part, Not) else part, _COMPOUND):
+            return False
+    return True
 
 
 def _universal(condition: Expression) -> bool:

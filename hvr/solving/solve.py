@@ -27,7 +27,7 @@ from hvr.plans import AABlock
 from hvr.solving.features import TOTAL_COST, Feature, features_of
 from hvr.solving.landmarks import blocks_of
 from hvr.solving.programs import DOWNWARD, FORWARD, GROUNDED, PlannerJob, Program, unified
-from hvr.solving.race import FoundPlan, race
+from hvr.solving.race import FoundPlan, RaceResult, race
 from hvr.validation.report import ValidationReport
 from hvr.validation.validator import Validator
 
@@ -111,16 +111,21 @@ def solve(
     programs = _programs(planner, features)
     task = Task(parsed_domain, parsed)
     with _for_domain(problem, parsed, parsed_domain) as given:
-        outcome = race(
-            programs,
-            PlannerJob(domain, given, features, seconds, optimal, shared=len(programs) > 1),
-            parsed,
-            Validator(task),
-            patience=0.0 if optimal else PATIENCE,
-            proves=lambda program: _proves(program, features, optimal),
-            listen=listen,
-        )
-    notes = list(outcome.troubles)
+
+        def outcome_of(programs: Sequence[Program], seconds: float) -> RaceResult:
+            return race(
+                programs,
+                PlannerJob(domain, given, features, seconds, optimal, shared=len(programs) > 1),
+                parsed,
+                Validator(task),
+                patience=0.0 if optimal else PATIENCE,
+                proves=lambda program: _proves(program, features, optimal),
+                listen=listen,
+            )
+
+        further = [] if planner else [p for p in (FORWARD,) if not p.lacks & features]
+        outcome, notes, tried = _outcome(programs, further, seconds, outcome_of)
+    failed = len(notes)
     notes += sorted(
         {f"a plan of {c.planner} was not accepted: {c.report.explain(1)}" for c in outcome.rejected}
     )
@@ -128,7 +133,7 @@ def solve(
     if best is None and not outcome.proven:
         why = "; ".join(notes) or "a larger budget gives more time"
         # Planners that all failed will not do better with more time.
-        code = 2 if len(outcome.troubles) == len(programs) else None
+        code = 2 if failed == tried else None
         field = None if notes else "budget"
         raise PlannerError(
             f"no plan was found in {outcome.seconds:.1f} s: {why}", field=field, exit_code=code
@@ -142,6 +147,31 @@ def solve(
         best.steps, best.report, blocks, best.planner, bool(outcome.proven), outcome.seconds,
         tuple(notes), len(task.objects),
     )  # fmt: skip
+
+
+def _outcome(
+    programs: Sequence[Program],
+    others: Sequence[Program],
+    seconds: float,
+    race_of: Callable[[Sequence[Program], float], RaceResult],
+) -> tuple[RaceResult, list[str], int]:
+    """Let programs race, and others when all of them fail.
+
+    What makes all of them fail, as deep nesting does others' translators, need not be too much
+    for hvr's own search.
+
+    Returns:
+        the outcome, what went wrong, and the number of the programs that were started.
+    """
+    outcome = race_of(programs, seconds)
+    notes, tried = list(outcome.troubles), len(programs)
+    left = seconds - outcome.seconds
+    further = [p for p in others if p not in programs]
+    if further and len(notes) == tried and outcome.best is None and left > 0:
+        outcome = race_of(further, left)
+        notes += outcome.troubles
+        tried += len(further)
+    return outcome, notes, tried
 
 
 @contextmanager

@@ -86,26 +86,19 @@ def link_f1(predicted: ToolPlan, true: ToolPlan) -> float:
     return f1(predicted.links, true.links)
 
 
-def agreement(
-    predicted: Mapping[str, ToolPlan], truth: Iterable[ToolPlan], *, missing_as_zero: bool = True
-) -> Agreement:
-    """Score predicted plans.
+def agreement(predicted: Mapping[str, ToolPlan], truth: Iterable[ToolPlan]) -> Agreement:
+    """Score predicted plans; a request without a prediction scores 0.
 
     Args:
         predicted: plans by the id of their request; ids that are not in the truth are ignored.
         truth: the true plans.
-        missing_as_zero: a request without a prediction scores 0; else it is skipped, the default
-            of the public script.
     """
     rows: list[tuple[float, float]] = []
     missing = 0
     for true in truth:
         plan = predicted.get(true.id)
         missing += plan is None
-        if plan is not None:
-            rows.append((node_f1(plan, true), link_f1(plan, true)))
-        elif missing_as_zero:
-            rows.append((0.0, 0.0))
+        rows.append((node_f1(plan, true), link_f1(plan, true)) if plan else (0.0, 0.0))
     return Agreement(
         requests=len(rows),
         missing=missing,

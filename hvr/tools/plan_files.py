@@ -8,9 +8,11 @@ task_steps   sentences; or objects, whose `description`, else all values, make t
 task_nodes   {"task": id}, {"task": [ids]}, {"name": id}, or ids
 task_links   {"source": id, "target": id}, or two numbers of steps, counted from 1
 
-A conversation with calls (`messages` with `tool_calls`, as OpenAI's protocol has them, or the list
-of messages alone) is a plan, too: the first thing that the user says is the request, the calls are
-the tools.
+A conversation with calls (`messages`, or the list of messages alone) is a plan, too: the first
+thing that the user says is the request, the calls are the tools. A call is one of a message's
+`tool_calls`, its `function_call` (both OpenAI's, the latter older), or a block of type `tool_use`
+in its content (Anthropic's). A message that has several of these forms says the same in each, so
+the first one in this order counts.
 """
 
 from __future__ import annotations
@@ -103,10 +105,21 @@ def to_plan(record: Record, place: str = "record") -> ToolPlan:
 def _conversation(number: str, messages: list[Any]) -> ToolPlan:
     said = [m for m in messages if isinstance(m, dict)]
     request = next((_content(m) for m in said if m.get("role") == "user"), "")
-    calls = [c for m in said for c in _list(m, "tool_calls") if isinstance(c, dict)]
-    named = [c["function"] if isinstance(c.get("function"), dict) else c for c in calls]
-    tools = tuple(c["name"] for c in named if isinstance(c.get("name"), str))
-    return ToolPlan(number, request, (), tools)
+    return ToolPlan(number, request, (), tuple(name for m in said for name in _called(m)))
+
+
+def _called(message: Record) -> Iterator[str]:
+    """Yield the names of the tools that a message calls."""
+    blocks = [b for b in _list(message, "content") if isinstance(b, dict)]
+    older = message.get("function_call")
+    forms = (_list(message, "tool_calls"), [older] if older else [],
+             [b for b in blocks if b.get("type") == "tool_use"])  # fmt: skip
+    for call in next(filter(None, forms), []):
+        if isinstance(call, dict):
+            function = call.get("function")
+            name = (function if isinstance(function, dict) else call).get("name")
+            if isinstance(name, str):
+                yield name
 
 
 def _content(message: Record) -> str:

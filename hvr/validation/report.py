@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
@@ -281,7 +281,7 @@ class ValidationReport(Value):
     violated: tuple[tuple[str, int], ...] = ()
     reason: str = ""
     notes: tuple[str, ...] = ()
-    certificate: tuple[Decomposed, ...] = ()
+    certificate: Sequence[Decomposed] = ()
 
     @property
     def failure(self) -> Failure | None:

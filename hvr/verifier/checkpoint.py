@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 VALUES = "verifier.json"
 _KIND = "hvr plan verifier"
-_VERSION = 1
+_VERSION = 2
 
 
 def fingerprint(graphs: Iterable[PlanGraph]) -> str:
@@ -81,7 +81,6 @@ def save(
         "kind": _KIND,
         "version": _VERSION,
         "config": verifier.config.to_dict(),
-        "compatibility": verifier.embeddings.compatibility,
         "text_size": int(verifier.embeddings.vectors.shape[1]),
         "thresholds": asdict(verifier.thresholds),
         "data": verifier.data,

@@ -26,8 +26,6 @@ class VerifierConfig:
         tool_text: text of a tool: its description (the paper), or its name as well.
         step_names: keep the names of tools in steps or remove them. Where steps were written for
             the true tool, its name gives it away.
-        compatibility: of two tools: by their types (equation 4), by the links of the tool graph
-            (1 or 0, for data without types), or `auto`: by types if there are any.
         own_counts: a training plan's own paths count in its statistics. The paper does not
             say. Without them an edge is as rare in training as in use.
         own_margins: a training plan's margins come from a scorer g that was trained on it. False
@@ -74,7 +72,6 @@ class VerifierConfig:
     encoder: str = "minilm"
     tool_text: Literal["description", "name_and_description"] = "description"
     step_names: Literal["keep", "remove"] = "keep"
-    compatibility: Literal["auto", "types", "links"] = "auto"
     own_counts: bool = True
     own_margins: bool = True
     neighbours: int = 10
@@ -230,7 +227,6 @@ _COUNTS = (
 _CHOICES = {
     "tool_text": ("description", "name_and_description"),
     "step_names": ("keep", "remove"),
-    "compatibility": ("auto", "types", "links"),
     "readout": ("mean", "mean_max"),
     "negatives": ("paper", "more"),
     "schedule": ("constant", "cosine"),

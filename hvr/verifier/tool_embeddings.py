@@ -82,27 +82,18 @@ class ToolEmbeddings:
     Args:
         tools: the tools and their links.
         encoder: of texts.
-        config: its `tool_text`, `step_names`, `compatibility` and `neighbours` are used.
+        config: its `tool_text`, `step_names` and `neighbours` are used.
 
     Raises:
-        UsageError: there are no tools, or types are requested but the tools have none.
+        UsageError: there are no tools.
     """
 
     def __init__(self, tools: ToolGraph, encoder: Encoder, config: VerifierConfig) -> None:
         if not len(tools):
             raise UsageError("there are no tools: a verifier needs at least one")
-        by_types = config.compatibility == "types" or (
-            config.compatibility == "auto" and tools.typed
-        )
-        if by_types and not tools.typed:
-            raise UsageError(
-                "compatibility by types is asked for, but no tool says what it takes or gives: "
-                "choose compatibility: links"
-            )
         self.tools = tools
-        self.compatibility: Literal["types", "links"] = "types" if by_types else "links"
         self.texts = TextTable(encoder)
-        self._config = config
+        self._config, self._typed = config, tools.typed
         self._ids = frozenset(t.id for t in tools.tools)
         self._clean: dict[str, str] = {}
         self.rows = self.texts.rows([self.tool_text(t.id) for t in tools.tools], "passage")
@@ -162,11 +153,11 @@ class ToolEmbeddings:
     def fits(self) -> NDArray[np.bool_]:
         """Whether the row's tool can directly precede the column's (n, n).
 
-        By `compatibility`: they share a type, or the tool graph has the link.
+        They share a type; where no tool has types, the tool graph has the link.
         """
         n = len(self.tools)
         fits = np.zeros((n, n), dtype=np.bool_)
-        if self.compatibility == "links":
+        if not self._typed:
             for a, b in self.tools.links:
                 fits[self.tools.index(a), self.tools.index(b)] = True
             return fits
@@ -199,10 +190,10 @@ class ToolEmbeddings:
     def compat(self, source: PlanNode, target: PlanNode) -> float:
         """Return the compatibility of an edge, 0 to 1.
 
-        By types, |out(t_u) ∩ in(t_v)| / max(|in(t_v)|, 1), equation 4; by links, 1 if the tool
+        |out(t_u) ∩ in(t_v)| / max(|in(t_v)|, 1), equation 4; where no tool has types, 1 if the tool
         graph has the link.
         """
-        if self.compatibility == "links":
+        if not self._typed:
             return float(self.tools.linked(source.tool, target.tool))
         needed = set(target.inputs)
         return len(needed.intersection(source.outputs)) / max(len(needed), 1)

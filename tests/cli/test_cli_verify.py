@@ -336,7 +336,7 @@ def test_unknown_tools_are_risky_and_do_not_break_anything(
 
 def test_damaged_and_foreign_verifiers_are_named(hvr_: Hvr, tmp_path: Path) -> None:
     plans = write(tmp_path / "plan.jsonl", [GOOD])
-    for content in ("{}", "not json", '{"kind": "hvr plan verifier", "version": 1}'):
+    for content in ("{}", "not json", '{"kind": "hvr plan verifier", "version": 2}'):
         folder = tmp_path / f"verifier{len(content)}"
         folder.mkdir()
         (folder / "verifier.json").write_text(content, encoding="utf-8")

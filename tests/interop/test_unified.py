@@ -14,6 +14,7 @@ from hvr.interop.errors import InteropError
 from hvr.interop.from_plans import in_order, plan_from_unified, steps_of
 from hvr.interop.from_unified import from_unified, translate
 from hvr.interop.names import UnifiedNames, pddl_name
+from hvr.interop.portable import portable
 from hvr.interop.to_plans import plan_to_unified
 from hvr.interop.to_unified import convert, to_unified
 from hvr.pddl import (
@@ -296,3 +297,18 @@ def test_steps_that_the_problem_has_not() -> None:
         with pytest.raises(InteropError, match="the step"):
             plan_to_unified(read_plan(text).steps, unified)
     assert isinstance(plan_to_unified((), unified), SequentialPlan)
+
+
+@pytest.mark.slow
+def test_conditions_of_10_000_levels_come_back() -> None:
+    deep = "(or (q) (and (p) " * 5_000 + "(p)" + "))" * 5_000
+    domain = parse_domain(
+        "(define (domain deep) (:requirements :adl) (:predicates (p) (q))"
+        f" (:action a :parameters () :precondition {deep} :effect (when {deep} (q))))"
+    )
+    problem = parse_problem("(define (problem x) (:domain deep) (:init (p)) (:goal (q)))", domain)
+    plan = read_plan("(a)").steps
+    again, again_problem = from_unified(to_unified(domain, problem))
+    assert Validator(again, again_problem).check(plan).valid
+    portable_, portable_problem = portable(domain, problem)
+    assert Validator(portable_, portable_problem).check(plan).valid

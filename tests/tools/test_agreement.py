@@ -65,14 +65,12 @@ def test_two_accuracies() -> None:
     assert found.link_f1 == pytest.approx((0.5 + 1 + 0) / 3)
 
 
-def test_missing_predictions_count_zero_or_are_left_out() -> None:
+def test_missing_predictions_count_zero() -> None:
     truth = [_plan("ab", "1"), _plan("ab", "2")]
     predicted = {"1": _plan("ab", "1"), "other": _plan("xy", "other")}
-    strict, lenient = (agreement(predicted, truth, missing_as_zero=z) for z in (True, False))
-    assert (strict.requests, strict.missing) == (2, 1)
-    assert strict.node_f1 == pytest.approx(0.5)
-    assert (lenient.requests, lenient.missing) == (1, 1)
-    assert lenient.node_f1 == pytest.approx(1)
+    found = agreement(predicted, truth)
+    assert (found.requests, found.missing) == (2, 1)
+    assert found.node_f1 == pytest.approx(0.5)
 
 
 def test_nothing_to_score() -> None:

@@ -231,6 +231,32 @@ def test_a_conversation_with_calls_is_a_plan(tmp_path: Path) -> None:
     assert [(p.id, p.tools) for p in two] == [("1", ("weather",)), ("2", ("weather",))]
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"content": None, "function_call": {"name": "weather", "arguments": "{}"}},
+        {"content": [
+            {"type": "text", "text": "Let me look.", "name": "look"},
+            {"type": "tool_use", "id": "1", "name": "weather", "input": {"name": "Rome"}},
+        ]},
+        {"content": [{"type": "tool_use", "id": "1", "name": "weather", "input": {}}],
+         "tool_calls": [{"id": "1", "name": "weather", "args": {}}], "function_call": None},
+    ],
+)  # fmt: skip
+def test_calls_of_other_protocols_are_read(tmp_path: Path, said: dict[str, object]) -> None:
+    messages = [
+        {"role": "user", "content": "Rain in Rome?"},
+        {"role": "assistant", **said},
+        # What comes back has a name, too, and is no call.
+        {"role": "function", "name": "weather", "content": "no"},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "content": "no"}]},
+        {"role": "assistant", "content": "No rain.", "function_call": "none"},
+        {"role": "assistant", "function_call": {"name": "draw", "arguments": "{}"}},
+    ]
+    (plan,) = read_plans(written(tmp_path, [{"messages": messages}], "calls.json"))
+    assert (plan.request, plan.tools) == ("Rain in Rome?", ("weather", "draw"))
+
+
 def test_the_command_writes_what_others_read(tmp_path: Path, hvr_: Hvr) -> None:
     tools = written(tmp_path, [
         {**WEATHER, "response": {"properties": {"degrees": {"type": "number"}}}},

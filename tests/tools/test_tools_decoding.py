@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from hvr.tools.retrieval.decoders import Decoder, choose_decoder, log_softmax
 from hvr.tools.retrieval.decoding import adjacency, as_plan, distinct, greedy, nearest, viterbi
-from hvr.tools.retrieval.propagation import normalised, propagate
 from hvr.tools.retrieval.transitions import Transitions, count_transitions
 from hvr.tools.tool_graph import Tool, ToolGraph
 from hvr.tools.tool_plan import ToolPlan
+from studies.text_retrieval import normalised, propagate
 from tests.tools.travel import GRAPH
 
 _ABC = ToolGraph(tuple(Tool(t) for t in "abc"), (("a", "b"), ("b", "c"), ("b", "b")))

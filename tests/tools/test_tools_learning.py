@@ -22,6 +22,7 @@ from hvr.file_sets import digest, name_of  # noqa: E402
 from hvr.retrieval.text_vectors import TextVectors  # noqa: E402
 from hvr.tools.agreement import agreement  # noqa: E402
 from hvr.tools.retrieval.checkpoint import (  # noqa: E402
+    FORM,
     data_fingerprint,
     load_retriever,
     save_retriever,
@@ -29,7 +30,6 @@ from hvr.tools.retrieval.checkpoint import (  # noqa: E402
 from hvr.tools.retrieval.config import LAYERS, Layer, RetrieverConfig, own, paper  # noqa: E402
 from hvr.tools.retrieval.decoders import Decoder  # noqa: E402
 from hvr.tools.retrieval.pairs import aligned, hold_out, paired  # noqa: E402
-from hvr.tools.retrieval.propagation import normalised, propagate  # noqa: E402
 from hvr.tools.retrieval.retriever import (  # noqa: E402
     Retriever,
     TextScores,
@@ -41,7 +41,12 @@ from hvr.tools.retrieval.training import links_of, train_scorer  # noqa: E402
 from hvr.tools.retrieval.transitions import Transitions  # noqa: E402
 from hvr.tools.tool_graph import Tool, ToolGraph  # noqa: E402
 from hvr.tools.tool_plan import ToolPlan  # noqa: E402
-from studies.text_retrieval import choose_alpha, fit_text_decoder  # noqa: E402
+from studies.text_retrieval import (  # noqa: E402
+    SmoothedScores,
+    choose_alpha,
+    fit_text_decoder,
+    propagate,
+)
 from tests.killing import failures, kills  # noqa: E402
 from tests.tools.travel import GRAPH, travel_plans  # noqa: E402
 
@@ -133,31 +138,33 @@ def test_settings_that_make_no_sense_are_refused() -> None:
 
 def test_a_graph_layer_is_averaged_with_its_input() -> None:
     torch.manual_seed(0)
-    encoder = ToolEncoder(paper("gcn"), 4)
-    vectors, smoothing = torch.randn(len(GRAPH), 4), torch.from_numpy(normalised(GRAPH))
+    encoder, vectors = ToolEncoder("sage", 4), torch.randn(len(GRAPH), 4)
     links = links_of(GRAPH)
-    found = encoder(vectors, links, smoothing)
-    assert torch.allclose(found, (vectors + encoder.convolutions[0](vectors, links)) / 2)
+    assert encoder.convolution is not None
+    assert torch.allclose(
+        encoder(vectors, links), (vectors + encoder.convolution(vectors, links)) / 2
+    )
+    assert torch.equal(ToolEncoder("none", 4)(vectors, links), vectors)
 
 
 def test_messages_pass_from_a_tool_to_its_successors() -> None:
     torch.manual_seed(0)
-    encoder = ToolEncoder(paper("sage"), 4)
-    vectors, smoothing = torch.randn(len(GRAPH), 4), torch.from_numpy(normalised(GRAPH))
-    before = encoder(vectors, links_of(GRAPH), smoothing)
+    encoder, vectors = ToolEncoder("sage", 4), torch.randn(len(GRAPH), 4)
+    before = encoder(vectors, links_of(GRAPH))
     vectors[GRAPH.index("train_search")] += 1
-    changed = (encoder(vectors, links_of(GRAPH), smoothing) != before).any(dim=1)
+    changed = (encoder(vectors, links_of(GRAPH)) != before).any(dim=1)
     assert [t.id for t, c in zip(GRAPH.tools, changed, strict=True) if c] == [
         "train_search", "train_book",
     ]  # fmt: skip
 
 
-def test_trained_sgc_is_sgc() -> None:
-    encoder = ToolEncoder(paper("sgc"), 4)
-    encoder.alpha.data.fill_(0.7)
-    vectors = torch.randn(len(GRAPH), 4)
-    found = encoder(vectors, links_of(GRAPH), torch.from_numpy(normalised(GRAPH)))
-    assert np.allclose(found.detach().numpy(), propagate(vectors.numpy(), GRAPH, 0.7), atol=1e-6)
+def test_sgc_mixes_tools_with_their_successors() -> None:
+    scores = SmoothedScores(GRAPH, ENCODER, 0.7)
+    plain = TextScores(GRAPH, ENCODER).tools()
+    assert np.allclose(scores.tools(), propagate(plain, GRAPH, 0.7))
+    assert not np.allclose(scores.tools(), plain)
+    (rows,) = scores.scores(TEST[:1])
+    assert rows.shape == (len(TEST[0].steps), len(GRAPH))
 
 
 def test_pairs_of_steps_and_tools() -> None:
@@ -235,7 +242,7 @@ def test_corrupt_and_foreign_retrievers_are_refused(fitted: Retriever, tmp_path:
             load_retriever(folder)
     (parameters,) = (tmp_path / "0").glob("model-*.safetensors")
     parameters.write_bytes(b"rubbish")
-    _damage(tmp_path / "0", form="hvr-tool-retriever-1")
+    _damage(tmp_path / "0", form=FORM)
     with pytest.raises(DataFileError, match="belongs to another retriever"):
         load_retriever(tmp_path / "0")
     content = digest(b"rubbish")

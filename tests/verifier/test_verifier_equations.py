@@ -10,7 +10,6 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hvr.errors import UsageError
 from hvr.tools.tool_graph import Tool, ToolGraph
 from hvr.tools.tool_plan import ToolPlan
 from hvr.verifier.config import VerifierConfig
@@ -108,7 +107,6 @@ def test_compatibility_by_types_is_equation_4() -> None:
     )
     embeddings = ToolEmbeddings(tools, HashEncoder(), VerifierConfig(neighbours=2))
     nodes = [PlanNode(t.id, "", t.inputs, t.outputs) for t in tools.tools]
-    assert embeddings.compatibility == "types"
     assert embeddings.compat(nodes[0], nodes[1]) == 0.5
     assert embeddings.compat(nodes[0], nodes[2]) == 0
     assert embeddings.compat(nodes[1], nodes[0]) == 0  # a needs nothing: 0 / max(0, 1)
@@ -117,14 +115,8 @@ def test_compatibility_by_types_is_equation_4() -> None:
 
 
 def test_compatibility_by_links_without_types(embeddings: ToolEmbeddings) -> None:
-    assert embeddings.compatibility == "links"
     assert embeddings.compat(PlanNode("search_train", ""), PlanNode("book_train", "")) == 1
     assert embeddings.compat(PlanNode("search_train", ""), PlanNode("book_taxi", "")) == 0
-
-
-def test_types_cannot_be_asked_for_where_there_are_none(tools: ToolGraph) -> None:
-    with pytest.raises(UsageError, match="no tool says"):
-        ToolEmbeddings(tools, HashEncoder(), VerifierConfig(compatibility="types"))
 
 
 def test_arrays_hold_the_attributes_and_batches_number_through(embeddings, plans, tools) -> None:

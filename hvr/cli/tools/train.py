@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _EPILOG = """\
 examples:
   hvr tools train toolgraphs/ultratool --out model
-  hvr tools train toolgraphs/ultratool --out model --settings paper --layer gcn
+  hvr tools train toolgraphs/ultratool --out model --settings own --layer none
 """
 
 
@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--settings", default="own", help=(
         "own (hvr's) or paper (GNN4Plan's) (default: %(default)s)"))  # fmt: skip
     parser.add_argument("--layer", default="sage", help=(
-        "none, sgc, gcn, gat, sage, gin or transformer (default: %(default)s)"))  # fmt: skip
+        "of the graph: none or sage (default: %(default)s)"))  # fmt: skip
     parser.add_argument("--encoder", default="minilm", help=(
         "lexical-hash, minilm or st:NAME (default: %(default)s)"))  # fmt: skip
     parser.add_argument("--seen-links", action="store_true", help=(

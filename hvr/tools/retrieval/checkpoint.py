@@ -32,7 +32,7 @@ from hvr.tools.retrieval.transitions import Transitions
 from hvr.tools.tool_graph import Tool, ToolGraph
 from hvr.tools.tool_plan import ToolPlan
 
-FORM = "hvr-tool-retriever-1"
+FORM = "hvr-tool-retriever-2"
 """Name and version of the format."""
 
 _JSON = "retriever.json"

@@ -7,7 +7,7 @@ from typing import Literal, get_args
 
 from hvr.errors import UsageError
 
-Layer = Literal["none", "sgc", "gcn", "gat", "sage", "gin", "transformer"]
+Layer = Literal["none", "sage"]
 LAYERS: tuple[Layer, ...] = get_args(Layer)
 """Kinds of graph layers, see `ToolEncoder`."""
 
@@ -22,9 +22,8 @@ class RetrieverConfig:
     Args:
         encoder: of texts, see `hvr.retrieval.text_vectors`.
         layer: kind of graph layer over the tools.
-        layers: number of layers.
-        hidden: width between two layers; the last one has the width of the texts' vectors.
-        dropout: probability of dropout, between layers and in `context`.
+        hidden: width of the MLP of `context`.
+        dropout: probability of dropout in it.
         loss: `bpr`, against `negatives` other tools; `softmax`, over all tools.
         negatives: per step and epoch, with `bpr`.
         near: size of the neighbourhood of hard negatives: with probability one half a negative
@@ -48,8 +47,7 @@ class RetrieverConfig:
 
     encoder: str = "minilm"
     layer: Layer = "sage"
-    layers: int = 1
-    hidden: int = 1024
+    hidden: int = 512
     dropout: float = 0.0
     loss: Literal["bpr", "softmax"] = "bpr"
     negatives: int = 2
@@ -72,7 +70,7 @@ class RetrieverConfig:
             raise UsageError(f"unknown layer {self.layer!r} (layers: {', '.join(LAYERS)})")
         if self.loss not in ("bpr", "softmax"):
             raise UsageError(f"unknown loss {self.loss!r} (losses: bpr, softmax)")
-        for name in ("layers", "hidden", "negatives", "epochs", "patience", "batch"):
+        for name in ("hidden", "negatives", "epochs", "patience", "batch"):
             if getattr(self, name) < 1:
                 raise UsageError(f"{name} is {getattr(self, name)}: give at least 1")
         if not self.scale > 0:
@@ -93,7 +91,6 @@ def own(layer: Layer = "sage", seed: int = 0) -> RetrieverConfig:
         layer=layer,
         loss="softmax",
         dropout=0.3,
-        hidden=512,
         context=True,
         free=True,
         unnamed=0.5,

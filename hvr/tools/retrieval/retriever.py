@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hvr.extras import need_gnn
 from hvr.retrieval.text_vectors import TextVectors
@@ -15,7 +16,6 @@ from hvr.tools.retrieval.config import RetrieverConfig
 from hvr.tools.retrieval.decoders import Decoder, choose_decoder, decode
 from hvr.tools.retrieval.decoding import Scores
 from hvr.tools.retrieval.pairs import hold_out
-from hvr.tools.retrieval.propagation import propagate
 from hvr.tools.retrieval.steps import cleaned
 from hvr.tools.retrieval.transitions import Transitions, count_transitions
 from hvr.tools.tool_graph import ToolGraph
@@ -50,28 +50,19 @@ class ScoreSource(Protocol):
 
 @dataclass(frozen=True)
 class TextScores:
-    """Similarities of the texts of steps and tools, the latter optionally smoothed by SGC.
-
-    S[i, t] = <x_i, h_t>, with x_i the vector of step i and H = `propagate`(X, alpha), X the
-    vectors of the tools' texts. Without smoothing this is the cosine, as vectors have length 1.
+    """Cosines of the texts of steps and tools.
 
     Args:
         graph: the tools.
         encoder: of texts.
-        alpha: weight of a tool's own text, see `propagate`; 1 ignores the graph.
     """
 
     graph: ToolGraph
     encoder: TextVectors
-    alpha: float = 1.0
 
     def scores(self, plans: Sequence[ToolPlan], *, names: bool = True) -> list[Scores]:
-        """Return S of each plan; see `ScoreSource`.
-
-        With `alpha` < 1 the tools' vectors no longer have length 1.
-        """
-        texts = [tool_text(t) for t in self.graph.tools]
-        tools = propagate(self.encoder.encode(texts, "passage"), self.graph, self.alpha)
+        """Return the scores of each plan (steps, tools); see `ScoreSource`."""
+        tools = self.tools()
         ids = [t.id for t in self.graph.tools]
         steps = [cleaned(p.steps, ids, names=names) for p in plans]
         vectors = self.encoder.encode([s for some in steps for s in some], "query")
@@ -79,6 +70,10 @@ class TextScores:
             return [np.zeros((0, len(ids))) for _ in plans]
         ends = np.cumsum([len(some) for some in steps])
         return [rows @ tools.T for rows in np.split(vectors, ends[:-1])]
+
+    def tools(self) -> NDArray[np.float32]:
+        """Return the vectors of the tools' texts (tools, d), of length 1."""
+        return self.encoder.encode([tool_text(t) for t in self.graph.tools], "passage")
 
 
 @dataclass(frozen=True)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from itertools import pairwise
-from typing import Any
 
 import torch
 import torch_geometric.nn as geometric
 from torch import Tensor, nn
 
-from hvr.tools.retrieval.config import RetrieverConfig
+from hvr.tools.retrieval.config import Layer, RetrieverConfig
 
 _CONTEXT_TEXTS = 4
 """Texts that `context` reads: the step, the request, the previous and the next step."""
@@ -20,51 +18,29 @@ class ToolEncoder(nn.Module):
     """Tool vectors H (tools, d) from the vectors of their texts X (tools, d).
 
     - `none`:  H = X
-    - `sgc`:   H = alpha X + (1 - alpha) Â X  (GNN4Plan, section 4.2), alpha learnt, initially 1;
-      Â = D^-1/2 A D^-1/2 as in `hvr.tools.retrieval.propagation`
-    - others:  H = (X + GNN(X)) / 2  (GNN4Plan, section 4.3), with
-      Z^(k+1) = dropout(LeakyReLU(BatchNorm(conv_k(Z^(k))))), Z^(0) = X, and the last convolution
-      plain. A convolution aggregates over incoming links: messages pass from a tool to its
-      successors.
+    - `sage`:  H = (X + SAGE(X)) / 2  (GNN4Plan, section 4.3), one GraphSAGE convolution over the
+      incoming links: messages pass from a tool to its successors.
 
     Args:
-        config: kind and number of layers, hidden width, dropout.
+        layer: which of these.
         width: d, of the texts' vectors.
     """
 
-    def __init__(self, config: RetrieverConfig, width: int) -> None:
+    def __init__(self, layer: Layer, width: int) -> None:
         super().__init__()
-        self.kind = config.layer
-        self.dropout = config.dropout
-        self.convolutions = nn.ModuleList()
-        self.norms = nn.ModuleList()
-        if self.kind == "sgc":
-            self.alpha = nn.Parameter(torch.ones(()))
-        elif self.kind != "none":
-            widths = [width, *[config.hidden] * (config.layers - 1), width]
-            for before, after in pairwise(widths):
-                self.convolutions.append(_convolution(self.kind, before, after))
-            self.norms.extend(nn.BatchNorm1d(w) for w in widths[1:-1])
+        self.convolution = geometric.SAGEConv(width, width) if layer == "sage" else None
 
-    def forward(self, vectors: Tensor, links: Tensor, smoothing: Tensor) -> Tensor:
+    def forward(self, vectors: Tensor, links: Tensor) -> Tensor:
         """Return H (tools, d).
 
         Args:
             vectors: X, of the tools' texts (tools, d).
             links: sources above targets, int64 (2, links).
-            smoothing: Â of SGC (tools, tools).
         """
-        if self.kind == "none":
+        if self.convolution is None:
             return vectors
-        if self.kind == "sgc":
-            return self.alpha * vectors + (1 - self.alpha) * (smoothing @ vectors)
-        hidden = vectors
-        for i, convolution in enumerate(self.convolutions):
-            hidden = convolution(hidden, links)
-            if i < len(self.norms):
-                hidden = nn.functional.leaky_relu(self.norms[i](hidden))
-                hidden = nn.functional.dropout(hidden, self.dropout, self.training)
-        return (vectors + hidden) / 2
+        mixed: Tensor = (vectors + self.convolution(vectors, links)) / 2
+        return mixed
 
 
 class Scorer(nn.Module):
@@ -86,7 +62,7 @@ class Scorer(nn.Module):
     def __init__(self, config: RetrieverConfig, width: int, tools: int) -> None:
         super().__init__()
         self.width = width
-        self.encoder = ToolEncoder(config, width)
+        self.encoder = ToolEncoder(config.layer, width)
         self.own = nn.Parameter(torch.zeros(tools, width)) if config.free else None
         self.context: nn.Module | None = None
         if config.context:
@@ -103,9 +79,9 @@ class Scorer(nn.Module):
         else:
             self.register_buffer("scale", scale)
 
-    def tools(self, vectors: Tensor, links: Tensor, smoothing: Tensor) -> Tensor:
+    def tools(self, vectors: Tensor, links: Tensor) -> Tensor:
         """Return h of all tools (tools, d); arguments as of `ToolEncoder.forward`."""
-        encoded: Tensor = self.encoder(vectors, links, smoothing)
+        encoded: Tensor = self.encoder(vectors, links)
         return encoded if self.own is None else encoded + self.own
 
     def forward(self, tools: Tensor, read: Tensor) -> Tensor:
@@ -121,18 +97,3 @@ class Scorer(nn.Module):
             return self.scale.exp() * (step @ tools.T)
         mixed = nn.functional.normalize(step + self.context(read.flatten(1)), dim=-1)
         return self.scale.exp() * (mixed @ nn.functional.normalize(tools, dim=-1).T)
-
-
-def _convolution(kind: str, before: int, after: int) -> nn.Module:
-    if kind == "gin":
-        inner = nn.Sequential(nn.Linear(before, after), nn.ReLU(), nn.Linear(after, after))
-        gin: nn.Module = geometric.GINConv(inner)
-        return gin
-    classes: dict[str, Any] = {
-        "gcn": geometric.GCNConv,
-        "gat": geometric.GATConv,
-        "sage": geometric.SAGEConv,
-        "transformer": geometric.TransformerConv,
-    }
-    layer: nn.Module = classes[kind](before, after)
-    return layer

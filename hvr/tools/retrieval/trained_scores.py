@@ -10,10 +10,9 @@ import torch
 from hvr.retrieval.text_vectors import TextVectors
 from hvr.tools.retrieval.config import RetrieverConfig
 from hvr.tools.retrieval.decoding import Scores
-from hvr.tools.retrieval.propagation import normalised
 from hvr.tools.retrieval.samples import Encodable
 from hvr.tools.retrieval.scorer import Scorer
-from hvr.tools.retrieval.texts import FixedTexts
+from hvr.tools.retrieval.texts import looked_up, vectors_of
 from hvr.tools.retrieval.training import links_of
 from hvr.tools.tool_graph import ToolGraph
 from hvr.tools.tool_plan import ToolPlan
@@ -41,7 +40,6 @@ class TrainedScores:
         self.graph, self.config, self.scorer = graph, config, scorer.eval()
         self.encoder = encoder
         self._links = links_of(graph)
-        self._smoothing = torch.from_numpy(normalised(graph))
         self._tools: torch.Tensor | None = None
 
     @torch.no_grad()
@@ -54,10 +52,12 @@ class TrainedScores:
         read = read.reshape(-1, 4)
         if not self.config.context:
             read = read[:, :1]
-        texts = FixedTexts(self.encoder, encodable.list.texts)
+        vectors = vectors_of(self.encoder, encodable.list.texts)
         if self._tools is None:
-            self._tools = self.scorer.tools(texts(numbers), self._links, self._smoothing)
-        parts = [self.scorer(self._tools, texts(part)) for part in torch.split(read, _CHUNK)]
+            self._tools = self.scorer.tools(looked_up(vectors, numbers), self._links)
+        parts = [
+            self.scorer(self._tools, looked_up(vectors, part)) for part in torch.split(read, _CHUNK)
+        ]
         rows = torch.cat(parts).numpy() if parts else np.zeros((0, len(self.graph)))
         ends = np.cumsum([len(some) for some in samples])
         return list(np.split(rows, ends[:-1])) if plans else []

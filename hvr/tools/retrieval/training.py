@@ -11,7 +11,6 @@ softmax    L = mean over i of -log softmax_t(S[i, t])[t_i]            hvr's own
 from __future__ import annotations
 
 import copy
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,10 +22,9 @@ from hvr.errors import UsageError
 from hvr.retrieval.text_vectors import TextVectors
 from hvr.tools.retrieval.config import RetrieverConfig
 from hvr.tools.retrieval.pairs import aligned, paired
-from hvr.tools.retrieval.propagation import normalised
 from hvr.tools.retrieval.samples import Encodable, Sample
 from hvr.tools.retrieval.scorer import Scorer
-from hvr.tools.retrieval.texts import FixedTexts
+from hvr.tools.retrieval.texts import looked_up, vectors_of
 from hvr.tools.tool_graph import ToolGraph
 from hvr.tools.tool_plan import ToolPlan
 
@@ -40,13 +38,11 @@ class ScorerEpoch:
         loss: mean over its updates.
         accuracy: fraction of held-out steps whose best tool is the true one; of the training
             steps if nothing is held out.
-        seconds: since training began.
     """
 
     number: int
     loss: float
     accuracy: float
-    seconds: float
 
 
 ProgressCallback = Callable[[ScorerEpoch], None]
@@ -142,10 +138,9 @@ def train_scorer(
             "no step of the training plans goes with a tool: give plans with steps, whose tools "
             "are in the graph"
         )
-    texts = FixedTexts(encoder, encodable.list.texts).to(device)
-    scorer = Scorer(config, texts.width, len(graph)).to(device)
-    trainer = _Trainer(config, scorer, texts, tools, links_of(graph).to(device),
-                       torch.from_numpy(normalised(graph)).to(device))  # fmt: skip
+    texts = vectors_of(encoder, encodable.list.texts).to(device)
+    scorer = Scorer(config, texts.shape[1], len(graph)).to(device)
+    trainer = _Trainer(config, scorer, texts, tools, links_of(graph).to(device))
     validation = checked if len(checked.tools) else fit
     epochs, best = trainer.run(fit, validation, early_stopping=bool(held), progress=progress)
     return TrainedScorer(scorer.eval().cpu(), epochs, best)
@@ -173,13 +168,12 @@ class _Trainer:
         self,
         config: RetrieverConfig,
         scorer: Scorer,
-        texts: FixedTexts,
+        texts: Tensor,
         tools: Tensor,
         links: Tensor,
-        smoothing: Tensor,
     ) -> None:
         self.config, self.scorer, self.texts = config, scorer, texts
-        self.tools, self.links, self.smoothing = tools, links, smoothing
+        self.tools, self.links = tools, links
         self.random = torch.Generator().manual_seed(config.seed)
         learnt = list(scorer.parameters())
         self.optimiser = (
@@ -202,13 +196,12 @@ class _Trainer:
         Returns:
             The figures of all epochs, and the number of the one kept.
         """
-        began = time.perf_counter()
         history: list[ScorerEpoch] = []
         best = _Snapshot(-1.0, 0, {})
         for number in range(1, self.config.epochs + 1):
             loss = self.epoch(fit)
             accuracy = self.accuracy(validation)
-            history.append(ScorerEpoch(number, loss, accuracy, time.perf_counter() - began))
+            history.append(ScorerEpoch(number, loss, accuracy))
             if progress is not None:
                 progress(history[-1])
             if accuracy > best.accuracy or not early_stopping:
@@ -253,10 +246,10 @@ class _Trainer:
         return total
 
     def _scores(self, read: Tensor) -> Tensor:
-        tools = self.scorer.tools(self.texts(self.tools), self.links, self.smoothing)
+        tools = self.scorer.tools(looked_up(self.texts, self.tools), self.links)
         if not self.config.context:
             read = read[:, :1]  # only the step is read
-        scores: Tensor = self.scorer(tools, self.texts(read))
+        scores: Tensor = self.scorer(tools, looked_up(self.texts, read))
         return scores
 
     def _loss(self, scores: Tensor, tools: Tensor) -> Tensor:
@@ -280,10 +273,9 @@ class _Trainer:
         return torch.where(torch.rand(size, generator=self.random) < 0.5, near, anything)
 
 
-@torch.no_grad()
-def _nearest(texts: FixedTexts, tools: Tensor, count: int) -> Tensor:
+def _nearest(texts: Tensor, tools: Tensor, count: int) -> Tensor:
     """Return the tools with the most similar texts (tools, count), on the CPU."""
-    vectors = nn.functional.normalize(texts(tools), dim=-1)
+    vectors = nn.functional.normalize(looked_up(texts, tools), dim=-1)
     cosine = vectors @ vectors.T
     cosine.fill_diagonal_(-2)
     return cosine.topk(min(count, max(0, len(tools) - 1)), dim=-1).indices.cpu()
