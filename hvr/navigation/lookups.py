@@ -74,7 +74,7 @@ class LookUp:
     Args:
         call: to make now.
         cost: of it and of what has to follow.
-        relevance: how much its arguments have in common with what is searched.
+        relevance: how much its arguments have in common with what is searched; 1 without any.
         said: how many of its arguments the request gives for such a parameter.
     """
 
