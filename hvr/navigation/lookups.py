@@ -74,7 +74,8 @@ class LookUp:
     Args:
         call: to make now.
         cost: of it and of what has to follow.
-        relevance: how much its arguments have in common with what is searched; 1 without any.
+        relevance: how much its arguments have in common with what is searched; of a call
+            without any it is 1 if features are searched, which nothing tells against.
         said: how many of its arguments the request gives for such a parameter.
     """
 
@@ -343,7 +344,7 @@ class _Values:
         for some in islice(product(*lists), CALLS):
             arguments = {p.name: value for p, (_, value) in zip(needed, some, strict=True)}
             if not argument_faults(tool, arguments):
-                relevance = min((one[0] for one in some), default=1.0)
+                relevance = min((one[0] for one in some), default=float(bool(self._wanted)))
                 if len({key(value) for value in arguments.values()}) < len(arguments):
                     relevance *= ECHOED
                 said = sum(
