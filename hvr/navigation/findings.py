@@ -169,6 +169,10 @@ class Findings:
         """Say whether a value was an argument of the very call in whose result it stands."""
         return found.call >= 0 and key(found.value) in self._calls[found.call][1]
 
+    def listed(self, value: Json) -> bool:
+        """Say whether a value stands in the result of a call without arguments."""
+        return any(key(value) in inside and not taken for inside, taken in self._calls)
+
     def within(self, found: FoundValue, others: Iterable[Json]) -> int:
         """Return how many of other values stand in the result of a finding, or in its call."""
         if found.call < 0:
@@ -238,8 +242,17 @@ def plain(value: Json) -> Json:
 
 def key(value: Json) -> str:
     """Return a value as the key of a table; 1 and 1.0 are one, 1 and `"1"` are not."""
-    value = float(value) if isinstance(value, int) and not isinstance(value, bool) else value
+    value = _with_floats(value)
     return f"{type(value).__name__} {value}"
+
+
+def _with_floats(value: Json) -> Json:
+    """Return a value whose numbers are all floats, also those in lists and objects."""
+    if isinstance(value, list):
+        return [_with_floats(inner) for inner in value]
+    if isinstance(value, dict):
+        return {name: _with_floats(inner) for name, inner in value.items()}
+    return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
 def _name(path: tuple[str, ...]) -> str:
