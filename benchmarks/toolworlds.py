@@ -32,6 +32,7 @@ from hvr.calling.environment import ToolEnvironment
 from hvr.calling.tau2_world import Tau2Tools
 from hvr.calling.values import CallOutcome, Json, ToolCall
 from hvr.errors import DataFileError, UsageError
+from hvr.extras import load_apart
 from hvr.navigation import attempts, lookups
 from hvr.navigation.findings import POSITION, Findings, FoundValue, Trait, key, plain
 from hvr.navigation.lookups import call_key
@@ -156,13 +157,12 @@ def _tau2(world: str, row: Mapping[str, Any]) -> Scenario:
     actions = initial.get("initialization_actions") or []
 
     def opened() -> ToolEnvironment:
-        from tau2.data_model.tasks import EnvFunctionCall, InitializationData  # type: ignore[import-untyped]  # needs the package
-
         tools = Tau2Tools(world)
+        tasks = load_apart("tau2.data_model.tasks")
         data = initial.get("initialization_data")
         tools.environment.set_state(
-            InitializationData(**data) if data else None,
-            [EnvFunctionCall(**action) for action in actions],
+            tasks.InitializationData(**data) if data else None,
+            [tasks.EnvFunctionCall(**action) for action in actions],
             [],
         )
         return tools
