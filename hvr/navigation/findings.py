@@ -169,10 +169,6 @@ class Findings:
         """Say whether a value was an argument of the very call in whose result it stands."""
         return found.call >= 0 and key(found.value) in self._calls[found.call][1]
 
-    def listed(self, value: Json) -> bool:
-        """Say whether a value stands in the result of a call without arguments."""
-        return any(key(value) in inside and not taken for inside, taken in self._calls)
-
     def within(self, found: FoundValue, others: Iterable[Json]) -> int:
         """Return how many of other values stand in the result of a finding, or in its call."""
         if found.call < 0:

@@ -74,8 +74,7 @@ class LookUp:
     Args:
         call: to make now.
         cost: of it and of what has to follow.
-        relevance: how much its arguments have in common with what is searched; of a call
-            without any it is 1 if features are searched, which nothing tells against.
+        relevance: how much its arguments have in common with what is searched.
         said: how many of its arguments the request gives for such a parameter.
     """
 
@@ -137,8 +136,7 @@ def match(search: Search, findings: Findings) -> ValueMatch:
     best = fitting[ranks.index(max(ranks))]
     alike = [f.value for f, r in zip(fitting, ranks, strict=True) if r == max(ranks)]
     choices = tuple({key(value): value for value in [best.value, *alike]}.values())
-    # What a call without arguments lists is not of one entity, but for all.
-    tied = not ties or findings.listed(best.value) or findings.within(best, search.ties) > 0
+    tied = not ties or findings.within(best, search.ties) > 0
     return ValueMatch(best.value, tied and max(ranks)[0] == 0, choices)
 
 
@@ -233,22 +231,13 @@ def _costs(
     """Return for each tool what it costs to come from its call to the value, at least."""
     features = [f.name for f in search.sought.features if words_of(f.name) != POSITION]
     costs: dict[str, int] = {}
-    # What a tool does not show, another call has to: of one that does, or that was never seen.
-    shapes = [shape_of(tool, experience) for tool in readers]
-    shown = any(
-        shape
-        and findings.gives(tool.name, shape, search.name, search.tool)
-        and not _missing(features, tool, shape)
-        for tool, shape in zip(readers, shapes, strict=True)
-    )
-    unseen = CALL + (0 if shown or None not in shapes else UNKNOWN_COST)
-    for tool, shape in zip(readers, shapes, strict=True):
+    for tool in readers:
+        shape = shape_of(tool, experience)
         own = CALL + experience.cost(tool.name)
         if shape is None:
             costs[tool.name] = own + UNKNOWN_COST
         elif findings.gives(tool.name, shape, search.name, search.tool):
-            missing = _missing(features, tool, shape)
-            costs[tool.name] = own + 60 * missing + (unseen if missing else 0)
+            costs[tool.name] = own + 60 * _missing(features, tool, shape)
     for _ in range(DEEPEST):
         for tool in readers:
             shape = shape_of(tool, experience) or frozenset()
@@ -344,7 +333,7 @@ class _Values:
         for some in islice(product(*lists), CALLS):
             arguments = {p.name: value for p, (_, value) in zip(needed, some, strict=True)}
             if not argument_faults(tool, arguments):
-                relevance = min((one[0] for one in some), default=float(bool(self._wanted)))
+                relevance = min((one[0] for one in some), default=0.0)
                 if len({key(value) for value in arguments.values()}) < len(arguments):
                     relevance *= ECHOED
                 said = sum(
