@@ -12,9 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from hvr import nested
 from hvr.pddl import Task
-from hvr.pddl.conditions import Conjunction, Operator
+from hvr.pddl.conditions import Operator, may_hold
 from hvr.validation.relaxation import Clock
 
 Maybe: TypeAlias = tuple[int, int]
@@ -25,25 +24,6 @@ Levels: TypeAlias = tuple[Maybe, ...]
 
 Offer: TypeAlias = tuple[int, int]
 """A place, and the number of an operator that may be put in there."""
-
-
-def may_hold(condition: Conjunction, true: int, false: int) -> bool:
-    """Say whether a condition can be true; comparisons of numbers always can."""
-    return nested.finish(_may_hold(condition, true, false))
-
-
-def _may_hold(condition: Conjunction, true: int, false: int) -> nested.Steps[bool]:
-    if condition.positive & ~true or condition.negative & ~false:
-        return False
-    for clause in condition.clauses:
-        if clause.positive & true or clause.negative & false:
-            continue
-        for part in clause.parts:
-            if (yield _may_hold(part, true, false)):
-                break
-        else:
-            return False
-    return True
 
 
 class Effects:

@@ -295,3 +295,28 @@ def change_numbers(changes: Iterable[NumericChange], before: Values, values: Val
             number = calculate(symbol, old, number)
         after[index] = number
     return tuple(after)
+
+
+def may_hold(condition: Conjunction, true: int, false: int) -> bool:
+    """Say whether a condition can hold; comparisons of numbers always can.
+
+    Args:
+        condition: the condition.
+        true: bits of the fluents that may be true.
+        false: bits of those that may be false.
+    """
+    return finish(_may_hold(condition, true, false))
+
+
+def _may_hold(condition: Conjunction, true: int, false: int) -> Steps[bool]:
+    if condition.positive & ~true or condition.negative & ~false:
+        return False
+    for clause in condition.clauses:
+        if clause.positive & true or clause.negative & false:
+            continue
+        for part in clause.parts:
+            if (yield _may_hold(part, true, false)):
+                break
+        else:
+            return False
+    return True

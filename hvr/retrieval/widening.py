@@ -66,7 +66,7 @@ def out_of_reach(task: Task, seconds: float) -> bool:
 
 
 def relaxed_plan_objects(task: Task, seconds: float) -> tuple[str, ...] | None:
-    """Return the objects of a relaxed plan and what belongs to them, None where there is no such.
+    """Return the objects of a relaxed plan and what belongs to them; None if there is no such plan.
 
     Without the time for one they are none.
 
@@ -87,7 +87,7 @@ def relaxed_plan_objects(task: Task, seconds: float) -> tuple[str, ...] | None:
 
 
 def _belonging(task: Task, names: Collection[str]) -> Iterator[str]:
-    """Yield what fixed facts pair with some objects, each with that one alone: a burner's knob.
+    """Yield what fixed facts pair with one of some objects alone, as a switch with its machine.
 
     Conditions of actions may ask that it be there (`exists`) without naming it among arguments.
     """

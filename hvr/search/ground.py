@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from hvr.errors import PlannerError
 from hvr.nested import Steps, finish
 from hvr.pddl import Equal, GroundAction, Task
-from hvr.pddl.conditions import Conjunction, Operator
+from hvr.pddl.conditions import Conjunction, Operator, may_hold
 from hvr.pddl.facts import Facts, Literal, Relation, bindings, necessary_literals
 from hvr.search.constraints import Compiled, compile_constraints
 from hvr.search.mutexes import groups, mutexes, partners, simplify
@@ -164,7 +164,7 @@ def _spread(
         start = true, false
         blocked = []
         for operator in waiting:
-            if _possible(operator.precondition, true, false):
+            if may_hold(operator.precondition, true, false):
                 reached.append(operator)
                 true |= operator.add
                 false |= operator.delete
@@ -173,7 +173,7 @@ def _spread(
         waiting = blocked
         for operator in reached:
             for condition, add, delete in operator.conditional:
-                if (add & ~true or delete & ~false) and _possible(condition, true, false):
+                if (add & ~true or delete & ~false) and may_hold(condition, true, false):
                     true |= add
                     false |= delete
         changed = (true, false) != start
@@ -196,25 +196,6 @@ def _candidates(task: Task, true: int) -> Iterator[GroundAction]:
         literals = [one for one in necessary_literals(schema.precondition) if usable(one)]
         for binding in bindings(schema.parameters, literals, {}, relation, task.members):
             yield GroundAction(schema.name, tuple(binding[p.name] for p in schema.parameters))
-
-
-def _possible(condition: Conjunction, true: int, false: int) -> bool:
-    """Say whether a condition may hold when fluents may be true and may be false."""
-    return finish(_may_hold(condition, true, false))
-
-
-def _may_hold(condition: Conjunction, true: int, false: int) -> Steps[bool]:
-    if condition.positive & ~true or condition.negative & ~false:
-        return False
-    for clause in condition.clauses:
-        if clause.positive & true or clause.negative & false:
-            continue
-        for part in clause.parts:
-            if (yield _may_hold(part, true, false)):
-                break
-        else:
-            return False
-    return True
 
 
 def disjuncts(condition: Conjunction, can: Literals) -> list[Literals]:

@@ -189,6 +189,16 @@ TIMED = """
 """
 
 
+def one_change_mends(validator: Validator, plan: str, words: str) -> None:
+    steps = read_plan(plan).steps
+    report = validator.check(steps)
+    assert not report.valid
+    repair, note = find_advice(validator, steps, report)
+    assert repair is not None, note
+    assert repair.completes and words in explain_repair(repair)
+    assert validator.check(repair.plan).valid
+
+
 @pytest.mark.parametrize(
     ("plan", "words"),
     [
@@ -207,14 +217,7 @@ def test_one_change_mends_a_timed_plan(plan: str, words: str) -> None:
     problem = parse_problem(
         "(define (problem x) (:domain shop) (:init (idle)) (:goal (sold)))", domain
     )
-    validator = Validator(domain, problem)
-    steps = read_plan(plan).steps
-    report = validator.check(steps)
-    assert not report.valid
-    repair, note = find_advice(validator, steps, report)
-    assert repair is not None, note
-    assert repair.completes and words in explain_repair(repair)
-    assert validator.check(repair.plan).valid
+    one_change_mends(Validator(domain, problem), plan, words)
 
 
 FUEL = """
@@ -244,14 +247,7 @@ def test_numbers_are_supplied_in_timed_plans(plan: str, oil: int, words: str) ->
         "(define (problem x) (:domain lorry) (:init (= (fuel) 0) (= (oil) 0)) (:goal (there)))",
         domain,
     )
-    validator = Validator(domain, problem)
-    steps = read_plan(plan).steps
-    report = validator.check(steps)
-    assert not report.valid
-    repair, note = find_advice(validator, steps, report)
-    assert repair is not None, note
-    assert repair.completes and words in explain_repair(repair)
-    assert validator.check(repair.plan).valid
+    one_change_mends(Validator(domain, problem), plan, words)
 
 
 @pytest.mark.parametrize(
