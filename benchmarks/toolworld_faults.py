@@ -2,7 +2,8 @@
 
     python benchmarks/toolworld_faults.py [--world retail,airline,telecom,bfcl] [--data DIR]
         [--files FILE ...] [--part development|kept] [--first N] [--skip N] [--shares .1,.3]
-        [--back N] [--seeds N] [--budget N] [--settings NAME,...] [--without NAME,...]
+        [--back N] [--seeds N,...] [--budget N] [--settings NAME,...] [--without NAME,...]
+        [--runs FILE] [--missed]
 
 The scenarios, wants and facts are those of toolworld_goals.py. Of the tools of a scenario a share
 fails, drawn by seed: each refuses, times out, gives a result of another type, or nothing, until
@@ -26,15 +27,19 @@ whole              the graph learnt from the correct calls of other scenarios, w
 without graph      nothing learnt before: schemas alone
 without pruning    the graph, but tools that fail are neither removed nor rest
 without recombining the same call again, at most five times; no other way
+
+Each run is appended to `--runs FILE` as it ends, and none that stands there is made again, so that
+a measurement can be stopped, go on, and be made in parts; the table is of all that was asked for.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import random
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -51,6 +56,7 @@ from toolworlds import (
     explore,
     leave_out,
     oracle,
+    read_rows,
     replay,
     scenarios_of,
 )
@@ -60,7 +66,7 @@ from hvr.calling.environment import ToolEnvironment
 from hvr.calling.faults import FaultyTools, ToolFault, draw_faults
 from hvr.calling.guard import CallPolicy, GuardedTools
 from hvr.calling.values import CallOutcome, Json, ToolCall
-from hvr.errors import HvrError
+from hvr.errors import DataFileError, HvrError
 from hvr.navigation.acting import carry_out
 from hvr.navigation.errands import Learnt, Retrying
 from hvr.navigation.experience import CountedExperience, Experience
@@ -88,15 +94,73 @@ class Prepared:
 
 
 @dataclass(frozen=True)
+class Case:
+    """What is run: a scenario with the faults of a seed, in a setting."""
+
+    world: str
+    scenario: str
+    seed: int
+    share: float
+    setting: str
+    back: int | None
+    budget: int
+    without: str
+
+
+@dataclass(frozen=True)
 class Run:
-    """How a scenario went with faults."""
+    """How a scenario went with faults; `why` what was not done was not, by the want's number."""
 
     reached: bool
     looped: bool
     asked: int
     twice: int
-    back: tuple[int, ...]
+    back: Sequence[int]
     calls: int
+    why: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A case, whether its goal can be reached and its values are at hand, and how it went."""
+
+    case: Case
+    reachable: bool
+    at_hand: bool
+    run: Run
+
+
+class Rows:
+    """The runs so far, by their cases, and in a file if one is named.
+
+    Args:
+        file: where they are kept; None if nowhere.
+
+    Raises:
+        DataFileError: there is such a file, and it holds something else.
+    """
+
+    def __init__(self, file: Path | None) -> None:
+        self._file = file
+        self._rows: dict[Case, Row] = {}
+        for row in read_rows(file) if file and file.exists() else ():
+            try:
+                case, run = Case(**row["case"]), Run(**row["run"])
+                self._rows[case] = Row(case, row["reachable"], row["at_hand"], run)
+            except (KeyError, TypeError) as error:
+                raise DataFileError(f"{file}: no runs of this benchmark: {error!r}") from None
+
+    def get(self, case: Case) -> Row | None:
+        """Return how a case went, if it was run."""
+        return self._rows.get(case)
+
+    def add(self, row: Row) -> Row:
+        """Keep a run, and return it."""
+        self._rows[row.case] = row
+        if self._file is not None:
+            with self._file.open("a", encoding="utf-8") as out:
+                out.write(json.dumps(asdict(row)) + "\n")
+        return row
 
 
 def main() -> None:
@@ -105,47 +169,88 @@ def main() -> None:
     leave_out(options.without)
     print(conditions())
     back = f"until {options.back} calls were made" if options.back else "for good"
-    print(f"SIMULATED faults {back}; seeds 0 to {options.seeds - 1}; budget {options.budget}; "
+    print(f"SIMULATED faults {back}; seeds {options.seeds}; budget {options.budget}; "
           f"without: {options.without or 'nothing'}")  # fmt: skip
     print("world | share | setting | at hand | reachable | reached | all | calls | loops | asked "
-          "| twice | back <= 10")  # fmt: skip
+          "| twice | back <= 10", flush=True)  # fmt: skip
+    rows = Rows(options.runs)
     for world in options.world.split(","):
-        scenarios = scenarios_of(world, options.part, options.data, options.files)
-        prepared = [
-            one
-            for one in _prepared(scenarios, options.skip, options.first)
-            if _run(one, {}, "whole", options.budget).reached
-        ]
-        for share in options.shares.split(","):
-            _measure(world, prepared, float(share), options)
+        found = [*_measured(world, rows, options)]
+        for share in map(float, options.shares.split(",")):
+            for setting in options.settings.split(","):
+                some = [r for r in found if (r.case.share, r.case.setting) == (share, setting)]
+                _print(world, share, setting, some, options.missed)
 
 
-def _measure(
-    world: str, prepared: Sequence[Prepared], share: float, options: argparse.Namespace
-) -> None:
-    """Run scenarios with each seed's faults in each setting; print a row for each setting."""
-    cases = []
-    catalogues = {one.scenario.id: one.scenario.open().catalogue for one in prepared}
-    for seed in range(options.seeds):
-        for one in prepared:
-            draw = random.Random(f"{seed} {one.scenario.id}").randrange(2**32)
-            faults = draw_faults(catalogues[one.scenario.id], share, draw, options.back)
-            told = reachable(one, faults)
-            cases.append((one, faults, told, told or reachable(one, faults, told=False)))
-    for setting in options.settings.split(","):
-        runs = [_run(one, faults, setting, options.budget) for one, faults, *_ in cases]
-        can = [run for run, case in zip(runs, cases, strict=True) if case[2]]
-        there = sum(case[3] for case in cases)
-        again = [number for run in runs for number in run.back]
-        soon = sum(number <= 10 for number in again)
-        print(
-            f"{world} | {share:.0%} | {setting} | {there} "
-            f"| {len(can)}/{len(cases)} | {_share(can)} | {_share(runs)} "
-            f"| {sum(run.calls for run in runs)} | {sum(run.looped for run in runs)} "
-            f"| {sum(run.asked for run in runs)} | {sum(run.twice for run in runs)} "
-            f"| {soon}/{len(again)}",
-            flush=True,
-        )
+def _measured(world: str, rows: Rows, options: argparse.Namespace) -> Iterator[Row]:
+    """Run the scenarios of a world that are reached without faults, seed by seed."""
+    scenarios = scenarios_of(world, options.part, options.data, options.files)
+    cases = _Cases(scenarios, options)
+    some = range(len(scenarios))[options.skip :][: options.first]
+    for seed in map(int, options.seeds.split(",")):
+        for number in some:
+            whole = cases.case(number, 0, 0.0, "whole")
+            if not (rows.get(whole) or rows.add(cases.row(whole, number))).run.reached:
+                continue
+            for share in map(float, options.shares.split(",")):
+                for setting in options.settings.split(","):
+                    case = cases.case(number, seed, share, setting)
+                    yield rows.get(case) or rows.add(cases.row(case, number))
+
+
+class _Cases:
+    """The scenarios of a world, made ready where one is run."""
+
+    def __init__(self, scenarios: Sequence[Scenario], options: argparse.Namespace) -> None:
+        self._scenarios, self._options = scenarios, options
+        self._replayed: list[tuple[list[CallOutcome], Json]] = []
+        self._prepared: tuple[int, Prepared] | None = None
+        self._told: dict[tuple[str, int, float], tuple[bool, bool]] = {}
+
+    def case(self, number: int, seed: int, share: float, setting: str) -> Case:
+        """Return the case of a scenario."""
+        scenario, options = self._scenarios[number], self._options
+        back = options.back if share else None
+        return Case(scenario.world, scenario.id, seed, share, setting, back, options.budget,
+                    options.without)  # fmt: skip
+
+    def row(self, case: Case, number: int) -> Row:
+        """Run a case."""
+        one = self._ready(number)
+        draw = random.Random(f"{case.seed} {case.scenario}").randrange(2**32)
+        faults = draw_faults(one.scenario.open().catalogue, case.share, draw, case.back)
+        place = case.scenario, case.seed, case.share
+        if place not in self._told:
+            self._told[place] = reachable(one, faults)
+        return Row(case, *self._told[place], _run(one, faults, case.setting, case.budget))
+
+    def _ready(self, number: int) -> Prepared:
+        """Return a scenario with what was learnt from all the others."""
+        if self._prepared is None or self._prepared[0] != number:
+            self._replayed = self._replayed or [replay(one) for one in self._scenarios]
+            scenario, (truth, state) = self._scenarios[number], self._replayed[number]
+            others = [outcomes for n, (outcomes, _) in enumerate(self._replayed) if n != number]
+            learnt = GraphExperience([observed_session(outcomes) for outcomes in others])
+            errand = oracle(scenario, truth, Ledger(), learnt.flow)
+            self._prepared = number, Prepared(scenario, truth, state, errand, learnt.graph)
+        return self._prepared[1]
+
+
+def _print(world: str, share: float, setting: str, rows: Sequence[Row], missed: bool) -> None:
+    runs = [row.run for row in rows]
+    can = [row.run for row in rows if row.reachable]
+    again = [number for run in runs for number in run.back]
+    print(
+        f"{world} | {share:.0%} | {setting} | {sum(row.at_hand for row in rows)} "
+        f"| {len(can)}/{len(rows)} | {_share(can)} | {_share(runs)} "
+        f"| {sum(run.calls for run in runs)} | {sum(run.looped for run in runs)} "
+        f"| {sum(run.asked for run in runs)} | {sum(run.twice for run in runs)} "
+        f"| {sum(number <= 10 for number in again)}/{len(again)}",
+        flush=True,
+    )
+    for row in rows if missed else ():
+        if row.reachable and not row.run.reached:
+            print("  missed:", row.case.scenario, f"seed {row.case.seed}", dict(row.run.why))
 
 
 def _share(runs: Sequence[Run]) -> str:
@@ -153,37 +258,28 @@ def _share(runs: Sequence[Run]) -> str:
     return f"{reached} = {reached / max(1, len(runs)):.1%}"
 
 
-def _prepared(scenarios: Sequence[Scenario], skip: int, first: int | None) -> list[Prepared]:
-    """Return some of the scenarios, each with what was learnt from all the others."""
-    replayed = [replay(scenario) for scenario in scenarios]
-    seen = [observed_session(outcomes) for outcomes, _ in replayed]
-    found = []
-    some = [*enumerate(zip(scenarios, replayed, strict=True))][skip:][:first]
-    for number, (scenario, (truth, state)) in some:
-        learnt = GraphExperience(seen[:number] + seen[number + 1 :])
-        errand = oracle(scenario, truth, Ledger(), learnt.flow)
-        found.append(Prepared(scenario, truth, state, errand, learnt.graph))
-    return found
-
-
-def reachable(one: Prepared, faults: Mapping[str, ToolFault], *, told: bool = True) -> bool:
+def reachable(one: Prepared, faults: Mapping[str, ToolFault]) -> tuple[bool, bool]:
     """Say whether a goal can be reached with the tools that do not fail for good.
 
     Args:
         one: the scenario.
         faults: of its tools.
-        told: whether what describes a value has to be seen of it.
+
+    Returns:
+        Whether the values that are sought can be told from others; and whether they are at hand,
+        told or not.
     """
     gone = {name for name, fault in faults.items() if fault.calls is None}
     if any(want.tool in gone for want in one.errand.wants):
-        return False
+        return False, False
     if not gone:
-        return True
+        return True, True
     tools = one.scenario.open()
     schemas = {t.name: t for t in tools.catalogue.tools if t.name not in gone}
     seen = Findings(one.errand.facts, (), Suiting(GraphExperience(graph=one.learnt).flow))
     written = [o for o in one.truth if o.ok and schemas.get(o.call.tool, _READER).effect
                is not Effect.READS]  # fmt: skip
+    told = True
     for want, outcome in zip(one.errand.wants, written, strict=True):
         sought = {p: v for p, _, v in leaves(want.arguments) if isinstance(v, Sought)}
         if sought:
@@ -191,11 +287,11 @@ def reachable(one: Prepared, faults: Mapping[str, ToolFault], *, told: bool = Tr
         at_hand = {key(found.value): found for found in seen.all}
         for place, value in sought.items():
             found = at_hand.get(key(at(outcome.call.arguments, place)))
-            wanted = {trait(feature) for feature in value.features} if told else set()
-            if found is None or not seen.has(found, wanted):
-                return False
+            if found is None:
+                return False, False
+            told = told and seen.has(found, {trait(feature) for feature in value.features})
         seen.add(tools.call(outcome.call))
-    return True
+    return told, True
 
 
 class _Watched:
@@ -251,6 +347,7 @@ def _run(one: Prepared, faults: Mapping[str, ToolFault], setting: str, budget: i
     return Run(
         watched.state() == one.state, len(carried.outcomes) >= budget, len(asked), twice,
         _returns(carried.outcomes, faults), len(carried.outcomes),
+        {str(n): why for n, why in carried.steps.why_not().items()},
     )  # fmt: skip
 
 
@@ -274,13 +371,16 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--skip", type=int, default=0, help="scenarios of each world to leave out")
     parser.add_argument("--shares", default="0.1,0.3")
     parser.add_argument("--back", type=int, default=None)
-    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--seeds", default="0", help="of the faults, parted by commas")
     parser.add_argument("--first", type=int, default=None)
     parser.add_argument("--budget", type=int, default=60)
     parser.add_argument(
         "--without", default="", help="numbers of the engine: " + ", ".join(NUMBERS)
     )
     parser.add_argument("--settings", default=",".join(SETTINGS))
+    parser.add_argument("--runs", type=Path, help="file of runs to keep, and to go on from")
+    parser.add_argument("--missed", action="store_true",
+                        help="list goals that are reachable and were missed, and why")  # fmt: skip
     return parser.parse_args()
 
 

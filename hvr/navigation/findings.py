@@ -64,6 +64,7 @@ class Findings:
         self._suiting: dict[tuple[str, str, float], list[FoundValue]] = {}
         self._gives: dict[tuple[str, Shape, str, str], bool] = {}
         self._calls: list[tuple[frozenset[str], frozenset[str]]] = []
+        self._objects: dict[tuple[int, str], set[tuple[str, ...]]] = {}
         self._about: dict[str, set[Trait]] = {}
         self._own: dict[str, set[Trait]] = {}
         self.shapes: dict[str, Shape] = {}
@@ -95,6 +96,7 @@ class Findings:
             whose = traits if path[-1:] == ("[]",) else traits | said
             self._all.append(FoundValue(value, path, outcome.call.tool, whose, number))
             self._own.setdefault(key(value), set()).update(whose)
+            self._objects.setdefault((number, key(value)), set()).add(path[:-1])
         self.shapes[outcome.call.tool] = frozenset(shape)
         inside = frozenset(key(v) for _, v, _ in entities(outcome.result, traits=False))
         self._calls.append((inside, frozenset(key(feature.value) for feature in taken)))
@@ -168,6 +170,11 @@ class Findings:
     def echoed(self, found: FoundValue) -> bool:
         """Say whether a value was an argument of the very call in whose result it stands."""
         return found.call >= 0 and key(found.value) in self._calls[found.call][1]
+
+    def beside(self, found: FoundValue, other: Json) -> bool:
+        """Say whether another value stands in the very object in which a value does."""
+        there = found.path[:-1] in self._objects.get((found.call, key(other)), ())
+        return there and any(value == plain(other) for _, value in found.traits)
 
     def within(self, found: FoundValue, others: Iterable[Json]) -> int:
         """Return how many of other values stand in the result of a finding, or in its call."""

@@ -125,7 +125,9 @@ def match(search: Search, findings: Findings) -> ValueMatch:
         own.setdefault(words_of(feature.name), set()).add(plain(feature.value))
 
     def rank(found: FoundValue) -> tuple[float, ...]:
-        other = sum(value not in own[name] for name, value in found.traits if name in own)
+        # What the call names may have other values now: these are what the call changes.
+        named = any(findings.beside(found, tie) for tie in search.ties)
+        other = sum(v not in own[name] for name, v in found.traits if name in own and not named)
         # The entity that itself has the features, rather than one that is named beside it.
         beside = sum(value in ties for _, value in found.traits)
         return (-other, findings.within(found, search.ties), findings.within(found, search.bound),
@@ -137,7 +139,8 @@ def match(search: Search, findings: Findings) -> ValueMatch:
     alike = [f.value for f, r in zip(fitting, ranks, strict=True) if r == max(ranks)]
     choices = tuple({key(value): value for value in [best.value, *alike]}.values())
     tied = not ties or findings.within(best, search.ties) > 0
-    return ValueMatch(best.value, tied and max(ranks)[0] == 0, choices)
+    told = bool(wanted) and wanted <= best.traits
+    return ValueMatch(best.value, told or (tied and max(ranks)[0] == 0), choices)
 
 
 def next_look_up(
