@@ -140,7 +140,7 @@ def match(search: Search, findings: Findings) -> ValueMatch:
     choices = tuple({key(value): value for value in [best.value, *alike]}.values())
     tied = not ties or findings.within(best, search.ties) > 0
     told = bool(wanted) and wanted <= best.traits
-    return ValueMatch(best.value, told or (tied and max(ranks)[0] == 0), choices)
+    return ValueMatch(best.value, tied and (told or max(ranks)[0] == 0), choices)
 
 
 def next_look_up(
