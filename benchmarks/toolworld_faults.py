@@ -373,7 +373,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--back", type=int, default=None)
     parser.add_argument("--seeds", default="0", help="of the faults, parted by commas")
     parser.add_argument("--first", type=int, default=None)
-    parser.add_argument("--budget", type=int, default=60)
+    parser.add_argument("--budget", type=int, default=120)
     parser.add_argument(
         "--without", default="", help="numbers of the engine: " + ", ".join(NUMBERS)
     )

@@ -104,8 +104,9 @@ def match(search: Search, findings: Findings) -> ValueMatch:
 
     It has all features; of several that have, it is the one whose entity has nothing else under a
     name that the wanted call gives (another city, say), and that stands in most calls and results
-    with its other values. It is sure only if it has nothing else, and, where values belong to it
-    closely, if it stands with one of them.
+    with its other values. Where values belong to it closely, it is sure only if it stands with one
+    of them. An entity that has something else under a given name is sure only if it has the
+    features itself, or is the very thing that the call names, which is to have other values now.
     """
     wanted = {trait(feature) for feature in search.sought.features}
     fitting = [
@@ -125,7 +126,6 @@ def match(search: Search, findings: Findings) -> ValueMatch:
         own.setdefault(words_of(feature.name), set()).add(plain(feature.value))
 
     def rank(found: FoundValue) -> tuple[float, ...]:
-        # What the call names may have other values now: these are what the call changes.
         named = any(findings.beside(found, tie) for tie in search.ties)
         other = sum(v not in own[name] for name, v in found.traits if name in own and not named)
         # The entity that itself has the features, rather than one that is named beside it.

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from hvr.calling.values import CallOutcome, ToolCall
 from hvr.navigation.findings import Findings, key
 from hvr.navigation.lookups import Search, match
@@ -24,6 +27,43 @@ def test_the_entity_that_has_the_features_itself_is_taken() -> None:
     search = Search("date", Sought((NamedValue("price", 53),)), ("AB1",), ("AB1",))
     found = match(search, findings)
     assert found.value == "2024-05-26" and found.choices == ("2024-05-26",) and found.sure
+
+
+def booking(bags: int, family: str) -> Findings:
+    findings = Findings()
+    result = {
+        "booking_id": "B1", "bags": bags, "free_bags": 1, "home": {"city": "Ulm", "street": "A 1"},
+        "passengers": [{"first_name": "Mei", "last_name": family, "born": "1989-12-13"}],
+    }  # fmt: skip
+    findings.add(CallOutcome(ToolCall("get_booking", {"booking_id": "B1"}), result))
+    return findings
+
+
+@given(bags=st.integers(0, 9), wanted=st.integers(0, 9))
+def test_what_is_changed_of_the_named_thing_speaks_against_none_of_its_values(
+    bags: int, wanted: int
+) -> None:
+    given_ = (NamedValue("booking_id", "B1"), NamedValue("bags", wanted))
+    search = Search("free_bags", Sought(), ("B1", wanted), ("B1",), own=given_)
+    found = match(search, booking(bags, "Lee"))
+    assert found.value == 1 and found.sure
+
+
+def test_what_stands_within_the_named_thing_may_be_another() -> None:
+    given_ = (NamedValue("booking_id", "B1"), NamedValue("city", "Bonn"))
+    search = Search("street", Sought(), ("B1", "Bonn"), ("B1",), own=given_)
+    assert match(search, booking(1, "Lee")).value == "A 1"
+    assert not match(search, booking(1, "Lee")).sure
+
+
+def test_features_tell_an_entity_whose_other_values_are_changed() -> None:
+    given_ = (NamedValue("first_name", "Mei"), NamedValue("last_name", "Garcia"))
+    described = Sought((NamedValue("first_name", "Mei"),))
+    assert match(Search("born", described, ("B1",), ("B1",), own=given_), booking(1, "Lee")).sure
+    assert not match(Search("born", Sought(), ("B1",), ("B1",), own=given_),
+                     booking(1, "Lee")).sure  # fmt: skip
+    elsewhere = Search("born", described, ("B2",), ("B2",), own=given_)
+    assert not match(elsewhere, booking(1, "Lee")).sure
 
 
 def test_numbers_are_equal_however_deep_they_stand() -> None:
