@@ -68,6 +68,11 @@ class CallAttempts:
         """The tools that failed too often in a row to look something up with."""
         return frozenset(name for name, times in self._row.items() if times >= TOO_OFTEN)
 
+    @property
+    def failing(self) -> bool:
+        """Whether the last call of some tool failed."""
+        return any(self._row.values())
+
     def count(self, outcome: CallOutcome, want: int | None, done: int) -> None:
         """Take in what came of a call.
 

@@ -35,6 +35,7 @@ class BoundValues:
         values: that are given or found, by their places.
         searches: what is still searched, in the order in which the tool takes it.
         weak: whether a value for the first of these is at hand that is not sure.
+        other: whether it is of an entity that has something else than the call gives.
         name: the first parameter that writes and for which several values suit equally well;
             empty if there is none.
         choices: these values.
@@ -45,6 +46,7 @@ class BoundValues:
     weak: bool = False
     name: str = ""
     choices: tuple[Json, ...] = ()
+    other: bool = False
 
 
 @dataclass
@@ -83,7 +85,7 @@ class Binder:
         named = [(p, NamedValue(name, value)) for p, name, value in given_leaves(want.arguments)]
         found = [one.value for _, one in named if self._names_entity(one.name)]
         searches: list[Search] = []
-        weak, several, choices = False, "", tuple[Json, ...]()
+        weak, other, several, choices = False, False, "", tuple[Json, ...]()
         before: dict[Place, Json] = {}
         for place, name, sought in leaves(want.arguments):
             if not isinstance(sought, Sought):
@@ -95,7 +97,7 @@ class Binder:
             search = Search(name, sought, bound, ties, self._taken(number, place), want.tool, row)
             suits = ValueMatch() if searches else match(search, self.findings)
             if suits.value is None or (sure and not suits.sure):
-                weak = weak or suits.value is not None
+                weak, other = weak or suits.value is not None, other or suits.other
                 searches.append(search)
                 continue
             alike = self._allowed(want.tool, name, suits.choices)
@@ -103,7 +105,7 @@ class Binder:
                 several, choices = name, alike
             known[place] = before[place] = alike[0]
             found.append(alike[0])
-        return BoundValues(known, tuple(searches), weak, several, choices)
+        return BoundValues(known, tuple(searches), weak, several, choices, other)
 
     def _allowed(self, tool: str, name: str, choices: tuple[Json, ...]) -> tuple[Json, ...]:
         """Return the values among which a writing tool's is to be chosen.

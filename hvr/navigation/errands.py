@@ -267,7 +267,11 @@ class ErrandSteps:
             weak = sure and bound.weak
             searches = bound.searches[:1] if weak else bound.searches
             missed = self._progress.missed(number)
-            look = self._look(searches, patience, RELATED if weak else 0, only, missed)
+            # While a tool fails, what the request speaks against is no makeshift: look anywhere.
+            anywhere = bound.other and self._attempts.failing
+            look = self._look(
+                searches, patience, RELATED if weak and not anywhere else 0, only, missed
+            )  # fmt: skip
             if look is not None:
                 return replace(look, serves=number, checks=weak)
             if not weak:

@@ -92,11 +92,14 @@ class ValueMatch:
         value: it; None if there is none.
         sure: whether it is surely the one.
         choices: others that suit as well beside it, itself first; one alone is no choice.
+        other: whether its entity has something else under a name that the wanted call gives, and
+            nothing else tells it.
     """
 
     value: Json = None
     sure: bool = False
     choices: tuple[Json, ...] = ()
+    other: bool = False
 
 
 def match(search: Search, findings: Findings) -> ValueMatch:
@@ -123,6 +126,8 @@ def match(search: Search, findings: Findings) -> ValueMatch:
     ties = {plain(tie) for tie in search.ties}
     own: dict[frozenset[str], set[Json]] = {}
     for feature in search.own:
+        if plain(feature.value) in ties:
+            continue  # whose it is, which is told below: a value may be another thing's till now
         own.setdefault(words_of(feature.name), set()).add(plain(feature.value))
 
     def rank(found: FoundValue) -> tuple[float, ...]:
@@ -140,7 +145,8 @@ def match(search: Search, findings: Findings) -> ValueMatch:
     choices = tuple({key(value): value for value in [best.value, *alike]}.values())
     tied = not ties or findings.within(best, search.ties) > 0
     told = bool(wanted) and wanted <= best.traits
-    return ValueMatch(best.value, tied and (told or max(ranks)[0] == 0), choices)
+    contradicted = max(ranks)[0] < 0 and not told
+    return ValueMatch(best.value, tied and not contradicted, choices, contradicted)
 
 
 def next_look_up(

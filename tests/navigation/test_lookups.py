@@ -66,6 +66,19 @@ def test_features_tell_an_entity_whose_other_values_are_changed() -> None:
     assert not match(elsewhere, booking(1, "Lee")).sure
 
 
+def test_a_value_of_another_thing_is_taken_rather_than_one_that_the_request_speaks_against() -> (
+    None
+):
+    findings = booking(1, "Lee")
+    result = {"booking_id": "B2", "home": {"city": "Bonn", "street": "B 2"}}
+    findings.add(CallOutcome(ToolCall("get_booking", {"booking_id": "B2"}), result))
+    given_ = (NamedValue("booking_id", "B1"), NamedValue("city", "Bonn"))
+    search = Search("street", Sought(), ("B1", "Bonn"), ("B1",), own=given_)
+    found = match(search, findings)
+    assert found.value == "B 2" and found.choices == ("B 2",) and not found.other
+    assert match(search, booking(1, "Lee")).other
+
+
 def test_numbers_are_equal_however_deep_they_stand() -> None:
     assert key([{"amount": 250}]) == key([{"amount": 250.0}]) != key([{"amount": "250"}])
     assert key([True]) != key([1])
