@@ -188,3 +188,47 @@ def test_conditions_are_trusted_when_confirmed_and_then_another_entity_is_taken(
     assert went.steps.complete
     assert [order["status"] for order in state["orders"].values()] == ["delivered", "cancelled"]
     assert all(outcome.ok for outcome in went.outcomes)
+
+
+def address_book() -> tuple[PythonTools, dict[str, Any]]:
+    """Return orders to two towns, of a user who lives in the second."""
+    homes = {"#1": {"city": "Ulm", "street": "A 1"}, "#2": {"city": "Bonn", "street": "B 2"}}
+
+    def get_user_details(user_id: str) -> dict[str, Any]:
+        return {"user_id": user_id, "home": dict(homes["#2"]), "orders": list(homes)}
+
+    def get_order_details(order_id: str) -> dict[str, Any]:
+        return {"order_id": order_id, "home": dict(homes[order_id])}
+
+    def keep_order(order_id: str) -> str:
+        return f"{order_id} is kept"
+
+    def send_order(order_id: str, city: str, street: str) -> str:
+        homes[order_id] = {"city": city, "street": street}
+        return "sent"
+
+    functions = {
+        "get_user_details": (get_user_details, ("user_id",), Effect.READS),
+        "get_order_details": (get_order_details, ("order_id",), Effect.READS),
+        "keep_order": (keep_order, ("order_id",), Effect.WRITES),
+        "send_order": (send_order, ("order_id", "city", "street"), Effect.WRITES),
+    }
+    tools = tuple(
+        ToolSchema(name, takes=tuple(ToolParameter(one, "string", required=True) for one in takes),
+                   effect=effect)
+        for name, (_, takes, effect) in functions.items()
+    )  # fmt: skip
+    return PythonTools(Catalogue(tools), {n: f for n, (f, _, _) in functions.items()}, homes), homes
+
+
+@pytest.mark.parametrize("kind", [None, *KINDS])
+def test_no_address_is_written_that_the_request_speaks_against(kind: CallFailure | None) -> None:
+    tools, homes = address_book()
+    faults = {"get_user_details": ToolFault(kind)} if kind else {}
+    errand = Errand(
+        (Want("keep_order", {"order_id": "#2"}),
+         Want("send_order", {"order_id": "#1", "city": "Bonn", "street": Sought()})),
+        (NamedValue("user_id", "ann_1"),),
+    )  # fmt: skip
+    went = carry_out(GuardedTools(FaultyTools(tools, faults), "orders"), errand)
+    assert went.steps.complete and homes["#1"] == {"city": "Bonn", "street": "B 2"}
