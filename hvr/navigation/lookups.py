@@ -18,9 +18,6 @@ from hvr.tools.catalogue.schema import ToolSchema
 CALL = 100
 """What a call costs beside the chance that it fails."""
 
-REPEATED = 300
-"""What a call costs more that only names what is named already."""
-
 MISSED = 60
 """What each call of a tool with several arguments that brought nothing nearer adds to others such:
 there are many combinations, and what they have in common is less and less likely."""
@@ -182,15 +179,11 @@ def next_look_up(
         # Another way to the same values is worth less than a look at those that are at hand.
         more = CALL if checks else 0
         costs = _costs(search, readers, findings, experience)
-        more_for = {
-            tool.name: _known(tool, search, readers, findings, experience) + _in_vain(tool, missed)
-            for tool in readers
-        }
         looks = [
             look
             for tool in readers
             if tool.name in costs
-            for look in values.calls(tool, costs[tool.name] + more + more_for[tool.name])
+            for look in values.calls(tool, costs[tool.name] + more + _in_vain(tool, missed))
             if call_key(look.call) not in gone and look.relevance >= least
         ]
         if checks or looks:
@@ -265,27 +258,6 @@ def _costs(
                 through = min(after) + CALL + experience.cost(tool.name)
                 costs[tool.name] = min(costs.get(tool.name, through), through)
     return costs
-
-
-def _known(
-    tool: ToolSchema, search: Search, readers: Sequence[ToolSchema], findings: Findings,
-    experience: Experience,
-) -> int:  # fmt: skip
-    """Return what a call costs more that names an entity which is named already, and says no more.
-
-    Such are tools whose results are one value (the id of a user, say), which is not searched
-    itself: another way to it is worth less than what can be done with it.
-    """
-    shape = shape_of(tool, experience)
-    if shape is None or len(shape) != 1 or findings.gives(tool.name, shape, search.name,
-                                                 search.tool):  # fmt: skip
-        return 0
-    takers = [(p.name, other.name) for other in readers for p in other.takes if p.required
-              and findings.gives(tool.name, shape, p.name, other.name)]  # fmt: skip
-    at_hand = bool(takers) and all(
-        any(found.call >= 0 for found in findings.suiting(name, other)) for name, other in takers
-    )
-    return REPEATED if at_hand else 0
 
 
 def needs_several(tool: ToolSchema) -> bool:
