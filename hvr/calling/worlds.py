@@ -19,7 +19,9 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import sys
 from collections.abc import Collection, Mapping
+from contextlib import redirect_stdout
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -157,7 +159,10 @@ def _module(world: WorldFile, name: str) -> ModuleType:
     spec = importlib.util.spec_from_file_location(f"hvr_tools_{name}", path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    # Dataclasses, enums and hints look their module up by its name.
+    sys.modules[module.__name__] = module
+    with redirect_stdout(sys.stderr):  # what it prints is not what the command prints
+        spec.loader.exec_module(module)
     return module
 
 

@@ -209,8 +209,19 @@ def _told(
     print(one_line(f"{ended}: {calls} calls; {done.decision.why}"))
     if goal_values:
         print(short(one_line(explained(goal_values)), 500))
+    for name, result in _results(asked, errand, done).items():
+        print(short(one_line(explained({name: result})), 500))
     if model is not None and model.simulated:
         print("the model was SIMULATED")
+
+
+def _results(asked: AskedTools, errand: ToolErrand, done: ToolRun) -> dict[str, Any]:
+    """Return what the look-ups that were wanted gave last, its beginning, without keys."""
+    from hvr.calling.log import excerpt, redacted
+
+    wanted = [name for name in errand.done if not _writes(asked, name)]
+    given = {o.call.tool: o.result for o in done.outcomes if o.ok}
+    return {name: redacted(excerpt(given[name], 500)) for name in wanted if name in given}
 
 
 def _save(folder: Path, asked: AskedTools, errand: ToolErrand, done: ToolRun) -> None:
@@ -271,6 +282,7 @@ def _document(
         "ask": list(done.decision.ask),
         "choices": {name: list(choices) for name, choices in done.ambiguous.items()},
         "values": redacted(dict(done.steps.answers)),
+        "results": _results(asked, errand, done),
         "calls": calls,
         "run": done.world.to_json() if done.world is not None else None,
         "model": model.name if model is not None else None,

@@ -32,6 +32,10 @@ examples:
 """
 
 
+_SHOWN = 20
+"""Parameters of one meaning that are printed."""
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
@@ -114,7 +118,9 @@ def _lines(
     for meaning in shared:
         how = "as you say" if meaning.said else f"likeness {meaning.alike:.2f}"
         lines.append(f"  {meaning.name}  ({how})")
-        lines += [f"      {slot}" for slot in meaning.slots]
+        lines += [f"      {slot}" for slot in meaning.slots[:_SHOWN]]
+        if more := len(meaning.slots) - _SHOWN:
+            lines += [f"      and {more} more (--json or --out has all)"] if more > 0 else []
     silent = [t.name for t in catalogue.tools if not t.gives]
     if silent:
         lines.append(f"nothing can follow from what does not say what it gives: {_few(silent)}")

@@ -27,8 +27,9 @@ class ToolParameter:
             after that of a list: `flights[].id`.
         type: JSON Schema's name of its type; several joined by `|`; empty if the schema has none.
         description: what the schema says of it.
-        required: whether a call must give it; of results, whether it is always there.
+        required: whether a call needs a value for it; of results, whether it is always there.
         choices: the only values that it can have, as JSON; empty if there is no such list.
+        or_null: whether a call must give it, and null will do where there is no value.
     """
 
     name: str
@@ -36,6 +37,7 @@ class ToolParameter:
     description: str = ""
     required: bool = False
     choices: tuple[str, ...] = ()
+    or_null: bool = False
 
     @property
     def leaf(self) -> str:
