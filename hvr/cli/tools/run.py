@@ -21,9 +21,11 @@ from hvr.cli.tools.errand import (
     given,
     read_in_words,
 )
+from hvr.cli.tools.kept_run import kept
 from hvr.errors import UsageError
 from hvr.files import writing
 from hvr.printable import one_line, short
+from hvr.secrets.forms import without_keys
 
 if TYPE_CHECKING:
     from hvr.navigation.acting import ToolRun
@@ -153,11 +155,13 @@ def _carried(
     live = sys.stdout.isatty() and not args.json
     kind = "none" if args.json or args.quiet else "live" if live else "lines"
     asked = replace(asked, errand=errand)
+    about = {"request": without_keys(errand.request), "env": f"tools of {asked.world.name}"}
     while True:
         guarded.reset()
-        with display(kind) as listen:
+        with kept(args.save, about) as run, display(kind) as listen:
+            hear = listen if run is None else run.heard(listen)
             wanted, learnt = errand_and_past(asked, graph, write=True)
-            done = carry_out(guarded, wanted, learnt, model=helper, listen=listen)
+            done = carry_out(guarded, wanted, learnt, model=helper, listen=hear)
         wrote = any(outcome.ok for outcome in done.outcomes if _writes(asked, outcome.call.tool))
         if not done.decision.ask or wrote or args.json or not sys.stdin.isatty():
             return done
@@ -241,7 +245,8 @@ def _save(folder: Path, asked: AskedTools, errand: ToolErrand, done: ToolRun) ->
         "verdict": done.decision.why,
     }
     domain = done.domain
-    save_run(folder, domain.domain, domain.problem, world, request=errand.request, about=about)
+    save_run(folder, domain.domain, domain.problem, world, request=without_keys(errand.request),
+             about=about)  # fmt: skip
     write_whole(folder / "run.html", render(read_story(folder)))
 
 
@@ -280,7 +285,7 @@ def _document(
         "decision": done.decision.move.value,
         "why": done.decision.why,
         "ask": list(done.decision.ask),
-        "choices": {name: list(choices) for name, choices in done.ambiguous.items()},
+        "choices": redacted({name: list(choices) for name, choices in done.ambiguous.items()}),
         "values": redacted(dict(done.steps.answers)),
         "results": _results(asked, errand, done),
         "calls": calls,
