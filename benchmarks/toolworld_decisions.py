@@ -39,6 +39,7 @@ from toolworlds import DATA, read_rows
 from hvr.errors import DataFileError, HvrError
 from hvr.extras import load_apart
 from hvr.navigation.decision import NextMove
+from hvr.navigation.turns.dialogues import judged_turns
 from hvr.navigation.turns.judge import TurnDecision, TurnJudge
 from hvr.navigation.turns.turn import MOVES, JudgedTurn, OfferedTool, Turn, offered
 from hvr.retrieval.text_vectors import TextVectors
@@ -207,27 +208,27 @@ def _irrelevant(row: Mapping[str, Any], tools: Mapping[str, tuple[str, OfferedTo
 def _dialogue(
     row: Mapping[str, Any], tools: Mapping[str, tuple[str, OfferedTool]], without_calls: NextMove
 ) -> Iterable[JudgedTurn]:
+    schemas = {name: tool for name, (_, tool) in tools.items()}
+    yield from judged_turns(dialogue_of(row, tools, without_calls), schemas, row["id"])
+
+
+def dialogue_of(
+    row: Mapping[str, Any], tools: Mapping[str, tuple[str, OfferedTool]], without_calls: NextMove
+) -> dict[str, Any]:
+    """Return a dialogue of BFCL in the form that `hvr tools learn --turns` reads."""
     number = row["id"].rpartition("_")[2]
     never = set(row.get("excluded_function") or ())
     withheld = {int(turn): set(names) for turn, names in (row["missed_function"] or {}).items()}
-    earlier: list[str] = []
-    idle = False
+    turns = []
     for place, said in enumerate(row["turns"]):
         gone = never.union(*(names for turn, names in withheld.items() if turn > place))
-        here = {n for n, (c, _) in tools.items() if c in row["classes"] and n not in gone}
-        turn = Turn(
-            " ".join(said["user"]),
-            tuple(tool for name, (_, tool) in tools.items() if name in here),
-            tuple(tool for name, (_, tool) in tools.items() if name not in here),
-            tuple(earlier),
-            idle,
-        )
         move = NextMove.CALL if said["calls"] else without_calls
-        used = frozenset(call["api"] for call in said["calls"])
-        yield JudgedTurn(turn, move, used, number)
-        if turn.text:
-            earlier.append(turn.text)
-        idle = not said["calls"]
+        turns.append({
+            "user": said["user"], "calls": [call["api"] for call in said["calls"]],
+            "move": move.value,
+            "tools": [n for n, (c, _) in tools.items() if c in row["classes"] and n not in gone],
+        })  # fmt: skip
+    return {"dialogue": number, "turns": turns}
 
 
 def _options() -> argparse.Namespace:

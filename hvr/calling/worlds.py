@@ -12,6 +12,7 @@ entry = "module:function"                          # or whatever a function open
 reads = ["find_customer"]                          # tools that change nothing; others write
 idempotent = ["change_address"]                    # writing tools that may be called twice
 meanings = "meanings.toml"                         # which parameters mean the same
+decisions = "decisions.json"                       # what judged dialogues taught of the next move
 ```
 """
 
@@ -34,7 +35,7 @@ from hvr.tools.catalogue.schema import Catalogue, Effect, ToolSchema, quoted
 from hvr.world_file import WorldFile, line_of
 
 SOURCES = ("module", "bfcl", "tau2", "mcp", "entry")
-_SAYS = {"reads": list, "idempotent": list, "meanings": str}
+_SAYS = {"reads": list, "idempotent": list, "meanings": str, "decisions": str}
 
 
 def open_tools(world: WorldFile) -> ToolEnvironment:
