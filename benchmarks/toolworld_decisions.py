@@ -26,7 +26,7 @@ import json
 import random
 import re
 import sys
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,9 +34,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from conditions import conditions
+from inputs import measured
 from toolworlds import DATA, read_rows
 
-from hvr.errors import DataFileError, HvrError
+from hvr.errors import DataFileError
 from hvr.extras import load_apart
 from hvr.navigation.decision import NextMove
 from hvr.navigation.turns.dialogues import judged_turns
@@ -193,10 +194,25 @@ def _all_turns(
 ) -> list[JudgedTurn]:
     turns: list[JudgedTurn] = []
     for variant, file in files.items():
-        for row in read_rows(file):
-            turns += _dialogue(row, tools, VARIANTS[variant][1])
-    turns += [_irrelevant(row, tools) for row in (read_rows(irrelevance) if irrelevance else ())]
+        turns += _turns(file, lambda row, v=variant: _dialogue(row, tools, VARIANTS[v][1]))  # type: ignore[misc]
+    if irrelevance:
+        turns += _turns(irrelevance, lambda row: [_irrelevant(row, tools)])
     return turns
+
+
+def _turns(
+    file: Path, read: Callable[[Mapping[str, Any]], Iterable[JudgedTurn]]
+) -> Iterable[JudgedTurn]:
+    """Give the turns of a file.
+
+    Raises:
+        DataFileError: a row has another format.
+    """
+    for number, row in enumerate(read_rows(file), 1):
+        try:
+            yield from read(row)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise DataFileError(f"{file}: row {number} is no dialogue: {error!r}") from None
 
 
 def _irrelevant(row: Mapping[str, Any], tools: Mapping[str, tuple[str, OfferedTool]]) -> JudgedTurn:
@@ -245,7 +261,4 @@ def _options() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except HvrError as error:
-        sys.exit(f"toolworld_decisions: {error}")
+    sys.exit(measured(main))

@@ -41,6 +41,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from conditions import conditions
+from inputs import measured
 from toolworlds import (
     DATA,
     NUMBERS,
@@ -60,7 +61,6 @@ from hvr.calling.environment import ToolEnvironment
 from hvr.calling.faults import FaultyTools, ToolFault, draw_faults
 from hvr.calling.guard import CallPolicy, GuardedTools
 from hvr.calling.values import CallOutcome, Json, ToolCall
-from hvr.errors import HvrError
 from hvr.navigation.acting import carry_out
 from hvr.navigation.errands import Learnt, Retrying
 from hvr.navigation.experience import CountedExperience, Experience
@@ -285,7 +285,4 @@ def _options() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except HvrError as error:
-        sys.exit(f"toolworld_faults: {error}")
+    sys.exit(measured(main))
