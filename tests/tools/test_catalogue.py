@@ -157,12 +157,19 @@ def test_of_alternatives_what_all_need_is_needed(tmp_path: Path) -> None:
     assert [(p.name, p.type, p.required) for p in other.takes] == [("body", "array", True)]
 
 
-def test_of_a_huge_schema_what_is_needed_and_what_lies_outside_is_kept() -> None:
+def test_of_a_huge_schema_what_is_needed_and_what_lies_outside_is_kept(
+    tmp_path: Path, hvr_: Hvr
+) -> None:
     wide = {f"p{n}": {"type": "string"} for n in range(2_000)}
     found = parameters({"properties": wide, "required": ["p1999"]}, {})
     assert len(found) == 500 and found[-1].name == "p1999"
     given_ = leaves({"properties": {"inner": {"properties": wide}, "last": {"type": "string"}}}, {})
     assert len(given_) == 200 and given_[-1].name == "last"
+    tools = [{"name": f"tool{n}", "parameters": {"properties": {"town": {}}}} for n in range(30)]
+    tools.append({"name": "wide", "parameters": {"properties": wide}})
+    said = hvr_("tools", "import", str(written(tmp_path, tools))).out
+    assert "no more than 500 parameters" in said and said.endswith("are read: wide\n")
+    assert "and 10 more (--json or --out has all)" in said
 
 
 SHAPES = '''

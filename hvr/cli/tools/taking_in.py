@@ -109,6 +109,8 @@ def _document(
 def _lines(
     catalogue: Catalogue, found: tuple[ParameterMeaning, ...], graph: ToolGraph
 ) -> list[str]:
+    from hvr.tools.catalogue.json_schema import MOST, MOST_GIVEN
+
     shared = [m for m in found if len(m.slots) > 1]
     slots = sum(len(m.slots) for m in found)
     lines = [
@@ -124,6 +126,10 @@ def _lines(
     silent = [t.name for t in catalogue.tools if not t.gives]
     if silent:
         lines.append(f"nothing can follow from what does not say what it gives: {_few(silent)}")
+    cut = [t.name for t in catalogue.tools if len(t.takes) >= MOST or len(t.gives) >= MOST_GIVEN]
+    if cut:
+        lines.append(f"no more than {MOST} parameters and {MOST_GIVEN} values of a result are "
+                     f"read: {_few(cut)}")  # fmt: skip
     return [one_line(line) for line in lines]
 
 

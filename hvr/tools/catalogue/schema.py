@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 
 from hvr.errors import UsageError
@@ -72,14 +72,12 @@ class Catalogue:
 
     Args:
         tools: in the order of the files.
-        notes: what of the files was left out, and why; no part of what the catalogue is.
 
     Raises:
         UsageError: two tools have one name.
     """
 
     tools: tuple[ToolSchema, ...]
-    notes: tuple[str, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         counts = Counter(tool.name for tool in self.tools)
