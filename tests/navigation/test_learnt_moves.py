@@ -105,6 +105,13 @@ def test_an_opinion_brings_in_no_tool_that_did_not_come_into_question(
     assert weighed(read, None, said).errand == errand
 
 
+def test_a_world_that_names_no_file_of_decisions_is_told_so(tmp_path: Path, hvr_: Hvr) -> None:
+    (tmp_path / "desk.py").write_text("def look() -> str:\n    return 'x'\n", encoding="utf-8")
+    (tmp_path / "world.toml").write_text('[tools]\nmodule = "desk"\ndecisions = "d.json"\n')
+    said = hvr_("world", "check", str(tmp_path))
+    assert said.code == 1 and "decisions: there is no file 'd.json'" in said.out
+
+
 def test_what_was_not_written_by_learn_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "decisions.json"
     for text in ("[]", "{}", '{"form": "x"}', '{"form": "hvr judged dialogues 1"}'):

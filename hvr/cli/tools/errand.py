@@ -159,8 +159,8 @@ def _opinion(asked: AskedTools, decisions: Path | None) -> TurnDecision | None:
         print(f"{path}: not surely better than always the same move: not used", file=sys.stderr)
         return None
     catalogue = asked.tools.catalogue
-    judge = learnt.judge(catalogue, TextVectors(learnt.encoder).encode)
-    return judge.decide(Turn(asked.request, tuple(offered(catalogue.tools)), ()))
+    turn = Turn(asked.request, tuple(offered(catalogue.tools)), ())
+    return learnt.decide(turn, catalogue, TextVectors(learnt.encoder).encode)
 
 
 def errand_and_past(

@@ -10,17 +10,19 @@ import json
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from hvr.errors import DataFileError, UsageError
+from hvr.extras import load
 from hvr.files import write_whole
 from hvr.navigation.decision import NextMove
 from hvr.navigation.turns.dialogues import Dialogue, judged_turns
-from hvr.navigation.turns.judge import FOLDS, TurnJudge
+from hvr.navigation.turns.judge import FOLDS, TurnDecision, TurnJudge
 from hvr.navigation.turns.needs import Encoder
-from hvr.navigation.turns.turn import MOVES, JudgedTurn, offered
+from hvr.navigation.turns.turn import MOVES, JudgedTurn, Turn, offered
 from hvr.texts import read_json
 from hvr.tools.catalogue.schema import Catalogue
 
@@ -52,8 +54,8 @@ class LearntMoves:
         """Whether it was surely better than always making the commonest move."""
         return self.figures["by_chance"] <= SURE
 
-    def judge(self, catalogue: Catalogue, encode: Encoder) -> TurnJudge:
-        """Return the judge of turns with the tools of a catalogue.
+    def decide(self, turn: Turn, catalogue: Catalogue, encode: Encoder) -> TurnDecision:
+        """Return what to do next in a turn with the tools of a catalogue.
 
         Dialogues with tools that are no longer there are left out.
 
@@ -68,7 +70,8 @@ class LearntMoves:
                 turns += judged_turns(dialogue, tools, f"dialogue {number}")
             except DataFileError:
                 continue
-        return fitted(turns, encode, self.seed)
+        with one_thread():
+            return fitted(turns, encode, self.seed).decide(turn)
 
 
 def learn_moves(
@@ -100,11 +103,27 @@ def learn_moves(
     decided: list[tuple[NextMove, NextMove]] = []
     for part in range(FOLDS):
         held = set(names[part::FOLDS])
-        judge = fitted([t for t in turns if t.dialogue not in held], encode, seed)
         asked = [turn for turn in turns if turn.dialogue in held]
-        found = judge.decide_all([turn.turn for turn in asked])
+        with one_thread():
+            judge = fitted([t for t in turns if t.dialogue not in held], encode, seed)
+            found = judge.decide_all([turn.turn for turn in asked])
         decided += [(one.move, d.move) for one, d in zip(asked, found, strict=True)]
     return LearntMoves(tuple(dialogues), encoder, seed, figures_of(decided))
+
+
+def one_thread() -> AbstractContextManager[Any]:
+    """Return a context in which numbers are computed by one thread.
+
+    The models are small: on a machine with other work threads mostly wait for each other.
+
+    Raises:
+        MissingExtraError: scikit-learn is not installed, which brings threadpoolctl.
+    """
+    # Only what is loaded already is limited.
+    load("sklearn.ensemble", "scikit-learn", "embeddings")
+    limits: Any = load("threadpoolctl", "scikit-learn", "embeddings").threadpool_limits
+    limited: AbstractContextManager[Any] = limits(limits=1)
+    return limited
 
 
 def fitted(turns: Sequence[JudgedTurn], encode: Encoder, seed: int) -> TurnJudge:
