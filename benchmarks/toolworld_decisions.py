@@ -42,6 +42,7 @@ from hvr.extras import load_apart
 from hvr.navigation.decision import NextMove
 from hvr.navigation.turns.dialogues import judged_turns
 from hvr.navigation.turns.judge import TurnDecision, TurnJudge
+from hvr.navigation.turns.learnt_moves import one_thread
 from hvr.navigation.turns.turn import MOVES, JudgedTurn, OfferedTool, Turn, offered
 from hvr.retrieval.text_vectors import TextVectors
 from hvr.tools.catalogue.formats import read_tool
@@ -67,6 +68,11 @@ _CALLED = re.compile(r"\s*(?:\w+\.)?(\w+)\(")
 def main() -> None:
     """Judge all turns, and print the table."""
     options = _options()
+    with one_thread():
+        _judge_all(options)
+
+
+def _judge_all(options: argparse.Namespace) -> None:
     print(conditions(options.seed))
     tools = _tools(options.data / "bfcl" / "tools.json", services=not options.no_services)
     folder = options.data / "bfcl"
