@@ -77,19 +77,42 @@ def tool_sets(shared: Path = SHARED, names: Sequence[str] = ()) -> list[ToolSet]
 def call_set(name: str, apis: Path, calls: Path, source: str | None = None) -> ToolSet:
     """Return the set of a list of APIs and a file `api_calls.jsonl`, or the folder that has it."""
     entries = read_json(apis, strict=False)
-    if not isinstance(entries, list):
+    if not isinstance(entries, list) or not entries:
         raise DataFileError(f"{apis}: is to be a list of APIs")
-    tools = tuple(
-        ToolSchema(api["name"], api.get("description") or "",
-                   _parameters(api.get("parameters", ())), _parameters(api.get("results", ())))
-        for api in entries
-    )  # fmt: skip
+    tools = tuple(_api(api, f"{apis}: API {number}") for number, api in enumerate(entries, 1))
     path = calls / "api_calls.jsonl" if calls.is_dir() else calls
+    rows = list(enumerate(records(path, "id", "calls", "feeds"), 1))
+    sources = {record.get("source") for _, record in rows}
+    if source is None and not sources <= {None, name}:
+        # Another file than the shared one, under a name of its own.
+        of = sources & {name} or sources
+        if len(of) > 1:
+            listed = ", ".join(sorted(map(str, of)))
+            raise DataFileError(f"{path}: has calls of several sources ({listed}): keep one")
+        source = str(next(iter(of)))
     runs = [
-        _fed_run(record) for record in records(path, "id", "calls", "feeds")
+        _checked_run(record, f"{path}: row {number}") for number, record in rows
         if record.get("source") in (None, source or name)
     ]  # fmt: skip
+    if not any(run.outcomes for run in runs):
+        raise DataFileError(f"{path}: has no call of {name}")
     return ToolSet(name, Catalogue(tools), tuple(runs))
+
+
+def _api(api: Any, place: str) -> ToolSchema:
+    try:
+        return ToolSchema(api["name"], api.get("description") or "",
+                          _parameters(api.get("parameters") or ()),
+                          _parameters(api.get("results") or ()))  # fmt: skip
+    except (AttributeError, KeyError, TypeError) as error:
+        raise DataFileError(f"{place} is no API: {error!r}") from None
+
+
+def _checked_run(record: Mapping[str, Any], place: str) -> RecordedRun:
+    try:
+        return _fed_run(record)
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        raise DataFileError(f"{place} is no run of calls: {error!r}") from None
 
 
 def bfcl_set(folder: Path) -> ToolSet:

@@ -26,7 +26,7 @@ import json
 import random
 import re
 import sys
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,12 +34,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from conditions import conditions
+from inputs import measured
 from toolworlds import DATA, read_rows
 
-from hvr.errors import DataFileError, HvrError
+from hvr.errors import DataFileError
 from hvr.extras import load_apart
 from hvr.navigation.decision import NextMove
+from hvr.navigation.turns.dialogues import judged_turns
 from hvr.navigation.turns.judge import TurnDecision, TurnJudge
+from hvr.navigation.turns.learnt_moves import one_thread
 from hvr.navigation.turns.turn import MOVES, JudgedTurn, OfferedTool, Turn, offered
 from hvr.retrieval.text_vectors import TextVectors
 from hvr.tools.catalogue.formats import read_tool
@@ -65,6 +68,11 @@ _CALLED = re.compile(r"\s*(?:\w+\.)?(\w+)\(")
 def main() -> None:
     """Judge all turns, and print the table."""
     options = _options()
+    with one_thread():
+        _judge_all(options)
+
+
+def _judge_all(options: argparse.Namespace) -> None:
     print(conditions(options.seed))
     tools = _tools(options.data / "bfcl" / "tools.json", services=not options.no_services)
     folder = options.data / "bfcl"
@@ -192,10 +200,25 @@ def _all_turns(
 ) -> list[JudgedTurn]:
     turns: list[JudgedTurn] = []
     for variant, file in files.items():
-        for row in read_rows(file):
-            turns += _dialogue(row, tools, VARIANTS[variant][1])
-    turns += [_irrelevant(row, tools) for row in (read_rows(irrelevance) if irrelevance else ())]
+        turns += _turns(file, lambda row, v=variant: _dialogue(row, tools, VARIANTS[v][1]))  # type: ignore[misc]
+    if irrelevance:
+        turns += _turns(irrelevance, lambda row: [_irrelevant(row, tools)])
     return turns
+
+
+def _turns(
+    file: Path, read: Callable[[Mapping[str, Any]], Iterable[JudgedTurn]]
+) -> Iterable[JudgedTurn]:
+    """Give the turns of a file.
+
+    Raises:
+        DataFileError: a row has another format.
+    """
+    for number, row in enumerate(read_rows(file), 1):
+        try:
+            yield from read(row)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise DataFileError(f"{file}: row {number} is no dialogue: {error!r}") from None
 
 
 def _irrelevant(row: Mapping[str, Any], tools: Mapping[str, tuple[str, OfferedTool]]) -> JudgedTurn:
@@ -207,27 +230,27 @@ def _irrelevant(row: Mapping[str, Any], tools: Mapping[str, tuple[str, OfferedTo
 def _dialogue(
     row: Mapping[str, Any], tools: Mapping[str, tuple[str, OfferedTool]], without_calls: NextMove
 ) -> Iterable[JudgedTurn]:
+    schemas = {name: tool for name, (_, tool) in tools.items()}
+    yield from judged_turns(dialogue_of(row, tools, without_calls), schemas, row["id"])
+
+
+def dialogue_of(
+    row: Mapping[str, Any], tools: Mapping[str, tuple[str, OfferedTool]], without_calls: NextMove
+) -> dict[str, Any]:
+    """Return a dialogue of BFCL in the form that `hvr tools learn --turns` reads."""
     number = row["id"].rpartition("_")[2]
     never = set(row.get("excluded_function") or ())
     withheld = {int(turn): set(names) for turn, names in (row["missed_function"] or {}).items()}
-    earlier: list[str] = []
-    idle = False
+    turns = []
     for place, said in enumerate(row["turns"]):
         gone = never.union(*(names for turn, names in withheld.items() if turn > place))
-        here = {n for n, (c, _) in tools.items() if c in row["classes"] and n not in gone}
-        turn = Turn(
-            " ".join(said["user"]),
-            tuple(tool for name, (_, tool) in tools.items() if name in here),
-            tuple(tool for name, (_, tool) in tools.items() if name not in here),
-            tuple(earlier),
-            idle,
-        )
         move = NextMove.CALL if said["calls"] else without_calls
-        used = frozenset(call["api"] for call in said["calls"])
-        yield JudgedTurn(turn, move, used, number)
-        if turn.text:
-            earlier.append(turn.text)
-        idle = not said["calls"]
+        turns.append({
+            "user": said["user"], "calls": [call["api"] for call in said["calls"]],
+            "move": move.value,
+            "tools": [n for n, (c, _) in tools.items() if c in row["classes"] and n not in gone],
+        })  # fmt: skip
+    return {"dialogue": number, "turns": turns}
 
 
 def _options() -> argparse.Namespace:
@@ -244,7 +267,4 @@ def _options() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except HvrError as error:
-        sys.exit(f"toolworld_decisions: {error}")
+    sys.exit(measured(main))

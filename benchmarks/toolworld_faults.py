@@ -46,6 +46,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from conditions import conditions
+from inputs import measured
 from toolworlds import (
     DATA,
     NUMBERS,
@@ -66,7 +67,7 @@ from hvr.calling.environment import ToolEnvironment
 from hvr.calling.faults import FaultyTools, ToolFault, draw_faults
 from hvr.calling.guard import CallPolicy, GuardedTools
 from hvr.calling.values import CallOutcome, Json, ToolCall
-from hvr.errors import DataFileError, HvrError
+from hvr.errors import DataFileError
 from hvr.navigation.acting import carry_out
 from hvr.navigation.errands import Learnt, Retrying
 from hvr.navigation.experience import CountedExperience, Experience
@@ -385,7 +386,4 @@ def _options() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except HvrError as error:
-        sys.exit(f"toolworld_faults: {error}")
+    sys.exit(measured(main))

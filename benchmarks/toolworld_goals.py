@@ -45,6 +45,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from conditions import conditions
+from inputs import measured
 from toolworlds import (
     DATA,
     NUMBERS,
@@ -60,7 +61,6 @@ from toolworlds import (
 
 from hvr.calling.guard import CallPolicy, GuardedTools
 from hvr.calling.values import CallOutcome
-from hvr.errors import HvrError
 from hvr.navigation.acting import ToolRun, carry_out
 from hvr.navigation.errands import Learnt, Retrying
 from hvr.navigation.experience import CountedExperience, Experience
@@ -225,7 +225,4 @@ def _options() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except HvrError as error:
-        sys.exit(f"toolworld_goals: {error}")
+    sys.exit(measured(main))

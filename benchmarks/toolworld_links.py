@@ -53,7 +53,7 @@ from conditions import conditions
 from inputs import measured
 from toolworld_data import SHARED, Understood, call_set, parted, tool_sets, understood
 
-from hvr.errors import UsageError
+from hvr.errors import DataFileError, UsageError
 from hvr.extras import need_gnn
 from hvr.navigation.graph import ObservedCall
 from hvr.navigation.observations import MeaningNames
@@ -71,6 +71,8 @@ from hvr.retrieval.text_vectors import TextVectors
 from hvr.tools.catalogue.schema import Catalogue
 
 SHARES = {"train": 0.6, "validation": 0.2, "test": 0.2}
+LEAST = 10
+"""Requests, so that each part has some."""
 KINDS = ("random", "hard")
 
 
@@ -256,6 +258,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         else [call_set(options.apis.stem, options.apis, options.calls)]
     )
     world = world_of([understood(one, encoder) for one in sets], encoder)
+    if len(set(world.requests)) < LEAST or not any(world.runs):
+        raise DataFileError(f"it takes calls of {LEAST} requests to part them: there are fewer")
     tasks = [task_of(world, seed) for seed in range(options.seeds)]
     print(conditions(), f"· encoder {options.encoder} · seeds 0 to {options.seeds - 1}")
     requests, runs = len(set(world.requests)), len(world.runs)

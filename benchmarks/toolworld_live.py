@@ -32,17 +32,20 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from conditions import conditions
 
+from benchmarks.inputs import records
 from hvr.calling.guard import CallPolicy, GuardedTools
 from hvr.calling.log import excerpt
 from hvr.calling.tau2_world import Tau2Tools
 from hvr.calling.values import ToolCall
-from hvr.errors import HvrError, LLMError, UsageError
+from hvr.cli.output import check_writable
+from hvr.errors import DataFileError, HvrError, LLMError, UsageError
 from hvr.files import append_json_line
 from hvr.llm.choice import ModelChoice
 from hvr.llm.connect import connect
 from hvr.llm.meter import Meter
 from hvr.llm.model import Message, Request
-from hvr.texts import parse_json, read_json_lines
+from hvr.numbers import check_whole
+from hvr.texts import parse_json
 
 PUBLISHED = {"retail": (("GPT-4o", 60.4), ("Claude 3.5 Sonnet", 69.2)),
              "airline": (("GPT-4o", 42.0), ("Claude 3.5 Sonnet", 46.0))}  # fmt: skip
@@ -59,6 +62,10 @@ USER = (
     "You play a user who talks to a service. Say one short message at a time, nothing beyond what "
     f"the scenario says. When all is settled, or cannot be, answer {STOP}.\n\n# Scenario\n%s"
 )
+
+
+class NoStepError(LLMError):
+    """The agent's answers were no steps."""
 
 
 @dataclass(frozen=True)
@@ -87,21 +94,34 @@ def package_tasks(world: str) -> list[LiveTask]:
 
 
 def file_tasks(path: Path) -> list[LiveTask]:
-    """Return the tasks of a file; it may be packed with gzip."""
-    import gzip
+    """Return the tasks of a file; it may be packed with gzip.
 
-    if path.suffix == ".gz":
-        lines = gzip.decompress(path.read_bytes()).decode().splitlines()
-        rows = [json.loads(line) for line in lines]
-    else:
-        rows = [row for _, row in read_json_lines(path)]
+    Raises:
+        DataFileError: it cannot be read, or a row is no task.
+    """
     found = []
-    for row in rows:
-        calls = [ToolCall(c["name"], c["arguments"]) for c in row["gold_calls"]]
-        say = tuple(map(str, row.get("communicate_info") or ()))
+    for number, row in enumerate(records(path, "id", "scenario", "gold_calls"), 1):
+        try:
+            calls = [ToolCall(c["name"], dict(c["arguments"])) for c in row["gold_calls"]]
+            say = tuple(map(str, row.get("communicate_info") or ()))
+        except (KeyError, TypeError, ValueError) as error:
+            raise DataFileError(f"{path}: row {number} is no task: {error!r}") from None
         scenario, judged = json.dumps(row["scenario"]), bool(row.get("nl_assertions"))
         found.append(LiveTask(str(row["id"]), scenario, tuple(calls), say, judged))
     return found
+
+
+def check_tasks(world: str, tasks: Sequence[LiveTask]) -> None:
+    """Refuse tasks of another world.
+
+    Raises:
+        DataFileError: a correct call is of a tool that the world lacks.
+    """
+    names = {tool.name for tool in Tau2Tools(world).catalogue.tools}
+    for task in tasks:
+        for call in task.calls:
+            if call.tool not in names:
+                raise DataFileError(f"task {task.id}: {world} has no tool {call.tool!r}")
 
 
 def wanted_state(world: str, task: LiveTask) -> Any:
@@ -157,7 +177,7 @@ def agent_step(agent: Meter, told: list[Message]) -> Mapping[str, Any]:
         if isinstance(value, dict) and _is_step(value):
             return value
         told.append(Message("user", json.dumps({"error": "this is not one of the two objects"})))
-    raise LLMError(f"the agent gave no usable answer in {TRIES} tries")
+    raise NoStepError(f"the agent gave no usable answer in {TRIES} tries")
 
 
 def _is_step(value: Mapping[str, Any]) -> bool:
@@ -185,13 +205,16 @@ def measure(args: argparse.Namespace, world: str, agent: Meter, user: Meter) -> 
     """Return the line of a world."""
     tasks = [t for f in args.files for t in file_tasks(f)] if args.files else package_tasks(world)
     tasks = tasks[: args.first]
+    check_tasks(world, tasks)
     good = broken = 0
-    for task in tasks:
+    for number, task in enumerate(tasks):
         why = ""
         try:
             state, said = converse(world, task, agent, user, args.turns)
             right = passed(task, world, state, said)
         except LLMError as error:
+            if number == broken and not isinstance(error, NoStepError):
+                raise  # no conversation came to its end: it is the server, the key or the model
             right, why = False, str(error)
         good += right
         broken += bool(why)
@@ -226,6 +249,11 @@ def main(words: Sequence[str] | None = None) -> int:
         for world in worlds:
             if world not in PUBLISHED or (args.files and len(worlds) > 1):
                 raise UsageError("--world is retail or airline, or both; with --files one of them")
+        for name in ("first", "turns"):
+            if getattr(args, name) is not None:
+                check_whole(f"--{name}", getattr(args, name), 1)
+        if args.out is not None:
+            check_writable(args.out)
         agent, user = (
             connect(ModelChoice(spec=spec, base_url=args.base_url), plans=100_000)
             for spec in (args.llm, args.user or args.llm)

@@ -17,7 +17,6 @@ Facts beside the wants: values that the correct look-ups take from the user (a n
 
 from __future__ import annotations
 
-import gzip
 import json
 import re
 from collections import Counter
@@ -26,6 +25,8 @@ from dataclasses import dataclass, field
 from itertools import islice, product
 from pathlib import Path
 from typing import Any
+
+from inputs import records
 
 from hvr.calling.bfcl_world import BfclTools
 from hvr.calling.environment import ToolEnvironment
@@ -109,7 +110,7 @@ def read_scenarios(world: str, files: Sequence[Path]) -> list[Scenario]:
         for number, row in enumerate(read_rows(file), 1):
             try:
                 found.append(_bfcl(row) if world == "bfcl" else _tau2(world, row))
-            except (KeyError, TypeError) as error:
+            except (AttributeError, KeyError, TypeError, ValueError) as error:
                 raise DataFileError(
                     f"{file}: row {number} is no scenario of {world}: {error!r}"
                 ) from None
@@ -137,13 +138,12 @@ def scenarios_of(
 
 
 def read_rows(file: Path) -> list[dict[str, Any]]:
-    """Return the records of a file of JSON lines, compressed or not."""
-    try:
-        data = file.read_bytes()
-        text = (gzip.decompress(data) if file.suffix == ".gz" else data).decode()
-        return [json.loads(line) for line in text.splitlines() if line.strip()]
-    except (OSError, ValueError, EOFError) as error:
-        raise DataFileError(f"{file}: no file of JSON lines: {error}") from None
+    """Return the records of a file of JSON lines, compressed or not.
+
+    Raises:
+        DataFileError: it cannot be read, is empty, or a line is no object.
+    """
+    return records(file)
 
 
 def development_files(world: str, data: Path = DATA) -> list[Path]:
@@ -190,6 +190,10 @@ def _bfcl(row: Mapping[str, Any]) -> Scenario:
 def replay(scenario: Scenario) -> tuple[list[CallOutcome], Json]:
     """Make the correct calls; return what came of them and the state at the end."""
     tools = scenario.open()
+    names = {tool.name for tool in tools.catalogue.tools}
+    for call in scenario.gold:
+        if call.tool not in names:
+            raise DataFileError(f"{scenario.id}: {scenario.world} has no tool {call.tool!r}")
     outcomes = [tools.call(call) for call in scenario.gold]
     return outcomes, tools.state()
 

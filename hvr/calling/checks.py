@@ -53,6 +53,11 @@ def argument_faults(tool: ToolSchema, arguments: Mapping[str, Json]) -> tuple[st
     return tuple(faults)
 
 
+def with_nulls(tool: ToolSchema, arguments: Mapping[str, Json]) -> dict[str, Json]:
+    """Return the arguments of a call with null for what has to be given and has no value."""
+    return {p.name: None for p in tool.takes if p.or_null} | dict(arguments)
+
+
 def check_result(tool: ToolSchema, outcome: CallOutcome) -> CallOutcome:
     """Return an outcome, as a failure if its result is not what the schema says the tool gives.
 
@@ -127,9 +132,13 @@ def _part_fault(parameter: ToolParameter, result: Json, steps: str) -> str:
         inner: list[Json] = []
         for part in parts:
             if step == "[]":
+                if part is None and not parameter.required:
+                    continue
                 if not isinstance(part, list):
                     return f"{quoted(name)} is to be within a list, not {type_name(part)}"
                 inner += part
+            elif part is None and not parameter.required:
+                continue  # what may be null, or was left out in writing
             elif not isinstance(part, dict):
                 return f"{quoted(name)} is to be within an object, not {type_name(part)}"
             elif step in part:

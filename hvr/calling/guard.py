@@ -102,12 +102,15 @@ class GuardedTools:
         outcome = check_call(self.catalogue, call) or self._not_allowed(call, again)
         if outcome is None:
             self._used += 1
-            outcome = self._inner.call(call)
+            try:
+                outcome = self._inner.call(call)
+            except BaseException as broken:  # as Ctrl-C does: the tool may have done its work
+                error = f"broken off ({type(broken).__name__}): it may have been done"
+                gone = CallOutcome(call, None, CallFailure.TIMED_OUT, error)
+                self._write(gone, time, request, user)
+                raise
             self._remember(outcome)
-        if self._policy.log is not None:
-            origins = trace(call.arguments, self._outcomes, request, user)
-            line = log_line(self._name, outcome, origins, time, secrets=self._policy.secrets)
-            append_json_line(self._policy.log, line)
+        self._write(outcome, time, request, user)
         self._outcomes.append(outcome)
         return outcome
 
@@ -118,6 +121,19 @@ class GuardedTools:
     def close(self) -> None:
         """Close the environment."""
         self._inner.close()
+
+    def _write(
+        self,
+        outcome: CallOutcome,
+        time: datetime,
+        request: Sequence[Json] = (),
+        user: Sequence[Json] = (),
+    ) -> None:
+        """Write a call down, where a log is kept."""
+        if self._policy.log is not None:
+            origins = trace(outcome.call.arguments, self._outcomes, request, user)
+            line = log_line(self._name, outcome, origins, time, secrets=self._policy.secrets)
+            append_json_line(self._policy.log, line)
 
     def _not_allowed(self, call: ToolCall, again: bool) -> CallOutcome | None:
         tool = find_tool(self.catalogue, call.tool)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
-from hvr.calling.checks import check_call, check_result, find_tool
+from hvr.calling.checks import check_call, check_result, find_tool, with_nulls
 from hvr.calling.values import CallFailure, CallOutcome, Json, ToolCall
 from hvr.errors import DataFileError, SimulatorError, UsageError
 from hvr.extras import load
@@ -101,7 +101,7 @@ class McpTools:
         self._portal: Any = None
         self._stack = ExitStack()
         self._said: IO[str] | None = None
-        self._touched = False
+        self._touched = self._broken = self._closed = False
         load("mcp.client.client", "mcp", "mcp")
         self._open()
         try:
@@ -118,8 +118,7 @@ class McpTools:
     def reset(self) -> None:
         """Start a server anew that was started here; one that runs elsewhere goes on as it is."""
         if self._server.command and self._touched:
-            self.close()
-            self._open()
+            self._reopen()
 
     def call(self, call: ToolCall) -> CallOutcome:
         """Call a tool; what the server says of a failure is its outcome."""
@@ -127,14 +126,18 @@ class McpTools:
         tool = find_tool(self._catalogue, call.tool)
         if refused is not None or tool is None:
             return refused or CallOutcome(call, failure=CallFailure.UNKNOWN_TOOL)
-        if self._client is None:
-            return CallOutcome(call, None, CallFailure.UNAVAILABLE, "the server has ended")
-        self._touched = True
         start = time.perf_counter()
+        if self._client is None or self._broken:
+            try:
+                self._reopen()
+            except SimulatorError as gone:
+                seconds = time.perf_counter() - start
+                return CallOutcome(call, None, CallFailure.UNAVAILABLE, str(gone), seconds)
+        self._touched = True
         result: Json = None
         failure, error = None, ""
         try:
-            answer = self._ask(lambda c: c.call_tool(call.tool, dict(call.arguments)))
+            answer = self._ask(lambda c: c.call_tool(call.tool, with_nulls(tool, call.arguments)))
             size = sum(len(block.text) for block in answer.content if block.type == "text")
             if size > MOST_CHARACTERS:
                 failure = CallFailure.WRONG_TYPE
@@ -148,6 +151,7 @@ class McpTools:
             error = f"no answer within {self._server.seconds:g} s"
         except Exception as broken:  # whatever the client raises, the server is what failed
             failure, error = _classified(broken)
+            self._broken = failure is CallFailure.UNAVAILABLE
         seconds = time.perf_counter() - start
         if failure is not None:
             return CallOutcome(call, None, failure, error, seconds)
@@ -159,6 +163,22 @@ class McpTools:
 
     def close(self) -> None:
         """End the connection, and a server that was started here."""
+        self._closed = True
+        self._end()
+
+    def _reopen(self) -> None:
+        """Connect anew: a server that broke down may be back; one that was started here, start.
+
+        Raises:
+            SimulatorError: it cannot be reached, or the environment was closed.
+        """
+        self._end()
+        if self._closed:
+            raise SimulatorError("the server has ended", exit_code=2)
+        self._open()
+        self._broken = self._touched = False
+
+    def _end(self) -> None:
         self._client = None
         with suppress(Exception):  # a server that has died cannot be taken leave of
             self._stack.close()
@@ -223,7 +243,7 @@ class McpTools:
                 self._said.seek(0)
                 printed = one_line(self._said.read().strip().rpartition("\n")[2])
         more = f" (it printed: {short(printed, 200)})" if printed else ""
-        self.close()
+        self._end()
         return SimulatorError(
             f"{self._where} cannot be used: {short(one_line(reason), 200)}{more}", exit_code=2
         )

@@ -5,11 +5,14 @@ from __future__ import annotations
 import copy
 import inspect
 import json
+import sys
 import time
 from collections.abc import Callable, Mapping
+from contextlib import redirect_stdout
 from typing import Any
 
-from hvr.calling.checks import check_call, check_result, find_tool
+from hvr.calling.checks import check_call, check_result, find_tool, with_nulls
+from hvr.calling.python_values import TypedFunction, plain
 from hvr.calling.values import CallFailure, CallOutcome, Json, ToolCall
 from hvr.errors import UsageError
 from hvr.tools.catalogue.python_functions import read_functions
@@ -38,7 +41,7 @@ class PythonTools:
         if missing:
             raise UsageError(f"tool {quoted(missing[0])} has no function")
         self._catalogue = catalogue
-        self._functions = dict(functions)
+        self._functions = {name: TypedFunction(one) for name, one in functions.items()}
         self._state = state
         self._first = copy.deepcopy(state)
 
@@ -62,14 +65,21 @@ class PythonTools:
         tool = find_tool(self._catalogue, call.tool)
         if refused is not None or tool is None:
             return refused or CallOutcome(call, failure=CallFailure.UNKNOWN_TOOL)
+        function = self._functions[call.tool]
+        try:
+            arguments = function.converted(copy.deepcopy(with_nulls(tool, call.arguments)))
+        except ValueError as wrong:
+            return CallOutcome(call, failure=CallFailure.BAD_ARGUMENTS, error=str(wrong))
         before = copy.deepcopy(self._state)
         start = time.perf_counter()
         failure, error, returned = None, "", None
         try:
-            returned = self._functions[call.tool](**copy.deepcopy(dict(call.arguments)))
+            # What a function prints is not what the command prints.
+            with redirect_stdout(sys.stderr):
+                returned = function.call(arguments)
         except (ValueError, LookupError, PermissionError) as refusal:
             failure, error = CallFailure.REFUSED, str(refusal.args[0] if refusal.args else refusal)
-        except Exception as broken:  # what a tool raises is data of the run, whatever it is
+        except (Exception, SystemExit) as broken:  # what a tool raises is data of the run
             failure, error = CallFailure.UNAVAILABLE, f"{type(broken).__name__}: {broken}"
         seconds = time.perf_counter() - start
         if failure is not None:
@@ -78,7 +88,7 @@ class PythonTools:
                 self._state.update(before)
             return CallOutcome(call, None, failure, error, seconds)
         try:
-            result = json.loads(json.dumps(returned, allow_nan=False))
+            result = json.loads(json.dumps(returned, allow_nan=False, default=plain))
         except (TypeError, ValueError, RecursionError) as odd:  # the call itself went well
             error = f"its result is no JSON: {odd}"
             return CallOutcome(call, None, CallFailure.WRONG_TYPE, error, seconds)

@@ -26,6 +26,10 @@ def check_tools(world: WorldFile) -> tuple[str, ...]:
     findings = []
     if not catalogue.tools:
         findings.append(f"{world.file}:1: there are no tools: nothing can be done in it")
+    named = world.tools.get("decisions")
+    if named and not (world.folder / named).is_file():
+        line = line_of(world.file, "decisions")
+        findings.append(f"{world.file}:{line}: decisions: there is no file {named!r}")
     names = {tool.name for tool in catalogue.tools}
     called = {m.name for m in found} | {
         text for m in found for s in m.slots for text in (s.name, f"{s.tool}.{s.name}")

@@ -12,6 +12,7 @@ entry = "module:function"                          # or whatever a function open
 reads = ["find_customer"]                          # tools that change nothing; others write
 idempotent = ["change_address"]                    # writing tools that may be called twice
 meanings = "meanings.toml"                         # which parameters mean the same
+decisions = "decisions.json"                       # what judged dialogues taught of the next move
 ```
 """
 
@@ -19,7 +20,9 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import sys
 from collections.abc import Collection, Mapping
+from contextlib import redirect_stdout
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -32,7 +35,7 @@ from hvr.tools.catalogue.schema import Catalogue, Effect, ToolSchema, quoted
 from hvr.world_file import WorldFile, line_of
 
 SOURCES = ("module", "bfcl", "tau2", "mcp", "entry")
-_SAYS = {"reads": list, "idempotent": list, "meanings": str}
+_SAYS = {"reads": list, "idempotent": list, "meanings": str, "decisions": str}
 
 
 def open_tools(world: WorldFile) -> ToolEnvironment:
@@ -157,7 +160,10 @@ def _module(world: WorldFile, name: str) -> ModuleType:
     spec = importlib.util.spec_from_file_location(f"hvr_tools_{name}", path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    # Dataclasses, enums and hints look their module up by its name.
+    sys.modules[module.__name__] = module
+    with redirect_stdout(sys.stderr):  # what it prints is not what the command prints
+        spec.loader.exec_module(module)
     return module
 
 

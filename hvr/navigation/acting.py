@@ -10,7 +10,8 @@ from hvr.calling.guard import GuardedTools
 from hvr.calling.log import error_text, redacted
 from hvr.calling.values import CallFailure, CallOutcome, Json, ToolCall
 from hvr.errors import ImpossibleGoalError
-from hvr.execution.events import Event
+from hvr.execution.events import Event, StepDone
+from hvr.execution.failures import DeviationKind
 from hvr.execution.watching import literals
 from hvr.navigation.chains import CallCounts, CallFacts, NavigationTool, ToolChain, cheapest_chain
 from hvr.navigation.decision import Decision, NextMove, decide
@@ -18,12 +19,12 @@ from hvr.navigation.errands import SAID, ErrandSteps, Learnt, NextCall, Retrying
 from hvr.navigation.steps import ErrandChain
 from hvr.navigation.tool_domain import ToolDomain, tool_domain
 from hvr.navigation.wants import Errand
-from hvr.pddl import Expression, GroundAction, Task
+from hvr.pddl import Expression, GroundAction, Not, State, Task
 from hvr.plans import AABlock, MacroAction, Plan, Planned, Rungs
 from hvr.printable import one_line, short
 from hvr.retrieval.relevance import Relevant
 from hvr.tools.catalogue.schema import ToolSchema, quoted
-from hvr.validation import Validator
+from hvr.validation import StepReport, Validator
 from hvr.validation.promises import Promises
 from hvr.worlds.acting import FactPolicy, FactWatch, FactWorld
 from hvr.worlds.detection import base
@@ -247,6 +248,23 @@ class _ToolWorld(FactWorld):
 
 class _ToolWatch(FactWatch):
     """Watches a plan, and gives it up where another call is next."""
+
+    def step(
+        self, number: int, action: GroundAction, block: int, before: State, report: StepReport
+    ) -> StepDone:
+        """See `hvr.execution.acting.Watching`.
+
+        A call that went well may bring more than its schema says: nobody else has changed that.
+        """
+        done = super().step(number, action, block, before, report)
+        if not done.success:
+            return done
+        failures = tuple(
+            one for one in done.failures
+            if one.kind is not DeviationKind.CHANGED_BY_OTHERS
+            or not all(isinstance(literal, Not) for literal in one.literals)
+        )  # fmt: skip
+        return done.replace(failures=failures)
 
     def outdated(self, rest: Sequence[GroundAction]) -> str:
         """See `hvr.execution.acting.Watching`."""

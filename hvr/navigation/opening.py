@@ -26,7 +26,7 @@ class OpenedGraph:
         graph: after all events.
         names: of the slots of the catalogue.
         events: in order.
-        runs: the observations of each run of the logs of calls.
+        runs: the observations of each run of the logs.
     """
 
     graph: NavigationGraph
@@ -56,7 +56,10 @@ def open_graph(names: MeaningNames, logs: Sequence[Path], days: float = 7.0) -> 
     for log in logs:
         records = _records(log)
         if records and "event" in records[0][1]:
-            events += [event_of(record, f"{log}: line {number}") for number, record in records]
+            told = [event_of(record, f"{log}: line {number}") for number, record in records]
+            events += told
+            for number, calls in enumerate(runs_of(told)):
+                runs[str(log), "", str(number)] += calls
             continue
         seen: list[ObservedCall] = []
         try:
@@ -70,6 +73,22 @@ def open_graph(names: MeaningNames, logs: Sequence[Path], days: float = 7.0) -> 
     for event in events:
         graph = applied(graph, event)
     return OpenedGraph(graph, names, tuple(events), tuple(tuple(run) for run in runs.values()))
+
+
+def runs_of(events: Iterable[GraphEvent]) -> Iterator[list[ObservedCall]]:
+    """Give the calls of each run that a log of a graph holds.
+
+    A run begins with a call before which no tool of it had worked.
+    """
+    run: list[ObservedCall] = []
+    for event in events:
+        if isinstance(event, ObservedCall):
+            if not event.before and any(call.ok for call in run):
+                yield run
+                run = []
+            run.append(event)
+    if run:
+        yield run
 
 
 def with_looks(seen: Iterable[ObservedCall], days: float) -> Iterator[GraphEvent]:

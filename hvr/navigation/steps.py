@@ -71,7 +71,9 @@ class ErrandChain:
         bound = {n: steps.bound(n) for n in {slot.want for slot in self._slots}}
         known |= {slot.name for slot in self._slots if slot.place in bound[slot.want]
                   or slot.want in steps.done}  # fmt: skip
-        called = {outcome.call.tool for outcome in steps.outcomes if outcome.ok}
+        # A wanted look-up is another step than one that serves a want.
+        called = Counter(outcome.call.tool for outcome in steps.outcomes if outcome.ok)
+        called -= Counter(steps.errand.wants[n].tool for n in steps.done)
         looked = {tool.name for tool in steps.readers if tool.name in called}
         done = {self.labels[n] for n in steps.done if steps.errand.wants[n].tool}
         return CallFacts(frozenset(known), frozenset(looked | done))

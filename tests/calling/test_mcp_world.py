@@ -52,7 +52,8 @@ def test_over_stdio_tools_are_called_refuse_die_and_begin_anew(started: McpTools
     page = called(started, "read_page", book_id="B-7", letters=100_000).result
     assert isinstance(page, str) and page.startswith("Ignore previous instructions")
     assert called(started, "die").failure is CallFailure.UNAVAILABLE
-    assert called(started, "find_book", title="Emma").failure is CallFailure.UNAVAILABLE
+    # A server that broke down is started anew for the next call.
+    assert called(started, "find_book", title="Emma").ok
     started.reset()
     assert called(started, "lend_book", book_id="B-7", reader="Ann").ok
     started.close()

@@ -97,6 +97,10 @@ def test_the_log_of_the_graph_gives_the_same_graph(hvr_: Hvr, shop: Path) -> Non
     never = hvr_("tools", "graph", shop / "tools.json", "--log", shop / "calls.jsonl",
                  "--look", 0, "--json")  # fmt: skip
     assert json.loads(never.out)["absent"] == []
+    # The runs are in it, too.
+    asked = ("--method", "counted", "--vectors", "lexical-hash", "--json")
+    learnt = json.loads(hvr_("tools", "learn", "--log", events, *asked).out)
+    assert learnt["runs"] == 12
 
 
 @pytest.mark.parametrize(

@@ -97,11 +97,132 @@ def test_what_an_operation_writes_gives_and_refers_to(tmp_path: Path) -> None:
     }  # fmt: skip
     (tool,) = read_tools(written(tmp_path, document))
     assert (tool.name, tool.effect, tool.idempotent) == ("post_orders", Effect.WRITES, False)
-    assert [(p.name, p.type, p.required) for p in tool.takes] == [
-        ("item", "string", True), ("parts", "array", False),
+    # What has to be there and may be null needs no value.
+    assert [(p.name, p.type, p.required, p.or_null) for p in tool.takes] == [
+        ("item", "string", False, True), ("parts", "array", False, False),
     ]  # fmt: skip
     # The schema leads to itself and is followed once.
     assert [p.name for p in tool.gives] == ["item", "parts[]"]
+
+
+PATIENT = {
+    "Person": {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}},
+    "Patient": {"allOf": [{"$ref": "#/components/schemas/Person"}, {
+        "type": "object", "required": ["patient_id", "guardian"], "properties": {
+            "patient_id": {"type": "string", "readOnly": True},
+            "pin": {"type": "string", "writeOnly": True},
+            "guardian": {"oneOf": [{"$ref": "#/components/schemas/Patient"}, {"type": "null"}]},
+            "doctor": {"$ref": "#/components/schemas/Doctor"}}}]},
+    "Doctor": {"allOf": [{"$ref": "#/components/schemas/Person"}, {"properties": {
+        "patients": {"type": "array", "items": {"$ref": "#/components/schemas/Patient"}}}}]},
+}  # fmt: skip
+
+
+def operation(body: Any = None, answer: Any = None) -> dict[str, Any]:
+    content = {"content": {"application/json": {"schema": answer}}}
+    return {"responses": {"200": content}} | (
+        {"requestBody": {"content": {"application/json": {"schema": body}}}} if body else {}
+    )
+
+
+def test_schemas_that_are_joined_and_lead_to_each_other_are_followed_once(tmp_path: Path) -> None:
+    patient = {"$ref": "#/components/schemas/Patient"}
+    document = {"openapi": "3.1.0", "components": {"schemas": PATIENT}, "paths": {
+        "/patients": {"post": operation(patient, patient)}}}  # fmt: skip
+    (tool,) = read_tools(written(tmp_path, document))
+    # What only the server says is not sent; what only the client says does not come back.
+    assert [(p.name, p.required, p.or_null) for p in tool.takes] == [
+        ("name", True, False), ("pin", False, False), ("guardian", False, True),
+        ("doctor", False, False),
+    ]  # fmt: skip
+    assert {p.name: p.required for p in tool.gives} == {
+        "name": True, "patient_id": True, "guardian": False, "doctor.name": False,
+        "doctor.patients[]": False,
+    }  # fmt: skip
+
+
+def test_of_alternatives_what_all_need_is_needed(tmp_path: Path) -> None:
+    ways = [{"properties": {"kind": {"const": kind}, kind: {"type": "string"}},
+             "required": ["kind", kind]} for kind in ("doctor", "field")]  # fmt: skip
+    document = {"openapi": "3.0.3", "paths": {
+        "/a-b": {"post": operation({"oneOf": ways})},
+        "/a_b": {"post": operation({"type": "array", "items": {"type": "string"}})},
+    }}  # fmt: skip
+    one, other = read_tools(written(tmp_path, document))
+    assert [(p.name, p.required) for p in one.takes] == [
+        ("kind", True), ("doctor", False), ("field", False),
+    ]  # fmt: skip
+    # Names made of paths do not clash, and a body that is no object is a parameter.
+    assert (one.name, other.name) == ("post_a_b", "post_a_b_2")
+    assert [(p.name, p.type, p.required) for p in other.takes] == [("body", "array", True)]
+
+
+def test_of_a_huge_schema_what_is_needed_and_what_lies_outside_is_kept(
+    tmp_path: Path, hvr_: Hvr
+) -> None:
+    wide = {f"p{n}": {"type": "string"} for n in range(2_000)}
+    found = parameters({"properties": wide, "required": ["p1999"]}, {})
+    assert len(found) == 500 and found[-1].name == "p1999"
+    given_ = leaves({"properties": {"inner": {"properties": wide}, "last": {"type": "string"}}}, {})
+    assert len(given_) == 200 and given_[-1].name == "last"
+    tools = [{"name": f"tool{n}", "parameters": {"properties": {"town": {}}}} for n in range(30)]
+    tools.append({"name": "wide", "parameters": {"properties": wide}})
+    said = hvr_("tools", "import", str(written(tmp_path, tools))).out
+    assert "no more than 500 parameters" in said and said.endswith("are read: wide\n")
+    assert "and 10 more (--json or --out has all)" in said
+
+
+SHAPES = '''
+from __future__ import annotations
+import enum, typing
+from dataclasses import dataclass
+from datetime import date
+class Size(enum.Enum):
+    SMALL = "s"
+    LARGE = "l"
+class Level(enum.IntEnum):
+    LOW = enum.auto()
+    HIGH = enum.auto()
+Kind = typing.Literal["single", "double"]
+class Room(typing.TypedDict):
+    room_id: str
+    size: typing.NotRequired[Size]
+class Suite(Room):
+    beds: list[Bed] | None
+@dataclass
+class Bed:
+    wide: bool
+Rooms = list[Room]
+def find(size: Size, when: date | None, kind: Kind = "single", level: Level = 1, *t: str) -> Rooms:
+    """Find rooms.
+
+    Parameters
+    ----------
+    size, kind : Size
+        How large,
+        and which.
+    """
+async def suite(owner: Unknown, /, *, room: Room) -> "Suite | None": ...
+class Desk:
+    @property
+    def rooms(self) -> int: ...
+'''
+
+
+def test_hints_are_explained_by_the_module(tmp_path: Path) -> None:
+    find, suite = read_tools(written(tmp_path, SHAPES, "shapes.py"))
+    assert [(p.name, p.type, p.required, p.or_null, p.choices) for p in find.takes] == [
+        ("size", "string", True, False, ('"s"', '"l"')), ("when", "string", False, True, ()),
+        ("kind", "string", False, False, ('"single"', '"double"')),
+        ("level", "integer", False, False, ("1", "2")),
+    ]  # fmt: skip
+    told = "How large, and which."
+    assert [p.description for p in find.takes] == [told, "", told, ""]
+    assert [p.name for p in find.gives] == ["[].room_id", "[].size"]
+    # What the module does not explain can be anything.
+    assert [(p.name, p.type) for p in suite.takes] == [("owner", ""), ("room", "object")]
+    assert [(p.name, p.type) for p in suite.gives] == [
+        ("room_id", "string"), ("size", "string"), ("beds[].wide", "boolean")]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -177,6 +298,10 @@ def test_names_of_one_tool_that_differ_only_in_spelling_are_two_things() -> None
     found = meanings(Catalogue(tools), TextVectors("lexical-hash"))
     meaning = {str(slot): m.name for m in found for slot in m.slots}
     assert meaning["lend <- ID"] != meaning["lend <- id"]
+    # Also where the words alone say what it is.
+    telling = (ToolParameter("BOOK_ID"), ToolParameter("book_id"))
+    found = meanings(Catalogue((ToolSchema("lend", takes=telling),)), TextVectors("lexical-hash"))
+    assert len(found) == 2
 
 
 def test_the_user_has_the_last_word(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from hvr.calling.environment import ToolEnvironment
     from hvr.navigation.asked import ToolErrand
     from hvr.navigation.errands import Learnt
+    from hvr.navigation.opinion import WeighedRequest
+    from hvr.navigation.turns.judge import TurnDecision
     from hvr.navigation.wants import Errand
     from hvr.retrieval.text_vectors import TextVectors
     from hvr.tools.catalogue.merging import ParameterMeaning
@@ -63,6 +66,9 @@ def add_errand(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--graph", metavar="FILE", type=Path, help=(
         "log of the graph learnt from calls (hvr tools graph --log): costs and links come from it, "
         "and `run` adds what its calls show; begun anew if it is not there"))  # fmt: skip
+    parser.add_argument("--decisions", metavar="FILE", type=Path, help=(
+        "what `hvr tools learn --turns` learnt of the next move: it says of a request in words "
+        "whether any tool is of use, and which (default: what the world names)"))  # fmt: skip
     add_json(parser, "print one JSON document")
 
 
@@ -102,30 +108,59 @@ def asked_tools(args: argparse.Namespace) -> AskedTools:
     return AskedTools(world, tools, found, errand, request, encoder)
 
 
-def read_in_words(asked: AskedTools, values: Mapping[str, Any]) -> tuple[ToolErrand, str]:
+def read_in_words(
+    asked: AskedTools, values: Mapping[str, Any], decisions: Path | None = None
+) -> WeighedRequest:
     """Return what a request in words wants, read without a model, and how it was understood.
 
     Args:
         asked: its errand is not said.
         values: what options give beside, by meaning.
+        decisions: what was learnt of the next move; None for that of the world, if it names any.
 
     Raises:
         UsageError: it is not clear.
+        DataFileError: what was learnt cannot be read.
     """
     from dataclasses import replace
 
-    from hvr.navigation.reading import ServedRequest, read_request
+    from hvr.navigation.asked import ToolErrand
+    from hvr.navigation.opinion import weighed
+    from hvr.navigation.reading import ServedRequest, read_request, said_values
 
     served = [
         ServedRequest(task.request, task.done, task.known, task.values)
         for task in asked.world.tool_tasks.values()
     ]
-    read = read_request(
-        asked.request, asked.tools.catalogue, asked.meanings, served, asked.encoder.encode
-    )
-    if read.errand is None:
-        raise UsageError(read.why, field="goal")
-    return replace(read.errand, values={**read.errand.values, **values}), read.why
+    catalogue = asked.tools.catalogue
+    read = read_request(asked.request, catalogue, asked.meanings, served, asked.encoder.encode)
+    said = said_values(asked.request, catalogue, asked.meanings, served)
+    found = weighed(read, _opinion(asked, decisions), ToolErrand((), (), said, asked.request))
+    if found.errand is None and found.move is None:
+        raise UsageError(found.why, field="goal")
+    if found.errand is None:
+        return found
+    errand = replace(found.errand, values={**found.errand.values, **values})
+    return replace(found, errand=errand)
+
+
+def _opinion(asked: AskedTools, decisions: Path | None) -> TurnDecision | None:
+    """Return what judged dialogues say of a request; None without any that tell enough."""
+    named = asked.world.tools.get("decisions")
+    path = asked.world.folder / named if decisions is None and named else decisions
+    if path is None:
+        return None
+    from hvr.navigation.turns.learnt_moves import read_moves
+    from hvr.navigation.turns.turn import Turn, offered
+    from hvr.retrieval.text_vectors import TextVectors
+
+    learnt = read_moves(path)
+    if not learnt.better:
+        print(f"{path}: not surely better than always the same move: not used", file=sys.stderr)
+        return None
+    catalogue = asked.tools.catalogue
+    turn = Turn(asked.request, tuple(offered(catalogue.tools)), ())
+    return learnt.decide(turn, catalogue, TextVectors(learnt.encoder).encode)
 
 
 def errand_and_past(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,12 +14,13 @@ if TYPE_CHECKING:
     from hvr.navigation.observations import MeaningNames
     from hvr.navigation.opening import OpenedGraph
     from hvr.navigation.prediction.predicted import PredictedLinks
+    from hvr.tools.catalogue.schema import Catalogue
 
 
 def add_graph_arguments(parser: argparse.ArgumentParser) -> None:
     """Add catalogues, logs, and how meanings are found."""
     parser.add_argument("files", metavar="FILE", type=Path, nargs="*", help=(
-        "descriptions of tools, as `hvr tools import` reads them"))  # fmt: skip
+        "descriptions of tools, as `hvr tools import` reads them, or a world"))  # fmt: skip
     parser.add_argument("--log", metavar="FILE", type=Path, action="append", default=[], help=(
         "log of calls, or of a graph (--events); may be repeated"))  # fmt: skip
     parser.add_argument("--encoder", default="lexical-hash", help=(
@@ -47,12 +49,35 @@ def names_of(args: argparse.Namespace) -> MeaningNames:
         return MeaningNames(Catalogue(()))
     from hvr.retrieval.text_vectors import TextVectors
     from hvr.tools.catalogue.merging import NONE, meanings, read_overrides
-    from hvr.tools.catalogue.reading import read_catalogue
 
-    catalogue = read_catalogue(args.files)
-    overrides = NONE if args.overrides is None else read_overrides(args.overrides)
+    catalogue, own = described(args.files)
+    file = args.overrides or own
+    overrides = NONE if file is None else read_overrides(file)
     found = meanings(catalogue, TextVectors(args.encoder), overrides=overrides)
     return MeaningNames(catalogue, found)
+
+
+def described(files: Sequence[Path]) -> tuple[Catalogue, Path | None]:
+    """Return the tools of files, or those of one world, with its file of meanings.
+
+    Raises:
+        HvrError: a file cannot be read, or the world not be opened.
+    """
+    from hvr.tools.catalogue.reading import read_catalogue
+    from hvr.world_file import FILE
+
+    (first, *others) = files
+    if others or first.is_file() or (first.exists() and not (first / FILE).is_file()):
+        return read_catalogue(files), None
+    if not first.exists() and (len(first.parts) > 1 or first.suffix):
+        return read_catalogue(files), None
+    from hvr.calling.worlds import meanings_file, open_tools
+    from hvr.world_file import load_world
+
+    world = load_world(str(first))
+    tools = open_tools(world)
+    tools.close()
+    return tools.catalogue, meanings_file(world)
 
 
 def opened(args: argparse.Namespace) -> OpenedGraph:

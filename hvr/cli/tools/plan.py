@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hvr.cli.tools.errand import (
+    AskedTools,
     add_errand,
     asked_tools,
     errand_and_past,
     given,
     read_in_words,
 )
+
+if TYPE_CHECKING:
+    from hvr.navigation.opinion import WeighedRequest
 
 _DESCRIPTION = """\
 Say what comes next with a request to a world of tools: answer, ask, call, or stop, why, and the
@@ -27,7 +31,7 @@ examples:
 
 exit codes:
   0  the goal can be reached with what is known, or holds already
-  1  neither calls nor questions lead to it
+  1  neither calls nor questions lead to it, or no tool is of use
   2  something has to be asked first, or the question cannot be used
 """
 
@@ -54,10 +58,12 @@ def run(args: argparse.Namespace) -> int:
 
     asked = asked_tools(args)
     try:
-        read = ""
+        read = None
         if asked.errand is None:
-            errand, read = read_in_words(asked, given(args.given, asked.meanings))
-            asked = replace(asked, errand=errand)
+            read = read_in_words(asked, given(args.given, asked.meanings), args.decisions)
+            if read.errand is None:
+                return _without_calls(args, asked, read)
+            asked = replace(asked, errand=read.errand)
         guarded = GuardedTools(asked.tools, asked.world.name)
         steps = ErrandSteps(guarded, *errand_and_past(asked, args.graph))
         found = ErrandChain(steps, asked.tools.catalogue.tools)
@@ -67,7 +73,8 @@ def run(args: argparse.Namespace) -> int:
     chain = decision.chain
     result: dict[str, Any] = {
         "request": asked.request,
-        "read": read,
+        "read": read.why if read is not None else "",
+        "doubted": read is not None and read.doubted,
         "decision": decision.move.value,
         "why": decision.why,
         "ask": list(decision.ask),
@@ -77,10 +84,28 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json(result)
     else:
-        if read:
-            print(one_line(read))
+        if read is not None:
+            print(one_line(read.why))
+        if result["doubted"]:
+            print("doubted: it is to be confirmed before anything is called (--yes, or --goal)")
         print(one_line(f"{decision.move.value}: {decision.why}"))
         effects = {tool.name: tool.effect.value for tool in asked.tools.catalogue.tools}
         for number, name in enumerate(result["calls"], 1):
             print(f"{number:5}  {one_line(name)}  ({effects[found.tool(name)]})")
-    return {NextMove.STOP: 1, NextMove.ASK: 2}.get(decision.move, 0)
+    code = {NextMove.STOP: 1, NextMove.ASK: 2}.get(decision.move, 0)
+    return 2 if result["doubted"] and not code else code
+
+
+def _without_calls(args: argparse.Namespace, asked: AskedTools, read: WeighedRequest) -> int:
+    """Say that no tool is of use, and return the exit code."""
+    from hvr.cli.output import print_json
+    from hvr.printable import one_line
+
+    assert read.move is not None
+    if args.json:
+        print_json({"request": asked.request, "read": read.why, "doubted": False,
+                    "decision": read.move.value, "why": read.why, "ask": [], "calls": [],
+                    "cost": None})  # fmt: skip
+    else:
+        print(one_line(f"{read.move.value}: {read.why}"))
+    return 1

@@ -21,14 +21,17 @@ from hvr.cli.tools.errand import (
     given,
     read_in_words,
 )
+from hvr.cli.tools.kept_run import kept
 from hvr.errors import UsageError
 from hvr.files import writing
 from hvr.printable import one_line, short
+from hvr.secrets.forms import without_keys
 
 if TYPE_CHECKING:
     from hvr.navigation.acting import ToolRun
     from hvr.navigation.asked import ToolErrand
     from hvr.navigation.choosing import ModelNavigator
+    from hvr.navigation.opinion import WeighedRequest
 
 _DESCRIPTION = """\
 Carry a request out in a world of tools: plan the cheapest proven chain of calls, call, compare what
@@ -52,7 +55,7 @@ with --llm:
 
 exit codes:
   0  the goal is reached
-  1  neither calls nor questions lead to it
+  1  neither calls nor questions lead to it, or no tool is of use
   2  something has to be asked, or the question cannot be used
   4  not reached: the calls that were allowed are made, or this is a dry run
 """
@@ -65,7 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dry-run", action="store_true", help=(
         "call only tools that are known to read"))  # fmt: skip
     parser.add_argument("--yes", action="store_true", help=(
-        "carry out what was read of a request in words though it writes"))  # fmt: skip
+        "carry out what was read of a request in words if it writes, or is doubted"))  # fmt: skip
     parser.add_argument("--budget", metavar="CALLS", type=whole, default=30, help=(
         "calls that reach the tools at most (default: 30)"))  # fmt: skip
     parser.add_argument("--save", metavar="FOLDER", type=Path, help=(
@@ -102,7 +105,10 @@ def run(args: argparse.Namespace) -> int:
         if errand is None and model is not None:
             errand = model.read(asked.request, given(args.given, asked.meanings))
         if errand is None:
-            errand, read = read_in_words(asked, given(args.given, asked.meanings))
+            read = read_in_words(asked, given(args.given, asked.meanings), args.decisions)
+            if read.errand is None:
+                return _without_calls(args, asked, read)
+            errand = read.errand
             _confirmed(args, asked, errand, read)
         done = _carried(args, asked, errand, model)
     finally:
@@ -111,21 +117,36 @@ def run(args: argparse.Namespace) -> int:
     return done.exit_code
 
 
-def _confirmed(args: argparse.Namespace, asked: AskedTools, errand: ToolErrand, read: str) -> None:
-    """Have the user confirm what was read of a request without a model, if it writes.
+def _confirmed(
+    args: argparse.Namespace, asked: AskedTools, errand: ToolErrand, read: WeighedRequest
+) -> None:
+    """Have the user confirm what was read of a request without a model, if it writes or is doubted.
 
     Raises:
         UsageError: the user does not, or cannot be asked.
     """
     if not args.json and not args.quiet:
-        print(one_line(read))
-    if args.yes or args.dry_run or not any(_writes(asked, name) for name in errand.done):
+        print(one_line(read.why))
+    writes = any(_writes(asked, name) for name in errand.done)
+    if args.yes or not (read.doubted or (writes and not args.dry_run)):
         return
     if args.json or not sys.stdin.isatty():
-        raise UsageError(f"{one_line(read)} It writes: confirm it with --yes, or say what is "
+        why = "It is doubted" if read.doubted else "It writes"
+        raise UsageError(f"{one_line(read.why)} {why}: confirm it with --yes, or say what is "
                          "wanted with --goal", field="yes")  # fmt: skip
     if input("Is that what you want? [y/N] ").strip().lower() not in ("y", "yes"):
         raise UsageError("say with --goal what is wanted", field="goal")
+
+
+def _without_calls(args: argparse.Namespace, asked: AskedTools, read: WeighedRequest) -> int:
+    """Say that no tool is of use, and return the exit code."""
+    assert read.move is not None
+    if args.json:
+        print_json({"world": asked.world.name, "request": asked.request, "reached": False,
+                    "decision": read.move.value, "why": read.why, "calls": []})  # fmt: skip
+    else:
+        print(one_line(f"{read.move.value}: {read.why}"))
+    return 1
 
 
 def _model(args: argparse.Namespace, asked: AskedTools) -> ModelNavigator:
@@ -153,11 +174,13 @@ def _carried(
     live = sys.stdout.isatty() and not args.json
     kind = "none" if args.json or args.quiet else "live" if live else "lines"
     asked = replace(asked, errand=errand)
+    about = {"request": without_keys(errand.request), "env": f"tools of {asked.world.name}"}
     while True:
         guarded.reset()
-        with display(kind) as listen:
+        with kept(args.save, about) as run, display(kind) as listen:
+            hear = listen if run is None else run.heard(listen)
             wanted, learnt = errand_and_past(asked, graph, write=True)
-            done = carry_out(guarded, wanted, learnt, model=helper, listen=listen)
+            done = carry_out(guarded, wanted, learnt, model=helper, listen=hear)
         wrote = any(outcome.ok for outcome in done.outcomes if _writes(asked, outcome.call.tool))
         if not done.decision.ask or wrote or args.json or not sys.stdin.isatty():
             return done
@@ -209,8 +232,19 @@ def _told(
     print(one_line(f"{ended}: {calls} calls; {done.decision.why}"))
     if goal_values:
         print(short(one_line(explained(goal_values)), 500))
+    for name, result in _results(asked, errand, done).items():
+        print(short(one_line(explained({name: result})), 500))
     if model is not None and model.simulated:
         print("the model was SIMULATED")
+
+
+def _results(asked: AskedTools, errand: ToolErrand, done: ToolRun) -> dict[str, Any]:
+    """Return what the look-ups that were wanted gave last, its beginning, without keys."""
+    from hvr.calling.log import excerpt, redacted
+
+    wanted = [name for name in errand.done if not _writes(asked, name)]
+    given = {o.call.tool: o.result for o in done.outcomes if o.ok}
+    return {name: redacted(excerpt(given[name], 500)) for name in wanted if name in given}
 
 
 def _save(folder: Path, asked: AskedTools, errand: ToolErrand, done: ToolRun) -> None:
@@ -230,7 +264,8 @@ def _save(folder: Path, asked: AskedTools, errand: ToolErrand, done: ToolRun) ->
         "verdict": done.decision.why,
     }
     domain = done.domain
-    save_run(folder, domain.domain, domain.problem, world, request=errand.request, about=about)
+    save_run(folder, domain.domain, domain.problem, world, request=without_keys(errand.request),
+             about=about)  # fmt: skip
     write_whole(folder / "run.html", render(read_story(folder)))
 
 
@@ -269,8 +304,9 @@ def _document(
         "decision": done.decision.move.value,
         "why": done.decision.why,
         "ask": list(done.decision.ask),
-        "choices": {name: list(choices) for name, choices in done.ambiguous.items()},
+        "choices": redacted({name: list(choices) for name, choices in done.ambiguous.items()}),
         "values": redacted(dict(done.steps.answers)),
+        "results": _results(asked, errand, done),
         "calls": calls,
         "run": done.world.to_json() if done.world is not None else None,
         "model": model.name if model is not None else None,

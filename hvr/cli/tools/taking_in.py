@@ -32,6 +32,10 @@ examples:
 """
 
 
+_SHOWN = 20
+"""Parameters of one meaning that are printed."""
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
@@ -105,6 +109,8 @@ def _document(
 def _lines(
     catalogue: Catalogue, found: tuple[ParameterMeaning, ...], graph: ToolGraph
 ) -> list[str]:
+    from hvr.tools.catalogue.json_schema import MOST, MOST_GIVEN
+
     shared = [m for m in found if len(m.slots) > 1]
     slots = sum(len(m.slots) for m in found)
     lines = [
@@ -114,10 +120,16 @@ def _lines(
     for meaning in shared:
         how = "as you say" if meaning.said else f"likeness {meaning.alike:.2f}"
         lines.append(f"  {meaning.name}  ({how})")
-        lines += [f"      {slot}" for slot in meaning.slots]
+        lines += [f"      {slot}" for slot in meaning.slots[:_SHOWN]]
+        if more := len(meaning.slots) - _SHOWN:
+            lines += [f"      and {more} more (--json or --out has all)"] if more > 0 else []
     silent = [t.name for t in catalogue.tools if not t.gives]
     if silent:
         lines.append(f"nothing can follow from what does not say what it gives: {_few(silent)}")
+    cut = [t.name for t in catalogue.tools if len(t.takes) >= MOST or len(t.gives) >= MOST_GIVEN]
+    if cut:
+        lines.append(f"no more than {MOST} parameters and {MOST_GIVEN} values of a result are "
+                     f"read: {_few(cut)}")  # fmt: skip
     return [one_line(line) for line in lines]
 
 

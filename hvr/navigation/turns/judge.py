@@ -154,6 +154,10 @@ class _Wording:
         self._words = text.TfidfVectorizer(
             ngram_range=(1, 3), min_df=2, sublinear_tf=True, token_pattern=r"\b\w+\b"
         )
+        # Where nothing was asked for, or in every turn, wording tells nothing.
+        self._telling = 0 < int(np.sum(asks)) < len(requests)
+        if not self._telling:
+            return
         counted = self._words.fit_transform([masked(request) for request in requests])
         balanced = {"class_weight": "balanced", "max_iter": 400}
         self._by_words = linear.LogisticRegression(C=20, **balanced).fit(counted, asks)
@@ -161,6 +165,8 @@ class _Wording:
 
     def told(self, requests: Sequence[str]) -> Vectors:
         """Return (requests, 2): how surely something is missing, by words and by meaning."""
+        if not self._telling:
+            return np.zeros((len(requests), 2))
         counted = self._words.transform([masked(request) for request in requests])
         return np.stack(
             [

@@ -7,8 +7,10 @@ within the document, and `allOf`, `anyOf`, `oneOf`. A schema that leads to itsel
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from hvr.tools.catalogue.schema import ToolParameter
 
@@ -17,71 +19,98 @@ Schema = Mapping[str, Any]
 DEEPEST = 6
 """Objects within objects beyond are one parameter of type object."""
 MOST = 500
-"""Parameters that one schema can have; more are left out."""
+"""Parameters that one schema can have; more are left out, the optional ones first."""
+MOST_GIVEN = 200
+"""Values within a result that are named; of more those that lie deepest are left out."""
 
 
 def parameters(schema: Any, root: Any) -> tuple[ToolParameter, ...]:
     """Return the properties of an object's schema: what a call takes.
+
+    What is `readOnly` is not sent. What has to be sent and may be null needs no value.
 
     Args:
         schema: of the object.
         root: the document, for references.
     """
     flat = _resolved(schema, root)
-    return tuple(
-        _parameter(name, value, root, name in flat["required"])
-        for name, value in list(flat["properties"].items())[:MOST]
-    )
+    found = []
+    for name, value in flat["properties"].items():
+        inner = _resolved(value, root)
+        needed = name in flat["required"]
+        if not inner["readOnly"]:
+            one = _parameter(name, inner, needed and not inner["nullable"])
+            found.append(replace(one, or_null=needed and inner["nullable"]))
+    if len(found) > MOST:
+        kept = sorted(range(len(found)), key=lambda n: (not found[n].required, n))[:MOST]
+        found = [found[n] for n in sorted(kept)]
+    return tuple(found)
 
 
 def leaves(schema: Any, root: Any) -> tuple[ToolParameter, ...]:
     """Return what a value has in it, however deep: what a call gives.
 
-    A value that is no object and no list of objects is one parameter named `result`.
+    A value that is no object and no list of objects is one parameter named `result`. What may be
+    null is not always there. What is `writeOnly` is not given.
     """
-    found: list[ToolParameter] = []
-    for leaf in _leaves(schema, root, "", True, ()):
-        if len(found) == MOST:
-            break
-        found.append(leaf)
-    return tuple(found)
+    found: list[tuple[tuple[int, ...], ToolParameter]] = []
+    todo = deque([_Place(_resolved(schema, root), "", True, (), ())])
+    while todo and len(found) < MOST_GIVEN:
+        place = todo.popleft()
+        inner, marks = _parts(place.flat, root)
+        properties = inner["properties"]
+        if properties and not (inner["objects"] in place.above or len(place.above) >= DEEPEST):
+            above = (*place.above, inner["objects"])
+            always = place.required and not place.flat["nullable"] and not inner["nullable"]
+            for number, (key, value) in enumerate(properties.items()):
+                flat = _resolved(value, root)
+                if not flat["writeOnly"]:
+                    path = f"{place.name}{marks}.{key}".removeprefix(".")
+                    todo.append(_Place(flat, path, always and key in inner["required"], above,
+                                       (*place.order, number)))  # fmt: skip
+        elif place.name or place.flat["type"]:
+            # `[]` stands for what is in a list, so the type is that of its parts.
+            inner["description"] = inner["description"] or place.flat["description"]
+            always = place.required and not place.flat["nullable"] and not inner["nullable"]
+            found.append((place.order, _parameter((place.name or "result") + marks, inner, always)))
+    return tuple(parameter for _, parameter in sorted(found, key=lambda one: one[0]))
 
 
-def _leaves(
-    schema: Any, root: Any, name: str, required: bool, above: tuple[int, ...]
-) -> Iterator[ToolParameter]:
-    flat = _resolved(schema, root)
-    inner, marks, shown = flat, "", name
-    while inner["items"] is not None and len(marks) < 2 * DEEPEST:
-        inner, marks = _resolved(inner["items"], root), marks + "[]"
-    properties = inner["properties"]
-    looping = id(properties) in above or len(above) >= DEEPEST
-    if properties and not looping:
-        # Properties of one object in the document are one value, which says where a loop closes.
-        for key, value in properties.items():
-            path = f"{shown}{marks}.{key}" if shown or marks else str(key)
-            yield from _leaves(
-                value, root, path.removeprefix("."), required and key in inner["required"],
-                (*above, id(properties)),
-            )  # fmt: skip
-    elif name or flat["type"]:
-        # `[]` stands for what is in a list, so the type is that of its parts.
-        inner["description"] = inner["description"] or flat["description"]
-        yield _parameter((name or "result") + marks, inner, root, required)
+class _Place(NamedTuple):
+    """A value within a result."""
+
+    flat: _Flat
+    name: str
+    required: bool
+    above: tuple[frozenset[int], ...]
+    order: tuple[int, ...]
 
 
-def _parameter(name: str, schema: Any, root: Any, required: bool) -> ToolParameter:
-    flat = schema if isinstance(schema, _Flat) else _resolved(schema, root)
+def _parts(flat: _Flat, root: Any) -> tuple[_Flat, str]:
+    """Return what is in a list, and a mark `[]` for each list around it."""
+    marks = ""
+    while flat["items"] is not None and len(marks) < 2 * DEEPEST:
+        flat, marks = _resolved(flat["items"], root), marks + "[]"
+    return flat, marks
+
+
+def _parameter(name: str, flat: _Flat, required: bool) -> ToolParameter:
     return ToolParameter(str(name), flat["type"], flat["description"], required, flat["choices"])
 
 
 class _Flat(dict[str, Any]):
-    """A schema with its references and alternatives taken in."""
+    """A schema with its references and alternatives taken in.
+
+    `objects` says which objects of the document its properties come from, so that a schema that
+    leads to itself is recognised, also where several are joined.
+    """
 
 
 def _resolved(schema: Any, root: Any) -> _Flat:
-    flat = _Flat(properties={}, required=set(), type="", description="", choices=(), items=None)
+    flat = _Flat(properties={}, required=frozenset(), type="", description="", choices=(),
+                 items=None, nullable=False, readOnly=False, writeOnly=False)  # fmt: skip
     types: list[str] = []
+    objects: set[int] = set()
     todo, seen = [schema], set[int]()
     while todo:
         part = todo.pop(0)
@@ -97,15 +126,15 @@ def _resolved(schema: Any, root: Any) -> _Flat:
                 todo += some
         own = part.get("properties")
         if isinstance(own, dict):
-            # The same object where it is the only one: that is how loops are recognised.
-            flat["properties"] = own if not flat["properties"] else {**own, **flat["properties"]}
-        needed = part.get("required")
-        if isinstance(needed, list):
-            flat["required"] |= {name for name in needed if isinstance(name, str)}
+            flat["properties"] = {**flat["properties"], **own, **flat["properties"]}
+            objects |= {id(own)} if own else set()
         kinds = part.get("type")
         for kind in kinds if isinstance(kinds, list) else [kinds]:
+            flat["nullable"] |= kind == "null" or part.get("nullable") is True
             if isinstance(kind, str) and kind != "null":
                 types.append(_TYPES.get(kind, kind))
+        flat["readOnly"] |= part.get("readOnly") is True
+        flat["writeOnly"] |= part.get("writeOnly") is True
         if not flat["description"] and isinstance(part.get("description"), str):
             flat["description"] = " ".join(part["description"].split())
         choices = part.get("enum", [part["const"]] if "const" in part else None)
@@ -116,8 +145,37 @@ def _resolved(schema: Any, root: Any) -> _Flat:
     if not types and flat["properties"]:
         types = ["object"]
     flat["type"] = "|".join(dict.fromkeys(types))
+    flat["objects"] = frozenset(objects)
+    flat["required"] = _required(schema, root, frozenset())
     return flat
 
+
+def _required(schema: Any, root: Any, above: frozenset[int]) -> frozenset[str]:
+    """Return the properties that an object needs: of alternatives those that all of them need."""
+    if not isinstance(schema, dict) or id(schema) in above or len(above) > _DEEP:
+        return frozenset()
+    above |= {id(schema)}
+    needed = schema.get("required")
+    found = (
+        {name for name in needed if isinstance(name, str)} if isinstance(needed, list) else set()
+    )
+    reference = schema.get("$ref")
+    if isinstance(reference, str):
+        found |= _required(referred(reference, root), root, above)
+    joined = schema.get("allOf")
+    for part in joined if isinstance(joined, list) else ():
+        found |= _required(part, root, above)
+    for key in ("anyOf", "oneOf"):
+        some = schema.get(key)
+        # That there may be null instead says nothing of what an object needs.
+        some = [s for s in some if s != {"type": "null"}] if isinstance(some, list) else []
+        if some:
+            found |= frozenset.intersection(*(_required(s, root, above) for s in some))
+    return frozenset(found)
+
+
+_DEEP = 20
+"""References and alternatives within each other that are followed for what is required."""
 
 _TYPES = {"dict": "object", "float": "number", "tuple": "array", "int": "integer", "str": "string",
           "list": "array", "bool": "boolean", "any": ""}  # fmt: skip

@@ -274,11 +274,11 @@ def _clusters(
 
 
 def _alike(cosine: float, one: _Kind, other: _Kind, asked: float) -> bool:
-    if one.type and other.type and one.type != other.type:
+    if (one.type and other.type and one.type != other.type) or one.sides & other.sides:
         return False
     if one.leaf == other.leaf and set(one.leaf.split()) - _BARE:
         return cosine >= min(asked, ALIKE_OF_ONE_NAME)
-    return cosine >= asked and not one.sides & other.sides
+    return cosine >= asked
 
 
 def _parted(slots: list[Slot], apart: list[list[set[Slot]]]) -> list[list[Slot]]:

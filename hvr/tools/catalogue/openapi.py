@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import chain, count
 from typing import Any
 
 from hvr.errors import DataFileError
@@ -42,13 +43,14 @@ def read_openapi(document: Mapping[str, Any], place: str) -> tuple[ToolSchema, .
     if not version.startswith("3."):
         raise DataFileError(f"{place}: this is version {version[:20]}; OpenAPI 3 is read")
     paths = document.get("paths")
-    tools = tuple(_operations(paths, document)) if isinstance(paths, dict) else ()
+    tools = _named_apart(_operations(paths, document)) if isinstance(paths, dict) else ()
     if not tools:
         raise DataFileError(f"{place}: this OpenAPI document has no operation below 'paths'")
     return tools
 
 
-def _operations(paths: Mapping[str, Any], root: Any) -> Iterator[ToolSchema]:
+def _operations(paths: Mapping[str, Any], root: Any) -> Iterator[tuple[ToolSchema, bool]]:
+    """Give the operations, and whether each has a name of its own."""
     for path, value in paths.items():
         item = _followed(value, root)
         if not isinstance(item, dict):
@@ -56,19 +58,35 @@ def _operations(paths: Mapping[str, Any], root: Any) -> Iterator[ToolSchema]:
         for method in _METHODS:
             operation = item.get(method)
             if isinstance(operation, dict):
-                yield _tool(path, method, item, operation, root)
+                named = operation.get("operationId")
+                said = isinstance(named, str) and bool(named.strip())
+                words = re.sub(r"\W+", "_", path).strip("_")
+                name = str(named) if said else f"{method}_{words}"
+                yield _tool(name, method, item, operation, root), said
 
 
-def _tool(path: str, method: str, item: Any, operation: Any, root: Any) -> ToolSchema:
-    words = re.sub(r"\W+", "_", path).strip("_")
-    named = operation.get("operationId")
+def _named_apart(tools: Iterator[tuple[ToolSchema, bool]]) -> tuple[ToolSchema, ...]:
+    """Return tools; those that were named by method and path, with a number where others are."""
+    found = list(tools)
+    used = {tool.name for tool, said in found if said}
+    named = []
+    for tool, said in found:
+        numbered = (f"{tool.name}_{number}" for number in count(2))
+        free = (name for name in chain([tool.name], numbered) if name not in used)
+        name = tool.name if said else next(free)
+        used.add(name)
+        named.append(replace(tool, name=name))
+    return tuple(named)
+
+
+def _tool(name: str, method: str, item: Any, operation: Any, root: Any) -> ToolSchema:
     told = [operation.get("summary"), operation.get("description")]
     takes = {p.name: p for p in _fields(item, root)}
     takes |= {p.name: p for p in _fields(operation, root)}
-    for parameter in parameters(*_content(operation.get("requestBody"), root)):
+    for parameter in _body(operation.get("requestBody"), root):
         takes.setdefault(parameter.name, parameter)
     return ToolSchema(
-        name=named if isinstance(named, str) and named else f"{method}_{words}",
+        name=name,
         description=". ".join(text.strip(" .") for text in told if isinstance(text, str)),
         takes=tuple(takes.values()),
         gives=leaves(*_content(_success(operation.get("responses")), root)),
@@ -91,6 +109,17 @@ def _fields(holder: Mapping[str, Any], root: Any) -> Iterator[ToolParameter]:
             description=" ".join(told.split()) if isinstance(told, str) else read.description,
             required=value.get("required") is True,
         )
+
+
+def _body(holder: Any, root: Any) -> tuple[ToolParameter, ...]:
+    """Return the properties of a body; one that is no object is the parameter `body`."""
+    schema, _ = _content(holder, root)
+    found = parameters(schema, root)
+    if found or not isinstance(schema, dict):
+        return found
+    wrapped = {"properties": {"body": schema}, "required": ["body"]}
+    whole = parameters(wrapped, root)
+    return tuple(one for one in whole if one.type not in ("", "object"))
 
 
 def _success(responses: Any) -> Any:

@@ -5,23 +5,42 @@ from __future__ import annotations
 import ast
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import chain, pairwise
+from typing import Any
 
 from hvr.errors import DataFileError
 from hvr.tools.catalogue.schema import ToolParameter, ToolSchema
 
-_TYPES = {"str": "string", "int": "integer", "float": "number", "bool": "boolean",
-          "list": "array", "tuple": "array", "set": "array", "frozenset": "array",
-          "List": "array", "Tuple": "array", "Sequence": "array", "Iterable": "array",
-          "dict": "object", "Dict": "object", "Mapping": "object", "TypedDict": "object",
-          "None": "", "Any": "", "object": ""}  # fmt: skip
+_ARRAYS = ("list", "tuple", "set", "frozenset", "deque", "List", "Tuple", "Set", "FrozenSet",
+           "Sequence", "MutableSequence", "Iterable", "Iterator", "Collection",
+           "AbstractSet")  # fmt: skip
+_OBJECTS = ("dict", "Dict", "Mapping", "MutableMapping", "TypedDict", "defaultdict", "OrderedDict",
+            "Counter")  # fmt: skip
+_TEXTS = ("str", "date", "datetime", "time", "UUID", "Path", "PurePath")
+_TYPES = {
+    "int": "integer", "float": "number", "bool": "boolean", "Decimal": "number|string",
+    **dict.fromkeys(_ARRAYS, "array"), **dict.fromkeys(_OBJECTS, "object"),
+    **dict.fromkeys(_TEXTS, "string"),
+}  # fmt: skip
+_WRAPPERS = ("Annotated", "Required", "NotRequired", "ReadOnly", "Final", "ClassVar")
+_ENUMS = ("Enum", "IntEnum", "StrEnum", "Flag", "IntFlag")
+_NO_TOOLS = ("property", "cached_property", "setter", "deleter", "overload")
+"""Decorators of what is not called with arguments."""
+
+DEEPEST = 4
+"""Records within records beyond are one value of type object."""
+_ALIASES = 10
+"""Names that stand for each other which are followed."""
 
 
 def read_functions(source: str, place: str) -> tuple[ToolSchema, ...]:
     """Return the public functions of a module, and the public methods of its public classes.
 
-    Parameters have the types of their hints, `Literal` the choices, and what the docstring's
-    section `Args` says of them. A function whose result is a dataclass or `TypedDict` of the same
-    module gives its fields.
+    Parameters have the types of their hints, `Literal` and enums the choices, and what the
+    docstring says of them (Google's, NumPy's or reST's style). A function whose result is a class
+    with typed fields (dataclass, `TypedDict`, pydantic's model) of the same module gives these. A
+    hint that the module does not explain allows everything.
 
     Args:
         source: of the module.
@@ -37,12 +56,12 @@ def read_functions(source: str, place: str) -> tuple[ToolSchema, ...]:
         raise DataFileError(
             f"{place}{f':{line}' if line else ''}: this is no Python: {error.args[0]}"
         ) from None
-    records = {node.name: node for node in module.body if isinstance(node, ast.ClassDef)}
+    hints = _Hints(module)
     tools = []
     for node in module.body:
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-            tools += [_tool(f, records, f"{node.name}.{f.name}") for f in _functions(node.body)]
-    tools += [_tool(f, records, f.name) for f in _functions(module.body)]
+            tools += [_tool(f, hints, f"{node.name}.{f.name}") for f in _functions(node.body)]
+    tools += [_tool(f, hints, f.name) for f in _functions(module.body)]
     if not tools:
         raise DataFileError(f"{place}: there is no public function in this module")
     return tuple(tools)
@@ -53,77 +72,188 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 def _functions(body: list[ast.stmt]) -> Iterator[_Function]:
     for node in body:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name[0] != "_":
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or node.name[0] == "_":
+            continue
+        if not any(_name(decorator) in _NO_TOOLS for decorator in node.decorator_list):
             yield node
 
 
-def _tool(function: _Function, records: dict[str, ast.ClassDef], name: str) -> ToolSchema:
+def _tool(function: _Function, hints: _Hints, name: str) -> ToolSchema:
     told = ast.get_docstring(function) or ""
-    described = _arguments(told)
+    described = {**_arguments(told), **_numpy_arguments(told)}
     given = function.args
     ordered = [*given.posonlyargs, *given.args]
     defaults = len(ordered) - len(given.defaults)
     takes = []
     for index, argument in enumerate(ordered):
         if index or argument.arg not in ("self", "cls"):
-            takes.append(_parameter(argument, index < defaults, described))
+            takes.append(_parameter(argument, index < defaults, described, hints))
     for argument, default in zip(given.kwonlyargs, given.kw_defaults, strict=True):
-        takes.append(_parameter(argument, default is None, described))
+        takes.append(_parameter(argument, default is None, described, hints))
+    returned = hints.read(function.returns)
     return ToolSchema(
         name=name,
         description=" ".join(told.partition("\n\n")[0].split()),
         takes=tuple(takes),
-        gives=_gives(function.returns, records),
+        gives=tuple(hints.leaves(returned, "", not returned.nullable, ())),
     )
 
 
-def _parameter(argument: ast.arg, required: bool, described: dict[str, str]) -> ToolParameter:
-    kind, choices = _type(argument.annotation)
-    return ToolParameter(argument.arg, kind, described.get(argument.arg, ""), required, choices)
+def _parameter(
+    argument: ast.arg, required: bool, described: dict[str, str], hints: _Hints
+) -> ToolParameter:
+    hint = hints.read(argument.annotation)
+    return ToolParameter(
+        argument.arg, hint.type, described.get(argument.arg, ""),
+        required and not hint.nullable, hint.choices, required and hint.nullable,
+    )  # fmt: skip
 
 
-def _gives(hint: ast.expr | None, records: dict[str, ast.ClassDef]) -> tuple[ToolParameter, ...]:
-    mark, inner = "", _unquoted(hint)
-    while isinstance(inner, ast.Subscript) and _TYPES.get(_name(inner.value)) == "array":
-        mark, inner = mark + "[]", _unquoted(inner.slice)
-    record = records.get(_name(inner)) if inner is not None else None
-    if record is not None:
-        fields = [n for n in record.body if isinstance(n, ast.AnnAssign)]
-        return tuple(
-            ToolParameter(f"{mark}.{n.target.id}".removeprefix("."), *_kind(n.annotation))
-            for n in fields
-            if isinstance(n.target, ast.Name)
-        )
-    kind, choices = _type(hint)
-    return (ToolParameter("result", kind, required=True, choices=choices),) if kind else ()
+@dataclass(frozen=True)
+class _Hint:
+    """What a hint says of a value.
+
+    Args:
+        types: JSON Schema's names; none if it can be anything.
+        choices: as JSON.
+        nullable: whether it can be None.
+        record: the class with its fields; empty if it is none.
+        items: what is in it, if it is a list.
+    """
+
+    types: tuple[str, ...] = ()
+    choices: tuple[str, ...] = ()
+    nullable: bool = False
+    record: str = ""
+    items: _Hint | None = None
+
+    @property
+    def type(self) -> str:
+        return "|".join(self.types)
 
 
-def _kind(hint: ast.expr) -> tuple[str]:
-    return (_type(hint)[0],)
+class _Hints:
+    """The hints of a module, by what its classes and aliases say."""
+
+    def __init__(self, module: ast.Module) -> None:
+        self._classes: dict[str, ast.ClassDef] = {}
+        self._aliases: dict[str, ast.expr] = {}
+        for node in module.body:
+            if isinstance(node, ast.ClassDef):
+                self._classes[node.name] = node
+            elif isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                self._aliases |= {t.id: node.value for t in targets if isinstance(t, ast.Name)}
+            elif type(node).__name__ == "TypeAlias":  # of Python 3.12
+                self._aliases[_name(getattr(node, "name", None))] = getattr(node, "value")  # noqa: B009
+
+    def read(self, hint: ast.expr | None, depth: int = 0) -> _Hint:
+        """Return what a hint says."""
+        hint = _unquoted(hint)
+        if hint is None or depth > _ALIASES:
+            return _Hint()
+        if isinstance(hint, ast.BinOp) and isinstance(hint.op, ast.BitOr):
+            return _joined([self.read(hint.left, depth + 1), self.read(hint.right, depth + 1)])
+        if isinstance(hint, ast.Constant):
+            return _Hint(nullable=hint.value is None)
+        name = _name(hint.value if isinstance(hint, ast.Subscript) else hint)
+        if isinstance(hint, ast.Subscript):
+            parts = hint.slice.elts if isinstance(hint.slice, ast.Tuple) else [hint.slice]
+            if name == "Literal":
+                return _chosen([p.value for p in parts if isinstance(p, ast.Constant)])
+            if name in ("Optional", "Union"):
+                some = [self.read(part, depth + 1) for part in parts]
+                return _joined([*some, _Hint(nullable=True)] if name == "Optional" else some)
+            if name in _WRAPPERS:
+                return self.read(parts[0], depth + 1)
+            if _TYPES.get(name) == "array":
+                # The parts of a pair are of several kinds.
+                one = name not in ("tuple", "Tuple") or len(parts) < 2 or _dots(parts[1])
+                return _Hint(("array",), items=self.read(parts[0], depth + 1) if one else None)
+        if name in self._classes:
+            return self._of_class(name)
+        if name in self._aliases and not isinstance(hint, ast.Attribute):
+            return self.read(self._aliases[name], depth + 1)
+        return _Hint(tuple(_TYPES[name].split("|")) if name in _TYPES else ())
+
+    def leaves(
+        self, hint: _Hint, name: str, required: bool, above: tuple[str, ...]
+    ) -> Iterator[ToolParameter]:
+        """Give what a value has in it: of a record its fields, however deep."""
+        marks, inner = "", hint
+        while inner.items is not None and inner.types == ("array",):
+            marks, inner = marks + "[]", inner.items
+        fields = self._fields(inner.record) if inner.record else {}
+        if fields and inner.record not in above and len(above) < DEEPEST:
+            for field, annotation in fields.items():
+                path = f"{name}{marks}.{field}".removeprefix(".")
+                yield from self.leaves(self.read(annotation), path, False, (*above, inner.record))
+        elif not name:
+            if hint.types:
+                yield ToolParameter("result", hint.type, required=required, choices=hint.choices)
+        else:
+            yield ToolParameter(name + marks, inner.type, required=required, choices=inner.choices)
+
+    def _of_class(self, name: str) -> _Hint:
+        node = self._classes[name]
+        if any(_name(base) in _ENUMS for base in node.bases):
+            return _chosen(list(_members(node)))
+        return _Hint(("object",), record=name) if self._fields(name) else _Hint()
+
+    def _fields(self, name: str, depth: int = 0) -> dict[str, ast.expr]:
+        """Return the hints of the fields of a class, with those of what it is made from."""
+        node = self._classes.get(name)
+        if node is None or depth > _ALIASES:
+            return {}
+        found: dict[str, ast.expr] = {}
+        for base in node.bases:
+            found |= self._fields(_name(base), depth + 1)
+        for part in node.body:
+            if isinstance(part, ast.AnnAssign) and isinstance(part.target, ast.Name):
+                of = part.annotation
+                constant = isinstance(of, ast.Subscript) and _name(of.value) == "ClassVar"
+                if not constant and not part.target.id.startswith("_"):
+                    found[part.target.id] = of
+        return found
 
 
-def _type(hint: ast.expr | None) -> tuple[str, tuple[str, ...]]:
-    """Return JSON Schema's name of a hint's type, and the choices of a `Literal`."""
-    hint = _unquoted(hint)
-    if hint is None:
-        return "", ()
-    if isinstance(hint, ast.BinOp) and isinstance(hint.op, ast.BitOr):
-        left, right = _type(hint.left), _type(hint.right)
-        return "|".join(dict.fromkeys(t for t in (left[0], right[0]) if t)), left[1] + right[1]
-    if isinstance(hint, ast.Constant):
-        return "", ()
-    if isinstance(hint, ast.Subscript):
-        name = _name(hint.value)
-        parts = hint.slice.elts if isinstance(hint.slice, ast.Tuple) else [hint.slice]
-        if name == "Literal":
-            values = [p.value for p in parts if isinstance(p, ast.Constant)]
-            kinds = [_TYPES.get(type(v).__name__, "") for v in values]
-            return "|".join(dict.fromkeys(kinds)), tuple(json.dumps(v) for v in values)
-        if name in ("Optional", "Union", "Annotated"):
-            some = [_type(p) for p in (parts[:1] if name == "Annotated" else parts)]
-            return "|".join(dict.fromkeys(t for t, _ in some if t)), sum((c for _, c in some), ())
-        return _TYPES.get(name, "object"), ()
-    return _TYPES.get(_name(hint), "object"), ()
+def _joined(some: list[_Hint]) -> _Hint:
+    """Return what values are that are of one of some kinds."""
+    told = [hint for hint in some if hint != _Hint(nullable=True)]
+    nullable = any(hint.nullable for hint in some)
+    if len(told) == 1:
+        return replace(told[0], nullable=nullable)
+    if any(not hint.types for hint in told):
+        return _Hint(nullable=nullable)
+    types = dict.fromkeys(kind for hint in told for kind in hint.types)
+    # Choices are all that there is only where each of the kinds has some.
+    choices = [hint.choices for hint in told] if all(hint.choices for hint in told) else []
+    return _Hint(tuple(types), tuple(chain.from_iterable(choices)), nullable)
+
+
+def _chosen(values: list[Any]) -> _Hint:
+    told = [value for value in values if isinstance(value, str | int | float)]
+    kinds = dict.fromkeys(_TYPES[type(value).__name__] for value in told)
+    return _Hint(tuple(kinds), tuple(map(json.dumps, told)), None in values)
+
+
+def _members(node: ast.ClassDef) -> Iterator[Any]:
+    """Give the values of an enum's members, as far as its source says them."""
+    last: Any = 0
+    for part in node.body:
+        if isinstance(part, ast.Assign) and isinstance(part.targets[0], ast.Name):
+            if isinstance(part.value, ast.Constant):
+                last = part.value.value
+            elif isinstance(part.value, ast.Call) and _name(part.value.func) == "auto":
+                text = any(_name(base) == "StrEnum" for base in node.bases)
+                last = part.targets[0].id.lower() if text else int(last) + 1
+            else:
+                continue
+            yield last
+
+
+def _dots(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is ...
 
 
 def _unquoted(hint: ast.expr | None) -> ast.expr | None:
@@ -162,4 +292,21 @@ def _arguments(told: str) -> dict[str, str]:
                 found[name] = text.strip()
             elif name:
                 found[name] = f"{found[name]} {words}"
+    return found
+
+
+def _numpy_arguments(told: str) -> dict[str, str]:
+    """Return what a docstring in NumPy's style says of each parameter."""
+    found: dict[str, str] = {}
+    lines = told.splitlines()
+    inside, names = False, list[str]()
+    for line, after in pairwise([*lines, ""]):
+        if after.strip() and set(after.strip()) == {"-"}:
+            inside, names = line.strip() in ("Parameters", "Other Parameters"), []
+        elif inside and line.strip() and set(line.strip()) != {"-"}:
+            if line[0] != " ":
+                names = [name.strip(" *") for name in line.partition(":")[0].split(",")]
+            else:
+                for name in names:
+                    found[name] = f"{found.get(name, '')} {line.strip()}".strip()
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 
 from hvr.errors import UsageError
@@ -27,8 +27,9 @@ class ToolParameter:
             after that of a list: `flights[].id`.
         type: JSON Schema's name of its type; several joined by `|`; empty if the schema has none.
         description: what the schema says of it.
-        required: whether a call must give it; of results, whether it is always there.
+        required: whether a call needs a value for it; of results, whether it is always there.
         choices: the only values that it can have, as JSON; empty if there is no such list.
+        or_null: whether a call must give it, and null will do where there is no value.
     """
 
     name: str
@@ -36,6 +37,7 @@ class ToolParameter:
     description: str = ""
     required: bool = False
     choices: tuple[str, ...] = ()
+    or_null: bool = False
 
     @property
     def leaf(self) -> str:
@@ -70,14 +72,12 @@ class Catalogue:
 
     Args:
         tools: in the order of the files.
-        notes: what of the files was left out, and why; no part of what the catalogue is.
 
     Raises:
         UsageError: two tools have one name.
     """
 
     tools: tuple[ToolSchema, ...]
-    notes: tuple[str, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         counts = Counter(tool.name for tool in self.tools)
