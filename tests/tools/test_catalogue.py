@@ -209,6 +209,30 @@ class Desk:
 '''
 
 
+ENUMS = """
+import enum, os
+class Access(enum.Flag):
+    _ignore_ = "x"
+    READ = enum.auto()
+    WRITE = 4
+    RUN = enum.auto()
+class Named(enum.StrEnum):
+    North = enum.auto()
+class Mixed(enum.Enum):
+    A = "a"
+    B = enum.auto()
+class Computed(enum.Enum):
+    A = "a"
+    B = os.sep
+def go(access: Access, named: Named, mixed: Mixed, computed: Computed): ...
+"""
+
+
+def test_an_enum_whose_members_are_not_all_told_leaves_the_choice_open(tmp_path: Path) -> None:
+    (go,) = read_tools(written(tmp_path, ENUMS, "enums.py"))
+    assert [p.choices for p in go.takes] == [("1", "4", "8"), ('"north"',), (), ()]
+
+
 def test_hints_are_explained_by_the_module(tmp_path: Path) -> None:
     find, suite = read_tools(written(tmp_path, SHAPES, "shapes.py"))
     assert [(p.name, p.type, p.required, p.or_null, p.choices) for p in find.takes] == [

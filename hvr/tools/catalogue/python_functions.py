@@ -197,7 +197,7 @@ class _Hints:
     def _of_class(self, name: str) -> _Hint:
         node = self._classes[name]
         if any(_name(base) in _ENUMS for base in node.bases):
-            return _chosen(list(_members(node)))
+            return _chosen(_members(node))
         return _Hint(("object",), record=name) if self._fields(name) else _Hint()
 
     def _fields(self, name: str, depth: int = 0) -> dict[str, ast.expr]:
@@ -237,19 +237,32 @@ def _chosen(values: list[Any]) -> _Hint:
     return _Hint(tuple(kinds), tuple(map(json.dumps, told)), None in values)
 
 
-def _members(node: ast.ClassDef) -> Iterator[Any]:
-    """Give the values of an enum's members, as far as its source says them."""
-    last: Any = 0
+def _members(node: ast.ClassDef) -> list[Any]:
+    """Return the values of an enum's members; none where the source does not say all of them."""
+    bases = set(map(_name, node.bases))
+    values: list[Any] = []
     for part in node.body:
-        if isinstance(part, ast.Assign) and isinstance(part.targets[0], ast.Name):
-            if isinstance(part.value, ast.Constant):
-                last = part.value.value
-            elif isinstance(part.value, ast.Call) and _name(part.value.func) == "auto":
-                text = any(_name(base) == "StrEnum" for base in node.bases)
-                last = part.targets[0].id.lower() if text else int(last) + 1
-            else:
-                continue
-            yield last
+        if not isinstance(part, ast.Assign) or not isinstance(part.targets[0], ast.Name):
+            continue
+        name = part.targets[0].id
+        if name.startswith("_"):
+            continue
+        if isinstance(part.value, ast.Constant):
+            values.append(part.value.value)
+        elif isinstance(part.value, ast.Call) and _name(part.value.func) == "auto":
+            values.append(_following(values[-1] if values else 0, name, bases))
+        else:
+            return []
+    return values if all(isinstance(value, str | int | float) for value in values) else []
+
+
+def _following(last: Any, name: str, bases: set[str]) -> Any:
+    """Return what `auto()` is after another value of an enum; None if the source does not say."""
+    if "StrEnum" in bases:
+        return name.lower()
+    if not isinstance(last, int):
+        return None
+    return 1 << last.bit_length() if bases & {"Flag", "IntFlag"} else last + 1
 
 
 def _dots(node: ast.expr) -> bool:
