@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -21,6 +22,11 @@ os.environ.setdefault("HVR_VERIFY", "0")
 # Nothing fails by the clock: how long an example takes depends on what else the machine does.
 settings.register_profile("hvr", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("hvr")
+
+# A shell that starts the tests in the background has them ignore Ctrl-C, as would all that they
+# start; tests of interrupts send it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_xdist_auto_num_workers() -> int:
