@@ -88,7 +88,7 @@ orders = st.lists(st.sampled_from(THINGS), min_size=1, max_size=4, unique=True)
 
 @pytest.mark.slow
 @given(orders, st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_of_several_orders_the_one_is_taken_that_has_the_features(
     things: list[str], data: st.DataObject
 ) -> None:
@@ -111,7 +111,7 @@ def test_of_several_orders_the_one_is_taken_that_has_the_features(
     ),
     st.integers(0, 3),
 )  # fmt: skip
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_whatever_fails_it_ends_and_nothing_is_written_twice(
     things: list[str], failing: dict[str, tuple[CallFailure, int | None]], rest: int
 ) -> None:
