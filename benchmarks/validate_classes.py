@@ -154,8 +154,8 @@ def main() -> int:
              and args.only in (None, kind_of(case))]  # fmt: skip
     binary = os.environ.get("VAL")
     print(conditions())
-    print(f"best of {args.runs} runs, one case in {args.every}; VAL: "
-          + ("CPU time of its process, runs alternate" if binary else "recorded wall time"))  # fmt: skip
+    peer = "CPU time of its process, runs alternate" if binary else "recorded wall time"
+    print(f"best of {args.runs} runs, one case in {args.every}; VAL: {peer}")
     root = args.manifest.parent
     timings = (timed(root, case, binary, args.runs) for case in cases[:: args.every])
     rows = [row for row in timings if row is not None]

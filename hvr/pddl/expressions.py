@@ -64,7 +64,7 @@ _LITERAL = re.compile(r"\(\s*+(?:not\s*+\(([^()]*+)\)\s*+|([^()]*+))\)")
 _TIMED_LITERAL = re.compile(r"\(\s*+(at\s++(?:start|end)|over\s++all)\s*+(\([^\0]*\))\s*+\)")
 _COST = re.compile(r"\(\s*+increase\s*+\(\s*+([^\s()]++)\s*+\)\s*+([0-9]{1,15})\s*+\)")
 _MOST_KNOWN = 5000
-"""How many atoms are kept by their text: those of an action come again and again."""
+"""The reader keeps this many atoms by their text, since actions repeat theirs."""
 
 _COMPARISONS = frozenset({"<", ">", "<=", ">=", "="})
 _CHANCE = {

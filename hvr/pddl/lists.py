@@ -159,9 +159,7 @@ class ListReader:
                 result.append(node)
         return result
 
-    def variables(
-        self, group: Group, what: str, types: Iterable[str]
-    ) -> tuple[TypedName, ...]:
+    def variables(self, group: Group, what: str, types: Iterable[str]) -> tuple[TypedName, ...]:
         """Read a typed list of variables that must differ; `what` they are is for the message."""
         plain = None if group.text is None else self.plain_variables(group.text, types)
         if plain is not None:

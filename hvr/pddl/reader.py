@@ -33,11 +33,10 @@ class Group:
     A list is split, and its items become objects with a place, when they are first asked for.
 
     Attributes:
-        text: What stands between the parentheses when no list is in there, else None.
-        inside: What stands there when it has not been split, and has lists in it, else None.
-        tokens: The items of a list that is neither, until they are asked for: those that were
-            nested deep are groups.
-        places: The offset of each of these.
+        text: The text between the parentheses; None if it contains lists.
+        inside: The text between the parentheses if it contains lists and is not split yet.
+        tokens: The items of a list with neither, until `items` is read; deep lists are groups.
+        places: The offset of each token.
     """
 
     __slots__ = ("inside", "items", "offset", "places", "text", "tokens")
