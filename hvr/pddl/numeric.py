@@ -155,7 +155,7 @@ def calculate(symbol: str, left: Rational, right: Rational, text: str = "") -> R
     elif isinstance(result, int):
         size = result.bit_length()
     else:
-        # A polynomial in time, which computes like a number (`hvr.validation.polynomials`).
+        # A function of time, which computes like a number (`hvr.validation.continuous`).
         return result
     if size > _MOST_BITS:
         raise NumberTooLargeError(f"{text or symbol} gives a number of more than {_MOST_BITS} bits")

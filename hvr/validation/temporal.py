@@ -50,7 +50,7 @@ from hvr.validation.violations import LastChanges, StateChange, unmet_literals
 from hvr.values import Value
 
 if TYPE_CHECKING:
-    from hvr.validation.curves import Curve, Stretch
+    from hvr.validation.continuous.curves import Curve, Stretch
     from hvr.validation.validator import Validator
 
 
@@ -195,7 +195,7 @@ class TemporalRun:
 
     def curves(self) -> tuple[Curve, ...]:
         """Judge the plan and return its numbers over time, up to the first failure."""
-        from hvr.validation.curves import Stretch, curves_of
+        from hvr.validation.continuous.curves import Stretch, curves_of
 
         self._keeps = True
         self.run(OnFailure.STOP)
@@ -208,7 +208,7 @@ class TemporalRun:
 
     def _stretches(self) -> Iterable[Stretch]:
         """Return the numbers from one happening to the next, after `run`."""
-        from hvr.validation.curves import Stretch
+        from hvr.validation.continuous.curves import Stretch
 
         first = Happening(Fraction(0), (), self._before.bits, self._before.values)
         for one, two in pairwise((first, *self.happenings)):
@@ -286,7 +286,7 @@ class TemporalRun:
     # Happenings -----------------------------------------------------------------------------
 
     def _advance(self, time: Fraction) -> None:
-        """Let happen what happens by itself before a time (`hvr.validation.hybrid`)."""
+        """Let happen what happens by itself before a time (`hvr.validation.continuous.hybrid`)."""
 
     def _respond(self, *, last: bool) -> None:
         """Let happen what a happening brings about at once; after the last one no time goes by."""

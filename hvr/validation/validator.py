@@ -41,8 +41,8 @@ from hvr.validation.stepper import Stepper
 from hvr.validation.violations import with_steps
 
 if TYPE_CHECKING:
-    from hvr.validation.curves import Curve
-    from hvr.validation.dynamics import Dynamics
+    from hvr.validation.continuous.curves import Curve
+    from hvr.validation.continuous.dynamics import Dynamics
     from hvr.validation.temporal import TemporalRun
 
 TOLERANCE = Fraction(1, 100)
@@ -267,8 +267,8 @@ class Validator(Stepper):
         steps = plan if isinstance(plan, TimedTexts) else with_times(plan)
         if not self.task.domain.moves:
             return TemporalRun(self, steps)
-        from hvr.validation.dynamics import Dynamics
-        from hvr.validation.hybrid import HybridRun
+        from hvr.validation.continuous.dynamics import Dynamics
+        from hvr.validation.continuous.hybrid import HybridRun
 
         if self._dynamics is None:
             self._dynamics = Dynamics(self.task)
