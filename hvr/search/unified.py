@@ -92,7 +92,7 @@ def solve_with(task: Task, engine: str, seconds: float) -> SearchResult:
 
 
 def _answer(problem: GroundProblem, engine: str, seconds: float) -> dict[str, Any]:
-    """Return what the engine's process answered."""
+    """Return the answer of the engine's process."""
     with temporary_folder("hvr-up-") as path:
         folder = Path(path)
         with writing(folder):

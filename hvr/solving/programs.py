@@ -167,7 +167,7 @@ class Running:
         return self.code not in _RAN_OUT | _OUT_OF_MEMORY | NO_PLAN | {0, None}
 
     def trouble(self) -> str:
-        """Return why it broke off; empty if it runs, or searched in vain or out of time."""
+        """Return why it broke off; empty if it runs, found no plan or ran out of time."""
         code = self.code
         if code in _OUT_OF_MEMORY:
             return f"{self.program.name} ran out of memory"

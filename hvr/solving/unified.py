@@ -55,7 +55,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _reason(result: Any) -> str:
-    """Return what the engine last said, on one line."""
+    """Return the status and the last line that the engine printed."""
     messages = [message.message for message in result.log_messages or ()]
     lines = "\n".join(messages).strip().splitlines()
     return f"{result.status.name}: {lines[-1].strip()}" if lines else result.status.name
