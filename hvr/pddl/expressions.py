@@ -371,7 +371,7 @@ class ExpressionReader(ListReader):
                         self.syntax(
                             word, "only an atomic formula can be deleted", "(not (predicate …))"
                         )
-                return Not(self._changeable(inner, scope))
+                return Not(self._changeable(inner, scope), self.source.location(group.offset))
             case text if text in _NUMERIC_EFFECTS:
                 return self._numeric_effect(group, scope)
         return self._changeable(group, scope)
