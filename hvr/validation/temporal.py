@@ -650,7 +650,7 @@ def _fits_bound(symbol: str, excess: Rational, tolerance: Fraction) -> bool:
     """Return whether a duration that exceeds a bound by so much is allowed."""
     match symbol:
         case "=":
-            return abs(excess) <= tolerance
+            return -tolerance <= excess <= tolerance
         case "<=":
             return excess <= tolerance
         case "<":
