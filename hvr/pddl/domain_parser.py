@@ -5,7 +5,7 @@ from __future__ import annotations
 from hvr.pddl.continuous import process_effect
 from hvr.pddl.expressions import ExpressionReader
 from hvr.pddl.lexer import Word
-from hvr.pddl.lists import ListReader, Types
+from hvr.pddl.lists import NAME, RESERVED, ListReader, Types
 from hvr.pddl.model import (
     OBJECT,
     TRUE,
@@ -170,6 +170,12 @@ class DomainParser(ListReader):
         self, node: Node, domain: Domain, what: str
     ) -> tuple[Word, tuple[TypedName, ...]]:
         group = self.group(node, f"({what} ?parameter …)")
+        if (text := group.text) is not None:
+            # Nearly always there is nothing wrong with it.
+            first, *rest = text.split(None, 1) or [""]
+            plain = self.plain_variables("".join(rest), domain.types)
+            if plain is not None and NAME.fullmatch(first) and first not in RESERVED:
+                return Word(first, group.offset + 1 + text.index(first)), plain
         if group.items and isinstance(group.items[0], Word) and group.items[0].text == ":private":
             self.unsupported(group, f"private {what}s (MA-PDDL)")
         word = self.name(self.head(group, f"({what} ?parameter …)"), what)
@@ -272,8 +278,9 @@ def _fields(
 ) -> dict[str, Node]:
     """Take the `:keyword value` pairs of an action, a process or an event apart."""
     fields: dict[str, Node] = {}
+    reader.context = f"{what} {word.text}"
+    last = ""
     for index in range(0, len(items), 2):
-        reader.context = f"{what} {word.text}"
         keyword = reader.word(items[index], " or ".join(known))
         if keyword.text in _FIELDS_UNSUPPORTED:
             reader.unsupported(keyword, _FIELDS_UNSUPPORTED[keyword.text])
@@ -287,10 +294,10 @@ def _fields(
             )
         if keyword.text in fields:
             reader.semantic(keyword, f"the {what} has a second {keyword.text}")
-        if fields and known.index(keyword.text) < known.index(list(fields)[-1]):
+        if last and known.index(keyword.text) < known.index(last):
             reader.overlook(
                 keyword,
-                f"{keyword.text} comes after {list(fields)[-1]}",
+                f"{keyword.text} comes after {last}",
                 expected="the fields in the order " + ", ".join(known),
             )
         if index + 1 == len(items):
@@ -298,6 +305,7 @@ def _fields(
                 keyword, f"{keyword.text} without a value", f"a list after {keyword.text}"
             )
         fields[keyword.text] = items[index + 1]
+        last = keyword.text
     return fields
 
 
@@ -309,8 +317,7 @@ def _parameters(
         return ()
     reader.context = f"action {word.text}, :parameters"
     listed = reader.group(node, "a list of ?variables")
-    names = reader.typed_list(listed.items, "variable", types=reader.domain.types)
-    return reader.distinct(names, "parameter")
+    return reader.variables(listed, "parameter", reader.domain.types)
 
 
 def _action(reader: ExpressionReader, word: Word, items: list[Node]) -> ActionSchema:

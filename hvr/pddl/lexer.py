@@ -6,7 +6,8 @@ import re
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterator
-from itertools import chain, islice
+from itertools import accumulate, chain, count, islice
+from operator import add
 from pathlib import Path
 from typing import NoReturn
 
@@ -20,12 +21,17 @@ from hvr.pddl.location import Location
 from hvr.printable import short_names
 from hvr.texts import read_bytes
 
-# A list without lists in it, most of any file, is one token; so is the value of a function.
-_TOKEN = re.compile(r";[^\r\n]*|\([^();]*\)|\(=\s*+\([^();]*\)\s*+[^\s();]++\s*+\)|[()]|[^\s();]+")
+_FLAT_LIST = r"\([^();]*+\)"
+_NESTED_LIST = rf"\((?:[^();]++|\((?:[^();]++|\((?:[^();]++|{_FLAT_LIST})*+\))*+\))*+\)"
+# A list that is nested at most four deep, most of any file, is one token.
+_TOKEN = re.compile(rf";[^\r\n]*|{_NESTED_LIST}|[()]|[^\s();]+")
+_INNER_TOKEN = re.compile(rf"{_NESTED_LIST}|[^\s();]+")
+_SMALL_TOKEN = re.compile(r";[^\r\n]*|[()]|[^\s();]+")
 _WORD = re.compile(r"\S+")
 _MOST_WARNINGS = 100
 _LINE = 500
 """Diagnostics keep at most so many characters of a line on either side of the fault."""
+_MANY = 1_000_000
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _INSIDE_WORD = re.compile(r"(?<=[^\s();\0])\0+(?=[^\s();\0])")
 _NULS = re.compile(r"\0+")
@@ -35,6 +41,9 @@ _BOMS = (
     (b"\xff\xfe", "utf-16"),
     (b"\xfe\xff", "utf-16"),
 )
+
+
+_new_tuple = tuple.__new__
 
 
 class Source:
@@ -102,11 +111,9 @@ class Source:
         """Return the location of a character offset."""
         starts = self._starts
         if starts is None:
-            # Not a list: a text may have a line for each of its characters.
-            ends = (match.end() for match in _LINE_END.finditer(self.text))
-            starts = self._starts = array("q", chain((0,), ends))
+            starts = self._starts = _line_starts(self.text)
         line = bisect_right(starts, offset)
-        return Location(self.file, line, offset - starts[line - 1] + 1)
+        return _new_tuple(Location, (self.file, line, offset - starts[line - 1] + 1))
 
     def line_at(self, offset: int) -> tuple[str, int]:
         """Return the line that an offset lies in, without its end, and the column there.
@@ -218,18 +225,33 @@ class Word:
 def tokens(source: Source) -> Iterator[tuple[str, int]]:
     """Yield the tokens of a text, folded, with their offsets; comments are left out.
 
-    A token is "(", ")", a word, or a whole list that has no list in it, or `(= (function …) word)`.
+    A token is "(", ")", a word, or a whole list without comments that is nested a few deep.
     """
     text = source.folded()
     # Folding all at once is faster; some letters outside ASCII change their length by it.
     if len(text) != len(source.text):
-        for match in _TOKEN.finditer(source.text):
+        for match in _SMALL_TOKEN.finditer(source.text):
             if (token := match.group())[0] != ";":
                 yield token.lower(), match.start()
         return
     for match in _TOKEN.finditer(text):
         if (token := match.group())[0] != ";":
             yield token, match.start()
+
+
+def inner_tokens(text: str, offset: int) -> Iterator[tuple[str, int]]:
+    """Yield the tokens of a folded text without comments that begins at an offset."""
+    for match in _INNER_TOKEN.finditer(text):
+        yield match.group(), offset + match.start()
+
+
+def _line_starts(text: str) -> array[int]:
+    """Return the offset of the beginning of each line."""
+    if "\r" in text or len(text) > _MANY:
+        # Not a list: a text may have a line for each of its characters.
+        return array("q", chain((0,), (match.end() for match in _LINE_END.finditer(text))))
+    ends = accumulate(map(len, text.split("\n")))
+    return array("q", chain((0,), map(add, ends, count(1))))
 
 
 def words(text: str, offset: int) -> list[Word]:

@@ -34,6 +34,7 @@ class ListReader:
         self.context = ""
         # One object for each number: initial values come by the hundred thousand.
         self._numbers: dict[str, Decimal] = {}
+        self._variables: dict[str, tuple[TypedName, ...]] = {}
 
     # Errors ---------------------------------------------------------------------------------
 
@@ -169,12 +170,40 @@ class ListReader:
                 result.append(node)
         return result
 
+    def variables(self, group: Group, what: str, types: Iterable[str]) -> tuple[TypedName, ...]:
+        """Read a typed list of variables that must differ; `what` they are is for the message."""
+        plain = None if group.text is None else self.plain_variables(group.text, types)
+        if plain is not None:
+            return plain
+        return self.distinct(self.typed_list(group.items, "variable", types=types), what)
+
+    def plain_variables(self, text: str, types: Iterable[str]) -> tuple[TypedName, ...] | None:
+        """Read a typed list of variables, quickly; None if anything is wrong with it."""
+        known = self._variables.get(text)
+        if known is not None:
+            return known
+        names = self._plain_list(text.split(), types)
+        if names is None:
+            return None
+        for name in names:
+            if name[0] != "?" or not NAME.fullmatch(name, 1):
+                return None
+        # Many actions and predicates have the same parameters.
+        read = self._variables[text] = tuple([TypedName(n, of) for n, of in names.items()])
+        return read
+
     def plain_names(self, text: str, types: Iterable[str]) -> dict[str, Types] | None:
         """Read a keyword and a typed list of names, quickly; None if anything is wrong with it."""
-        items = text.split()
+        names = self._plain_list(text.split()[1:], types)
+        if names is None or not RESERVED.isdisjoint(names):
+            return None
+        return names if all(map(NAME.fullmatch, names)) else None
+
+    def _plain_list(self, items: list[str], types: Iterable[str]) -> dict[str, Types] | None:
+        """Read a typed list of different words; None if anything else is wrong than the words."""
         known = {OBJECT, *types}
         result: dict[str, Types] = {}
-        count, place = 0, 1
+        count = place = 0
         while place < len(items):
             try:
                 dash = items.index("-", place)
@@ -188,9 +217,7 @@ class ListReader:
             result.update(zip(islice(items, place, dash), repeat((kind,))))
             count += dash - place
             place = dash + 2
-        if len(result) < count or not RESERVED.isdisjoint(result):
-            return None
-        return result if all(map(NAME.fullmatch, result)) else None
+        return None if len(result) < count else result
 
     def distinct(self, names: list[tuple[TypedName, Word]], what: str) -> tuple[TypedName, ...]:
         """Make names unique; one that is declared twice has all its types, and is warned of.

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections.abc import Iterator
 from typing import NoReturn
 
 from hvr.pddl.diagnostics import PddlTextSyntaxError
-from hvr.pddl.lexer import Source, Word, first_word, tokens, words
+from hvr.pddl.lexer import Source, Word, first_word, inner_tokens, tokens, words
 
 MAX_NESTING = 12_000
 """Deeper nesting is refused.
@@ -26,23 +27,31 @@ _MOST_OPEN = 200_000
 """With so many open lists a text is not read on: no model has them."""
 
 
+_FIRST_WORD = re.compile(r"\s*+([^\s()]++)")
+
+
 class Group:
     """A parenthesised list; `offset` is that of its opening parenthesis.
 
-    `text` is what stands between the parentheses when no list is in there, else None. A list is
-    split, and its items become objects with a place, when they are first asked for: until then
-    `tokens` has them, those with lists inside as groups, and `places` the offset of each.
+    A list is split, and its items become objects with a place, when they are first asked for.
+
+    Attributes:
+        text: The text between the parentheses; None if it contains lists.
+        inside: The text between the parentheses if it contains lists and is not split yet.
+        tokens: The items of a list with neither, until `items` is read; deep lists are groups.
+        places: The offset of each token.
     """
 
-    __slots__ = ("items", "offset", "places", "text", "tokens")
+    __slots__ = ("inside", "items", "offset", "places", "text", "tokens")
 
     items: list[Word | Group]
     tokens: list[str | Group]
     places: array[int]
 
-    def __init__(self, offset: int, text: str | None = None) -> None:
+    def __init__(self, offset: int, text: str | None = None, inside: str | None = None) -> None:
         self.offset = offset
         self.text = text
+        self.inside = inside
 
     def __getattr__(self, name: str) -> list[Word | Group]:
         # Reached only while `items` has not been set.
@@ -50,6 +59,10 @@ class Group:
             raise AttributeError(name)
         if self.text is not None:
             self.items = [*words(self.text, self.offset + 1)]
+        elif self.inside is not None:
+            tokens = inner_tokens(self.inside, self.offset + 1)
+            self.items = [node_of(token, place) for token, place in tokens]
+            self.inside = None
         else:
             self.items = [
                 node_of(token, place) if isinstance(token, str) else token
@@ -58,11 +71,29 @@ class Group:
             del self.tokens, self.places
         return self.items
 
-    def used_up(self) -> Iterator[tuple[str, int, Node | None]]:
-        """Yield the items, those that are no object yet as a token and its offset; drop each.
+    def raw(self) -> Iterator[tuple[str, int, Node | None]]:
+        """Yield the items, those that are not objects yet as a token and its offset.
 
-        Lists have `(` and `)` around them. Nothing else may be asked of the group afterwards.
+        Lists have `(` and `)` around them.
         """
+        if self.inside is not None:
+            for token, place in inner_tokens(self.inside, self.offset + 1):
+                yield token, place, None
+        elif self.text is None and hasattr(self, "tokens"):
+            for place, part in zip(self.places, self.tokens, strict=True):
+                yield (part, place, None) if isinstance(part, str) else ("", place, part)
+        else:
+            for node in self.items:
+                yield "", node.offset, node
+
+    def used_up(self) -> Iterator[tuple[str, int, Node | None]]:
+        """Yield the items like `raw`; drop each.
+
+        Nothing else may be asked of the group afterwards.
+        """
+        if self.inside is not None:
+            yield from self.raw()
+            return
         if self.text is None and hasattr(self, "tokens"):
             places, tokens = self.places, self.tokens
             del self.tokens, self.places
@@ -85,16 +116,8 @@ def node_of(token: str, offset: int) -> Node:
     """Return a token, which may be a whole list, as an object."""
     if token[0] != "(":
         return Word(token, offset)
-    inner = token.find("(", 1)
-    if inner < 0:
-        return Group(offset, token[1:-1])
-    # (= (function …) word)
-    end = token.index(")", inner) + 1
-    word = token[end:-1].strip()
-    group = Group(offset)
-    group.tokens = ["=", token[inner:end], word]
-    group.places = array("q", (offset + 1, offset + inner, offset + token.index(word, end)))
-    return group
+    inside = token[1:-1]
+    return Group(offset, None, inside) if "(" in inside else Group(offset, inside)
 
 
 def read_nodes(source: Source) -> list[Node]:
@@ -230,15 +253,20 @@ def first_of(group: Group) -> Node | None:
     """Return what a list begins with, None if it is empty. Nothing else of it is split."""
     if group.text is not None:
         return first_word(group.text, group.offset + 1)
+    if group.inside is not None:
+        return node_of(*next(inner_tokens(group.inside, group.offset + 1)))
     if hasattr(group, "tokens"):
         if not group.tokens:
             return None
-        token = group.tokens[0]
-        return node_of(token, group.places[0]) if isinstance(token, str) else token
+        first = group.tokens[0]
+        return node_of(first, group.places[0]) if isinstance(first, str) else first
     return group.items[0] if group.items else None
 
 
 def head_of(group: Group) -> str:
     """Return the word that a list begins with, or nothing."""
+    if (text := group.text or group.inside) is not None:
+        match = _FIRST_WORD.match(text)
+        return match[1] if match else ""
     first = first_of(group)
     return first.text if isinstance(first, Word) else ""

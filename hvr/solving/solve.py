@@ -87,6 +87,7 @@ def solve(
     planner: str | None = None,
     seconds: float = 60.0,
     optimal: bool = False,
+    memory: int = 0,
     listen: Callable[[FoundPlan], None] | None = None,
 ) -> Solution:
     """Find a plan for a problem, and prove it.
@@ -97,6 +98,7 @@ def solve(
             own) or `up:ENGINE`; None takes those that can, side by side.
         seconds: wall time at most.
         optimal: search until the plan is proven to be best, or the time is up.
+        memory: Bytes that each planner may use, with everything that it starts; 0 sets no limit.
         listen: is told of each plan that is better than the ones before.
 
     Raises:
@@ -115,7 +117,7 @@ def solve(
         def outcome_of(programs: Sequence[Program], seconds: float) -> RaceResult:
             return race(
                 programs,
-                PlannerJob(domain, given, features, seconds, optimal, shared=len(programs) > 1),
+                PlannerJob(domain, given, features, seconds, optimal, len(programs) > 1, memory),
                 parsed,
                 Validator(task),
                 patience=0.0 if optimal else PATIENCE,
@@ -124,8 +126,7 @@ def solve(
             )
 
         further = [] if planner else [p for p in (FORWARD,) if not p.lacks & features]
-        outcome, notes, tried = _outcome(programs, further, seconds, outcome_of)
-    failed = len(notes)
+        outcome, notes, stuck = _outcome(programs, further, seconds, outcome_of)
     notes += sorted(
         {f"a plan of {c.planner} was not accepted: {c.report.explain(1)}" for c in outcome.rejected}
     )
@@ -133,7 +134,7 @@ def solve(
     if best is None and not outcome.proven:
         why = "; ".join(notes) or "a larger budget gives more time"
         # Planners that all failed will not do better with more time.
-        code = 2 if failed == tried else None
+        code = 2 if stuck else None
         field = None if notes else "budget"
         raise PlannerError(
             f"no plan was found in {outcome.seconds:.1f} s: {why}", field=field, exit_code=code
@@ -154,24 +155,25 @@ def _outcome(
     others: Sequence[Program],
     seconds: float,
     race_of: Callable[[Sequence[Program], float], RaceResult],
-) -> tuple[RaceResult, list[str], int]:
+) -> tuple[RaceResult, list[str], bool]:
     """Let programs race, and others when all of them fail.
 
     What makes all of them fail, as deep nesting does others' translators, need not be too much
     for hvr's own search.
 
     Returns:
-        the outcome, what went wrong, and the number of the programs that were started.
+        The outcome, what went wrong, and whether all programs failed for reasons that
+        more time would not change.
     """
     outcome = race_of(programs, seconds)
-    notes, tried = list(outcome.troubles), len(programs)
+    notes, stuck = list(outcome.troubles), outcome.failed == len(programs)
     left = seconds - outcome.seconds
     further = [p for p in others if p not in programs]
-    if further and len(notes) == tried and outcome.best is None and left > 0:
+    if further and len(notes) == len(programs) and outcome.best is None and left > 0:
         outcome = race_of(further, left)
         notes += outcome.troubles
-        tried += len(further)
-    return outcome, notes, tried
+        stuck = stuck and outcome.failed == len(further)
+    return outcome, notes, stuck
 
 
 @contextmanager

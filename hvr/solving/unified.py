@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 from hvr.errors import HvrError
 from hvr.files import write_whole
@@ -11,6 +12,16 @@ from hvr.interop.errors import InteropError
 from hvr.interop.from_plans import in_order, steps_back
 from hvr.interop.to_unified import Conversion, convert
 from hvr.pddl import Domain, Problem, parse_domain, parse_problem, print_plan
+
+_WITHOUT_PLAN = {
+    "UNSOLVABLE_PROVEN": 11,
+    "UNSOLVABLE_INCOMPLETELY": 12,
+    "MEMOUT": 22,
+    "TIMEOUT": 23,
+    "UNSUPPORTED_PROBLEM": 34,
+}
+"""Fast Downward's exit codes for what unified-planning says of a search without a plan."""
+_FAILED = 35
 
 
 def main(arguments: list[str]) -> int:
@@ -29,17 +40,25 @@ def main(arguments: list[str]) -> int:
         ) as planner:
             result = planner.solve(conversion.unified, timeout=float(seconds))
         if result.plan is None:
-            proven = result.status == Status.UNSOLVABLE_PROVEN
-            return 11 if proven else 34 if result.status == Status.UNSUPPORTED_PROBLEM else 23
+            if result.status.name not in _WITHOUT_PLAN:
+                print(_reason(result))
+            return _WITHOUT_PLAN.get(result.status.name, _FAILED)
         steps = steps_back(in_order(result.plan, conversion.unified), conversion.names)
     except HvrError as error:
         print(error)
         return 34
     except Exception as error:  # Engines raise what they like.
         print(f"{type(error).__name__}: {error}".replace("\n", " "))
-        return 35
+        return _FAILED
     write_whole(Path("plan.1"), print_plan(steps))
     return 0 if measured and result.status == Status.SOLVED_OPTIMALLY else 2
+
+
+def _reason(result: Any) -> str:
+    """Return the status and the last line that the engine printed."""
+    messages = [message.message for message in result.log_messages or ()]
+    lines = "\n".join(messages).strip().splitlines()
+    return f"{result.status.name}: {lines[-1].strip()}" if lines else result.status.name
 
 
 def _converted(domain: Domain, problem: Problem) -> tuple[Conversion, bool]:

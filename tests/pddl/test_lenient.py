@@ -77,7 +77,7 @@ OPEN_PROBLEMS = [
 def test_domains_of_two_readings_are_refused(old: str, new: str, words: str, lenient: bool) -> None:
     text = DOMAIN.replace(old, new)
     assert text != DOMAIN
-    with pytest.raises(PddlError, match="^<domain>:") as caught:
+    with pytest.raises(PddlError, match=r"^<domain>:") as caught:
         parse_domain(text, lenient=lenient)
     assert words in str(caught.value) or not lenient
 
@@ -89,7 +89,7 @@ def test_problems_of_two_readings_are_refused(
 ) -> None:
     text = PROBLEM.replace(old, new)
     assert text != PROBLEM
-    with pytest.raises(PddlError, match="^<problem>:") as caught:
+    with pytest.raises(PddlError, match=r"^<problem>:") as caught:
         parse_problem(text, parse_domain(DOMAIN), lenient=lenient)
     assert words in str(caught.value) or not lenient
 
@@ -97,11 +97,19 @@ def test_problems_of_two_readings_are_refused(
 @pytest.mark.parametrize("lenient", [False, True])
 @pytest.mark.parametrize(
     "plan",
-    ["(a o)\nThat is all.", "(a o)\na k", "(a o)) a k", "(a o) [1] [2]", "[1] (a o)", "(a o\0k)"]
-    + ["(a o)" + ")" * 101, "(a ;)\n(a o)"],
+    [
+        "(a o)\nThat is all.",
+        "(a o)\na k",
+        "(a o)) a k",
+        "(a o) [1] [2]",
+        "[1] (a o)",
+        "(a o\0k)",
+        "(a o)" + ")" * 101,
+        "(a ;)\n(a o)",
+    ],
 )
 def test_plans_of_two_readings_are_refused(plan: str, lenient: bool) -> None:
-    with pytest.raises(PddlError, match="^<plan>:"):
+    with pytest.raises(PddlError, match=r"^<plan>:"):
         read_plan(plan, lenient=lenient)
 
 
