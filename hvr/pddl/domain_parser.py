@@ -135,9 +135,10 @@ class DomainParser(ListReader):
         result: dict[str, Predicate] = {}
         for node in group.items[1:]:
             word, parameters = self._declaration(node, domain, "predicate")
-            if word.text in result:
-                self.overlook(word, f"the predicate {word.text!r} is declared twice")
-            result[word.text] = Predicate(word.text, parameters, self.source.location(word.offset))
+            predicate = Predicate(word.text, parameters, self.source.location(word.offset))
+            if (first := result.setdefault(word.text, predicate)) is not predicate:
+                message = f"the predicate {word.text!r} is declared twice"
+                self.declared_again(word, message, same=_types_of(first) == _types_of(predicate))
         return result
 
     def _functions(self, group: Group, domain: Domain) -> dict[str, Function]:
@@ -156,11 +157,12 @@ class DomainParser(ListReader):
                 index += 2
                 continue
             word, parameters = self._declaration(node, domain, "function")
-            if word.text in result:
-                self.overlook(word, f"the function {word.text!r} is declared twice")
             if word.text in domain.predicates:
                 self.semantic(word, f"{word.text!r} is already a predicate")
-            result[word.text] = Function(word.text, parameters, self.source.location(word.offset))
+            function = Function(word.text, parameters, self.source.location(word.offset))
+            if (first := result.setdefault(word.text, function)) is not function:
+                message = f"the function {word.text!r} is declared twice"
+                self.declared_again(word, message, same=_types_of(first) == _types_of(function))
             index += 1
         return result
 
@@ -228,6 +230,7 @@ class DomainParser(ListReader):
 
     def _actions(self, sections: list[tuple[Word, Group]], domain: Domain) -> Domain:
         reader = self._reader(domain)
+        groups: dict[tuple[str, str], Group] = {}
         actions: dict[str, ActionSchema] = {}
         durative: dict[str, DurativeActionSchema] = {}
         processes: dict[str, ActionSchema] = {}
@@ -243,15 +246,16 @@ class DomainParser(ListReader):
                 shape = f"({keyword.text} name …)"
                 reader.syntax(group, f"{article} {what} without a name", shape)
             word = reader.name(group.items[1], what)
-            if keyword.text in (":process", ":event"):
+            by_itself = keyword.text in (":process", ":event")
+            first = groups.setdefault((what if by_itself else "action", word.text), group)
+            if first is not group:
+                what = what if by_itself else "action"
+                reader.written_again(
+                    word, f"the {what} {word.text!r} is defined twice", first, group
+                )
+            elif by_itself:
                 known = processes if keyword.text == ":process" else events
-                if word.text in known:
-                    reader.overlook(word, f"the {what} {word.text!r} is defined twice")
-                    continue
                 known[word.text] = _by_itself(reader, word, group.items[2:], what)
-            elif word.text in actions or word.text in durative:
-                # The first one counts, as in VAL.
-                reader.overlook(word, f"the action {word.text!r} is defined twice")
             elif keyword.text == ":action":
                 actions[word.text] = _action(reader, word, group.items[2:])
             else:
@@ -259,6 +263,10 @@ class DomainParser(ListReader):
         return domain.replace(
             actions=actions, durative_actions=durative, processes=processes, events=events
         )
+
+
+def _types_of(declared: Predicate | Function) -> list[Types]:
+    return [parameter.types for parameter in declared.parameters]
 
 
 def _fields(

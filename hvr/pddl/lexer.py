@@ -6,7 +6,7 @@ import re
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterator
-from itertools import accumulate, chain, count
+from itertools import accumulate, chain, count, islice
 from operator import add
 from pathlib import Path
 from typing import NoReturn
@@ -33,6 +33,8 @@ _LINE = 500
 """Diagnostics keep at most so many characters of a line on either side of the fault."""
 _MANY = 1_000_000
 _LINE_END = re.compile(r"\r\n|\r|\n")
+_INSIDE_WORD = re.compile(r"(?<=[^\s();\0])\0+(?=[^\s();\0])")
+_NULS = re.compile(r"\0+")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _BOMS = (
     (b"\xef\xbb\xbf", "utf-8-sig"),
@@ -56,7 +58,8 @@ class Source:
         warnings: what was overlooked.
 
     Raises:
-        PddlSyntaxError: the text has a NUL character, so it is no text.
+        PddlSyntaxError: The text has a NUL character and the reading is strict, or one is inside
+            a word.
     """
 
     __slots__ = ("_starts", "file", "lenient", "text", "warnings")
@@ -67,10 +70,8 @@ class Source:
         self.lenient = lenient
         self.warnings: list[Diagnostic] = []
         self._starts: array[int] | None = None
-        if (nul := text.find("\0")) >= 0:
-            message = "a NUL character: this is not a PDDL text"
-            self.overlook(nul, message, expected="a text file", error=PddlTextSyntaxError)
-            self.text = text.replace("\0", " ")
+        if "\0" in text:
+            self._replace_nuls()
 
     @classmethod
     def read(
@@ -91,6 +92,16 @@ class Source:
             return cls(source.removeprefix("\ufeff"), file or default, lenient=lenient)
         name = file or str(source)
         return cls(decode(read_bytes(source), name), name, lenient=lenient)
+
+    def _replace_nuls(self) -> None:
+        """Put spaces in the place of NUL characters, unless they would take a word apart."""
+        message = "a NUL character: this is not a PDDL text"
+        expected = "a text file"
+        if (inside := _INSIDE_WORD.search(self.text)) is not None:
+            self.syntax_error(inside.start(), message, expected=expected)
+        for nuls in islice(_NULS.finditer(self.text), _MOST_WARNINGS + 1):
+            self.overlook(nuls.start(), message, expected=expected, error=PddlTextSyntaxError)
+        self.text = self.text.replace("\0", " ")
 
     def folded(self) -> str:
         """Return the text as it is compared: PDDL does not tell upper from lower case."""
@@ -151,17 +162,29 @@ class Source:
         error: type[PddlTextSyntaxError | PddlTextSemanticError] = PddlTextSemanticError,
     ) -> None:
         """Raise an error, or note a warning when the reading is lenient."""
-        if self.lenient and len(self.warnings) >= _MOST_WARNINGS:
-            return
-        diagnostic = self._diagnostic(offset, message, expected, found, suggestion, context)
-        if not self.lenient:
-            raise error(diagnostic) from None
-        self.warnings.append(diagnostic)
+        if self.lenient:
+            self._keep(offset, message, expected, found, suggestion, context)
+        else:
+            raise error(
+                self._diagnostic(offset, message, expected, found, suggestion, context)
+            ) from None
 
     def warn(self, offset: int, message: str, *, expected: str = "", suggestion: str = "") -> None:
         """Note a slip that leaves the meaning clear, whether the reading is lenient or not."""
-        if len(self.warnings) < _MOST_WARNINGS:
-            self.warnings.append(self._diagnostic(offset, message, expected, "", suggestion, ""))
+        self._keep(offset, message, expected, "", suggestion, "")
+
+    def _keep(
+        self, offset: int, message: str, expected: str, found: str, suggestion: str, context: str
+    ) -> None:
+        """Note a warning, unless there are very many: then note that there are more."""
+        if len(self.warnings) > _MOST_WARNINGS:
+            return
+        if len(self.warnings) == _MOST_WARNINGS:
+            message = "there are more warnings, which are not listed"
+            expected = found = suggestion = context = ""
+        self.warnings.append(
+            self._diagnostic(offset, message, expected, found, suggestion, context)
+        )
 
     def unsupported(self, offset: int, feature: str, *, context: str = "") -> NoReturn:
         """Raise the error for a part of PDDL that is not supported; `feature` is a plural."""

@@ -12,7 +12,7 @@ from hvr.pddl.diagnostics import nearest
 from hvr.pddl.lexer import Source, Word
 from hvr.pddl.model import OBJECT, TypedName
 from hvr.pddl.numeric import MOST_DIGITS
-from hvr.pddl.reader import Group, Node, first_of
+from hvr.pddl.reader import Group, Node, alike, first_of
 
 Types = tuple[str, ...]
 
@@ -57,6 +57,17 @@ class ListReader:
         self.source.overlook(
             node.offset, message, expected=expected, suggestion=suggestion, context=self.context
         )
+
+    def declared_again(self, node: Node, message: str, *, same: bool) -> None:
+        """Refuse a second declaration; a lenient reading only warns of one that says the same."""
+        if same:
+            self.overlook(node, message)
+        else:
+            self.semantic(node, f"{message}, and differently", expected="one declaration")
+
+    def written_again(self, node: Node, message: str, first: Group, second: Group) -> None:
+        """Refuse a second list; a lenient reading only warns of one with the same words."""
+        self.declared_again(node, message, same=alike(first, second))
 
     def undeclared(self, node: Word, what: str, known: Iterable[str]) -> NoReturn:
         names = list(known)
@@ -219,6 +230,9 @@ class ListReader:
             types = item.types
             if (other := by_name.get(item.name)) is not None:
                 message = f"the {what} {item.name!r} is declared twice"
+                if what == "parameter":
+                    # One parameter less would change the number of arguments.
+                    self.semantic(word, message, expected="parameters that differ")
                 if word.text.startswith("?"):
                     self.overlook(word, message)
                 else:

@@ -20,6 +20,9 @@ products) is written flat (`hvr.pddl.flattening`), and may be of any depth.
 _FLAT = 150
 """What is nested deeper is first written as flat as possible: it is quicker then."""
 
+MOST_SURPLUS = 100
+"""A text with more surplus `)` is refused: its structure cannot be told."""
+
 _MOST_OPEN = 200_000
 """With so many open lists a text is not read on: no model has them."""
 
@@ -118,14 +121,16 @@ def node_of(token: str, offset: int) -> Node:
 
 
 def read_nodes(source: Source) -> list[Node]:
-    """Read the word or list that a text consists of.
+    """Read the word or list that a text consists of, and what follows it.
 
-    Reading ends where something follows it: that is returned as a second node, and is not read
-    to its end.
+    Reading ends where anything but sections follows: what it begins with is the last node. A strict
+    reading ends at late sections, too; a lenient one skips surplus `)` with a warning.
 
     Raises:
         PddlSyntaxError: unbalanced parentheses, or nesting deeper than MAX_NESTING.
     """
+    lenient = source.lenient
+    surplus = 0
     top: list[Node] = []
     stack: list[Group] = []
     deepest = 0
@@ -133,7 +138,7 @@ def read_nodes(source: Source) -> list[Node]:
     places: array[int] = array("q")
     for token, offset in tokens(source):
         if token == "(":
-            if top and not stack:
+            if top and not stack and not lenient:
                 return [*top, Word(token, offset)]
             group = Group(offset)
             if stack:
@@ -148,27 +153,23 @@ def read_nodes(source: Source) -> list[Node]:
             items = group.tokens = []
             places = group.places = array("q")
         elif token == ")":
-            if not top:
-                source.syntax_error(offset, "a ')' too many", expected="'('", found="')'")
             if not stack:
-                source.overlook(
-                    offset,
-                    "a ')' too many",
-                    expected="end of text",
-                    found="')'",
-                    error=PddlTextSyntaxError,
-                )
+                surplus += 1
+                _overlook_surplus(source, offset, surplus, begun=bool(top))
+                continue
+            closed = stack.pop()
+            if not stack and closed is not top[0] and head_of(closed)[:1] != ":":
                 return top
-            stack.pop()
             if stack:
                 items, places = stack[-1].tokens, stack[-1].places
         elif stack:
             items.append(token)
             places.append(offset)
-        elif top:
-            return [*top, Word(token, offset)]
         else:
-            top.append(node_of(token, offset))
+            top.append(node := node_of(token, offset))
+            late = isinstance(node, Group) and head_of(node)[:1] == ":"
+            if len(top) > 1 and not (late and lenient):
+                return top
     if stack:
         _unclosed(source, stack)
     if deepest > _FLAT:
@@ -177,6 +178,16 @@ def read_nodes(source: Source) -> list[Node]:
         flatten(top)
         _refuse_depth(source, top)
     return top
+
+
+def _overlook_surplus(source: Source, offset: int, count: int, *, begun: bool) -> None:
+    """Refuse a `)` that closes nothing, or warn of it in a lenient reading."""
+    message = "a ')' too many"
+    if not begun:
+        source.syntax_error(offset, message, expected="'('", found="')'")
+    if count > MOST_SURPLUS:
+        source.syntax_error(offset, f"more than {MOST_SURPLUS} ')' too many", found="')'")
+    source.overlook(offset, message, expected="end of text", found="')'", error=PddlTextSyntaxError)
 
 
 def _refuse_depth(source: Source, top: list[Node]) -> None:
@@ -221,6 +232,21 @@ def _unclosed(source: Source, stack: list[Group]) -> NoReturn:
         expected=f"')' for the '(' at {source.location(opened.offset)}",
         found="end of text",
     )
+
+
+def alike(one: Group, two: Group) -> bool:
+    """Return whether two lists have the same words, in the same lists."""
+    waiting: list[tuple[Node, Node]] = [(one, two)]
+    while waiting:
+        left, right = waiting.pop()
+        if isinstance(left, Word) or isinstance(right, Word):
+            if not (isinstance(left, Word) and isinstance(right, Word) and left.text == right.text):
+                return False
+        elif len(left.items) != len(right.items):
+            return False
+        else:
+            waiting += zip(left.items, right.items, strict=True)
+    return True
 
 
 def first_of(group: Group) -> Node | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
@@ -11,6 +11,7 @@ from typing import Any
 
 from hvr.errors import PlannerError, UsageError
 from hvr.files import temporary_folder, write_whole
+from hvr.interop.errors import InteropError
 from hvr.numbers import check_positive
 from hvr.pddl import (
     Domain,
@@ -110,7 +111,7 @@ def solve(
     parsed_domain = parse_domain(domain)
     parsed = parse_problem(problem, parsed_domain)
     features = features_of(parsed_domain, parsed)
-    programs = _programs(planner, features)
+    programs = _programs(planner, features, parsed_domain, parsed)
     task = Task(parsed_domain, parsed)
     with _for_domain(problem, parsed, parsed_domain) as given:
 
@@ -196,7 +197,9 @@ def _blocks(task: Task, steps: Sequence[Step]) -> tuple[AABlock, ...]:
     return blocks_of(task, actions)
 
 
-def _programs(name: str | None, features: frozenset[Feature]) -> Sequence[Program]:
+def _programs(
+    name: str | None, features: frozenset[Feature], domain: Domain, problem: Problem
+) -> Sequence[Program]:
     """Return the planners to be used.
 
     Raises:
@@ -204,7 +207,7 @@ def _programs(name: str | None, features: frozenset[Feature]) -> Sequence[Progra
     """
     if name is None:
         able = [p for p in (GROUNDED, DOWNWARD) if not p.lacks & features]
-        return able or _engines(features)
+        return able or _engines(features, domain, problem)
     kind, _, engine = name.partition(":")
     known = {p.name: p for p in (GROUNDED, DOWNWARD, FORWARD)}
     if kind == "up" and engine:
@@ -223,7 +226,7 @@ def _programs(name: str | None, features: frozenset[Feature]) -> Sequence[Progra
     return [program]
 
 
-def _engines(features: frozenset[Feature]) -> Sequence[Program]:
+def _engines(features: frozenset[Feature], domain: Domain, problem: Problem) -> Sequence[Program]:
     from hvr.search.unified import installed_engines
 
     if Feature.CONTINUOUS in features:
@@ -234,17 +237,27 @@ def _engines(features: frozenset[Feature]) -> Sequence[Program]:
         if not own:
             raise UsageError(f"none of hvr's planners has all of {wanted}")
         return own
+    from hvr.solving.unified import able_engines
+
     installed = set(installed_engines())
-    able = [*(unified(engine) for engine in PREFERRED if engine in installed), *own]
+    candidates = [engine for engine in PREFERRED if engine in installed]
+    why = ""
+    try:
+        engines = able_engines(domain, problem, candidates)
+    except InteropError as error:
+        engines, why = [], f"; unified-planning cannot express it: {error}"
+    able = [*map(unified, engines), *own]
     if not able:
+        also = f" nor by {_listed(candidates)}" if candidates else ""
         raise UsageError(
-            f"the problem has {wanted}, which none of hvr's planners knows: install another "
-            "engine of unified-planning, such as up-enhsp (numeric), up-lpg or up-tamer (temporal)"
+            f"the problem has {wanted}, which is not supported by hvr's planners{also}{why}: "
+            "install another engine of unified-planning, such as up-enhsp (numeric), up-lpg or "
+            "up-tamer (temporal)"
         )
     return able
 
 
-def _listed(features: frozenset[Feature]) -> str:
+def _listed(features: Collection[str]) -> str:
     return " and ".join(sorted(features))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from hvr.files import write_whole
 from hvr.interop.errors import InteropError
 from hvr.interop.from_plans import in_order, steps_back
 from hvr.interop.to_unified import Conversion, convert
+from hvr.interop.untyped import without_types
 from hvr.pddl import Domain, Problem, parse_domain, parse_problem, print_plan
 
 _WITHOUT_PLAN = {
@@ -34,7 +36,8 @@ def main(arguments: list[str]) -> int:
     environment.credits_stream = None
     try:
         domain = parse_domain(Path(domain_file))
-        conversion, measured = _converted(domain, parse_problem(Path(problem_file), domain))
+        problem = parse_problem(Path(problem_file), domain)
+        conversion, measured = _fitting(domain, problem, environment.factory.engine(engine))
         with environment.factory.OneshotPlanner(
             name=engine, problem_kind=conversion.unified.kind
         ) as planner:
@@ -52,6 +55,35 @@ def main(arguments: list[str]) -> int:
         return _FAILED
     write_whole(Path("plan.1"), print_plan(steps))
     return 0 if measured and result.status == Status.SOLVED_OPTIMALLY else 2
+
+
+def able_engines(domain: Domain, problem: Problem, engines: Sequence[str]) -> list[str]:
+    """Return the engines that declare support for a problem.
+
+    Raises:
+        InteropError: unified-planning cannot express the problem.
+    """
+    from unified_planning.environment import get_environment
+
+    factory = get_environment().factory
+    typed = _converted(domain, problem)[0].unified.kind
+    untyped = _converted(*without_types(domain, problem))[0].unified.kind
+    return [
+        name
+        for name, engine in ((name, factory.engine(name)) for name in engines)
+        if engine.supports(typed) or engine.supports(untyped)
+    ]
+
+
+def _fitting(domain: Domain, problem: Problem, engine: Any) -> tuple[Conversion, bool]:
+    """Convert a problem, without its types where the engine knows no type hierarchies."""
+    conversion, measured = _converted(domain, problem)
+    if engine.supports(conversion.unified.kind):
+        return conversion, measured
+    untyped, also_measured = _converted(*without_types(domain, problem))
+    if engine.supports(untyped.unified.kind):
+        return untyped, also_measured
+    return conversion, measured
 
 
 def _reason(result: Any) -> str:
