@@ -23,6 +23,8 @@ Compiled: TypeAlias = Rational | Callable[[Values], Rational]
 MOST_DIGITS = 1000
 """Longer numbers are refused where they are written."""
 
+_FEW_DIGITS = 100
+
 _FLAT = 20
 """Expressions that are nested deeper than this are computed without recursion."""
 
@@ -38,6 +40,10 @@ def exact(value: Decimal | Fraction) -> Rational:
         NumberTooLargeError: the number has too many digits.
     """
     if isinstance(value, Decimal):
+        if abs(value.adjusted()) < _FEW_DIGITS:
+            whole, divisor = value.as_integer_ratio()
+            if divisor == 1:
+                return whole
         if max(len(value.as_tuple().digits), abs(value.adjusted())) > 3 * MOST_DIGITS:
             raise NumberTooLargeError(f"a number has more than {3 * MOST_DIGITS} digits")
         value = Fraction(value)
@@ -155,7 +161,7 @@ def calculate(symbol: str, left: Rational, right: Rational, text: str = "") -> R
     elif isinstance(result, int):
         size = result.bit_length()
     else:
-        # A polynomial in time, which computes like a number (`hvr.validation.polynomials`).
+        # A function of time, which computes like a number (`hvr.validation.continuous`).
         return result
     if size > _MOST_BITS:
         raise NumberTooLargeError(f"{text or symbol} gives a number of more than {_MOST_BITS} bits")

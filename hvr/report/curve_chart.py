@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from math import ceil, floor, log10
 
 from hvr.report.markup import SVG, element, escaped, tooltip
-from hvr.validation.curves import Curve, Piece
+from hvr.validation.continuous.curves import Curve, Piece
 
 MOST_CURVES = 60
 _LEFT, _WIDTH, _RIGHT = 70, 640, 24

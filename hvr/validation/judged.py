@@ -9,7 +9,7 @@ from hvr.validation.report import PlanResult, ValidationReport, decimal_text, nu
 from hvr.values import Value
 
 if TYPE_CHECKING:
-    from hvr.validation.curves import Curve
+    from hvr.validation.continuous.curves import Curve
     from hvr.validation.findings import Finding
 
 

@@ -29,7 +29,7 @@ from hvr.pddl.conditions import (
     set_bits,
 )
 from hvr.pddl.durative import DurativeOperator, SpanningEffect
-from hvr.pddl.numeric import Values, evaluate
+from hvr.pddl.numeric import Rational, Values, evaluate
 from hvr.pddl.plan import decimal_text
 from hvr.printable import short, short_names
 from hvr.validation.calendar import Calendar, TimedEvent, with_next
@@ -50,7 +50,7 @@ from hvr.validation.violations import LastChanges, StateChange, unmet_literals
 from hvr.values import Value
 
 if TYPE_CHECKING:
-    from hvr.validation.curves import Curve, Stretch
+    from hvr.validation.continuous.curves import Curve, Stretch
     from hvr.validation.validator import Validator
 
 
@@ -195,7 +195,7 @@ class TemporalRun:
 
     def curves(self) -> tuple[Curve, ...]:
         """Judge the plan and return its numbers over time, up to the first failure."""
-        from hvr.validation.curves import Stretch, curves_of
+        from hvr.validation.continuous.curves import Stretch, curves_of
 
         self._keeps = True
         self.run(OnFailure.STOP)
@@ -208,7 +208,7 @@ class TemporalRun:
 
     def _stretches(self) -> Iterable[Stretch]:
         """Return the numbers from one happening to the next, after `run`."""
-        from hvr.validation.curves import Stretch
+        from hvr.validation.continuous.curves import Stretch
 
         first = Happening(Fraction(0), (), self._before.bits, self._before.values)
         for one, two in pairwise((first, *self.happenings)):
@@ -286,7 +286,7 @@ class TemporalRun:
     # Happenings -----------------------------------------------------------------------------
 
     def _advance(self, time: Fraction) -> None:
-        """Let happen what happens by itself before a time (`hvr.validation.hybrid`)."""
+        """Let happen what happens by itself before a time (`hvr.validation.continuous.hybrid`)."""
 
     def _respond(self, *, last: bool) -> None:
         """Let happen what a happening brings about at once; after the last one no time goes by."""
@@ -351,14 +351,7 @@ class TemporalRun:
             if test.when != when:
                 continue
             bound = evaluate(test.bound, self.values)
-            excess = Fraction(event.duration - bound)
-            fits = {
-                "=": abs(excess) <= self.tolerance,
-                "<=": excess <= self.tolerance,
-                "<": excess < self.tolerance,
-                ">=": -excess <= self.tolerance,
-                ">": -excess < self.tolerance,
-            }[test.symbol]
+            fits = _fits_bound(test.symbol, event.duration - bound, self.tolerance)
             if not fits:
                 self._fail(
                     event.number,
@@ -394,17 +387,18 @@ class TemporalRun:
 
     def _parts(self, event: TimedEvent) -> StepParts:
         """Return what an event reads and changes, its duration and spanning effects included."""
-        parts = StepParts(event.binding, event.precondition, event.effect, (event.operator,))
+        written = event.binding, event.precondition, event.effect
         durative = event.start or event.end
         if durative is None:
-            return parts
+            return StepParts(*written, (event.operator,))
         when = "at start" if event.start else "at end"
         bounds = [test.text.right for test in durative.tests if test.when == when]
         firing = self._firing(event) if event.end is not None else []
-        return parts.replace(
-            operators=(event.operator, *(effect.effects for effect in firing)),
-            numbers=tuple(bounds),
-            further=tuple([(s.condition, s.effect, s.binding) for s in firing]),
+        return StepParts(
+            *written,
+            (event.operator, *(effect.effects for effect in firing)),
+            tuple(bounds),
+            tuple([(s.condition, s.effect, s.binding) for s in firing]),
         )
 
     def _firing(self, event: TimedEvent) -> list[SpanningEffect]:
@@ -650,3 +644,18 @@ class TemporalRun:
             reversed(self._changes) if self._keeps else self._last,
             wanted=wanted,
         )
+
+
+def _fits_bound(symbol: str, excess: Rational, tolerance: Fraction) -> bool:
+    """Return whether a duration that exceeds a bound by so much is allowed."""
+    match symbol:
+        case "=":
+            return -tolerance <= excess <= tolerance
+        case "<=":
+            return excess <= tolerance
+        case "<":
+            return excess < tolerance
+        case ">=":
+            return excess + tolerance >= 0
+        case _:
+            return excess + tolerance > 0

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from hvr.errors import ContinuousChangeError, UsageError
 from hvr.pddl import (
     Atom,
+    Diagnostic,
     Domain,
     GroundAction,
     GroundingLimitError,
@@ -41,8 +42,8 @@ from hvr.validation.stepper import Stepper
 from hvr.validation.violations import with_steps
 
 if TYPE_CHECKING:
-    from hvr.validation.curves import Curve
-    from hvr.validation.dynamics import Dynamics
+    from hvr.validation.continuous.curves import Curve
+    from hvr.validation.continuous.dynamics import Dynamics
     from hvr.validation.temporal import TemporalRun
 
 TOLERANCE = Fraction(1, 100)
@@ -162,7 +163,7 @@ class Validator(Stepper):
             PddlSyntaxError: it is not a plan.
         """
         text = Source.read(source, file=file, default="<plan>", lenient=lenient)
-        overlooked = tuple([f"{w.location}: {w.message}" for w in text.warnings])
+        overlooked = _notes(text.warnings)
         domain = self.task.domain
         timed = domain.durative_actions or domain.moves or self.task.problem.timed_init
         plain = plain_plan(text, self.epsilon) if self._by_states and not timed else None
@@ -187,7 +188,7 @@ class Validator(Stepper):
             return report.replace(notes=(*report.notes, *overlooked)) if overlooked else report
         plan = read_plan(text.text, file=text.file, lenient=lenient)
         report = self.check(plan.steps, on_failure=on_failure)
-        notes = [*overlooked, *(f"{w.location}: {w.message}" for w in plan.warnings)]
+        notes = [*overlooked, *_notes(plan.warnings)]
         if plan.notation == "call":
             notes.append(_CALLS)
         return report.replace(notes=(*report.notes, *notes)) if notes else report
@@ -267,8 +268,8 @@ class Validator(Stepper):
         steps = plan if isinstance(plan, TimedTexts) else with_times(plan)
         if not self.task.domain.moves:
             return TemporalRun(self, steps)
-        from hvr.validation.dynamics import Dynamics
-        from hvr.validation.hybrid import HybridRun
+        from hvr.validation.continuous.dynamics import Dynamics
+        from hvr.validation.continuous.hybrid import HybridRun
 
         if self._dynamics is None:
             self._dynamics = Dynamics(self.task)
@@ -321,11 +322,14 @@ def validate(
     """
     from hvr.files import text_or_path
 
+    warnings: list[Diagnostic] = []
     try:
         if isinstance(domain, str | Path):
-            domain = parse_domain(text_or_path(domain), lenient=lenient)
+            domain = parse_domain(text_or_path(domain), lenient=lenient, warnings=warnings)
         if isinstance(problem, str | Path):
-            problem = parse_problem(text_or_path(problem), domain, lenient=lenient)
+            problem = parse_problem(
+                text_or_path(problem), domain, lenient=lenient, warnings=warnings
+            )
         validator = Validator(
             domain,
             problem,
@@ -336,8 +340,15 @@ def validate(
     except UnsupportedPddlError as error:
         return ValidationReport(Outcome.UNKNOWN, 0, 0, reason=str(error))
     if isinstance(plan, str | Path):
-        return validator.check_file(text_or_path(plan), lenient=lenient)
-    return validator.check(plan)
+        report = validator.check_file(text_or_path(plan), lenient=lenient)
+    else:
+        report = validator.check(plan)
+    notes = _notes(warnings)
+    return report.replace(notes=(*notes, *report.notes)) if notes else report
+
+
+def _notes(warnings: Iterable[Diagnostic]) -> tuple[str, ...]:
+    return tuple([f"{warning.location}: {warning.message}" for warning in warnings])
 
 
 def _action(text: str) -> GroundAction:

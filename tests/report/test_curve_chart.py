@@ -6,7 +6,7 @@ from fractions import Fraction
 from xml.etree import ElementTree
 
 from hvr.report.curve_chart import draw
-from hvr.validation.curves import Curve, Piece
+from hvr.validation.continuous.curves import Curve, Piece
 
 SVG = "{http://www.w3.org/2000/svg}"
 

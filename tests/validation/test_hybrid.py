@@ -18,7 +18,7 @@ from hvr.pddl import (
     read_plan,
 )
 from hvr.validation import FailureKind, Outcome, ValidationReport, Validator
-from hvr.validation.curves import Curve
+from hvr.validation.continuous.curves import Curve
 
 # Levels that rise and fall, a car, a ball: whatever the bodies of the tests say.
 HEAD = """
@@ -316,7 +316,7 @@ UNKNOWN = {
 
 @pytest.mark.parametrize("name", UNKNOWN)
 def test_unknown_by_name(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hvr.validation.hybrid.MOST_MOMENTS", 20)
+    monkeypatch.setattr("hvr.validation.continuous.hybrid.MOST_MOMENTS", 20)
     body, words = UNKNOWN[name]
     plan = "0: (a) [4]" if "(:durative-action a" in body else "0: (start)\n9: (finish)"
     report = check(body, plan, "(done)", "(= (force) -10) (= (level) 1)")

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hvr.errors import ContinuousChangeError
-from hvr.validation.polynomials import (
+from hvr.validation.continuous.polynomials import (
     Polynomial,
     Root,
     common_divisor,

@@ -10,10 +10,10 @@ from hvr.pddl import State, Task
 from hvr.pddl.conditions import NumericChange, change_numbers
 from hvr.pddl.numeric import Values
 from hvr.pddl.plan import decimal_text
-from hvr.validation.dynamics import GroundEvent
+from hvr.validation.continuous.dynamics import GroundEvent
+from hvr.validation.continuous.motion import Moment, MovingState, Numbers
+from hvr.validation.continuous.polynomials import Number
 from hvr.validation.interference import StepParts, access, interferences
-from hvr.validation.motion import Moment, MovingState, Numbers
-from hvr.validation.polynomials import Number
 from hvr.validation.report import FailureKind, StepRef
 from hvr.values import Value
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from hvr.pddl.numeric import Rational
-from hvr.validation.polynomials import Number, Polynomial
+from hvr.validation.continuous.polynomials import Number, Polynomial
 from hvr.validation.report import decimal_text, number_to_json
 from hvr.values import Value
 

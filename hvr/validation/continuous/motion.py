@@ -15,7 +15,7 @@ from hvr.errors import ContinuousChangeError, NumberTooLargeError, UndefinedValu
 from hvr.nested import Steps, finish
 from hvr.pddl.conditions import Conjunction
 from hvr.pddl.numeric import Compiled, NumericTest, Rational, Values, evaluate, exact
-from hvr.validation.polynomials import (
+from hvr.validation.continuous.polynomials import (
     Number,
     Polynomial,
     Root,

@@ -18,11 +18,12 @@ from hvr.pddl.conditions import Conjunction, set_bits
 from hvr.pddl.numeric import Rational, Values, exact
 from hvr.pddl.plan import decimal_text
 from hvr.validation.calendar import TimedEvent
-from hvr.validation.curves import Stretch
-from hvr.validation.dynamics import Dynamics, GroundEvent, GroundProcess
-from hvr.validation.events import Trouble, happen_together
-from hvr.validation.motion import Moment, Motion, MovingState, Numbers, compare
-from hvr.validation.polynomials import Number, Root
+from hvr.validation.continuous.curves import Stretch
+from hvr.validation.continuous.dynamics import Dynamics, GroundEvent, GroundProcess
+from hvr.validation.continuous.events import Trouble, happen_together
+from hvr.validation.continuous.motion import Moment, Motion, MovingState, Numbers, compare
+from hvr.validation.continuous.polynomials import Number, Root
+from hvr.validation.continuous.segment import Segment, approximate
 from hvr.validation.report import (
     Failure,
     FailureKind,
@@ -31,7 +32,6 @@ from hvr.validation.report import (
     ValidationReport,
     place_of,
 )
-from hvr.validation.segment import Segment, approximate
 from hvr.validation.temporal import Happening, TemporalRun
 from hvr.validation.violations import StateChange
 

@@ -24,7 +24,7 @@ from hvr.pddl.conditions import Conjunction, NumericChange, Operator, conjunctio
 from hvr.pddl.durative import part_at, times_of
 from hvr.pddl.model import And, ContinuousEffect, functions_of, walk
 from hvr.pddl.numeric import Rational
-from hvr.validation.motion import Rate
+from hvr.validation.continuous.motion import Rate
 from hvr.values import Value, cached_property
 
 

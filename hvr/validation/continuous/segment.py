@@ -7,8 +7,8 @@ from fractions import Fraction
 
 from hvr.pddl.conditions import Conjunction
 from hvr.pddl.numeric import Rational, Values
-from hvr.validation.motion import Moment, Motion, MovingState, compare
-from hvr.validation.polynomials import Root
+from hvr.validation.continuous.motion import Moment, Motion, MovingState, compare
+from hvr.validation.continuous.polynomials import Root
 
 
 class Segment:
