@@ -49,12 +49,12 @@ def check(certificate: Path, domain: Path, problem: Path, plan: Path) -> str:
     except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
         raise DataFileError(f"cannot read {certificate} and its files: {error}") from error
     try:
-        return _proven(told, data)
+        return proof(told, data)
     except _FAULTY as error:
         raise RefusedError(f"the certificate does not fit the files: {error!r}") from error
 
 
-def _proven(told: Any, data: list[bytes]) -> str:
+def proof(told: Any, data: list[bytes]) -> str:
     if told["digests"] != [sha256(each).hexdigest() for each in data]:
         raise RefusedError("the certificate is about other files")
     options, fault = told["options"], told["fault"]

@@ -12,13 +12,14 @@ from operator import add, eq, ge, gt, le, lt, mul, sub, truediv
 from typing import Any
 
 from hvr.errors import HvrError
-from hvr.pddl.model import ActionSchema, Atom, Domain, Problem, signed_parts
+from hvr.pddl.model import ActionSchema, Atom, Domain, Problem, changes_of, signed_parts
 from hvr.pddl.plan import TimedAction
 from hvr.pddl.words import words_of
 
 TESTS = {"<": lt, "<=": le, "=": eq, ">=": ge, ">": gt}
 SIGNS = {"+": add, "-": sub, "*": mul, "/": truediv}
 CHANGES = {"increase": "+", "decrease": "-", "scale-up": "*", "scale-down": "/"}
+UNKNOWN = object()
 ALIKE = ({"add"}, {"delete"}, {"increase"}, {"decrease"}, {"increase", "decrease"})
 
 
@@ -52,7 +53,10 @@ class Trial:
                 head = (rule.predicate, *row.values())
                 self.rules.setdefault(head, []).append(self.expand(body, row))
         self.state: dict[Any, Any] = {(a.predicate, *a.args): True for a in problem.init}
-        self.state |= {("total-cost",): Fraction(0)} if "total-cost" in domain.functions else {}
+        schemas: Any = (*domain.actions.values(), *domain.durative_actions.values())
+        effects = [str(change) for schema in schemas for change in changes_of(schema.effect)]
+        if any("(total-cost)" in effect.split(None, 2)[1:2] for effect in effects):
+            self.state["total-cost",] = Fraction(0)
         numbers = problem.numeric_init.items()
         self.change({(t.function, *t.args): Fraction(value) for t, value in numbers})
 
@@ -90,10 +94,13 @@ class Trial:
                 return Fraction(item)
             case ("+" | "-" | "*" | "/" as sign, *inside):
                 return calculate(sign, [self.number(part) for part in inside])
-        return self.state.get(item)
+        return self.state.get(item, UNKNOWN if item[0] in self.unknown else None)
 
     def holds(self, item: Any, wanted: bool = True) -> bool:
-        """Say whether a formula is true, or false: neither, if it needs what is not known."""
+        """Say whether a formula is true, or false; it is neither where a number has no value.
+
+        What needs what is not known may be either: the answer is yes.
+        """
         match item:
             case ("not", inner):
                 return self.holds(inner, not wanted)
@@ -106,10 +113,13 @@ class Trial:
                 return (left == right) is wanted
             case ("<" | "<=" | "=" | ">=" | ">" as sign, left, right):
                 one, two = self.number(left), self.number(right)
-                return None not in (one, two) and TESTS[sign](one, two) is wanted
+                if one is None or two is None:
+                    return False
+                return UNKNOWN in (one, two) or TESTS[sign](one, two) is wanted
         if not all(isinstance(word, str) for word in item):
             raise RefusedError(f"cannot check: {text(item)}")
-        return self.state.get(item, None if item[0] in self.unknown else False) is wanted
+        value = self.state.get(item, UNKNOWN if item[0] in self.unknown else False)
+        return value is UNKNOWN or value is wanted
 
     def falsifies(self, literals: dict[str, Any], formula: Any) -> bool:
         """Say whether literals have the values that are told, and those make a formula false."""
@@ -121,7 +131,7 @@ class Trial:
             if shown(self.state.get(key, False if isinstance(value, bool) else None)) != value:
                 return False
             witness.state[key] = Fraction(value) if isinstance(value, str) else value
-        return formula is None or witness.holds(formula, False) or not self.holds(("not", formula))
+        return formula is None or not witness.holds(formula)
 
     def mentioned(self, item: Any, found: set[Any]) -> None:
         """Collect the atoms and numbers that an expression mentions, and rules for its atoms."""
@@ -279,6 +289,8 @@ def calculate(sign: str, numbers: list[Any]) -> Any:
     """Return the result of an operation, None if a number has no value or divides by 0."""
     if None in numbers or (sign == "/" and 0 in numbers[1:]):
         return None
+    if UNKNOWN in numbers:
+        return UNKNOWN
     return -numbers[0] if len(numbers) == 1 else reduce(SIGNS[sign], numbers)
 
 
