@@ -1,7 +1,7 @@
 """Expressions as nested tuples of words, for programs that want no classes.
 
-`(and (p ?x) (forall (?y - t) (q ?y)))` is `("and", ("p", "?x"), ("forall", variables, ("q", "?y")))`
-with `variables` a tuple of names and types, here `(("?y", ("t",)),)`. Numbers stay words.
+`(and (p ?x) (not (q)))` is `("and", ("p", "?x"), ("not", ("q",)))`; numbers stay words. The
+variables of a quantifier are a tuple of names and types, such as `(("?y", ("block",)),)`.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ from hashlib import sha256
 from itertools import product
 from typing import Any
 
+from hvr import __version__
 from hvr.errors import HvrError
 from hvr.pddl import (
     And,
@@ -37,6 +38,7 @@ from hvr.pddl.model import functions_of, walk
 from hvr.pddl.numeric import Rational
 from hvr.validation.calendar import TimedEvent
 from hvr.validation.report import (
+    Decomposed,
     Failure,
     FailureKind,
     Outcome,
@@ -130,6 +132,7 @@ def certificate_of(
     fault = None if executed.failure is None else _Fault(run, executed.failure).to_json()
     return {
         "format": FORMAT,
+        "tool": f"hvr {__version__}",
         "verdict": report.outcome.value,
         "language": subject.language,
         "digests": subject.digests,
@@ -140,7 +143,7 @@ def certificate_of(
             "any_order": subject.any_order,
         },
         "fault": fault,
-        "decomposition": [part.to_json() for part in report.certificate] if valid else [],
+        "decomposition": [_decomposed(part) for part in report.certificate] if valid else [],
         "happenings": list(_happenings(run)) if fault is None or fault["kind"] != "step" else [],
     }
 
@@ -155,6 +158,12 @@ def certificate_text(certificate: Mapping[str, Any]) -> str:
         else:
             lines.append(f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}")
     return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _decomposed(part: Decomposed) -> dict[str, Any]:
+    """Return the evidence for one decomposed task that its line in the plan lacks."""
+    told = part.to_json()
+    return {key: told[key] for key in ("id", "parameters", "subtasks", "position")}
 
 
 def _happenings(run: TemporalRun) -> Iterator[dict[str, Any]]:
@@ -199,7 +208,7 @@ class _Fault:
         """Return JSON values.
 
         Raises:
-            NoCertificateError: What is violated cannot be proven by literals.
+            NoCertificateError: No literals prove the violation.
         """
         failure, kind = self.failure, self.failure.kind
         step = str(failure.step)
@@ -227,7 +236,7 @@ class _Fault:
         raise NoCertificateError(f"no certificate: literals do not prove this: {failure.message}")
 
     def _event(self, event: TimedEvent) -> Literals | None:
-        """Return what proves that a start or an end is impossible, None if nothing does."""
+        """Return literals that make a start or an end impossible, None if there are none."""
         if self.failure.kind not in (FailureKind.DURATION, FailureKind.UNDEFINED_VALUE):
             return self.refuter.refute(event.precondition, event.binding, True, event.duration)
         durative = event.start or event.end
