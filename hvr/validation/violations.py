@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from hvr.errors import GroundingLimitError
 from hvr.nested import Steps, finish
 from hvr.pddl import (
     And,
@@ -27,10 +29,10 @@ from hvr.pddl import (
     substitute,
 )
 from hvr.pddl.compiler import Parts
-from hvr.pddl.facts import bindings, match_row
+from hvr.pddl.facts import bindings, match_row, necessary_literals
 from hvr.pddl.model import functions_of, parts_of, walk
 from hvr.pddl.numeric import Values
-from hvr.validation.report import StepRef, UnmetLiteral, ValidationReport
+from hvr.validation.report import Reasons, StepRef, UnmetLiteral, ValidationReport
 from hvr.values import Value
 
 if TYPE_CHECKING:
@@ -111,104 +113,130 @@ def unmet_literals(
     newest_first: Iterable[StateChange] | LastChanges,
     *,
     wanted: bool = True,
-) -> tuple[UnmetLiteral, ...]:
+) -> Reasons:
     """Return the fewest literals that keep a formula from holding (or failing), and their past.
 
     A conjunction gives those of all its parts, a disjunction or `exists` those of the part with
-    fewest, of a part that actions can mend if there is one. Empty when the formula holds.
+    fewest, of a part that actions can mend if there is one. Empty when the formula holds. They
+    are looked for when they are first read.
 
     Args:
         task: the task.
         bits, values: the state.
         formula: the formula, whose free variables `binding` binds.
-        newest_first: what has been done, to find who gave the literals their values.
+        newest_first: what has been done, to find who gave the literals their values; it may be
+            gone through more than once.
         wanted: the value that the formula should have.
-
-    Raises:
-        GroundingLimitError: a quantifier has too many instances.
     """
-    blamer = _Blamer(task, bits, values)
-    blame = blamer.blame(formula, binding, wanted)
-    literals = [_literal(blamer, f, w, _DEEPEST_RULE) for f, w in blame.items()]
-    return _with_history(task, literals, newest_first)
+    finder = _Finder(task, bits, values, newest_first)
+    return Reasons(lambda: finder.all(formula, binding, wanted))
 
 
-def _literal(blamer: _Blamer, formula: Expression, wanted: bool, depth: int) -> UnmetLiteral:
-    task, values = blamer.task, blamer.values
-    because: tuple[UnmetLiteral, ...] = ()
-    numbers: tuple[tuple[FunctionTerm, Fraction | None], ...] = ()
-    if isinstance(formula, Atom) and formula.predicate in task.derived_predicates and depth:
-        because = tuple(
-            _literal(blamer, f, w, depth - 1)
-            for f, w in blamer.rules(formula, wanted).items()
-            if f != formula
-        )
-    if isinstance(formula, Comparison):
-        terms = dict.fromkeys([*functions_of(formula.left), *functions_of(formula.right)])
-        present = {term: task.number(term, values) for term in terms}
-        numbers = tuple([(t, None if v is None else Fraction(v)) for t, v in present.items()])
-    fixed = is_fixed(task, formula)
-    return UnmetLiteral(formula, wanted, fixed, None, numbers, because)
+class _Finder:
+    """Looks for the literals to blame in a state, and for who gave them their values."""
+
+    def __init__(
+        self,
+        task: Task,
+        bits: int,
+        values: Values,
+        newest_first: Iterable[StateChange] | LastChanges,
+    ) -> None:
+        self._task = task
+        self._values = values
+        self._newest_first = newest_first
+        self._blamer = _Blamer(task, bits, values)
+        self._flips = _Flips(() if isinstance(newest_first, LastChanges) else newest_first)
+
+    def all(self, formula: Expression, binding: Binding, wanted: bool) -> Iterable[UnmetLiteral]:
+        """Return the literals to blame for a formula; none if there are too many instances."""
+        try:
+            return self._literals(self._blamer.blame(formula, binding, wanted), _DEEPEST_RULE)
+        except GroundingLimitError:
+            return ()
+
+    def _causes(self, atom: Atom, wanted: bool, depth: int) -> Iterable[UnmetLiteral]:
+        blame = self._blamer.rules(atom, wanted)
+        return self._literals({f: w for f, w in blame.items() if f != atom}, depth)
+
+    def _literals(self, blame: Blame, depth: int) -> Iterator[UnmetLiteral]:
+        task = self._task
+        terms = {f: _terms(f) for f in blame if isinstance(f, Comparison)}
+        changed, recount = self._changes(blame, terms)
+        for formula, wanted in blame.items():
+            because: Sequence[UnmetLiteral] = ()
+            numbers: tuple[tuple[FunctionTerm, Fraction | None], ...] = ()
+            step: StepRef | None = None
+            if isinstance(formula, Atom):
+                if formula.predicate in task.derived_predicates and depth:
+                    because = Reasons(partial(self._causes, formula, wanted, depth - 1))
+                if not task.is_static(formula.predicate):
+                    step = changed.get(task.index(formula))
+            elif isinstance(formula, Comparison):
+                present = {term: task.number(term, self._values) for term in terms[formula]}
+                numbers = tuple(
+                    [(t, None if v is None else Fraction(v)) for t, v in present.items()]
+                )
+                for term in terms[formula]:
+                    if term.function in task.fluent_functions:
+                        last_change = recount.get(task.number_index(term))
+                        if last_change is not None and (step is None or _later(last_change, step)):
+                            step = last_change
+            fixed = is_fixed(task, formula)
+            yield UnmetLiteral(formula, wanted, fixed, step, numbers, because)
+
+    def _changes(
+        self, blame: Blame, terms: Mapping[Comparison, Iterable[FunctionTerm]]
+    ) -> tuple[dict[int, StepRef], dict[int, StepRef]]:
+        """Return who last changed the bits and numbers of some literals."""
+        task = self._task
+        atoms = [f for f in blame if isinstance(f, Atom) and not task.is_static(f.predicate)]
+        bits = dict.fromkeys([task.index(atom) for atom in atoms])
+        fluents = [t for of in terms.values() for t in of if t.function in task.fluent_functions]
+        numbers = dict.fromkeys([task.number_index(term) for term in fluents])
+        if isinstance(self._newest_first, LastChanges):
+            return self._newest_first.of(bits, numbers)
+        return self._flips.of(bits), _latest(self._newest_first, numbers)
 
 
-def _with_history(
-    task: Task,
-    literals: list[UnmetLiteral],
-    newest_first: Iterable[StateChange] | LastChanges,
-) -> tuple[UnmetLiteral, ...]:
-    """Fill in who changed the literals and those that explain them."""
-    bits: dict[int, None] = {}
-    numbers: dict[int, None] = {}
-    for literal in _all(literals):
-        if literal.fixed:
-            continue
-        if isinstance(literal.formula, Atom):
-            bits[task.index(literal.formula)] = None
-        for term, _ in literal.numbers:
-            if term.function in task.fluent_functions:
-                numbers[task.number_index(term)] = None
-    if isinstance(newest_first, LastChanges):
-        changed, recount = newest_first.of(bits, numbers)
-    else:
-        changed, recount = _latest(newest_first, bits, numbers)
-
-    def complete(literal: UnmetLiteral) -> UnmetLiteral:
-        because = tuple(complete(inner) for inner in literal.because)
-        step: StepRef | None = None
-        if isinstance(literal.formula, Atom) and not literal.fixed:
-            step = changed.get(task.index(literal.formula))
-        for term, _ in literal.numbers:
-            if term.function in task.fluent_functions:
-                last_change = recount.get(task.number_index(term))
-                if last_change is not None and (step is None or _later(last_change, step)):
-                    step = last_change
-        return UnmetLiteral(
-            literal.formula, literal.wanted, literal.fixed, step, literal.numbers, because
-        )
-
-    return tuple(complete(literal) for literal in literals)
+def _terms(comparison: Comparison) -> Iterable[FunctionTerm]:
+    return dict.fromkeys([*functions_of(comparison.left), *functions_of(comparison.right)])
 
 
-def _latest(
-    newest_first: Iterable[StateChange], bits: dict[int, None], numbers: dict[int, None]
-) -> tuple[dict[int, StepRef], dict[int, StepRef]]:
-    """Return which steps last changed some bits and numbers."""
-    changed: dict[int, StepRef] = {}
+class _Flips:
+    """Who flipped each bit last; past steps are gone through once, as far as it is asked for."""
+
+    def __init__(self, newest_first: Iterable[StateChange]) -> None:
+        self._left = iter(newest_first)
+        self._by: dict[int, StepRef] = {}
+
+    def of(self, bits: Iterable[int]) -> dict[int, StepRef]:
+        """Return which steps last flipped some bits, those that any has flipped."""
+        missing = {index for index in bits if index not in self._by}
+        while missing:
+            change = next(self._left, None)
+            if change is None:
+                break
+            for index in change.bits:
+                self._by.setdefault(index, change.step)
+            missing.difference_update(change.bits)
+        return self._by
+
+
+def _latest(newest_first: Iterable[StateChange], numbers: Iterable[int]) -> dict[int, StepRef]:
+    """Return which steps last changed some numbers."""
+    missing = set(numbers)
     recount: dict[int, StepRef] = {}
-    for change in newest_first:
-        if not bits and not numbers:
-            break
-        for index in change.bits:
-            if index in bits:
-                del bits[index]
-                changed[index] = change.step
-        if numbers and change.before is not change.after:
-            for index in list(numbers):
+    for change in newest_first if missing else ():
+        if change.before is not change.after:
+            for index in list(missing):
                 old = change.before[index] if index < len(change.before) else None
                 if index < len(change.after) and change.after[index] != old:
-                    del numbers[index]
+                    missing.discard(index)
                     recount[index] = change.step
-    return changed, recount
+            if not missing:
+                break
+    return recount
 
 
 def with_steps(
@@ -226,23 +254,14 @@ def with_steps(
         step = literal.changed_by
         if step is not None and step.number is not None and step.number > base:
             step = step.replace(action=step_at(step.number - base))
-        because = tuple(map(placed, literal.because))
+        because = placed_all(literal.because)
         return literal.replace(changed_by=step, because=because)
 
-    return report.replace(
-        failures=tuple(
-            [
-                failure.replace(literals=tuple(map(placed, failure.literals)))
-                for failure in report.failures
-            ]
-        )
-    )
+    def placed_all(literals: Sequence[UnmetLiteral]) -> Sequence[UnmetLiteral]:
+        return Reasons(lambda: map(placed, literals)) if isinstance(literals, Reasons) else literals
 
-
-def _all(literals: Iterable[UnmetLiteral]) -> Iterator[UnmetLiteral]:
-    for literal in literals:
-        yield literal
-        yield from _all(literal.because)
+    failures = [f.replace(literals=placed_all(f.literals)) for f in report.failures]
+    return report.replace(failures=tuple(failures))
 
 
 def _later(one: StepRef, two: StepRef) -> bool:
@@ -267,6 +286,7 @@ class _Blamer:
         # Of quantified parts: the blame, or that it is worse than a measure.
         self._known: dict[tuple[object, ...], Blame | _Measure] = {}
         self._without_instances: dict[int, bool] = {}
+        self._outer_literals: dict[int, list[tuple[Atom, bool]]] = {}
         self._parts = Parts()
 
     def blame(self, formula: Expression, binding: Binding, positive: bool) -> Blame:
@@ -382,6 +402,9 @@ class _Blamer:
         if bound is not None and self._may_lack_instances(formula):
             # What is blamed then may be less than its parts.
             bound = None
+        exists = isinstance(formula, Exists) == positive
+        if bound is not None and not bound[0] and exists and self._impossible(formula, binding):
+            return None
         key = self._parts.key(formula, binding, positive)
         known = self._known.get(key)
         if isinstance(known, dict):
@@ -448,6 +471,20 @@ class _Blamer:
             if best is None or bound is None or measure < bound or held > support:
                 best, bound, support = part, measure, held
         return best, any_
+
+    def _impossible(self, formula: Forall | Exists, binding: Binding) -> bool:
+        """Return whether a static literal, the same in all instances, keeps a part from holding."""
+        literals = self._outer_literals.get(id(formula))
+        if literals is None:
+            inner = {variable.name for variable in formula.variables}
+            literals = self._outer_literals[id(formula)] = [
+                (literal, sign)
+                for literal, sign in necessary_literals(formula.body, isinstance(formula, Exists))
+                if isinstance(literal, Atom)
+                and self.task.is_static(literal.predicate)
+                and inner.isdisjoint(literal.args)
+            ]
+        return any(self._literal(literal, binding, sign) for literal, sign in literals)
 
     def _may_lack_instances(self, formula: Expression) -> bool:
         """Return whether a quantifier in a formula has a variable of a type without objects."""
