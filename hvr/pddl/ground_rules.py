@@ -199,13 +199,11 @@ class _Join:
     Args:
         task: the task.
         clause: the clause.
-        literals: its literals.
+        literals: The literals to match.
         skip: the place of the literal that has been matched.
     """
 
-    def __init__(
-        self, task: Task, clause: Clause, literals: Sequence[Literal], skip: int
-    ) -> None:
+    def __init__(self, task: Task, clause: Clause, literals: Sequence[Literal], skip: int) -> None:
         self._types = {v.name: task.members(v.types) for v in clause.variables}
         matched = literals[skip][0]
         bound = _variables(matched)
@@ -215,9 +213,7 @@ class _Join:
         while True:
             decided = [item for item in waiting if _variables(item[0]) <= bound]
             waiting = [item for item in waiting if item not in decided]
-            atoms = [
-                literal for literal, sign in waiting if sign and isinstance(literal, Atom)
-            ]
+            atoms = [literal for literal, sign in waiting if sign and isinstance(literal, Atom)]
             open_ = [name for name in self._types if name not in bound]
             if not open_:
                 self._steps.append((decided, None))
@@ -234,7 +230,7 @@ class _Join:
     def matches(
         self, seed: Binding, relation: Callable[[str], Relation]
     ) -> Iterator[Mapping[str, str]]:
-        """Yield the bindings of all variables that agree with those of the matched literal."""
+        """Yield the bindings of all variables that extend the one of the matched literal."""
         stack: list[Iterator[Mapping[str, str]]] = [iter((seed,))]
         while stack:
             found = next(stack[-1], None)

@@ -29,9 +29,7 @@ class State:
     task: Task
     values: Values
 
-    def __init__(
-        self, task: Task, bits: int, values: Values = (), *, closed: bool = True
-    ) -> None:
+    def __init__(self, task: Task, bits: int, values: Values = (), *, closed: bool = True) -> None:
         object.__setattr__(self, "task", task)
         object.__setattr__(self, "_bits", bits)
         object.__setattr__(self, "_closed", closed)

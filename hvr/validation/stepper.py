@@ -73,7 +73,7 @@ class Stepper:
             raise UsageError("the state to begin in belongs to another task")
         self.task = task
         self._start = state or task.initial
-        # None: those of the first state, whose derived atoms may never be asked for.
+        # None in the first state: its derived atoms may never be needed.
         self._known_bits: int | None = None
         self._values = self._start.values
         self._steps = 0

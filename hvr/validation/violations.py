@@ -204,7 +204,7 @@ def _terms(comparison: Comparison) -> Iterable[FunctionTerm]:
 
 
 class _Flips:
-    """Who flipped each bit last; past steps are gone through once, as far as it is asked for."""
+    """Who flipped each bit last. Past steps are read once, and no further than needed."""
 
     def __init__(self, newest_first: Iterable[StateChange]) -> None:
         self._left = iter(newest_first)
@@ -451,8 +451,8 @@ class _Blamer:
     ) -> Steps[tuple[Blame | None, bool]]:
         """Return the best instance of a quantifier, and whether there is any instance.
 
-        Of equally good ones that of which more is true: "The egg is in the fridge, which is
-        closed" says more than "the egg is not on the chair".
+        Of equally good instances the one with more true atoms wins: "The egg is in the fridge,
+        which is closed" says more than "the egg is not on the chair".
         """
         best: Blame | None = None
         support = 0
@@ -490,7 +490,7 @@ class _Blamer:
         """Return whether a quantifier in a formula has a variable of a type without objects."""
         known = self._without_instances
         if id(formula) not in known:
-            # From the innermost on, so that each finds those of its parts.
+            # Innermost first: each part needs the answers for its own parts.
             for part in reversed([*walk(formula)]):
                 variables = part.variables if isinstance(part, Forall | Exists) else ()
                 known[id(part)] = any(known[id(inner)] for inner in parts_of(part)) or any(
