@@ -29,7 +29,7 @@ from hvr.pddl.conditions import (
     set_bits,
 )
 from hvr.pddl.durative import DurativeOperator, SpanningEffect
-from hvr.pddl.numeric import Values, evaluate
+from hvr.pddl.numeric import Rational, Values, evaluate, is_another, rounded
 from hvr.pddl.plan import decimal_text
 from hvr.printable import short, short_names
 from hvr.validation.calendar import Calendar, TimedEvent, with_next
@@ -351,9 +351,9 @@ class TemporalRun:
             if test.when != when:
                 continue
             bound = evaluate(test.bound, self.values)
-            excess = Fraction(event.duration - bound)
+            excess: Rational = event.duration - bound
             fits = {
-                "=": abs(excess) <= self.tolerance,
+                "=": -self.tolerance <= excess <= self.tolerance,
                 "<=": excess <= self.tolerance,
                 "<": excess < self.tolerance,
                 ">=": -excess <= self.tolerance,
@@ -364,7 +364,7 @@ class TemporalRun:
                     event.number,
                     FailureKind.DURATION,
                     f"has the duration {decimal_text(Fraction(event.duration))}, and "
-                    f"(?duration {test.symbol} {decimal_text(Fraction(bound))}) is demanded",
+                    f"(?duration {test.symbol} {decimal_text(rounded(bound))}) is demanded",
                     time=event.time,
                     condition=test.text.location,
                 )
@@ -537,7 +537,9 @@ class TemporalRun:
         """Remember that an event has flipped some bits and changed some numbers."""
         if not self._keeps:
             known = len(values)
-            changed = [i for i in touched if self.values[i] != (values[i] if i < known else None)]
+            changed = [
+                i for i in touched if is_another(self.values[i], values[i] if i < known else None)
+            ]
             self._last.note(event, set_bits(flipped), changed)
             return
         after = values

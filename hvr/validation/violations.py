@@ -28,7 +28,7 @@ from hvr.pddl import (
 )
 from hvr.pddl.facts import bindings, match_row
 from hvr.pddl.model import functions_of
-from hvr.pddl.numeric import Values
+from hvr.pddl.numeric import Values, is_another, rounded
 from hvr.validation.report import StepRef, UnmetLiteral, ValidationReport
 from hvr.values import Value
 
@@ -146,7 +146,7 @@ def _literal(
     if isinstance(formula, Comparison):
         terms = dict.fromkeys([*functions_of(formula.left), *functions_of(formula.right)])
         present = {term: task.number(term, values) for term in terms}
-        numbers = tuple([(t, None if v is None else Fraction(v)) for t, v in present.items()])
+        numbers = tuple([(t, None if v is None else rounded(v)) for t, v in present.items()])
     fixed = is_fixed(task, formula)
     return UnmetLiteral(formula, wanted, fixed, None, numbers, because)
 
@@ -205,7 +205,7 @@ def _latest(
         if numbers and change.before is not change.after:
             for index in list(numbers):
                 old = change.before[index] if index < len(change.before) else None
-                if index < len(change.after) and change.after[index] != old:
+                if index < len(change.after) and is_another(change.after[index], old):
                     del numbers[index]
                     recount[index] = change.step
     return changed, recount
