@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from io import FileIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -168,10 +169,13 @@ def writing(path: Path | str) -> Iterator[None]:
 
 
 def temporary_folder(prefix: str) -> TemporaryDirectory[str]:
-    """Make a folder for temporary files.
+    """Make a folder for temporary files, whose name matches `temporary_pattern`.
+
+    Args:
+        prefix: Start of the folder's name: `hvr-` and what the folder is for.
 
     Raises:
-        DataFileError: it cannot be made; the message has the system's reason.
+        DataFileError: The folder cannot be made; the message has the system's reason.
     """
     import tempfile
 
@@ -183,7 +187,21 @@ def temporary_folder(prefix: str) -> TemporaryDirectory[str]:
         write_whole(trial, "?")
         trial.unlink()
     with writing("a folder for temporary files (TMPDIR says where)"):
-        return tempfile.TemporaryDirectory(prefix=prefix)
+        return tempfile.TemporaryDirectory(prefix=f"{prefix}{_token(os.getpid())}-")
+
+
+def temporary_pattern() -> str:
+    """Return a glob pattern that matches this process's temporary folders and no others."""
+    import glob
+    import tempfile
+
+    return str(Path(glob.escape(tempfile.gettempdir())) / f"hvr-*{_token(os.getpid())}-*")
+
+
+@cache
+def _token(process: int) -> str:
+    """Return a name for a process that no other has; containers may share a folder and numbers."""
+    return f"{process}-{os.urandom(4).hex()}"
 
 
 def append_json_line(

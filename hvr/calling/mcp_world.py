@@ -17,6 +17,7 @@ from hvr.errors import DataFileError, SimulatorError, UsageError
 from hvr.extras import load
 from hvr.numbers import check_real
 from hvr.printable import one_line, short
+from hvr.processes import supervised
 from hvr.tools.catalogue.formats import read_tool
 from hvr.tools.catalogue.schema import Catalogue, ToolSchema, quoted
 
@@ -191,7 +192,7 @@ class McpTools:
 
         target: Any = self._server.url
         if self._server.command:
-            program, *arguments = self._server.command
+            program, *arguments = supervised(self._server.command)
             parameters = StdioServerParameters(
                 command=program, args=arguments, env=self._server.env or None,
                 cwd=self._server.folder,

@@ -160,6 +160,18 @@ def seconds(text: str) -> float:
     return value
 
 
+def gibibytes(text: str) -> int:
+    """Read an amount of memory in GiB and return it in bytes.
+
+    Raises:
+        ArgumentTypeError: The text is not a positive number.
+    """
+    value = real(text)
+    if not value:
+        raise argparse.ArgumentTypeError(f"an amount of memory must be positive, got {text}")
+    return round(value * (1 << 30))
+
+
 def whole(text: str) -> int:
     """Read a whole number from 0 on.
 

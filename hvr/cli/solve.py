@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hvr.cli.arguments import add_json, seconds, whole
+from hvr.cli.arguments import add_json, gibibytes, seconds, whole
 from hvr.cli.model_options import add_model_options, refuse_model_options
 from hvr.cli.output import print_json, write_whole
 from hvr.errors import DataFileError, UsageError
@@ -84,6 +84,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "search until the plan is proven to be best, or the time is up"))  # fmt: skip
     parser.add_argument("--budget", metavar="SECONDS", type=seconds, default=60.0, help=(
         "wall time at most (default: 60)"))  # fmt: skip
+    limit = "GiB of memory that a planner may use, with all that it starts (default: no limit)"
+    parser.add_argument("--memory", metavar="GIB", type=gibibytes, default=0, help=limit)
     parser.add_argument("--save", metavar="FOLDER", type=Path, help=(
         "folder for domain, problem, plan and solution.json; new or empty"))  # fmt: skip
     acting = parser.add_argument_group("acting")
@@ -168,6 +170,7 @@ def _solution(args: argparse.Namespace, domain: Path, problem: Path) -> Solution
         planner=args.planner,
         seconds=args.budget,
         optimal=args.optimal,
+        memory=args.memory,
         listen=_found if show else None,
     )
 

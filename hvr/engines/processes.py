@@ -12,7 +12,7 @@ from multiprocessing.connection import Connection
 from typing import Any, TypeVar
 
 from hvr.engines.contract import TRIES, DoneCell, LostCellError, drive
-from hvr.workers import leave_interrupts_to_parent, starting
+from hvr.processes import leave_interrupts_to_parent, starting
 
 C = TypeVar("C")
 R = TypeVar("R")

@@ -113,14 +113,12 @@ class _HddlDomainParser(DomainParser):
             place = next(g for k, g in self._sections if k.text in (":process", ":event"))
             self.unsupported(place, "processes and events in a hierarchical domain")
         tasks: dict[str, CompoundTask] = {}
-        for keyword, group in self._sections:
-            if keyword.text == ":task":
-                self._task(group, domain, tasks)
+        for word, group in self._distinct(":task", "(:task name :parameters (…))"):
+            self._task(word, group, domain, tasks)
         hierarchy = HierarchicalDomain(domain, tasks)
         methods: dict[str, Method] = {}
-        for keyword, group in self._sections:
-            if keyword.text == ":method":
-                self._method(group, hierarchy, methods)
+        for word, group in self._distinct(":method", "(:method name …)"):
+            self._method(word, group, hierarchy, methods)
         return hierarchy.replace(methods=methods)
 
     def read(self, name: Word, sections: list[tuple[Word, Group]]) -> Domain:
@@ -128,28 +126,39 @@ class _HddlDomainParser(DomainParser):
         self._sections = sections
         return super().read(name, sections)
 
-    def _task(self, group: Group, domain: Domain, tasks: dict[str, CompoundTask]) -> None:
-        self.context = ":task"
-        if len(group.items) < 2:
-            self.syntax(group, "a task without a name", "(:task name :parameters (…))")
-        word = self.name(group.items[1], "task")
+    def _distinct(self, keyword: str, shape: str) -> list[tuple[Word, Group]]:
+        """Return the sections of a kind with their names, before their lists are used up."""
+        what = keyword[1:]
+        groups: dict[str, tuple[Word, Group]] = {}
+        for section, group in self._sections:
+            if section.text != keyword:
+                continue
+            self.context = keyword
+            if len(group.items) < 2:
+                self.syntax(group, f"a {what} without a name", shape)
+            word = self.name(group.items[1], what)
+            _, first = groups.setdefault(word.text, (word, group))
+            if first is not group:
+                self.written_again(word, f"the {what} {word.text!r} is defined twice", first, group)
+        return list(groups.values())
+
+    def _task(
+        self, word: Word, group: Group, domain: Domain, tasks: dict[str, CompoundTask]
+    ) -> None:
         self.context = f"task {word.text}"
         fields = _fields(self, group.items[2:], (":parameters",), "task")
         parameters = _parameters(self, fields.get(":parameters"), domain)
-        if word.text in tasks:
-            self.overlook(word, f"the task {word.text!r} is declared twice")
-            return
         if word.text in domain.actions:
             self.semantic(word, f"{word.text!r} is already an action")
         tasks[word.text] = CompoundTask(word.text, parameters, self.source.location(word.offset))
 
     def _method(
-        self, group: Group, hierarchy: HierarchicalDomain, methods: dict[str, Method]
+        self,
+        word: Word,
+        group: Group,
+        hierarchy: HierarchicalDomain,
+        methods: dict[str, Method],
     ) -> None:
-        self.context = ":method"
-        if len(group.items) < 2:
-            self.syntax(group, "a method without a name", "(:method name …)")
-        word = self.name(group.items[1], "method")
         self.context = f"method {word.text}"
         domain = hierarchy.domain
         fields = _fields(self, group.items[2:], _METHOD_FIELDS, "method")
@@ -165,9 +174,6 @@ class _HddlDomainParser(DomainParser):
             reader.context = f"method {word.text}, :precondition"
             precondition = reader.formula(node, scope)
         network = networks.read(fields, scope)
-        if word.text in methods:
-            self.overlook(word, f"the method {word.text!r} is defined twice")
-            return
         methods[word.text] = Method(
             word.text,
             parameters,

@@ -280,9 +280,22 @@ class Compiler:
 
     def number(self, expression: NumericExpression, binding: Binding) -> Compiled:
         """Compile a numeric expression; what no action changes is a constant."""
-        return finish(self._number(expression, binding))
+        if isinstance(expression, Arithmetic):
+            return finish(self._arithmetic(expression, binding))
+        return self._simple_number(expression, binding)
 
-    def _number(self, expression: NumericExpression, binding: Binding) -> Steps[Compiled]:
+    def _arithmetic(self, expression: Arithmetic, binding: Binding) -> Steps[Compiled]:
+        parts: list[Compiled] = []
+        for operand in expression.operands:
+            if isinstance(operand, Arithmetic):
+                parts.append((yield self._arithmetic(operand, binding)))
+            else:
+                parts.append(self._simple_number(operand, binding))
+        return numeric.arithmetic(expression.operator, parts, expression)
+
+    def _simple_number(
+        self, expression: Number | FunctionTerm | Duration | IsViolated, binding: Binding
+    ) -> Compiled:
         match expression:
             case Number(number):
                 return numeric.exact(number)
@@ -295,11 +308,6 @@ class Compiler:
                 if constant is None:
                     return numeric.undefined(str(term))
                 return numeric.exact(constant)
-            case Arithmetic(symbol, operands):
-                parts: list[Compiled] = []
-                for operand in operands:
-                    parts.append((yield self._number(operand, binding)))
-                return numeric.arithmetic(symbol, parts, expression)
             case Duration():
                 if self.duration is None:
                     return numeric.undefined("?duration")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hvr.pddl.continuous import process_effect
 from hvr.pddl.expressions import ExpressionReader
 from hvr.pddl.lexer import Word
-from hvr.pddl.lists import ListReader, Types
+from hvr.pddl.lists import NAME, RESERVED, ListReader, Types
 from hvr.pddl.model import (
     OBJECT,
     TRUE,
@@ -135,9 +135,10 @@ class DomainParser(ListReader):
         result: dict[str, Predicate] = {}
         for node in group.items[1:]:
             word, parameters = self._declaration(node, domain, "predicate")
-            if word.text in result:
-                self.overlook(word, f"the predicate {word.text!r} is declared twice")
-            result[word.text] = Predicate(word.text, parameters, self.source.location(word.offset))
+            predicate = Predicate(word.text, parameters, self.source.location(word.offset))
+            if (first := result.setdefault(word.text, predicate)) is not predicate:
+                message = f"the predicate {word.text!r} is declared twice"
+                self.declared_again(word, message, same=_types_of(first) == _types_of(predicate))
         return result
 
     def _functions(self, group: Group, domain: Domain) -> dict[str, Function]:
@@ -156,11 +157,12 @@ class DomainParser(ListReader):
                 index += 2
                 continue
             word, parameters = self._declaration(node, domain, "function")
-            if word.text in result:
-                self.overlook(word, f"the function {word.text!r} is declared twice")
             if word.text in domain.predicates:
                 self.semantic(word, f"{word.text!r} is already a predicate")
-            result[word.text] = Function(word.text, parameters, self.source.location(word.offset))
+            function = Function(word.text, parameters, self.source.location(word.offset))
+            if (first := result.setdefault(word.text, function)) is not function:
+                message = f"the function {word.text!r} is declared twice"
+                self.declared_again(word, message, same=_types_of(first) == _types_of(function))
             index += 1
         return result
 
@@ -168,6 +170,12 @@ class DomainParser(ListReader):
         self, node: Node, domain: Domain, what: str
     ) -> tuple[Word, tuple[TypedName, ...]]:
         group = self.group(node, f"({what} ?parameter …)")
+        if (text := group.text) is not None:
+            # Nearly always there is nothing wrong with it.
+            first, *rest = text.split(None, 1) or [""]
+            plain = self.plain_variables("".join(rest), domain.types)
+            if plain is not None and NAME.fullmatch(first) and first not in RESERVED:
+                return Word(first, group.offset + 1 + text.index(first)), plain
         if group.items and isinstance(group.items[0], Word) and group.items[0].text == ":private":
             self.unsupported(group, f"private {what}s (MA-PDDL)")
         word = self.name(self.head(group, f"({what} ?parameter …)"), what)
@@ -222,6 +230,7 @@ class DomainParser(ListReader):
 
     def _actions(self, sections: list[tuple[Word, Group]], domain: Domain) -> Domain:
         reader = self._reader(domain)
+        groups: dict[tuple[str, str], Group] = {}
         actions: dict[str, ActionSchema] = {}
         durative: dict[str, DurativeActionSchema] = {}
         processes: dict[str, ActionSchema] = {}
@@ -237,15 +246,16 @@ class DomainParser(ListReader):
                 shape = f"({keyword.text} name …)"
                 reader.syntax(group, f"{article} {what} without a name", shape)
             word = reader.name(group.items[1], what)
-            if keyword.text in (":process", ":event"):
+            by_itself = keyword.text in (":process", ":event")
+            first = groups.setdefault((what if by_itself else "action", word.text), group)
+            if first is not group:
+                what = what if by_itself else "action"
+                reader.written_again(
+                    word, f"the {what} {word.text!r} is defined twice", first, group
+                )
+            elif by_itself:
                 known = processes if keyword.text == ":process" else events
-                if word.text in known:
-                    reader.overlook(word, f"the {what} {word.text!r} is defined twice")
-                    continue
                 known[word.text] = _by_itself(reader, word, group.items[2:], what)
-            elif word.text in actions or word.text in durative:
-                # The first one counts, as in VAL.
-                reader.overlook(word, f"the action {word.text!r} is defined twice")
             elif keyword.text == ":action":
                 actions[word.text] = _action(reader, word, group.items[2:])
             else:
@@ -253,6 +263,10 @@ class DomainParser(ListReader):
         return domain.replace(
             actions=actions, durative_actions=durative, processes=processes, events=events
         )
+
+
+def _types_of(declared: Predicate | Function) -> list[Types]:
+    return [parameter.types for parameter in declared.parameters]
 
 
 def _fields(
@@ -264,8 +278,9 @@ def _fields(
 ) -> dict[str, Node]:
     """Take the `:keyword value` pairs of an action, a process or an event apart."""
     fields: dict[str, Node] = {}
+    reader.context = f"{what} {word.text}"
+    last = ""
     for index in range(0, len(items), 2):
-        reader.context = f"{what} {word.text}"
         keyword = reader.word(items[index], " or ".join(known))
         if keyword.text in _FIELDS_UNSUPPORTED:
             reader.unsupported(keyword, _FIELDS_UNSUPPORTED[keyword.text])
@@ -279,10 +294,10 @@ def _fields(
             )
         if keyword.text in fields:
             reader.semantic(keyword, f"the {what} has a second {keyword.text}")
-        if fields and known.index(keyword.text) < known.index(list(fields)[-1]):
+        if last and known.index(keyword.text) < known.index(last):
             reader.overlook(
                 keyword,
-                f"{keyword.text} comes after {list(fields)[-1]}",
+                f"{keyword.text} comes after {last}",
                 expected="the fields in the order " + ", ".join(known),
             )
         if index + 1 == len(items):
@@ -290,6 +305,7 @@ def _fields(
                 keyword, f"{keyword.text} without a value", f"a list after {keyword.text}"
             )
         fields[keyword.text] = items[index + 1]
+        last = keyword.text
     return fields
 
 
@@ -301,8 +317,7 @@ def _parameters(
         return ()
     reader.context = f"action {word.text}, :parameters"
     listed = reader.group(node, "a list of ?variables")
-    names = reader.typed_list(listed.items, "variable", types=reader.domain.types)
-    return reader.distinct(names, "parameter")
+    return reader.variables(listed, "parameter", reader.domain.types)
 
 
 def _action(reader: ExpressionReader, word: Word, items: list[Node]) -> ActionSchema:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import NoReturn, TypeVar
 
@@ -50,11 +51,20 @@ from hvr.pddl.model import (
     When,
     walk,
 )
-from hvr.pddl.reader import Group, Node
+from hvr.pddl.reader import Group, Node, head_of, node_of
 
 Scope = Mapping[str, Types]
 
 _T = TypeVar("_T")
+
+_Plain = Callable[[str, int, Scope], "Expression | None"]
+"""Reads a token at an offset, when it is a literal with nothing wrong; else returns None."""
+
+_LITERAL = re.compile(r"\(\s*+(?:not\s*+\(([^()]*+)\)\s*+|([^()]*+))\)")
+_TIMED_LITERAL = re.compile(r"\(\s*+(at\s++(?:start|end)|over\s++all)\s*+(\([^\0]*\))\s*+\)")
+_COST = re.compile(r"\(\s*+increase\s*+\(\s*+([^\s()]++)\s*+\)\s*+([0-9]{1,15})\s*+\)")
+_MOST_KNOWN = 5000
+"""The reader keeps this many atoms by their text, since actions repeat theirs."""
 
 _COMPARISONS = frozenset({"<", ">", "<=", ">=", "="})
 _CHANCE = {
@@ -103,6 +113,10 @@ class ExpressionReader(ListReader):
         self._predicates = {n: p for n, p in domain.predicates.items() if n not in RESERVED}
         self._derived = {rule.predicate for rule in domain.derived}
         self._fitting: dict[tuple[Types, Types, bool], bool] = {}
+        # What the texts of atoms say: without variables, and in the scope read last.
+        self._ground: dict[str, tuple[str, tuple[str, ...]]] = {}
+        self._lifted: dict[str, tuple[str, tuple[str, ...]]] = {}
+        self._scope: Scope = {}
 
     # Formulas -------------------------------------------------------------------------------
 
@@ -114,6 +128,8 @@ class ExpressionReader(ListReader):
         group = self.group(node, "a formula")
         if (literal := self._plain_literal(group, scope)) is not None:
             return literal
+        if group.text is None and head_of(group) == "and":
+            return And((yield self._conjuncts(group, scope, self._formula, self._plain)))
         if not group.items:
             return TRUE
         head = self.head(group, "a formula")
@@ -123,19 +139,19 @@ class ExpressionReader(ListReader):
             case "and":
                 return And((yield self._each(self._formula, args, scope)))
             case "or":
-                return Or((yield self._each(self._formula, args, scope)), location=place)
+                return Or((yield self._each(self._formula, args, scope)), place)
             case "not":
                 self._count(group, 1, "(not formula)")
-                return Not((yield self._formula(args[0], scope)), location=place)
+                return Not((yield self._formula(args[0], scope)), place)
             case "imply":
                 self._count(group, 2, "(imply formula formula)")
                 left, right = yield self._each(self._formula, args, scope)
-                return Imply(left, right, location=place)
+                return Imply(left, right, place)
             case "forall" | "exists":
                 variables, inner = self.quantified(group, scope, "formula")
                 body = yield self._formula(args[1], inner)
                 quantifier = Forall if head.text == "forall" else Exists
-                return quantifier(variables, body, location=place)
+                return quantifier(variables, body, place)
             case text if text in _COMPARISONS:
                 return self._comparison(group, scope)
             case "preference":
@@ -150,20 +166,15 @@ class ExpressionReader(ListReader):
 
     def preferred(self, node: Node, scope: Scope) -> Formula:
         """Read a goal or precondition: a formula that may have preferences in it."""
-        if (
-            isinstance(node, Group)
-            and (conjunction := self._plain_conjunction(node, scope)) is not None
-        ):
-            return conjunction
-        return finish(self._outer(node, scope, self._formula))
+        return finish(self._outer(node, scope, self._formula, self._plain))
 
     def timed(self, node: Node, scope: Scope) -> Formula:
         """Read the condition of a durative action."""
-        return finish(self._outer(node, scope, self._timed_condition))
+        return finish(self._outer(node, scope, self._timed_condition, self._plain_timed))
 
     def constraints(self, node: Node, scope: Scope) -> Formula:
         """Read trajectory constraints."""
-        return finish(self._outer(node, scope, self._trajectory))
+        return finish(self._outer(node, scope, self._trajectory, _not_plain))
 
     def duration(self, node: Node, scope: Scope) -> Formula:
         """Read the duration constraint of a durative action."""
@@ -189,21 +200,7 @@ class ExpressionReader(ListReader):
         if predicate is None:
             self._no_predicate(head)
         args = self._arguments(group, predicate, "predicate", scope)
-        return Atom(head.text, args, location=self.source.location(group.offset))
-
-    def _plain_conjunction(self, group: Group, scope: Scope) -> Formula | None:
-        """Read a conjunction of literals that has nothing wrong with it; else return None."""
-        if group.text is not None or not isinstance(first := group.items[0], Word):
-            return None
-        if first.text != "and":
-            return None
-        literals: list[Expression] = []
-        for node in group.items[1:]:
-            literal = self._plain_literal(node, scope) if isinstance(node, Group) else None
-            if literal is None:
-                return None
-            literals.append(literal)
-        return And(tuple(literals))
+        return Atom(head.text, args, self.source.location(group.offset))
 
     # Literals are most of any text, so they have a short way. It gives up at the first oddity and
     # leaves the messages to the long way, which looks at the same list again word by word.
@@ -211,22 +208,57 @@ class ExpressionReader(ListReader):
     def _plain_literal(self, group: Group, scope: Scope) -> Atom | Not | None:
         """Read a literal that has nothing wrong with it, quickly; else return None."""
         if group.text is not None:
-            return self._plain_atom(group, scope)
-        items = group.items
-        if len(items) != 2:
-            return None
-        head, inner = items
-        if not (isinstance(inner, Group) and isinstance(head, Word) and head.text == "not"):
-            return None
-        atom = self._plain_atom(inner, scope)
-        return None if atom is None else Not(atom, self.source.location(group.offset))
+            return self._plain_atom(group.text, group.offset, scope)
+        if group.inside is not None:
+            return self._plain(f"({group.inside})", group.offset, scope)
+        return None
 
-    def _plain_atom(self, group: Group, scope: Scope) -> Atom | None:
-        """Read an atom that has nothing wrong with it, quickly; else return None."""
-        if group.text is None:
+    def _plain(self, token: str, offset: int, scope: Scope) -> Atom | Not | None:
+        """Read a token that is a literal with nothing wrong, quickly; else return None."""
+        match = _LITERAL.fullmatch(token)
+        if match is None:
             return None
+        if (inside := match[1]) is None:
+            return self._plain_atom(match[2], offset, scope)
+        at = offset + match.start(1) - 1
+        atom = self._plain_atom(inside, at, scope) or self._plain_equal(inside, at, scope)
+        return None if atom is None else Not(atom, self.source.location(offset))
+
+    def _plain_equal(self, text: str, offset: int, scope: Scope) -> Equal | None:
+        """Read an equation of variables that has nothing wrong with it; else return None."""
+        if text.lstrip()[:1] != "=":
+            return None
+        parts = text.split()
+        if len(parts) != 3 or parts[0] != "=" or parts[1] not in scope or parts[2] not in scope:
+            return None
+        return Equal(parts[1], parts[2], self.source.location(offset))
+
+    def _plain_timed(self, token: str, offset: int, scope: Scope) -> Timed | None:
+        """Read a token that is a literal with a time and nothing wrong; else return None."""
+        match = _TIMED_LITERAL.fullmatch(token)
+        if match is None:
+            return None
+        literal = self._plain(match[2], offset + match.start(2), scope)
+        first, second = match[1].split()
+        return None if literal is None else Timed(_TIMES[first, second], literal)
+
+    def _plain_atom(self, text: str, offset: int, scope: Scope) -> Atom | None:
+        """Read an atom that has nothing wrong with it, quickly; else return None."""
+        if "?" not in text:
+            known = self._ground
+        else:
+            if scope is not self._scope:
+                self._scope, self._lifted = scope, {}
+            known = self._lifted
+        row = known.get(text) or self._row(text, scope, known)
+        return None if row is None else Atom(*row, self.source.location(offset))
+
+    def _row(
+        self, text: str, scope: Scope, known: dict[str, tuple[str, tuple[str, ...]]]
+    ) -> tuple[str, tuple[str, ...]] | None:
+        """Return the predicate and the arguments of an atom with nothing wrong; note them."""
         # `split` where `items` would make an object with an offset of each word.
-        parts = group.text.split()
+        parts = text.split()
         predicate = self._predicates.get(parts[0]) if parts else None
         if predicate is None or len(parts) != len(predicate.parameters) + 1:
             return None
@@ -238,7 +270,10 @@ class ExpressionReader(ListReader):
                 return None
             if types != parameter.types and not self._fits(types, parameter.types, variable):
                 return None
-        return Atom(parts[0], args, self.source.location(group.offset))
+        row = predicate.name, args
+        if len(known) < _MOST_KNOWN:
+            known[text] = row
+        return row
 
     def _fits(self, types: Types, wanted: Types, variable: bool) -> bool:
         """Say whether something of some types can stand for a parameter of others."""
@@ -260,19 +295,50 @@ class ExpressionReader(ListReader):
     def _timed_effect(self, node: Node, scope: Scope) -> Steps[Effect]:
         return self._effect(node, scope, timed=True)
 
+    def _plain_effect(
+        self, token: str, offset: int, scope: Scope
+    ) -> Atom | Not | NumericEffect | None:
+        literal = self._plain(token, offset, scope)
+        if literal is None:
+            return self._plain_cost(token, offset)
+        atom = literal.operand if isinstance(literal, Not) else literal
+        return literal if isinstance(atom, Atom) and atom.predicate not in self._derived else None
+
+    def _plain_cost(self, token: str, offset: int) -> NumericEffect | None:
+        """Read an increase of a function without arguments by a number; else return None."""
+        match = _COST.fullmatch(token)
+        if match is None:
+            return None
+        function = self.domain.functions.get(match[1])
+        if function is None or function.parameters:
+            return None
+        amount = Number(self.known_number(match[2]))
+        place = self.source.location(offset)
+        return NumericEffect("increase", FunctionTerm(match[1]), amount, place)
+
+    def _plain_timed_effect(self, token: str, offset: int, scope: Scope) -> Timed | None:
+        literal = self._plain_timed(token, offset, scope)
+        if literal is None or literal.when == "over all":
+            return None
+        atom = literal.body.operand if isinstance(literal.body, Not) else literal.body
+        return literal if isinstance(atom, Atom) and atom.predicate not in self._derived else None
+
     def _effect(self, node: Node, scope: Scope, timed: bool = False) -> Steps[Effect]:
         group = self.group(node, "an effect")
         if not timed and (literal := self._plain_literal(group, scope)) is not None:
             atom = literal.operand if isinstance(literal, Not) else literal
             self._not_derived(atom, group)
             return literal
+        read = self._timed_effect if timed else self._effect
+        if group.text is None and head_of(group) == "and":
+            plain: _Plain = self._plain_timed_effect if timed else self._plain_effect
+            return And((yield self._conjuncts(group, scope, read, plain)))
         if not group.items:
             return TRUE
         head = self.head(group, "an effect")
         args = group.items[1:]
         match head.text:
             case "and":
-                read = self._timed_effect if timed else self._effect
                 return And((yield self._each(read, args, scope)))
             case "forall":
                 variables, inner_scope = self.quantified(group, scope, "effect")
@@ -305,7 +371,7 @@ class ExpressionReader(ListReader):
                         self.syntax(
                             word, "only an atomic formula can be deleted", "(not (predicate …))"
                         )
-                return Not(self._changeable(inner, scope))
+                return Not(self._changeable(inner, scope), self.source.location(group.offset))
             case text if text in _NUMERIC_EFFECTS:
                 return self._numeric_effect(group, scope)
         return self._changeable(group, scope)
@@ -374,39 +440,64 @@ class ExpressionReader(ListReader):
             result.append((yield read(node, scope)))
         return tuple(result)
 
+    def _conjuncts(
+        self,
+        group: Group,
+        scope: Scope,
+        read: Callable[[Node, Scope], Steps[_T]],
+        plain: Callable[[str, int, Scope], _T | None],
+    ) -> Steps[tuple[_T, ...]]:
+        """Read what follows the first word of a list, tokens by `plain` where it can."""
+        parts = group.raw()
+        next(parts)
+        result: list[_T] = []
+        for token, offset, node in parts:
+            part = None if node is not None else plain(token, offset, scope)
+            if part is None:
+                part = yield read(node or node_of(token, offset), scope)
+            result.append(part)
+        return tuple(result)
+
     def _outer(
-        self, node: Node, scope: Scope, read: Callable[[Node, Scope], Steps[Formula]]
+        self,
+        node: Node,
+        scope: Scope,
+        read: Callable[[Node, Scope], Steps[Formula]],
+        plain: _Plain,
     ) -> Steps[Formula]:
         """Read (and …), (forall …) and (preference …) around what `read` reads."""
         group = self.group(node, "a formula")
+        first = head_of(group)
+        if first == "and":
+
+            def inner(node: Node, scope: Scope) -> Steps[Formula]:
+                return self._outer(node, scope, read, plain)
+
+            return And((yield self._conjuncts(group, scope, inner, plain)))
         # Of lists without lists only (and) has a meaning here that `read` does not know.
-        if group.text is not None and group.text.split()[:1] not in ([], ["and"]):
-            plain: Formula = yield read(group, scope)
-            return plain
+        if group.text is not None and first:
+            flat: Formula = yield read(group, scope)
+            return flat
         if not group.items:
             return TRUE
         head = self.head(group, "a formula")
         args = group.items[1:]
         place = self.source.location(group.offset)
         match head.text:
-            case "and":
-                inner_parts: list[Formula] = []
-                for arg in args:
-                    inner_parts.append((yield self._outer(arg, scope, read)))
-                return And(tuple(inner_parts))
             case "forall":
-                variables, inner = self.quantified(group, scope, "formula")
-                return Forall(variables, (yield self._outer(args[1], inner, read)), location=place)
+                variables, inner_scope = self.quantified(group, scope, "formula")
+                body = yield self._outer(args[1], inner_scope, read, plain)
+                return Forall(variables, body, place)
             case "preference":
                 if len(args) not in (1, 2):
                     self._count(group, 2, "(preference name formula)")
                 # The language lets the name away.
                 name = self.name(args[0], "preference").text if len(args) == 2 else ""
                 self.preferences.add(name)
-                body = yield self._outer(args[-1], scope, read)
+                body = yield self._outer(args[-1], scope, read, plain)
                 if any(isinstance(item, Preference) for item in walk(body)):
                     self.syntax(args[-1], "a preference inside a preference", "a condition")
-                return Preference(name, body, location=place)
+                return Preference(name, body, place)
         result: Formula = yield read(group, scope)
         return result
 
@@ -416,7 +507,7 @@ class ExpressionReader(ListReader):
         if when is None:
             shape = "(at start …), (over all …) or (at end …)"
             self.syntax(group, "a condition of a durative action without a time", shape)
-        return Timed(when, (yield self._outer(group.items[2], scope, self._formula)))
+        return Timed(when, (yield self._outer(group.items[2], scope, self._formula, self._plain)))
 
     def _trajectory(self, node: Node, scope: Scope) -> Steps[Formula]:
         shape = f"a constraint such as (always …): {', '.join(_TRAJECTORY)} or at end"
@@ -461,9 +552,9 @@ class ExpressionReader(ListReader):
         place = self.source.location(group.offset)
         if head.text == "=" and not any(self._is_number(a) for a in args):
             left, right = (self._term(self.word(a, "a term"), scope) for a in args)
-            return Equal(left, right, location=place)
+            return Equal(left, right, place)
         one, two = (self.numeric(a, scope) for a in args)
-        return Comparison(head.text, one, two, location=place)
+        return Comparison(head.text, one, two, place)
 
     def _is_number(self, node: Node) -> bool:
         # "=" compares numbers as well as objects, and only numbers can be lists.
@@ -474,7 +565,9 @@ class ExpressionReader(ListReader):
         return NUMBER.fullmatch(node.text) is not None
 
     def _changeable(self, group: Group, scope: Scope) -> Atom:
-        return self._not_derived(self._plain_atom(group, scope) or self.atom(group, scope), group)
+        text = group.text
+        plain = None if text is None else self._plain_atom(text, group.offset, scope)
+        return self._not_derived(plain or self.atom(group, scope), group)
 
     def _not_derived(self, atom: Expression, group: Group) -> Atom:
         assert isinstance(atom, Atom)
@@ -491,7 +584,7 @@ class ExpressionReader(ListReader):
         target, amount = group.items[1:]
         fluent = self.changed_function(target, scope)
         place = self.source.location(group.offset)
-        return NumericEffect(head.text, fluent, self.numeric(amount, scope), location=place)
+        return NumericEffect(head.text, fluent, self.numeric(amount, scope), place)
 
     def changed_function(self, target: Node, scope: Scope) -> FunctionTerm:
         """Read the function that an effect changes."""
@@ -510,8 +603,7 @@ class ExpressionReader(ListReader):
         shape = f"({head.text if isinstance(head, Word) else ''} (?variable - type …) {what})"
         self._count(group, 2, shape)
         listed = self.group(group.items[1], "a list of variables")
-        names = self.typed_list(listed.items, "variable", types=self.domain.types)
-        variables = self.distinct(names, "variable")
+        variables = self.variables(listed, "variable", self.domain.types)
         return variables, {**scope, **{v.name: v.types for v in variables}}
 
     def _arguments(
@@ -569,3 +661,7 @@ class ExpressionReader(ListReader):
                 expected=choices("predicate", list(self.domain.predicates)),
             )
         self.undeclared(head, "predicate", self.domain.predicates)
+
+
+def _not_plain(token: str, offset: int, scope: Scope) -> None:
+    """Read no token quickly."""

@@ -6,7 +6,8 @@ import re
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterator
-from itertools import chain
+from itertools import accumulate, chain, count, islice
+from operator import add
 from pathlib import Path
 from typing import NoReturn
 
@@ -20,19 +21,29 @@ from hvr.pddl.location import Location
 from hvr.printable import short_names
 from hvr.texts import read_bytes
 
-# A list without lists in it, most of any file, is one token; so is the value of a function.
-_TOKEN = re.compile(r";[^\r\n]*|\([^();]*\)|\(=\s*+\([^();]*\)\s*+[^\s();]++\s*+\)|[()]|[^\s();]+")
+_FLAT_LIST = r"\([^();]*+\)"
+_NESTED_LIST = rf"\((?:[^();]++|\((?:[^();]++|\((?:[^();]++|{_FLAT_LIST})*+\))*+\))*+\)"
+# A list that is nested at most four deep, most of any file, is one token.
+_TOKEN = re.compile(rf";[^\r\n]*|{_NESTED_LIST}|[()]|[^\s();]+")
+_INNER_TOKEN = re.compile(rf"{_NESTED_LIST}|[^\s();]+")
+_SMALL_TOKEN = re.compile(r";[^\r\n]*|[()]|[^\s();]+")
 _WORD = re.compile(r"\S+")
 _MOST_WARNINGS = 100
 _LINE = 500
 """Diagnostics keep at most so many characters of a line on either side of the fault."""
+_MANY = 1_000_000
 _LINE_END = re.compile(r"\r\n|\r|\n")
+_INSIDE_WORD = re.compile(r"(?<=[^\s();\0])\0+(?=[^\s();\0])")
+_NULS = re.compile(r"\0+")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _BOMS = (
     (b"\xef\xbb\xbf", "utf-8-sig"),
     (b"\xff\xfe", "utf-16"),
     (b"\xfe\xff", "utf-16"),
 )
+
+
+_new_tuple = tuple.__new__
 
 
 class Source:
@@ -47,7 +58,8 @@ class Source:
         warnings: what was overlooked.
 
     Raises:
-        PddlSyntaxError: the text has a NUL character, so it is no text.
+        PddlSyntaxError: The text has a NUL character and the reading is strict, or one is inside
+            a word.
     """
 
     __slots__ = ("_starts", "file", "lenient", "text", "warnings")
@@ -58,10 +70,8 @@ class Source:
         self.lenient = lenient
         self.warnings: list[Diagnostic] = []
         self._starts: array[int] | None = None
-        if (nul := text.find("\0")) >= 0:
-            message = "a NUL character: this is not a PDDL text"
-            self.overlook(nul, message, expected="a text file", error=PddlTextSyntaxError)
-            self.text = text.replace("\0", " ")
+        if "\0" in text:
+            self._replace_nuls()
 
     @classmethod
     def read(
@@ -83,6 +93,16 @@ class Source:
         name = file or str(source)
         return cls(decode(read_bytes(source), name), name, lenient=lenient)
 
+    def _replace_nuls(self) -> None:
+        """Put spaces in the place of NUL characters, unless they would take a word apart."""
+        message = "a NUL character: this is not a PDDL text"
+        expected = "a text file"
+        if (inside := _INSIDE_WORD.search(self.text)) is not None:
+            self.syntax_error(inside.start(), message, expected=expected)
+        for nuls in islice(_NULS.finditer(self.text), _MOST_WARNINGS + 1):
+            self.overlook(nuls.start(), message, expected=expected, error=PddlTextSyntaxError)
+        self.text = self.text.replace("\0", " ")
+
     def folded(self) -> str:
         """Return the text as it is compared: PDDL does not tell upper from lower case."""
         return self.text.lower()
@@ -91,11 +111,9 @@ class Source:
         """Return the location of a character offset."""
         starts = self._starts
         if starts is None:
-            # Not a list: a text may have a line for each of its characters.
-            ends = (match.end() for match in _LINE_END.finditer(self.text))
-            starts = self._starts = array("q", chain((0,), ends))
+            starts = self._starts = _line_starts(self.text)
         line = bisect_right(starts, offset)
-        return Location(self.file, line, offset - starts[line - 1] + 1)
+        return _new_tuple(Location, (self.file, line, offset - starts[line - 1] + 1))
 
     def line_at(self, offset: int) -> tuple[str, int]:
         """Return the line that an offset lies in, without its end, and the column there.
@@ -144,17 +162,29 @@ class Source:
         error: type[PddlTextSyntaxError | PddlTextSemanticError] = PddlTextSemanticError,
     ) -> None:
         """Raise an error, or note a warning when the reading is lenient."""
-        if self.lenient and len(self.warnings) >= _MOST_WARNINGS:
-            return
-        diagnostic = self._diagnostic(offset, message, expected, found, suggestion, context)
-        if not self.lenient:
-            raise error(diagnostic) from None
-        self.warnings.append(diagnostic)
+        if self.lenient:
+            self._keep(offset, message, expected, found, suggestion, context)
+        else:
+            raise error(
+                self._diagnostic(offset, message, expected, found, suggestion, context)
+            ) from None
 
     def warn(self, offset: int, message: str, *, expected: str = "", suggestion: str = "") -> None:
         """Note a slip that leaves the meaning clear, whether the reading is lenient or not."""
-        if len(self.warnings) < _MOST_WARNINGS:
-            self.warnings.append(self._diagnostic(offset, message, expected, "", suggestion, ""))
+        self._keep(offset, message, expected, "", suggestion, "")
+
+    def _keep(
+        self, offset: int, message: str, expected: str, found: str, suggestion: str, context: str
+    ) -> None:
+        """Note a warning, unless there are very many: then note that there are more."""
+        if len(self.warnings) > _MOST_WARNINGS:
+            return
+        if len(self.warnings) == _MOST_WARNINGS:
+            message = "there are more warnings, which are not listed"
+            expected = found = suggestion = context = ""
+        self.warnings.append(
+            self._diagnostic(offset, message, expected, found, suggestion, context)
+        )
 
     def unsupported(self, offset: int, feature: str, *, context: str = "") -> NoReturn:
         """Raise the error for a part of PDDL that is not supported; `feature` is a plural."""
@@ -195,18 +225,33 @@ class Word:
 def tokens(source: Source) -> Iterator[tuple[str, int]]:
     """Yield the tokens of a text, folded, with their offsets; comments are left out.
 
-    A token is "(", ")", a word, or a whole list that has no list in it, or `(= (function …) word)`.
+    A token is "(", ")", a word, or a whole list without comments that is nested a few deep.
     """
     text = source.folded()
     # Folding all at once is faster; some letters outside ASCII change their length by it.
     if len(text) != len(source.text):
-        for match in _TOKEN.finditer(source.text):
+        for match in _SMALL_TOKEN.finditer(source.text):
             if (token := match.group())[0] != ";":
                 yield token.lower(), match.start()
         return
     for match in _TOKEN.finditer(text):
         if (token := match.group())[0] != ";":
             yield token, match.start()
+
+
+def inner_tokens(text: str, offset: int) -> Iterator[tuple[str, int]]:
+    """Yield the tokens of a folded text without comments that begins at an offset."""
+    for match in _INNER_TOKEN.finditer(text):
+        yield match.group(), offset + match.start()
+
+
+def _line_starts(text: str) -> array[int]:
+    """Return the offset of the beginning of each line."""
+    if "\r" in text or len(text) > _MANY:
+        # Not a list: a text may have a line for each of its characters.
+        return array("q", chain((0,), (match.end() for match in _LINE_END.finditer(text))))
+    ends = accumulate(map(len, text.split("\n")))
+    return array("q", chain((0,), map(add, ends, count(1))))
 
 
 def words(text: str, offset: int) -> list[Word]:

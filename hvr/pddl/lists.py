@@ -12,7 +12,7 @@ from hvr.pddl.diagnostics import nearest
 from hvr.pddl.lexer import Source, Word
 from hvr.pddl.model import OBJECT, TypedName
 from hvr.pddl.numeric import MOST_DIGITS
-from hvr.pddl.reader import Group, Node, first_of
+from hvr.pddl.reader import Group, Node, alike, first_of
 
 Types = tuple[str, ...]
 
@@ -34,6 +34,7 @@ class ListReader:
         self.context = ""
         # One object for each number: initial values come by the hundred thousand.
         self._numbers: dict[str, Decimal] = {}
+        self._variables: dict[str, tuple[TypedName, ...]] = {}
 
     # Errors ---------------------------------------------------------------------------------
 
@@ -56,6 +57,17 @@ class ListReader:
         self.source.overlook(
             node.offset, message, expected=expected, suggestion=suggestion, context=self.context
         )
+
+    def declared_again(self, node: Node, message: str, *, same: bool) -> None:
+        """Refuse a second declaration; a lenient reading only warns of one that says the same."""
+        if same:
+            self.overlook(node, message)
+        else:
+            self.semantic(node, f"{message}, and differently", expected="one declaration")
+
+    def written_again(self, node: Node, message: str, first: Group, second: Group) -> None:
+        """Refuse a second list; a lenient reading only warns of one with the same words."""
+        self.declared_again(node, message, same=alike(first, second))
 
     def undeclared(self, node: Word, what: str, known: Iterable[str]) -> NoReturn:
         names = list(known)
@@ -158,12 +170,40 @@ class ListReader:
                 result.append(node)
         return result
 
+    def variables(self, group: Group, what: str, types: Iterable[str]) -> tuple[TypedName, ...]:
+        """Read a typed list of variables that must differ; `what` they are is for the message."""
+        plain = None if group.text is None else self.plain_variables(group.text, types)
+        if plain is not None:
+            return plain
+        return self.distinct(self.typed_list(group.items, "variable", types=types), what)
+
+    def plain_variables(self, text: str, types: Iterable[str]) -> tuple[TypedName, ...] | None:
+        """Read a typed list of variables, quickly; None if anything is wrong with it."""
+        known = self._variables.get(text)
+        if known is not None:
+            return known
+        names = self._plain_list(text.split(), types)
+        if names is None:
+            return None
+        for name in names:
+            if name[0] != "?" or not NAME.fullmatch(name, 1):
+                return None
+        # Many actions and predicates have the same parameters.
+        read = self._variables[text] = tuple([TypedName(n, of) for n, of in names.items()])
+        return read
+
     def plain_names(self, text: str, types: Iterable[str]) -> dict[str, Types] | None:
         """Read a keyword and a typed list of names, quickly; None if anything is wrong with it."""
-        items = text.split()
+        names = self._plain_list(text.split()[1:], types)
+        if names is None or not RESERVED.isdisjoint(names):
+            return None
+        return names if all(map(NAME.fullmatch, names)) else None
+
+    def _plain_list(self, items: list[str], types: Iterable[str]) -> dict[str, Types] | None:
+        """Read a typed list of different words; None if anything else is wrong than the words."""
         known = {OBJECT, *types}
         result: dict[str, Types] = {}
-        count, place = 0, 1
+        count = place = 0
         while place < len(items):
             try:
                 dash = items.index("-", place)
@@ -177,9 +217,7 @@ class ListReader:
             result.update(zip(islice(items, place, dash), repeat((kind,))))
             count += dash - place
             place = dash + 2
-        if len(result) < count or not RESERVED.isdisjoint(result):
-            return None
-        return result if all(map(NAME.fullmatch, result)) else None
+        return None if len(result) < count else result
 
     def distinct(self, names: list[tuple[TypedName, Word]], what: str) -> tuple[TypedName, ...]:
         """Make names unique; one that is declared twice has all its types, and is warned of.
@@ -192,6 +230,9 @@ class ListReader:
             types = item.types
             if (other := by_name.get(item.name)) is not None:
                 message = f"the {what} {item.name!r} is declared twice"
+                if what == "parameter":
+                    # One parameter less would change the number of arguments.
+                    self.semantic(word, message, expected="parameters that differ")
                 if word.text.startswith("?"):
                     self.overlook(word, message)
                 else:

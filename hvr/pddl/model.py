@@ -163,6 +163,9 @@ class And(Compound):
 
     operands: tuple[Expression, ...] = ()
 
+    def __init__(self, operands: tuple[Expression, ...] = ()) -> None:
+        self.__dict__["operands"] = operands
+
     def pieces(self) -> tuple[object, ...]:
         return _call_pieces("and", self.operands)
 

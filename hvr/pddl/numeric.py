@@ -23,6 +23,8 @@ Compiled: TypeAlias = Rational | Callable[[Values], Rational]
 MOST_DIGITS = 1000
 """Longer numbers are refused where they are written."""
 
+_FEW_DIGITS = 100
+
 _FLAT = 20
 """Expressions that are nested deeper than this are computed without recursion."""
 
@@ -38,6 +40,10 @@ def exact(value: Decimal | Fraction) -> Rational:
         NumberTooLargeError: the number has too many digits.
     """
     if isinstance(value, Decimal):
+        if abs(value.adjusted()) < _FEW_DIGITS:
+            whole, divisor = value.as_integer_ratio()
+            if divisor == 1:
+                return whole
         if max(len(value.as_tuple().digits), abs(value.adjusted())) > 3 * MOST_DIGITS:
             raise NumberTooLargeError(f"a number has more than {3 * MOST_DIGITS} digits")
         value = Fraction(value)

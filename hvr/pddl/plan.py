@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
@@ -15,6 +16,7 @@ from hvr.pddl.diagnostics import Diagnostic, PddlTextSyntaxError
 from hvr.pddl.lexer import Source
 from hvr.pddl.model import GroundAction
 from hvr.pddl.numeric import MOST_DIGITS
+from hvr.pddl.reader import MOST_SURPLUS
 from hvr.values import Compact, Value, set_field
 
 
@@ -65,8 +67,8 @@ _ITEM = re.compile(
     | (?P<fence>```[a-z]*)
     | (?P<stamp>[-+]?(?:[0-9]+/[0-9]+|[0-9]+(?:\.[0-9]*)?|\.[0-9]+))\s*:
     | (?P<count>[0-9]+)\.(?=\s|\()
-    | \((?P<pddl>[^()]*)\)
-    | (?P<name>[^\W\d][^\s();:,\[\]{}`"]*)\((?P<args>[^()]*)\)
+    | \((?P<pddl>(?:[^();]++|;[^\r\n]*+)*+)\)
+    | (?P<name>[^\W\d][^\s();:,\[\]{}`"]*+)\((?P<args>(?:[^();]++|;[^\r\n]*+)*+)\)
     | \[\s*(?P<cost>[0-9]+/[0-9]+|[0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*\]
     """,
     re.VERBOSE,
@@ -87,8 +89,8 @@ def read_plan(source: str | Path, *, file: str | None = None, lenient: bool = Fa
     Args:
         source: the text, or the path of a file.
         file: the name that messages give the text.
-        lenient: whether to accept what VAL accepts: times before some steps only, and anything
-            at all after the last step.
+        lenient: Whether to skip, with a warning, what leaves the steps clear: surplus `)`, costs
+            that follow no step, and missing times.
 
     Raises:
         DataFileError: the file cannot be read.
@@ -177,9 +179,12 @@ class _PlanReader:
         self.text = source.text.lower() if source.text.isascii() else source.text
         self.notation: Notation = "pddl"
         self.actions: list[GroundAction] = []
+        self.offsets = array("q")
         self.names: dict[str, str] = {}
         self.stamps: list[Fraction | None] = []
         self.durations: list[Fraction | None] = []
+        self.surplus = 0
+        self.lpg = False
 
     def read(self) -> PlanText:
         text = self.text
@@ -191,8 +196,8 @@ class _PlanReader:
             item = _ITEM.match(text, place)
             kind = item.lastgroup if item else None
             if item is None or (kind == "cost" and not may_cost):
-                self._refuse(place, stamp)
-                break
+                place = self._skip_surplus(place, stamp)
+                continue
             place = item.end()
             if kind in ("stamp", "count"):
                 if stamp is not None:
@@ -201,6 +206,8 @@ class _PlanReader:
             elif kind == "cost":
                 self.durations[-1] = self._number(item, "cost")
                 may_cost = False
+                if self.stamps[-1] is not None:
+                    place = self._end_of_lpg_step(place)
             elif kind == "fence":
                 self.source.warn(item.start(), "a code fence", expected=_STEP)
             elif kind != "space":
@@ -240,7 +247,9 @@ class _PlanReader:
             names = [name.lower() for name in names]
         # Names occur in many steps: one string for each is enough.
         names = [self.names.setdefault(name, name) for name in names]
-        location = self.source.location(step.start("name" if call else 0))
+        offset = step.start("name" if call else 0)
+        self.offsets.append(offset)
+        location = self.source.location(offset)
         self.actions.append(GroundAction(names[0], tuple(names[1:]), location))
 
     def _steps(self) -> tuple[Step, ...]:
@@ -249,10 +258,11 @@ class _PlanReader:
             return tuple(self.actions)
         steps: list[Step] = []
         untimed = 0
-        for action, stamp, duration in zip(self.actions, self.stamps, self.durations, strict=True):
+        read = zip(self.actions, self.stamps, self.durations, self.offsets, strict=True)
+        for action, stamp, duration, offset in read:
             if stamp is None:
                 untimed += 1
-                self._untimed(action)
+                self._untimed(action, offset)
             start = Fraction(untimed) if stamp is None else stamp
             steps.append(TimedAction(action, start, duration))
         return tuple(steps)
@@ -269,14 +279,10 @@ class _PlanReader:
         except ZeroDivisionError:
             self._fail(place, f"{text} divides by zero", "a number")
 
-    def _untimed(self, action: GroundAction) -> None:
-        assert action.location is not None
+    def _untimed(self, action: GroundAction, offset: int) -> None:
         message = f"the step {action} has no number, and others have one"
         expected = "a number before every step, or before none"
-        diagnostic = Diagnostic(action.location, message, expected=expected)
-        if not self.source.lenient:
-            raise PddlTextSyntaxError(diagnostic)
-        self.source.warnings.append(diagnostic)
+        self.source.overlook(offset, message, expected=expected, error=PddlTextSyntaxError)
 
     def _bad_name(self, inside: str, start: int) -> NoReturn:
         for match in re.finditer(r"\S+", inside):
@@ -286,36 +292,53 @@ class _PlanReader:
                 self._fail(start + match.start(), f"{word!r} cannot stand in a step", hint)
         raise AssertionError(inside)
 
-    def _refuse(self, place: int, stamp: re.Match[str] | None) -> None:
-        """Raise the error for something that is no part of a plan, or overlook it."""
+    def _end_of_lpg_step(self, place: int) -> int:
+        """Skip the `)` that LPG-td prints after the duration of a step; return what follows."""
+        if not self.text.startswith(")", place):
+            return place
+        if not self.lpg:
+            self.source.warn(place, "a ')' after the duration, as LPG-td prints it", expected=_STEP)
+        self.lpg = True
+        return place + 1
+
+    def _skip_surplus(self, place: int, stamp: re.Match[str] | None) -> int:
+        """Skip a surplus `)` in a lenient reading, and refuse anything else.
+
+        Returns:
+            Offset after the `)`.
+        """
+        if self.text[place] != ")" or stamp is not None:
+            self._refuse(place, stamp)
+        self.surplus += 1
+        if self.surplus > MOST_SURPLUS:
+            self._fail(place, f"more than {MOST_SURPLUS} ')' too many", _STEP)
+        self.source.overlook(place, "a ')' too many", expected=_STEP, error=PddlTextSyntaxError)
+        return place + 1
+
+    def _refuse(self, place: int, stamp: re.Match[str] | None) -> NoReturn:
         text = self.text
         if text[place] == "(":
-            closing = re.compile(r"[()]").search(text, place + 1)
+            parentheses = re.compile(r";[^\r\n]*|([()])").finditer(text, place + 1)
+            closing = next((match for match in parentheses if match[1]), None)
             if closing is None:
                 end = len(text.rstrip())
                 self._fail(end, "the text ends before the step is closed", "')'")
             self._fail(closing.start(), "a list inside a step", "a name")
         if stamp is not None:
             self._dangling(stamp)
-        token = re.compile(r"[^\s();]+|\)").match(text, place)
+        token = re.compile(r"[^\s();]+").match(text, place)
         assert token is not None
         word = token.group()
-        if word == ")":
-            self._overlook(place, "a ')' too many", _STEP)
-        elif word.startswith("["):
+        if word.startswith("["):
             if self.actions and not re.fullmatch(r"\[[\d.]+\]", word):
                 self._fail(place, "this is not the cost of a step", "[number]")
-            self._overlook(place, "a cost that follows no step", _STEP)
-        elif re.fullmatch(r"\d+", word):
+            self._fail(place, "a cost that follows no step", _STEP)
+        if re.fullmatch(r"\d+", word):
             self._fail(place, f"{word!r} is not a step number", f"'{word}:'")
-        else:
-            self._overlook(place, f"{word!r} is not part of a plan", _STEP)
+        self._fail(place, f"{word!r} is not part of a plan", _STEP)
 
     def _dangling(self, stamp: re.Match[str]) -> NoReturn:
         self._fail(stamp.start(), f"{stamp.group().strip()!r} is not followed by a step", _STEP)
-
-    def _overlook(self, offset: int, message: str, expected: str) -> None:
-        self.source.overlook(offset, message, expected=expected, error=PddlTextSyntaxError)
 
     def _fail(self, offset: int, message: str, expected: str) -> NoReturn:
         self.source.syntax_error(offset, message, expected=expected)

@@ -79,7 +79,8 @@ class ProblemParser(ListReader):
                 message = "the problem has a second :metric; the first one counts"
                 self.source.warn(keyword.offset, message)
             elif keyword.text in by_name:
-                self.overlook(keyword, f"the problem has a second {keyword.text}")
+                message = f"the problem has a second {keyword.text}"
+                self.written_again(keyword, message, by_name[keyword.text], group)
             by_name.setdefault(keyword.text, group)
         # From here on the large sections are held by `by_name` alone, and dropped when read.
         sections.clear()
@@ -194,7 +195,7 @@ class _InitReader:
             if head == "=":
                 term, value = _numeric_fact(reader, item)
                 if self.numbers.setdefault(term, value) != value:
-                    reader.overlook(item, f"{term} is given a second value")
+                    reader.semantic(item, f"{term} is given a second value", expected="one value")
             elif head == "not":
                 false[self._negated(item)] = item
             elif head == "at" and len(item.items) == 3 and _is_timed(item):
@@ -208,7 +209,7 @@ class _InitReader:
         true = GroundAtoms.gather(self.true)
         for atom, node in false.items():
             if atom in true:
-                reader.overlook(node, f"{atom} is both true and false in :init")
+                reader.semantic(node, f"{atom} is both true and false in :init")
         return true
 
     def _plain(self, text: str) -> bool:

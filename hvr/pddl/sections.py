@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from hvr.pddl.diagnostics import PddlTextSyntaxError, nearest
 from hvr.pddl.expressions import ExpressionReader
-from hvr.pddl.lexer import Word
+from hvr.pddl.lexer import Source, Word
 from hvr.pddl.lists import ListReader, describe
 from hvr.pddl.model import (
     Formula,
 )
-from hvr.pddl.reader import Group, read_nodes
+from hvr.pddl.reader import Group, Node, head_of, read_nodes
 
 REQUIREMENTS = frozenset(
     {
@@ -82,15 +82,8 @@ def define(
     top = reader.group(nodes[0], shape)
     if reader.head(top, shape).text != "define":
         reader.syntax(top, f"this is not a {what}", shape)
-    if len(nodes) > 1:
-        message = f"text after the end of the {what}"
-        source.overlook(
-            nodes[1].offset,
-            message,
-            expected="end of text",
-            found=describe(nodes[1]),
-            error=PddlTextSyntaxError,
-        )
+    for node in nodes[1:]:
+        _overlook_late(source, what, sections, node)
     if len(top.items) < 2:
         reader.syntax(top, f"the {what} has no name", shape)
     header = reader.group(top.items[1], f"({what} name)")
@@ -103,7 +96,7 @@ def define(
         reader.syntax(header, f"the {what} needs one name", f"({what} name)")
     name = reader.name(header.items[1], what)
     result: list[tuple[Word, Group]] = []
-    for node in top.items[2:]:
+    for node in (*top.items[2:], *nodes[1:]):
         group = reader.group(node, f"a section: {', '.join(sections)}")
         keyword = reader.head(group, f"a section: {', '.join(sections)}")
         if keyword.text in unsupported:
@@ -118,6 +111,24 @@ def define(
             )
         result.append((keyword, group))
     return name, result
+
+
+def _overlook_late(source: Source, what: str, sections: tuple[str, ...], node: Node) -> None:
+    """Refuse text after the end of a definition; in a lenient reading warn of late sections."""
+    if isinstance(node, Group) and head_of(node) in sections:
+        source.overlook(
+            node.offset,
+            f"the section '({head_of(node)}' comes after the end of the {what}",
+            expected="end of text, or a ')' less before it",
+            error=PddlTextSyntaxError,
+        )
+    else:
+        source.syntax_error(
+            node.offset,
+            f"text after the end of the {what}",
+            expected="end of text",
+            found=describe(node),
+        )
 
 
 def constraints(reader: ExpressionReader, group: Group) -> Formula:

@@ -60,13 +60,16 @@ class TimedTexts(Sequence[TimedAction]):
         # Steps and times come again and again.
         self._actions: dict[str, GroundAction] = {}
         self._numbers: dict[str, Fraction] = {}
+        # Few steps are read once: a plan is gone through several times.
+        self._all: list[TimedAction] | None = None
 
     def __len__(self) -> int:
         return len(self._starts)
 
     def __iter__(self) -> Iterator[TimedAction]:
-        for place in self._starts:
-            yield self._read(place)
+        if self._all is None and len(self._starts) <= _MOST_KNOWN:
+            self._all = [self._read(place) for place in self._starts]
+        return iter(self._all) if self._all is not None else map(self._read, self._starts)
 
     @overload
     def __getitem__(self, index: int) -> TimedAction: ...
@@ -94,7 +97,7 @@ class TimedTexts(Sequence[TimedAction]):
                 self._actions.clear()
             action = self._actions[step] = GroundAction(name, tuple(args))
         return TimedAction(
-            action, Fraction(start), None if length is None else self._number(length)
+            action, _fraction(start), None if length is None else self._number(length)
         )
 
     def _number(self, text: str) -> Fraction:
@@ -102,5 +105,11 @@ class TimedTexts(Sequence[TimedAction]):
         if number is None:
             if len(self._numbers) >= _MOST_KNOWN:
                 self._numbers.clear()
-            number = self._numbers[text] = Fraction(text.rstrip("."))
+            number = self._numbers[text] = _fraction(text)
         return number
+
+
+def _fraction(text: str) -> Fraction:
+    """Return the number of some digits, perhaps with a point among them."""
+    whole, _, decimals = text.partition(".")
+    return Fraction(int(whole + decimals), 10 ** len(decimals))

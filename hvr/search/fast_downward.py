@@ -16,7 +16,6 @@ import importlib.util
 import os
 import re
 import shutil
-import subprocess
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -26,6 +25,7 @@ from pathlib import Path
 from hvr.errors import PlannerError
 from hvr.files import temporary_folder, unwritable, writing
 from hvr.pddl import GroundAction, Task
+from hvr.processes import ProcessTree
 from hvr.search.ground import build, plan_actions
 from hvr.search.sas import to_sas
 
@@ -128,7 +128,7 @@ def solve(task: Task, seconds: float, *, patience: float = 0.0) -> SearchResult:
         if prover.solved:
             plan = prover.best()
             # Without room on the disk it ends well and leaves no plan.
-            if plan is not None or prover.process.returncode in _EXHAUSTED:
+            if plan is not None or prover.exhausted:
                 return result(plan, True, "Fast Downward A*")
         plan, bound = anytime.best(), prover.lower_bound()
         if plan is None:
@@ -189,20 +189,21 @@ class _Search:
             (folder / "log").touch()
         try:
             with source.open("rb") as stdin, (folder / "log").open("wb") as log:
-                self.process = subprocess.Popen(
+                self._process = ProcessTree(
                     [command, "--search", search, "--internal-plan-file", "plan"],
-                    stdin=stdin, stdout=log, stderr=subprocess.STDOUT, cwd=folder,
-                )  # fmt: skip
+                    folder,
+                    log,
+                    stdin=stdin,
+                    memory=MEMORY,
+                )
         except OSError as error:
             raise PlannerError(f"Fast Downward cannot be started: {error}", exit_code=2) from error
-        _limit_memory(self.process.pid)
 
     def __enter__(self) -> _Search:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.process.kill()
-        self.process.wait()
+        self._process.end()
 
     def finished(self) -> bool:
         """Say whether it has ended by itself.
@@ -211,7 +212,7 @@ class _Search:
             PlannerError: it has failed.
             DataFileError: … for want of room for its plan.
         """
-        code = self.process.poll()
+        code = self._process.code
         if code is not None and code not in _KNOWN:
             _check_space(self.folder)
             raise PlannerError(f"Fast Downward failed with status {code}: {self._log()[-400:]}")
@@ -219,23 +220,22 @@ class _Search:
 
     def worked(self) -> float:
         """Return the seconds of a processor that it has used; 0 where that cannot be told."""
-        try:
-            stat = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="utf-8")
-        except OSError:
-            return 0.0
-        # The name of the program, in brackets, may hold blanks.
-        user, system = stat.rpartition(")")[2].split()[11:13]
-        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+        return self._process.cpu_seconds()
 
     @property
     def solved(self) -> bool:
         """It has looked until it found a plan or knew that there is none."""
-        return self.finished() and self.process.returncode in _EXHAUSTED | {0}
+        return self.finished() and self._process.code in _EXHAUSTED | {0}
+
+    @property
+    def exhausted(self) -> bool:
+        """It has searched everything and found no plan."""
+        return self.finished() and self._process.code in _EXHAUSTED
 
     @property
     def out_of_memory(self) -> bool:
         """It ended for lack of memory."""
-        return self.finished() and self.process.returncode in _OUT_OF_MEMORY
+        return self.finished() and self._process.code in _OUT_OF_MEMORY
 
     def best(self) -> tuple[int, ...] | None:
         """Return the best plan found so far, as operator numbers."""
@@ -253,15 +253,6 @@ class _Search:
 
     def _log(self) -> str:
         return (self.folder / "log").read_text(encoding="utf-8", errors="replace")
-
-
-def _limit_memory(pid: int) -> None:
-    try:
-        import resource
-
-        resource.prlimit(pid, resource.RLIMIT_AS, (MEMORY, MEMORY))
-    except (ImportError, AttributeError, OSError):
-        pass  # Only Linux can limit another process.
 
 
 def binary() -> Path:

@@ -9,38 +9,60 @@ then takes many times longer to find the variables.)
 
 from __future__ import annotations
 
+import json
+import pickle
+import sys
 import time
 from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from hvr.errors import PlannerError, UsageError
+from hvr.files import temporary_folder, writing
 from hvr.pddl import Task
+from hvr.processes import ProcessTree
 from hvr.search.fast_downward import SearchResult
 from hvr.search.ground import SearchProblem, build, plan_actions
-from hvr.search.operators import Literals, bits
+from hvr.search.operators import Goals, GroundOperator, Literals, bits
 
 _FINISH = "finish"
 _OPERATOR = "operator"
+_PROBLEM, _ANSWER, _LOG = "problem.pickle", "answer.json", "log"
+_GRACE_SECONDS = 30.0
+"""How long an engine may take to convert the problem and to notice that its time is over."""
+_POLL_SECONDS = 0.02
+
+
+@dataclass(frozen=True)
+class GroundProblem:
+    """The parts of a `SearchProblem` that an engine needs; see there."""
+
+    initial: int
+    operators: tuple[GroundOperator, ...]
+    goals: Goals
+    variables: tuple[tuple[int, ...], ...]
+
+    @staticmethod
+    def of(problem: SearchProblem) -> GroundProblem:
+        """Return the parts of a search problem."""
+        return GroundProblem(problem.initial, problem.operators, problem.goals, problem.variables)
 
 
 def solve_with(task: Task, engine: str, seconds: float) -> SearchResult:
-    """Find a plan with an engine of unified-planning.
+    """Find a plan with an engine of unified-planning, in a process of its own.
 
     Args:
-        task: the task.
-        engine: its name there, as in `fast-downward`.
-        seconds: wall time for the engine.
+        task: The task.
+        engine: The engine's name in unified-planning, such as `fast-downward`.
+        seconds: Wall time for the engine.
 
     Raises:
-        PlannerError: there is no such engine, it cannot treat the task, or it found no plan.
+        UsageError: No such engine is installed.
+        PlannerError: The engine cannot treat the task, failed, or found no plan in the time.
+        DataFileError: Its files cannot be written.
     """
-    from unified_planning.engines import PlanGenerationResultStatus as Status
-    from unified_planning.environment import get_environment
-    from unified_planning.exceptions import UPException
-
     started = time.perf_counter()
-    environment = get_environment()
-    environment.credits_stream = None
     available = installed_engines()
     if engine not in available:
         names = ", ".join(available) or "none"
@@ -50,25 +72,69 @@ def solve_with(task: Task, engine: str, seconds: float) -> SearchResult:
     size = len(problem.operators)
     if not problem.goals:
         return SearchResult(None, True, time.perf_counter() - started, name, size)
-    try:
-        with environment.factory.OneshotPlanner(name=engine) as planner:
-            result = planner.solve(to_unified(problem), timeout=seconds)
-    except Exception as error:  # Engines raise what they like.
-        # What unified-planning itself raises is that the engine is not made for the task.
-        code = 2 if isinstance(error, UPException) else None
-        raise PlannerError(f"{name} failed: {error}", exit_code=code) from error
+    answer = _answer(GroundProblem.of(problem), engine, seconds)
     elapsed = time.perf_counter() - started
-    optimal = result.status == Status.SOLVED_OPTIMALLY
-    if result.plan is not None:
-        numbers = operator_numbers(result.plan)
-        actions = tuple(plan_actions(problem, numbers))
+    if "error" in answer:
+        # What unified-planning itself raises is that the engine is not made for the task.
+        code = 2 if answer["unsuitable"] else None
+        raise PlannerError(f"{name} failed: {answer['error']}", exit_code=code)
+    status = answer["status"]
+    if answer["operators"] is not None:
+        actions = tuple(plan_actions(problem, answer["operators"]))
+        optimal = status == "SOLVED_OPTIMALLY"
         bound = len(actions) if optimal else 0
         return SearchResult(actions, optimal, elapsed, name, size, bound)
-    if result.status == Status.UNSOLVABLE_PROVEN:
+    if status == "UNSOLVABLE_PROVEN":
         return SearchResult(None, True, elapsed, name, size)
-    status = result.status.name.lower().replace("_", " ")
-    code = 2 if result.status == Status.UNSUPPORTED_PROBLEM else None
-    raise PlannerError(f"{name} found no plan in {seconds:g} s ({status})", exit_code=code)
+    code = 2 if status == "UNSUPPORTED_PROBLEM" else None
+    words = status.lower().replace("_", " ")
+    raise PlannerError(f"{name} found no plan in {seconds:g} s ({words})", exit_code=code)
+
+
+def _answer(problem: GroundProblem, engine: str, seconds: float) -> dict[str, Any]:
+    """Return the answer of the engine's process."""
+    with temporary_folder("hvr-up-") as path:
+        folder = Path(path)
+        with writing(folder):
+            (folder / _PROBLEM).write_bytes(pickle.dumps(problem))
+            log = (folder / _LOG).open("wb")
+        command = [sys.executable, "-m", "hvr.search.unified", engine, str(seconds)]
+        try:
+            with log, ProcessTree(command, folder, log) as process:
+                end = time.monotonic() + seconds + _GRACE_SECONDS
+                while process.code is None and time.monotonic() < end:
+                    time.sleep(_POLL_SECONDS)
+                code = process.code
+        except OSError as error:
+            raise PlannerError(f"{engine} cannot be started: {error}", exit_code=2) from error
+        if code is None:
+            return {"status": "TIMEOUT", "operators": None}
+        if code == 0:
+            answer: dict[str, Any] = json.loads((folder / _ANSWER).read_text(encoding="utf-8"))
+            return answer
+        lines = (folder / _LOG).read_text(encoding="utf-8", errors="replace").splitlines()
+        reason = lines[-1] if lines else f"it ended with status {code}"
+        return {"error": reason, "unsuitable": False}
+
+
+def main(engine: str, seconds: str) -> int:
+    """Solve the problem in the current folder and write the answer there."""
+    from unified_planning.environment import get_environment
+    from unified_planning.exceptions import UPException
+
+    environment = get_environment()
+    environment.credits_stream = None
+    problem = pickle.loads(Path(_PROBLEM).read_bytes())
+    answer: dict[str, Any]
+    try:
+        with environment.factory.OneshotPlanner(name=engine) as planner:
+            result = planner.solve(to_unified(problem), timeout=float(seconds))
+        numbers = None if result.plan is None else operator_numbers(result.plan)
+        answer = {"status": result.status.name, "operators": numbers}
+    except Exception as error:  # Engines raise what they like.
+        answer = {"error": str(error), "unsuitable": isinstance(error, UPException)}
+    Path(_ANSWER).write_text(json.dumps(answer), encoding="utf-8")
+    return 0
 
 
 def installed_engines() -> tuple[str, ...]:
@@ -79,8 +145,8 @@ def installed_engines() -> tuple[str, ...]:
     return tuple(sorted(n for n in factory.engines if factory.engine(n).is_oneshot_planner()))
 
 
-def to_unified(problem: SearchProblem) -> Any:
-    """Convert a search problem to a `unified_planning.model.Problem`.
+def to_unified(problem: GroundProblem) -> Any:
+    """Convert a ground problem to a `unified_planning.model.Problem`.
 
     Operators must stand for one action each. Of several goals each gets an action that
     reaches the one goal of the problem, so that no engine needs to know disjunctions.
@@ -140,3 +206,7 @@ def operator_numbers(plan: Any) -> list[int]:
     """Return the numbers of the operators in a plan of a converted problem."""
     names = (step.action.name.rsplit("-", 1) for step in plan.actions)
     return [int(number) for kind, number in names if kind == _OPERATOR]
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -6,9 +6,6 @@ line `; cost …`. The exit codes are Fast Downward's. A program is ended when n
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,13 +13,14 @@ from pathlib import Path
 
 from hvr.errors import PlannerError
 from hvr.files import writing
+from hvr.processes import ProcessTree
 from hvr.search.fast_downward import OPTIMAL, binary
 from hvr.solving.features import Feature
-from hvr.workers import starting
 
 NO_PLAN = frozenset({10, 11})
 """Exit codes of a program that has proven that there is no plan."""
-_RAN_OUT = frozenset({1, 2, 3, 12, 20, 21, 22, 23, 24})
+_RAN_OUT = frozenset({2, 12, 21, 23})
+_OUT_OF_MEMORY = frozenset({1, 3, 20, 22, 24})
 _ENDED = "; cost"
 _ALL_LACK = frozenset({Feature.CONTINUOUS})
 _BOTH_LACK = _ALL_LACK | {Feature.DURATIVE, Feature.NUMERIC, Feature.TIMED}
@@ -46,6 +44,7 @@ class PlannerJob:
         seconds: wall time at most.
         optimal: search for a plan that is proven to be cheapest.
         shared: several programs are started, which may be more than there are processors.
+        memory: Bytes that each planner may use, with everything that it starts; 0 sets no limit.
     """
 
     domain: Path
@@ -54,6 +53,7 @@ class PlannerJob:
     seconds: float
     optimal: bool = False
     shared: bool = False
+    memory: int = 0
 
 
 @dataclass(frozen=True)
@@ -105,11 +105,11 @@ def unified(engine: str) -> Program:
 
 
 class Running:
-    """A program at work; leaving its context ends it and all that it has started.
+    """A planner at work; leaving its context ends it and everything that it has started.
 
     Raises:
-        PlannerError: it cannot be started.
-        DataFileError: its files cannot be written.
+        PlannerError: The planner cannot be started.
+        DataFileError: Its files cannot be written.
     """
 
     def __init__(self, program: Program, job: PlannerJob, folder: Path) -> None:
@@ -119,11 +119,8 @@ class Running:
         with writing(folder):
             folder.mkdir()
         try:
-            with starting(), (folder / "log").open("wb") as log:
-                self.process = subprocess.Popen(
-                    program.command(job), cwd=folder, stdin=subprocess.DEVNULL, stdout=log,
-                    stderr=subprocess.STDOUT, start_new_session=True,
-                )  # fmt: skip
+            with (folder / "log").open("wb") as log:
+                self._process = ProcessTree(program.command(job), folder, log, memory=job.memory)
         except OSError as error:
             raise PlannerError(f"{program.name} cannot be started: {error}", exit_code=2) from error
 
@@ -131,16 +128,12 @@ class Running:
         return self
 
     def __exit__(self, *_: object) -> None:
-        try:
-            os.killpg(self.process.pid, signal.SIGKILL)
-        except (AttributeError, OSError):  # Windows, or it has ended
-            self.process.kill()
-        self.process.wait()
+        self._process.end()
 
     @property
     def code(self) -> int | None:
         """Its exit code; None while it works."""
-        return self.process.poll()
+        return self._process.code
 
     @property
     def done(self) -> bool:
@@ -168,10 +161,17 @@ class Running:
             self._seen += 1
             yield text
 
+    @property
+    def failed(self) -> bool:
+        """It broke off for a reason that neither more time nor more memory would change."""
+        return self.code not in _RAN_OUT | _OUT_OF_MEMORY | NO_PLAN | {0, None}
+
     def trouble(self) -> str:
-        """Say in some words why it has ended without a plan; empty if it has just not found one."""
+        """Return why it broke off; empty if it runs, found no plan or ran out of time."""
         code = self.code
-        if code is None or code in _RAN_OUT | NO_PLAN | {0}:
+        if code in _OUT_OF_MEMORY:
+            return f"{self.program.name} ran out of memory"
+        if not self.failed:
             return ""
         log = (self.folder / "log").read_text(encoding="utf-8", errors="replace").strip()
         last = log.splitlines()[-1].strip() if log else "without a word"

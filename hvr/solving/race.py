@@ -45,6 +45,7 @@ class RaceResult:
             none); empty where it is not.
         rejected: plans that hvr's validator does not accept.
         troubles: what went wrong with planners, one sentence each.
+        failed: Number of planners that broke off for a reason that more time would not change.
         seconds: wall time.
     """
 
@@ -52,6 +53,7 @@ class RaceResult:
     proven: str
     rejected: tuple[FoundPlan, ...]
     troubles: tuple[str, ...]
+    failed: int
     seconds: float
 
 
@@ -88,11 +90,12 @@ class _Race:
         value = Fraction(len(candidate.steps)) if cost is None else cost
         return -value if self.maximise else value, len(candidate.steps)
 
-    def outcome(self, proven: str, troubles: Sequence[str]) -> RaceResult:
-        return RaceResult(
-            self.best, proven, tuple(self.rejected), tuple(troubles),
-            time.perf_counter() - self.started,
-        )  # fmt: skip
+    def outcome(self, proven: str, field: Sequence[Running] = ()) -> RaceResult:
+        """Return how the race ended; `field` holds the planners if nothing is proven."""
+        troubles = tuple(text for running in field if (text := running.trouble()))
+        failed = sum(running.failed for running in field)
+        seconds = time.perf_counter() - self.started
+        return RaceResult(self.best, proven, tuple(self.rejected), troubles, failed, seconds)
 
 
 def race(
@@ -136,14 +139,13 @@ def race(
                 run.look(running)
             for running in field:
                 if running.proves_none:
-                    return run.outcome(running.program.name if run.best is None else "", ())
+                    return run.outcome(running.program.name if run.best is None else "")
                 if running.done and run.best is not None and proves(running.program):
-                    return run.outcome(running.program.name, ())
+                    return run.outcome(running.program.name)
             now = time.perf_counter()
             if all(code is not None for code in codes) or now >= deadline:
-                troubles = [text for running in field if (text := running.trouble())]
-                return run.outcome("", troubles)
+                return run.outcome("", field)
             enough = max(patience, run.first - run.started)
             if patience and run.best is not None and now - run.last > enough:
-                return run.outcome("", ())
+                return run.outcome("")
             time.sleep(_POLL_SECONDS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
@@ -11,6 +11,7 @@ from typing import Any
 
 from hvr.errors import PlannerError, UsageError
 from hvr.files import temporary_folder, write_whole
+from hvr.interop.errors import InteropError
 from hvr.numbers import check_positive
 from hvr.pddl import (
     Domain,
@@ -87,6 +88,7 @@ def solve(
     planner: str | None = None,
     seconds: float = 60.0,
     optimal: bool = False,
+    memory: int = 0,
     listen: Callable[[FoundPlan], None] | None = None,
 ) -> Solution:
     """Find a plan for a problem, and prove it.
@@ -97,6 +99,7 @@ def solve(
             own) or `up:ENGINE`; None takes those that can, side by side.
         seconds: wall time at most.
         optimal: search until the plan is proven to be best, or the time is up.
+        memory: Bytes that each planner may use, with everything that it starts; 0 sets no limit.
         listen: is told of each plan that is better than the ones before.
 
     Raises:
@@ -108,14 +111,14 @@ def solve(
     parsed_domain = parse_domain(domain)
     parsed = parse_problem(problem, parsed_domain)
     features = features_of(parsed_domain, parsed)
-    programs = _programs(planner, features)
+    programs = _programs(planner, features, parsed_domain, parsed)
     task = Task(parsed_domain, parsed)
     with _for_domain(problem, parsed, parsed_domain) as given:
 
         def outcome_of(programs: Sequence[Program], seconds: float) -> RaceResult:
             return race(
                 programs,
-                PlannerJob(domain, given, features, seconds, optimal, shared=len(programs) > 1),
+                PlannerJob(domain, given, features, seconds, optimal, len(programs) > 1, memory),
                 parsed,
                 Validator(task),
                 patience=0.0 if optimal else PATIENCE,
@@ -124,8 +127,7 @@ def solve(
             )
 
         further = [] if planner else [p for p in (FORWARD,) if not p.lacks & features]
-        outcome, notes, tried = _outcome(programs, further, seconds, outcome_of)
-    failed = len(notes)
+        outcome, notes, stuck = _outcome(programs, further, seconds, outcome_of)
     notes += sorted(
         {f"a plan of {c.planner} was not accepted: {c.report.explain(1)}" for c in outcome.rejected}
     )
@@ -133,7 +135,7 @@ def solve(
     if best is None and not outcome.proven:
         why = "; ".join(notes) or "a larger budget gives more time"
         # Planners that all failed will not do better with more time.
-        code = 2 if failed == tried else None
+        code = 2 if stuck else None
         field = None if notes else "budget"
         raise PlannerError(
             f"no plan was found in {outcome.seconds:.1f} s: {why}", field=field, exit_code=code
@@ -154,24 +156,25 @@ def _outcome(
     others: Sequence[Program],
     seconds: float,
     race_of: Callable[[Sequence[Program], float], RaceResult],
-) -> tuple[RaceResult, list[str], int]:
+) -> tuple[RaceResult, list[str], bool]:
     """Let programs race, and others when all of them fail.
 
     What makes all of them fail, as deep nesting does others' translators, need not be too much
     for hvr's own search.
 
     Returns:
-        the outcome, what went wrong, and the number of the programs that were started.
+        The outcome, what went wrong, and whether all programs failed for reasons that
+        more time would not change.
     """
     outcome = race_of(programs, seconds)
-    notes, tried = list(outcome.troubles), len(programs)
+    notes, stuck = list(outcome.troubles), outcome.failed == len(programs)
     left = seconds - outcome.seconds
     further = [p for p in others if p not in programs]
-    if further and len(notes) == tried and outcome.best is None and left > 0:
+    if further and len(notes) == len(programs) and outcome.best is None and left > 0:
         outcome = race_of(further, left)
         notes += outcome.troubles
-        tried += len(further)
-    return outcome, notes, tried
+        stuck = stuck and outcome.failed == len(further)
+    return outcome, notes, stuck
 
 
 @contextmanager
@@ -194,7 +197,9 @@ def _blocks(task: Task, steps: Sequence[Step]) -> tuple[AABlock, ...]:
     return blocks_of(task, actions)
 
 
-def _programs(name: str | None, features: frozenset[Feature]) -> Sequence[Program]:
+def _programs(
+    name: str | None, features: frozenset[Feature], domain: Domain, problem: Problem
+) -> Sequence[Program]:
     """Return the planners to be used.
 
     Raises:
@@ -202,7 +207,7 @@ def _programs(name: str | None, features: frozenset[Feature]) -> Sequence[Progra
     """
     if name is None:
         able = [p for p in (GROUNDED, DOWNWARD) if not p.lacks & features]
-        return able or _engines(features)
+        return able or _engines(features, domain, problem)
     kind, _, engine = name.partition(":")
     known = {p.name: p for p in (GROUNDED, DOWNWARD, FORWARD)}
     if kind == "up" and engine:
@@ -221,7 +226,7 @@ def _programs(name: str | None, features: frozenset[Feature]) -> Sequence[Progra
     return [program]
 
 
-def _engines(features: frozenset[Feature]) -> Sequence[Program]:
+def _engines(features: frozenset[Feature], domain: Domain, problem: Problem) -> Sequence[Program]:
     from hvr.search.unified import installed_engines
 
     if Feature.CONTINUOUS in features:
@@ -232,17 +237,27 @@ def _engines(features: frozenset[Feature]) -> Sequence[Program]:
         if not own:
             raise UsageError(f"none of hvr's planners has all of {wanted}")
         return own
+    from hvr.solving.unified import able_engines
+
     installed = set(installed_engines())
-    able = [*(unified(engine) for engine in PREFERRED if engine in installed), *own]
+    candidates = [engine for engine in PREFERRED if engine in installed]
+    why = ""
+    try:
+        engines = able_engines(domain, problem, candidates)
+    except InteropError as error:
+        engines, why = [], f"; unified-planning cannot express it: {error}"
+    able = [*map(unified, engines), *own]
     if not able:
+        also = f" nor by {_listed(candidates)}" if candidates else ""
         raise UsageError(
-            f"the problem has {wanted}, which none of hvr's planners knows: install another "
-            "engine of unified-planning, such as up-enhsp (numeric), up-lpg or up-tamer (temporal)"
+            f"the problem has {wanted}, which is not supported by hvr's planners{also}{why}: "
+            "install another engine of unified-planning, such as up-enhsp (numeric), up-lpg or "
+            "up-tamer (temporal)"
         )
     return able
 
 
-def _listed(features: frozenset[Feature]) -> str:
+def _listed(features: Collection[str]) -> str:
     return " and ".join(sorted(features))
 
 

@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from hvr.errors import HvrError
 from hvr.files import write_whole
 from hvr.interop.errors import InteropError
 from hvr.interop.from_plans import in_order, steps_back
 from hvr.interop.to_unified import Conversion, convert
+from hvr.interop.untyped import without_types
 from hvr.pddl import Domain, Problem, parse_domain, parse_problem, print_plan
+
+_WITHOUT_PLAN = {
+    "UNSOLVABLE_PROVEN": 11,
+    "UNSOLVABLE_INCOMPLETELY": 12,
+    "MEMOUT": 22,
+    "TIMEOUT": 23,
+    "UNSUPPORTED_PROBLEM": 34,
+}
+"""Fast Downward's exit codes for what unified-planning says of a search without a plan."""
+_FAILED = 35
 
 
 def main(arguments: list[str]) -> int:
@@ -23,23 +36,61 @@ def main(arguments: list[str]) -> int:
     environment.credits_stream = None
     try:
         domain = parse_domain(Path(domain_file))
-        conversion, measured = _converted(domain, parse_problem(Path(problem_file), domain))
+        problem = parse_problem(Path(problem_file), domain)
+        conversion, measured = _fitting(domain, problem, environment.factory.engine(engine))
         with environment.factory.OneshotPlanner(
             name=engine, problem_kind=conversion.unified.kind
         ) as planner:
             result = planner.solve(conversion.unified, timeout=float(seconds))
         if result.plan is None:
-            proven = result.status == Status.UNSOLVABLE_PROVEN
-            return 11 if proven else 34 if result.status == Status.UNSUPPORTED_PROBLEM else 23
+            if result.status.name not in _WITHOUT_PLAN:
+                print(_reason(result))
+            return _WITHOUT_PLAN.get(result.status.name, _FAILED)
         steps = steps_back(in_order(result.plan, conversion.unified), conversion.names)
     except HvrError as error:
         print(error)
         return 34
     except Exception as error:  # Engines raise what they like.
         print(f"{type(error).__name__}: {error}".replace("\n", " "))
-        return 35
+        return _FAILED
     write_whole(Path("plan.1"), print_plan(steps))
     return 0 if measured and result.status == Status.SOLVED_OPTIMALLY else 2
+
+
+def able_engines(domain: Domain, problem: Problem, engines: Sequence[str]) -> list[str]:
+    """Return the engines that declare support for a problem.
+
+    Raises:
+        InteropError: unified-planning cannot express the problem.
+    """
+    from unified_planning.environment import get_environment
+
+    factory = get_environment().factory
+    typed = _converted(domain, problem)[0].unified.kind
+    untyped = _converted(*without_types(domain, problem))[0].unified.kind
+    return [
+        name
+        for name, engine in ((name, factory.engine(name)) for name in engines)
+        if engine.supports(typed) or engine.supports(untyped)
+    ]
+
+
+def _fitting(domain: Domain, problem: Problem, engine: Any) -> tuple[Conversion, bool]:
+    """Convert a problem, without its types where the engine knows no type hierarchies."""
+    conversion, measured = _converted(domain, problem)
+    if engine.supports(conversion.unified.kind):
+        return conversion, measured
+    untyped, also_measured = _converted(*without_types(domain, problem))
+    if engine.supports(untyped.unified.kind):
+        return untyped, also_measured
+    return conversion, measured
+
+
+def _reason(result: Any) -> str:
+    """Return the status and the last line that the engine printed."""
+    messages = [message.message for message in result.log_messages or ()]
+    lines = "\n".join(messages).strip().splitlines()
+    return f"{result.status.name}: {lines[-1].strip()}" if lines else result.status.name
 
 
 def _converted(domain: Domain, problem: Problem) -> tuple[Conversion, bool]:

@@ -181,5 +181,7 @@ def _noted(result: Judged, note: str) -> Finding:
 
 def rule_of_note(note: str) -> Rule:
     """Return the rule of a note on how a plan was read."""
-    # Notes are sentences; that on the notation has these words.
+    # Notes are sentences, which have these words.
+    if note.startswith("with --epsilon "):
+        return rules.SMALLER_EPSILON
     return rules.NOTATION if "were read as" in note else rules.OVERLOOKED

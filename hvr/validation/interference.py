@@ -8,7 +8,7 @@ section 8.2). What stands in a condition counts as read, needed or not.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import combinations, product
+from itertools import combinations, product, repeat
 
 from hvr.nested import Steps, finish
 from hvr.pddl import (
@@ -18,9 +18,11 @@ from hvr.pddl import (
     Expression,
     Forall,
     FunctionTerm,
+    Not,
     NumericExpression,
     State,
     Task,
+    TypedName,
     When,
 )
 from hvr.pddl.compiler import Binding, value
@@ -125,28 +127,36 @@ class _Reader:
 
     def formula(self, formula: Expression, binding: Binding) -> None:
         """Note all that a formula mentions, in every instance of its quantifiers."""
-        finish(self._formula(formula, binding))
+        task = self.task
+        # What is still to be looked at: the next last.
+        stack: list[Iterator[tuple[Expression, Binding]]] = [iter([(formula, binding)])]
+        while stack:
+            item = next(stack[-1], None)
+            if item is None:
+                stack.pop()
+                continue
+            part, own = item
+            match part:
+                case Atom(predicate, args):
+                    if predicate not in task.fluent_predicates:
+                        continue
+                    row = tuple([own[a] if a[0] == "?" else a for a in args])
+                    if predicate in task.derived_predicates:
+                        self._derived(Atom(predicate, row))
+                    else:
+                        self.into.read |= 1 << task.index_of(predicate, row)
+                case Comparison(_, left, right):
+                    self.number(left, own)
+                    self.number(right, own)
+                case Forall(variables, body) | Exists(variables, body):
+                    stack.append(zip(repeat(body), self._instances(variables, own)))
+                case _:
+                    stack.append(zip(parts_of(part), repeat(own)))
 
-    def _formula(self, formula: Expression, binding: Binding) -> Steps[None]:
-        match formula:
-            case Atom(predicate, args):
-                if self.task.is_static(predicate):
-                    return
-                atom = Atom(predicate, tuple([value(a, binding) for a in args]))
-                if predicate in self.task.derived_predicates:
-                    self._derived(atom)
-                else:
-                    self.into.read |= 1 << self.task.index(atom)
-            case Comparison(_, left, right):
-                self.number(left, binding)
-                self.number(right, binding)
-            case Forall(variables, body) | Exists(variables, body):
-                names = [v.name for v in variables]
-                for row in product(*(self.task.members(v.types) for v in variables)):
-                    yield self._formula(body, {**binding, **dict(zip(names, row, strict=True))})
-            case _:
-                for part in parts_of(formula):
-                    yield self._formula(part, binding)
+    def _instances(self, variables: tuple[TypedName, ...], binding: Binding) -> Iterator[Binding]:
+        names = [v.name for v in variables]
+        for row in product(*(self.task.members(v.types) for v in variables)):
+            yield {**binding, **dict(zip(names, row, strict=True))}
 
     def effect(self, effect: Expression, binding: Binding, bits: int, values: Values) -> None:
         """Note what the conditions that hold and the amounts in an effect mention."""
@@ -165,7 +175,8 @@ class _Reader:
                     yield self._effect(body, instance, bits, values)
             case And(operands):
                 for operand in operands:
-                    yield self._effect(operand, binding, bits, values)
+                    if not isinstance(operand, Atom | Not):
+                        yield self._effect(operand, binding, bits, values)
             case NumericEffect(_, _, amount):
                 self.number(amount, binding)
             case _:

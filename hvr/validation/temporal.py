@@ -351,14 +351,7 @@ class TemporalRun:
             if test.when != when:
                 continue
             bound = evaluate(test.bound, self.values)
-            excess: Rational = event.duration - bound
-            fits = {
-                "=": -self.tolerance <= excess <= self.tolerance,
-                "<=": excess <= self.tolerance,
-                "<": excess < self.tolerance,
-                ">=": -excess <= self.tolerance,
-                ">": -excess < self.tolerance,
-            }[test.symbol]
+            fits = _fits_bound(test.symbol, event.duration - bound, self.tolerance)
             if not fits:
                 self._fail(
                     event.number,
@@ -394,17 +387,18 @@ class TemporalRun:
 
     def _parts(self, event: TimedEvent) -> StepParts:
         """Return what an event reads and changes, its duration and spanning effects included."""
-        parts = StepParts(event.binding, event.precondition, event.effect, (event.operator,))
+        written = event.binding, event.precondition, event.effect
         durative = event.start or event.end
         if durative is None:
-            return parts
+            return StepParts(*written, (event.operator,))
         when = "at start" if event.start else "at end"
         bounds = [test.text.right for test in durative.tests if test.when == when]
         firing = self._firing(event) if event.end is not None else []
-        return parts.replace(
-            operators=(event.operator, *(effect.effects for effect in firing)),
-            numbers=tuple(bounds),
-            further=tuple([(s.condition, s.effect, s.binding) for s in firing]),
+        return StepParts(
+            *written,
+            (event.operator, *(effect.effects for effect in firing)),
+            tuple(bounds),
+            tuple([(s.condition, s.effect, s.binding) for s in firing]),
         )
 
     def _firing(self, event: TimedEvent) -> list[SpanningEffect]:
@@ -652,3 +646,18 @@ class TemporalRun:
             reversed(self._changes) if self._keeps else self._last,
             wanted=wanted,
         )
+
+
+def _fits_bound(symbol: str, excess: Rational, tolerance: Fraction) -> bool:
+    """Return whether a duration that exceeds a bound by so much is allowed."""
+    match symbol:
+        case "=":
+            return -tolerance <= excess <= tolerance
+        case "<=":
+            return excess <= tolerance
+        case "<":
+            return excess < tolerance
+        case ">=":
+            return excess + tolerance >= 0
+        case _:
+            return excess + tolerance > 0

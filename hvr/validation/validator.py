@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hvr.errors import ContinuousChangeError, UsageError
 from hvr.pddl import (
     Atom,
+    Diagnostic,
     Domain,
     GroundAction,
     GroundingLimitError,
@@ -52,6 +54,8 @@ EXACT = Fraction(0)
 """How far numeric conditions may be missed: not at all."""
 
 _MOST_TEXTS = 200_000
+_SMALLEST_EPSILON = 9
+"""How many decimals an epsilon may have that is tried."""
 _CALLS = "the steps were read as action(object, …)"
 
 
@@ -162,7 +166,7 @@ class Validator(Stepper):
             PddlSyntaxError: it is not a plan.
         """
         text = Source.read(source, file=file, default="<plan>", lenient=lenient)
-        overlooked = tuple([f"{w.location}: {w.message}" for w in text.warnings])
+        overlooked = _notes(text.warnings)
         domain = self.task.domain
         timed = domain.durative_actions or domain.moves or self.task.problem.timed_init
         plain = plain_plan(text, self.epsilon) if self._by_states and not timed else None
@@ -187,7 +191,7 @@ class Validator(Stepper):
             return report.replace(notes=(*report.notes, *overlooked)) if overlooked else report
         plan = read_plan(text.text, file=text.file, lenient=lenient)
         report = self.check(plan.steps, on_failure=on_failure)
-        notes = [*overlooked, *(f"{w.location}: {w.message}" for w in plan.warnings)]
+        notes = [*overlooked, *_notes(plan.warnings)]
         if plan.notation == "call":
             notes.append(_CALLS)
         return report.replace(notes=(*report.notes, *notes)) if notes else report
@@ -255,6 +259,39 @@ class Validator(Stepper):
                 break
         return ahead.state
 
+    def smaller_epsilon(self, plan: Sequence[Step]) -> Fraction | None:
+        """Return the largest power of ten below `epsilon` with which a plan is valid, if any.
+
+        None as well for plans without times, and where no two times are so close.
+        """
+        times = {Fraction(initial.time) for initial in self.task.problem.timed_init}
+        for step in plan:
+            if not isinstance(step, TimedAction):
+                return None
+            times.add(step.start)
+            if step.duration is not None:
+                times.add(step.start + step.duration)
+        gaps = (two - one for one, two in pairwise(sorted(times)))
+        least = min((gap for gap in gaps if gap <= self.epsilon), default=None)
+        if least is None:
+            return None
+        from copy import copy
+
+        other = copy(self)
+        for digits in range(1, _SMALLEST_EPSILON + 1):
+            other.epsilon = Fraction(1, 10**digits)
+            if other.epsilon >= self.epsilon:
+                continue
+            if isinstance(plan, TimedTexts):
+                report = other._judged_in_time(plan, OnFailure.STOP)
+            else:
+                report = other.check(plan)
+            if report.valid:
+                return other.epsilon
+            if other.epsilon < least:
+                return None
+        return None
+
     def _sequence(self, plan: Sequence[Step]) -> list[GroundAction] | None:
         """Return the steps in the order of execution, None if they are to be judged in time."""
         order = sequence_order(self.task, plan, self.epsilon)
@@ -321,11 +358,14 @@ def validate(
     """
     from hvr.files import text_or_path
 
+    warnings: list[Diagnostic] = []
     try:
         if isinstance(domain, str | Path):
-            domain = parse_domain(text_or_path(domain), lenient=lenient)
+            domain = parse_domain(text_or_path(domain), lenient=lenient, warnings=warnings)
         if isinstance(problem, str | Path):
-            problem = parse_problem(text_or_path(problem), domain, lenient=lenient)
+            problem = parse_problem(
+                text_or_path(problem), domain, lenient=lenient, warnings=warnings
+            )
         validator = Validator(
             domain,
             problem,
@@ -336,8 +376,15 @@ def validate(
     except UnsupportedPddlError as error:
         return ValidationReport(Outcome.UNKNOWN, 0, 0, reason=str(error))
     if isinstance(plan, str | Path):
-        return validator.check_file(text_or_path(plan), lenient=lenient)
-    return validator.check(plan)
+        report = validator.check_file(text_or_path(plan), lenient=lenient)
+    else:
+        report = validator.check(plan)
+    notes = _notes(warnings)
+    return report.replace(notes=(*notes, *report.notes)) if notes else report
+
+
+def _notes(warnings: Iterable[Diagnostic]) -> tuple[str, ...]:
+    return tuple([f"{warning.location}: {warning.message}" for warning in warnings])
 
 
 def _action(text: str) -> GroundAction:

@@ -52,7 +52,7 @@ def _nothing_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     ("options", "words"),
     [
         (behaving("exit:hello"), ["exit code 3", "during the start", "no graphics device"]),
-        (behaving("signal:hello"), ["exit code -11", "during the start"]),
+        (behaving("signal:hello"), ["exit code 139", "during the start"]),
         (behaving("exit:Initialize"), ["exit code 3", "during the start"]),
         (behaving("hang:hello", start_timeout=0.3), ["in time", "start_timeout 0.3 s"]),
         (behaving("hang:Initialize", timeout=0.3), ["in time", "timeout 0.3 s"]),
@@ -78,7 +78,7 @@ def test_a_start_that_fails(options: ThorOptions, words: list[str]) -> None:
     ("how", "timeout", "words"),
     [
         ("exit", 600.0, ["ended (exit code 3)", "during Pass", "unity.log", "hvr doctor thor"]),
-        ("signal", 600.0, ["ended (exit code -11)", "during Pass"]),
+        ("signal", 600.0, ["ended (exit code 139)", "during Pass"]),
         ("hang", 3.0, ["did not answer in time during Pass", "timeout 3 s"]),
         ("garbage", 600.0, ["failed during Pass", "unity.log"]),
         ("wrong-number", 600.0, ["failed during Pass", "Sequence id"]),

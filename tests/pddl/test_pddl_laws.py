@@ -7,8 +7,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from hvr.pddl import (
+    TRUE,
     And,
     Atom,
+    Domain,
     Formula,
     GroundAction,
     Imply,
@@ -34,6 +36,7 @@ from hvr.pddl import (
     read_plan,
     substitute,
 )
+from hvr.pddl.model import walk
 from tests.pddl.pddl_strategies import (
     EVERYTHING,
     Names,
@@ -50,6 +53,28 @@ from tests.reference import Reference
 from tests.reference import World as Plain
 
 NUMERIC = Parts(numbers=True, derived=True)
+
+
+def _places(world: tuple[Domain, Problem]) -> list[object]:
+    domain, problem = world
+    schemas = [*domain.actions.values(), *domain.durative_actions.values()]
+    parts = [e for s in schemas for e in (getattr(s, "precondition", TRUE), s.effect)]
+    parts += [s.condition for s in domain.durative_actions.values()]
+    parts += [*(rule.body for rule in domain.derived), problem.goal, problem.constraints]
+    return [getattr(item, "location", None) for part in parts for item in walk(part)]
+
+
+@given(worlds(EVERYTHING))
+@law(30)
+def test_comments_in_every_gap_change_neither_the_values_nor_their_places(world: World) -> None:
+    # Lists with comments in them are read word by word, others in few tokens.
+    texts = [print_domain(world.domain), print_problem(world.problem)]
+    bare = [text.replace(" ", "\n") for text in texts]
+    commented = [text.replace("\n", " ; )( not\n") for text in bare]
+    domain, other = (parse_domain(text[0]) for text in (bare, commented))
+    problem, second = (parse_problem(text[1], domain) for text in (bare, commented))
+    assert (other, second) == (domain, problem)
+    assert _places((other, second)) == _places((domain, problem))
 
 
 @pytest.mark.slow

@@ -17,7 +17,7 @@ from hvr.search.fast_downward import solve
 from hvr.search.ground import build
 from hvr.search.planners import FastDownward, UnifiedPlanning, make_planner
 from hvr.search.polish import reaches_goal
-from hvr.search.unified import installed_engines, solve_with, to_unified
+from hvr.search.unified import GroundProblem, installed_engines, solve_with, to_unified
 from hvr.validation import Outcome, Validator
 from tests.search.planning_worlds import ROOM, shortest, tasks
 
@@ -102,13 +102,13 @@ def test_an_interrupt_ends_the_searches(temporary: Path, monkeypatch: pytest.Mon
     running = []
 
     def interrupted(prover: fast_downward._Search, *_: object) -> None:
-        running.append(prover.process)
+        running.append(prover)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(fast_downward, "_race", interrupted)
     with pytest.raises(KeyboardInterrupt):
         solve(room(CUT_ON_TABLE), 600)
-    assert [process.returncode is None for process in running] == [False]
+    assert [search.finished() for search in running] == [True]
     assert not list(temporary.iterdir())
 
 
@@ -219,7 +219,7 @@ def test_engines_of_unified_planning(goal: str, capfd: pytest.CaptureFixture[str
 def test_converted_problems_have_an_action_for_each_operator_and_goal() -> None:
     for goal, goals in (("(on loaf table)", 0), ("(or (cut loaf) (held knife))", 2)):
         problem = build(room(goal), reduce=False)
-        converted = to_unified(problem)
+        converted = to_unified(GroundProblem.of(problem))
         assert len(converted.actions) == len(problem.operators) + goals
 
 
@@ -234,7 +234,7 @@ def test_an_engine_that_cannot_treat_a_task_is_an_error() -> None:
     domain = parse_domain(ROOM)
     problem = FETCH.format(goal="(warm loaf)").replace("(door box)", "(lamp box)")
     task = Task(domain, parse_problem(problem, domain))
-    with pytest.raises(PlannerError, match="fast-downward-opt failed"):
+    with pytest.raises(PlannerError, match="unsupported problem"):
         solve_with(task, "fast-downward-opt", 30)
 
 

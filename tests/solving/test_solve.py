@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -19,7 +22,8 @@ from hvr.solving.landmarks import blocks_of
 from hvr.solving.programs import DOWNWARD, PlannerJob, Running
 from hvr.solving.solve import solve
 from hvr.validation import Validator
-from tests.command_line import Hvr
+from tests.command_line import Hvr, environment
+from tests.survivors import wait_for, working_in
 
 BLOCKS = Path(__file__).parents[2] / "docs" / "examples" / "blocks"
 DOMAIN, PROBLEM = BLOCKS / "domain.pddl", BLOCKS / "problem.pddl"
@@ -271,3 +275,30 @@ def test_cheapest_plans_are_proven_where_conditions_are_no_conjunctions(
     )
     solution = solve(domain, problem, optimal=True, seconds=30)
     assert (solution.cost, solution.proven) == (cost, True)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc, and orphans are adopted")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_whatever_ends_hvr_ends_its_planners(
+    files: tuple[Path, Path], tmp_path: Path, number: signal.Signals
+) -> None:
+    files[1].write_text(lift(tuple(n % 20 for n in range(60)), floors=20))
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    run = subprocess.Popen(
+        [sys.executable, "-m", "hvr", "solve", *map(str, files), "--optimal", "--budget", "300"],
+        env={**environment(), "TMPDIR": str(temporary)}, stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+    )  # fmt: skip
+    wait_for(lambda: any(temporary.glob("hvr-solve-*/*/log")))
+    run.send_signal(number)
+    run.wait()
+    wait_for(lambda: not working_in(temporary) and not any(temporary.iterdir()))
+
+
+def test_a_planner_over_its_memory_is_named(hvr_: Hvr, files: tuple[Path, Path]) -> None:
+    files[1].write_text(lift(tuple(n % 20 for n in range(60)), floors=20))
+    done = hvr_("solve", *map(str, files), "--planner", "downward", "--memory", "0.001")
+    assert done.code == 4
+    assert "downward ran out of memory" in done.err

@@ -32,6 +32,9 @@ NOT_PLANS = {
     "nul_byte": "a NUL character is ignored there",
 }
 
+# The reference validator takes the first of two that differ.
+TWO_READINGS = ("domain_duplicate_action", "problem_two_goals")
+
 # Where the language and the reference validator differ.
 ARGUED = {
     "ipc-ipc-2002-zenotravel-numeric-4-03": "invalid: 5304 is not greater than 5304",
@@ -127,9 +130,14 @@ def test_malformed_input_ends_in_an_error_with_a_place_or_in_a_verdict() -> None
             assert str(CORPUS) in str(error)
 
 
-def test_a_lenient_reading_accepts_what_the_reference_accepts() -> None:
+def test_a_lenient_reading_accepts_what_the_reference_accepts_and_drops_nothing() -> None:
     for case in cases("malformed"):
         if case["val"] != "valid":
+            continue
+        if case["mutation"] in TWO_READINGS:
+            with pytest.raises(PddlError, match="and differently"):
+                domain = parse_domain(CORPUS / case["domain"], lenient=True)
+                parse_problem(CORPUS / case["problem"], domain, lenient=True)
             continue
         domain = parse_domain(CORPUS / case["domain"], lenient=True)
         problem = parse_problem(CORPUS / case["problem"], domain, lenient=True)

@@ -21,6 +21,7 @@ from importlib import import_module
 from typing import Any
 
 from hvr.errors import MissingExtraError
+from hvr.processes import end, supervised
 
 _TICK = 0.2  # seconds between two looks at the process while nothing comes
 _PAUSE = 0.01  # the same, while the other end of the pipe is not open
@@ -52,7 +53,7 @@ class ProcessEndedError(Exception):
     """The simulator process has ended.
 
     Args:
-        returncode: its exit code, negative when a signal ended it.
+        returncode: Its exit code, 128 + N if signal N ended it.
     """
 
     def __init__(self, returncode: int) -> None:
@@ -121,9 +122,7 @@ class _Pipes(_FifoServer):  # type: ignore[misc]
 
     def stop(self) -> None:
         if self.unity_proc is not None:
-            if self.unity_proc.poll() is None:
-                self.unity_proc.kill()
-            self.unity_proc.wait()
+            end(self.unity_proc)
         for pipe in (self.client_pipe, self.server_pipe):
             if pipe is not None:
                 with contextlib.suppress(OSError):  # what could not be sent is still in it
@@ -161,6 +160,9 @@ class Client(_Controller):  # type: ignore[misc]
             self.gpu_device = None
         super()._build_server(host, port, width, height)
 
+    def unity_command(self, *args: Any, **kwargs: Any) -> list[str]:
+        return supervised(super().unity_command(*args, **kwargs))
+
     def start(self, *args: Any, **kwargs: Any) -> Any:
         if self._process is not None:
             # The client starts a crashed simulator anew, in the first state of the scene.
@@ -182,9 +184,7 @@ class Client(_Controller):  # type: ignore[misc]
         with contextlib.suppress(AssertionError, queue.Full):
             server.stop()
         if server.unity_proc is not None:
-            if server.unity_proc.poll() is None:
-                server.unity_proc.kill()
-            server.unity_proc.wait()
+            end(server.unity_proc)
         if isinstance(server, _wsgi.WsgiServer):
             # Its own stop sets a field of the wrong name, and its thread goes on.
             server.wsgi_server._BaseServer__shutdown_request = True

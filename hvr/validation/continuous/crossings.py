@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from hvr.pddl.numeric import Rational
-from hvr.validation.continuous.flows import LostError
 from hvr.validation.continuous.functions import (
     PRECISIONS,
     TIME,
@@ -23,6 +22,7 @@ from hvr.validation.continuous.functions import (
 from hvr.validation.continuous.intervals import (
     DivisorError,
     Interval,
+    LostError,
     enclosed,
     sign_of,
     times,
@@ -325,8 +325,8 @@ class _Search:
                             yield time
                             low = time
                     break
-                except LostError:
-                    if bits == PRECISIONS[-1]:
+                except LostError as error:
+                    if error.final or bits == PRECISIONS[-1]:
                         raise
         yield self._end
 

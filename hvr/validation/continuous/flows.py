@@ -13,7 +13,6 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from hvr.errors import ContinuousChangeError
 from hvr.pddl.numeric import Rational
 from hvr.validation.continuous.functions import (
     PRECISIONS,
@@ -25,6 +24,7 @@ from hvr.validation.continuous.functions import (
 from hvr.validation.continuous.intervals import (
     DivisorError,
     Interval,
+    LostError,
     enclosed,
     horner,
     hull,
@@ -34,12 +34,8 @@ from hvr.validation.continuous.polynomials import Polynomial, Root
 from hvr.validation.continuous.taylor import Tape
 
 _MOST_STEPS = 20_000
-_SHORTEST = 40
+_SHORTEST = 30
 """No step is shorter than this power of a half."""
-
-
-class LostError(ContinuousChangeError):
-    """Numbers cannot be followed any further with these binary places."""
 
 
 class Flow:
@@ -94,8 +90,8 @@ class Flow:
             try:
                 self.enclose(enclose_moment(moment, bits), bits)
                 return
-            except LostError:
-                if bits == PRECISIONS[-1]:
+            except LostError as error:
+                if error.final or bits == PRECISIONS[-1]:
                     raise
 
     def boundaries(self, end: Rational, bits: int) -> Iterator[Fraction]:
@@ -169,20 +165,22 @@ class _Run:
             rows = self._tape.variable_coefficients(time, self._state, order, bits)
             length = self._propose(rows)
             if len(self.ends) >= _MOST_STEPS:
-                raise LostError("")
+                raise LostError("", final=True)
             while True:
+                if length < 1 << bits - _SHORTEST:
+                    raise LostError("", final=self._is_sharp())
                 rests = self._remainder(rows, time, length)
                 if rests is not None:
                     break
                 length >>= 1
-                if length < 1 << max(bits - _SHORTEST, 0):
-                    raise LostError("")
-        except (LostError, DivisorError):
+        except (LostError, DivisorError) as error:
+            final = error.final if isinstance(error, LostError) else self._is_sharp()
             when = Fraction(begin + self.origin[0], 1 << bits)
             self._lost = LostError(
                 f"{self._flow.names()} cannot be enclosed beyond {float(when):.6g} after the last "
                 "happening: a number grows without bound, a divisor reaches 0, or the enclosure "
-                "has become too wide"
+                "has become too wide",
+                final,
             )
             raise self._lost from None
         series = [[*row[:order], rest] for row, rest in zip(rows, rests, strict=True)]
@@ -190,6 +188,10 @@ class _Run:
         self.ends.append(begin + length)
         self._state = [horner(row, (length, length), bits) for row in series]
         self._length = length
+
+    def _is_sharp(self) -> bool:
+        """Say whether the numbers are so well known that their bounds are not to blame."""
+        return all(high - low <= max(abs(low), abs(high)) >> 20 for low, high in self._state)
 
     def _propose(self, rows: list[list[Interval]]) -> int:
         """Return a length of the step for which the last terms are below the grid."""

@@ -19,6 +19,7 @@ from hvr.pddl.numeric import Rational, exact
 from hvr.validation.continuous.intervals import (
     DivisorError,
     Interval,
+    LostError,
     enclosed,
     exponential,
     inverse,
@@ -392,8 +393,8 @@ class TimeFunction:
                 break
             try:
                 found = function.enclose(bits)
-            except DivisorError:
-                if bits == PRECISIONS[-1]:
+            except (DivisorError, LostError) as error:
+                if bits == PRECISIONS[-1] or (isinstance(error, LostError) and error.final):
                     raise
                 continue
             result = sign_of(found)

@@ -23,6 +23,18 @@ class DivisorError(ContinuousChangeError):
     """A divisor cannot be told from 0."""
 
 
+class LostError(ContinuousChangeError):
+    """Numbers cannot be followed any further.
+
+    Attributes:
+        final: whether more binary places would not help either.
+    """
+
+    def __init__(self, message: str, final: bool) -> None:
+        super().__init__(message)
+        self.final = final
+
+
 def enclosed(number: Rational, bits: int) -> Interval:
     """Return the least interval around a number."""
     over, under = number.numerator << bits, number.denominator
