@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from hvr.pddl import Diagnostic, GroundAction, Location
 from hvr.validation import rules
@@ -156,7 +157,7 @@ def _related(failure: Failure, limit: int | None) -> tuple[Related, ...]:
     return tuple(related)
 
 
-def _with_causes(literals: tuple[UnmetLiteral, ...]) -> list[UnmetLiteral]:
+def _with_causes(literals: Sequence[UnmetLiteral]) -> list[UnmetLiteral]:
     everything: list[UnmetLiteral] = []
     for literal in literals:
         everything += [literal, *literal.because]

@@ -29,7 +29,7 @@ from hvr.validation.continuous.polynomials import Polynomial, Root, roots
 from hvr.validation.continuous.systems import solve
 
 LAW = settings(max_examples=25, deadline=None)
-BITS = 64
+BITS = 128
 
 HEAD = """
 (define (domain d)
