@@ -75,7 +75,7 @@ class Reports(Value):
         not stop the others.
 
         Args:
-            items: What is reported.
+            items: The results or findings to report.
             render: Returns the chunks of a report in a format.
             shown: Whether to print the report.
 

@@ -110,7 +110,7 @@ def fold(findings: Sequence[Finding], models: Models) -> list[Finding]:
     groups: dict[tuple[object, ...], list[Finding]] = {}
     for finding in findings:
         domain = domains.get(finding.file, "")
-        # A finding in the domain file stands in one place already.
+        # Findings in the domain file were merged by place before.
         key = (domain, finding.rule.id, finding.level, finding.message) if domain else _key(finding)
         groups.setdefault(key, []).append(finding)
     return [_folded(group, domains, sizes) for group in groups.values()]

@@ -28,7 +28,7 @@ class Left(Value):
     Attributes:
         file: The name of the file.
         reason: Why it is not validated, without a capital and a full stop.
-        remedy: What to do to have it validated.
+        remedy: How to get the file validated.
     """
 
     file: str

@@ -130,7 +130,7 @@ class Listed:
         return [seen for seen in self._seen.values() if seen.kind is kind]
 
     def others(self) -> tuple[Left, ...]:
-        """Return the files that are none of these, and why."""
+        """Return the files that are neither models nor plans, with the reason."""
         return tuple([Left(seen.file, seen.why, _OTHER) for seen in self.of(Kind.OTHER)])
 
     def look_for_namesakes(self, problems: Sequence[Seen]) -> None:

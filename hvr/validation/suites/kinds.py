@@ -40,7 +40,7 @@ class Seen(Value):
         kind: what it is.
         name: how a domain or a problem calls itself, in lower case.
         domain: the domain that a problem says it belongs to, in lower case.
-        why: Why a file is none of these.
+        why: The reason for the kind `OTHER`.
     """
 
     file: str
