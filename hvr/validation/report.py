@@ -86,7 +86,7 @@ class StepRef(Value):
         }
 
 
-class Reasons(Sequence["UnmetLiteral"]):
+class UnmetLiterals(Sequence["UnmetLiteral"]):
     """Literals that are looked for when they are first read; they equal the tuple of them.
 
     A verdict needs none of them. Until then they keep the task alive. A copy or a pickle has the
@@ -120,7 +120,7 @@ class Reasons(Sequence["UnmetLiteral"]):
         return self.found()[index]
 
     def __eq__(self, other: object) -> bool:
-        if isinstance(other, Reasons):
+        if isinstance(other, UnmetLiterals):
             other = other.found()
         return self.found() == other
 

@@ -32,7 +32,7 @@ from hvr.pddl.compiler import Parts
 from hvr.pddl.facts import bindings, match_row, necessary_literals
 from hvr.pddl.model import functions_of, parts_of, walk
 from hvr.pddl.numeric import Values
-from hvr.validation.report import Reasons, StepRef, UnmetLiteral, ValidationReport
+from hvr.validation.report import UnmetLiterals, StepRef, UnmetLiteral, ValidationReport
 from hvr.values import Value
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def unmet_literals(
     newest_first: Iterable[StateChange] | LastChanges,
     *,
     wanted: bool = True,
-) -> Reasons:
+) -> UnmetLiterals:
     """Return the fewest literals that keep a formula from holding (or failing), and their past.
 
     A conjunction gives those of all its parts, a disjunction or `exists` those of the part with
@@ -129,7 +129,7 @@ def unmet_literals(
         wanted: the value that the formula should have.
     """
     finder = _Finder(task, bits, values, newest_first)
-    return Reasons(lambda: finder.all(formula, binding, wanted))
+    return UnmetLiterals(lambda: finder.all(formula, binding, wanted))
 
 
 class _Finder:
@@ -169,7 +169,7 @@ class _Finder:
             step: StepRef | None = None
             if isinstance(formula, Atom):
                 if formula.predicate in task.derived_predicates and depth:
-                    because = Reasons(partial(self._causes, formula, wanted, depth - 1))
+                    because = UnmetLiterals(partial(self._causes, formula, wanted, depth - 1))
                 if not task.is_static(formula.predicate):
                     step = changed.get(task.index(formula))
             elif isinstance(formula, Comparison):
@@ -258,7 +258,11 @@ def with_steps(
         return literal.replace(changed_by=step, because=because)
 
     def placed_all(literals: Sequence[UnmetLiteral]) -> Sequence[UnmetLiteral]:
-        return Reasons(lambda: map(placed, literals)) if isinstance(literals, Reasons) else literals
+        return (
+            UnmetLiterals(lambda: map(placed, literals))
+            if isinstance(literals, UnmetLiterals)
+            else literals
+        )
 
     failures = [f.replace(literals=placed_all(f.literals)) for f in report.failures]
     return report.replace(failures=tuple(failures))
