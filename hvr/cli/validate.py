@@ -70,6 +70,7 @@ class _Request(Value):
     skip: tuple[str, ...]
     reports: Reports
     plot: Path | None
+    certificate: Path | None
     exit_zero: bool
     quiet: bool
     explain_skipped: bool
@@ -125,6 +126,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _flag(asking, "--values", "show the numeric fluents over time")
     asking.add_argument("--plot", metavar="FILE", help=(
         "draw the numeric fluents of the one plan over time, as an SVG picture"))  # fmt: skip
+    asking.add_argument("--certificate", metavar="FILE", help=(
+        "write a proof of the verdict on the one plan, for hvr check"))  # fmt: skip
 
     reporting = parser.add_argument_group("reporting")
     add_report_arguments(reporting)
@@ -154,8 +157,10 @@ def run(args: argparse.Namespace) -> int:
     gc.set_threshold(100_000)
     request = _request(args)
     if args.serve:
-        if args.files or args.watch or args.output_file or args.format:
-            raise UsageError("--serve takes no files, no --watch, no --output-file and no --format")
+        if args.files or args.watch or args.output_file or args.format or args.certificate:
+            raise UsageError(
+                "--serve takes no files, no --watch, --output-file, --certificate and no --format"
+            )
         from hvr.cli.serve import serve
 
         return serve(request.options)
@@ -169,10 +174,11 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _judge_rows(args: argparse.Namespace, request: _Request) -> int:
-    if args.files or args.watch or args.serve or args.format or args.json or args.plot:
+    shown = args.plot or args.certificate or args.format or args.json
+    if args.files or args.watch or args.serve or shown:
         raise UsageError(
-            "--rows takes no other files, no --watch, --serve, --plot and no --format: it writes "
-            "a line of JSON for each row"
+            "--rows takes no other files, no --watch, --serve, --plot, --certificate and no "
+            "--format: it writes a line of JSON for each row"
         )
     from hvr.cli.rows import judge_rows
 
@@ -220,6 +226,7 @@ def _request(given: argparse.Namespace) -> _Request:
         skip=tuple(chosen("skip", ())),
         reports=reports,
         plot=Path(given.plot) if given.plot else None,
+        certificate=Path(given.certificate) if given.certificate else None,
         exit_zero=chosen("exit_zero", False),
         quiet=chosen("quiet", False),
         explain_skipped=given.explain_skipped,
@@ -266,6 +273,10 @@ def _validate(request: _Request) -> int:
         from hvr.cli.plot import check_plot
 
         check_plot(request.plot, suite)
+    if request.certificate is not None:
+        from hvr.cli.certify import check_certificate
+
+        check_certificate(request.certificate, suite)
     outcomes: Counter[Outcome] = Counter()
     try:
         results = judge_suite(suite, request.options, engine=request.engine)
@@ -275,6 +286,10 @@ def _validate(request: _Request) -> int:
         from hvr.cli.plot import plotted
 
         results = plotted(request.plot, results)
+    if request.certificate is not None:
+        from hvr.cli.certify import certified
+
+        results = certified(request.certificate, results, request.options, suite)
     _report(request, results, outcomes, several=len(suite.jobs) > 1)
     _remark(request, suite)
     if outcomes[Outcome.UNKNOWN]:
