@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from hvr.pddl import Diagnostic, GroundAction, Location
 from hvr.validation import rules
@@ -156,7 +157,7 @@ def _related(failure: Failure, limit: int | None) -> tuple[Related, ...]:
     return tuple(related)
 
 
-def _with_causes(literals: tuple[UnmetLiteral, ...]) -> list[UnmetLiteral]:
+def _with_causes(literals: Sequence[UnmetLiteral]) -> list[UnmetLiteral]:
     everything: list[UnmetLiteral] = []
     for literal in literals:
         everything += [literal, *literal.because]
@@ -181,5 +182,7 @@ def _noted(result: Judged, note: str) -> Finding:
 
 def rule_of_note(note: str) -> Rule:
     """Return the rule of a note on how a plan was read."""
-    # Notes are sentences; that on the notation has these words.
+    # Notes are sentences, which have these words.
+    if note.startswith("with --epsilon "):
+        return rules.SMALLER_EPSILON
     return rules.NOTATION if "were read as" in note else rules.OVERLOOKED

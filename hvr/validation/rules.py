@@ -82,6 +82,7 @@ _TABLE: tuple[tuple[str, str, Level, str], ...] = (
     ("HVR201", "notation", Level.NOTE, "The plan is not in the notation of PDDL plan files."),
     ("HVR202", "missing-requirement", Level.WARNING, "A feature is used without its flag."),
     ("HVR203", "overlooked", Level.WARNING, "A slip in a text was passed over."),
+    ("HVR204", "smaller-epsilon", Level.NOTE, "With a smaller --epsilon the plan is valid."),
     # What a domain declares.
     ("HVR301", "unused-predicate", Level.NOTE, "A predicate is declared and never used."),
     ("HVR302", "never-true", Level.NOTE, "A predicate is read, but nothing makes it true."),
@@ -123,6 +124,7 @@ NOT_VALIDATED = RULES["HVR006"]
 NOTATION = RULES["HVR201"]
 REQUIREMENT = RULES["HVR202"]
 OVERLOOKED = RULES["HVR203"]
+SMALLER_EPSILON = RULES["HVR204"]
 
 FAILURE_RULES: dict[FailureKind, Rule] = {
     FailureKind.PRECONDITION: RULES["HVR101"],

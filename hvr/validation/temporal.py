@@ -45,7 +45,7 @@ from hvr.validation.report import (
     ValidationReport,
     place_of,
 )
-from hvr.validation.stepper import KINDS, MOST_FAILURES, goal_preferences
+from hvr.validation.stepper import KINDS, MOST_FAILURES, MOST_KEPT, goal_preferences
 from hvr.validation.trajectory import Constraints, Violation
 from hvr.validation.violations import LastChanges, StateChange, unmet_literals
 from hvr.values import Value
@@ -609,7 +609,7 @@ class TemporalRun:
         if violation is None:
             return
         self._constraints.forget(violation)
-        literals: tuple[UnmetLiteral, ...] = ()
+        literals: Sequence[UnmetLiteral] = ()
         if violation.blamed is not None:
             formula, wanted = violation.blamed
             literals = self._unmet(formula, violation.binding, wanted=wanted)
@@ -631,7 +631,7 @@ class TemporalRun:
         why: str,
         *,
         time: Fraction | None = None,
-        literals: tuple[UnmetLiteral, ...] = (),
+        literals: Sequence[UnmetLiteral] = (),
         suggestion: str = "",
         condition: Location | None = None,
     ) -> None:
@@ -653,16 +653,14 @@ class TemporalRun:
 
     def _unmet(
         self, formula: Expression, binding: Binding, *, wanted: bool = True
-    ) -> tuple[UnmetLiteral, ...]:
-        return unmet_literals(
-            self.task,
-            self.bits,
-            self.values,
-            formula,
-            binding,
-            reversed(self._changes) if self._keeps else self._last,
-            wanted=wanted,
+    ) -> Sequence[UnmetLiteral]:
+        past = self._changes[::-1] if self._keeps else self._last
+        reasons = unmet_literals(
+            self.task, self.bits, self.values, formula, binding, past, wanted=wanted
         )
+        # Where the run goes on, other steps become the last to change something.
+        later = self._on_failure is OnFailure.STOP and len(self.plan) <= MOST_KEPT
+        return reasons if later else reasons.found()
 
 
 def _fits_bound(symbol: str, excess: Rational, tolerance: Fraction) -> bool:
