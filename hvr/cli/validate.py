@@ -73,6 +73,7 @@ class _Request(Value):
     format: str
     output_file: Path | None
     plot: Path | None
+    certificate: Path | None
     exit_zero: bool
     quiet: bool
     watch: bool
@@ -127,6 +128,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _flag(asking, "--values", "show the numeric fluents over time")
     asking.add_argument("--plot", metavar="FILE", help=(
         "draw the numeric fluents of the one plan over time, as an SVG picture"))  # fmt: skip
+    asking.add_argument("--certificate", metavar="FILE", help=(
+        "write a proof of the verdict on the one plan, for hvr check"))  # fmt: skip
 
     reporting = parser.add_argument_group("reporting")
     reporting.add_argument("--format", choices=FORMATS, help=(
@@ -157,8 +160,10 @@ def run(args: argparse.Namespace) -> int:
     gc.set_threshold(100_000)
     request = _request(args)
     if args.serve:
-        if args.files or args.watch or args.output_file or args.format:
-            raise UsageError("--serve takes no files, no --watch, no --output-file and no --format")
+        if args.files or args.watch or args.output_file or args.format or args.certificate:
+            raise UsageError(
+                "--serve takes no files, no --watch, --output-file, --certificate and no --format"
+            )
         from hvr.cli.serve import serve
 
         return serve(request.options)
@@ -172,10 +177,11 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _judge_rows(args: argparse.Namespace, request: _Request) -> int:
-    if args.files or args.watch or args.serve or args.format or args.json or args.plot:
+    shown = args.plot or args.certificate or args.format or args.json
+    if args.files or args.watch or args.serve or shown:
         raise UsageError(
-            "--rows takes no other files, no --watch, --serve, --plot and no --format: it writes "
-            "a line of JSON for each row"
+            "--rows takes no other files, no --watch, --serve, --plot, --certificate and no "
+            "--format: it writes a line of JSON for each row"
         )
     from hvr.cli.rows import judge_rows
 
@@ -224,6 +230,7 @@ def _request(given: argparse.Namespace) -> _Request:
         format=form,
         output_file=Path(output) if output else None,
         plot=Path(given.plot) if given.plot else None,
+        certificate=Path(given.certificate) if given.certificate else None,
         exit_zero=chosen("exit_zero", False),
         quiet=chosen("quiet", False),
         watch=given.watch,
@@ -283,6 +290,10 @@ def _validate(request: _Request) -> int:
         from hvr.cli.plot import check_plot
 
         check_plot(request.plot, suite)
+    if request.certificate is not None:
+        from hvr.cli.certify import check_certificate
+
+        check_certificate(request.certificate, suite)
     outcomes: Counter[Outcome] = Counter()
     try:
         results = judge_suite(suite, request.options, engine=request.engine)
@@ -292,6 +303,10 @@ def _validate(request: _Request) -> int:
         from hvr.cli.plot import plotted
 
         results = plotted(request.plot, results)
+    if request.certificate is not None:
+        from hvr.cli.certify import certified
+
+        results = certified(request.certificate, results, request.options, suite)
     _report(request, results, outcomes, several=len(suite.jobs) > 1)
     _remark(request, suite)
     if outcomes[Outcome.UNKNOWN]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
 from hvr.errors import InconsistentEffectError, UndefinedValueError
@@ -105,7 +105,7 @@ class TemporalRun:
         self.tolerance = validator.tolerance
         self.epsilon = validator.epsilon
         self.plan = plan
-        self._before = validator.state
+        self.before = validator.state
         # When time stops, if that is later than the last event.
         self._until: Fraction | None = None
         self.bits = validator.state.bits
@@ -194,6 +194,29 @@ class TemporalRun:
                 state = State(self.task, happening.bits, happening.values)
         return state
 
+    def evidence(self) -> ValidationReport:
+        """Judge the plan up to the first failure, and keep the states in `happenings`."""
+        self._keeps = True
+        return self.run(OnFailure.STOP)
+
+    def next_events(self) -> list[TimedEvent]:
+        """Return the events that would be the next happening, after `evidence`."""
+        happenings = self._calendar().happenings()
+        return next(islice(happenings, len(self.happenings), None), [])
+
+    def contentions(
+        self, events: Sequence[TimedEvent]
+    ) -> Iterator[tuple[TimedEvent, TimedEvent, str]]:
+        """Yield events that interfere in the present state, and over which atom or number."""
+        state = State(self.task, self.bits, self.values)
+        steps = [access(state, self._parts(event)) for event in events]
+        for i, j, over in interferences(self.task, steps):
+            yield events[i], events[j], over
+
+    def operator_of(self, number: int) -> DurativeOperator:
+        """Return the operator of a step that goes on."""
+        return self._running[number].operator
+
     def curves(self) -> tuple[Curve, ...]:
         """Judge the plan and return its numbers over time, up to the first failure."""
         from hvr.validation.continuous.curves import Stretch, curves_of
@@ -211,7 +234,7 @@ class TemporalRun:
         """Return the numbers from one happening to the next, after `run`."""
         from hvr.validation.continuous.curves import Stretch
 
-        first = Happening(Fraction(0), (), self._before.bits, self._before.values)
+        first = Happening(Fraction(0), (), self.before.bits, self.before.values)
         for one, two in pairwise((first, *self.happenings)):
             yield Stretch(one.time, two.time, one.time, one.values)
 
@@ -549,8 +572,7 @@ class TemporalRun:
     ) -> None:
         """Remember that an event has flipped some bits and changed some numbers."""
         if not self._keeps:
-            known = len(values)
-            changed = [i for i in touched if self.values[i] != (values[i] if i < known else None)]
+            changed = [i for i in touched if _at(self.values, i) != _at(values, i)]
             self._last.note(event, set_bits(flipped), changed)
             return
         after = values
@@ -661,6 +683,10 @@ class TemporalRun:
         # Where the run goes on, other steps become the last to change something.
         later = self._on_failure is OnFailure.STOP and len(self.plan) <= MOST_KEPT
         return reasons if later else reasons.found()
+
+
+def _at(values: Values, index: int) -> Rational | None:
+    return values[index] if index < len(values) else None
 
 
 def _fits_bound(symbol: str, excess: Rational, tolerance: Fraction) -> bool:

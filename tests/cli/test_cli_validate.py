@@ -14,6 +14,7 @@ from junitparser import JUnitXml
 
 import hvr
 from hvr.cli.main import run
+from tests.command_line import Hvr
 from tests.validation.validation_task import write_task
 
 SOURCES = Path(hvr.__file__).resolve().parents[1]
@@ -467,3 +468,32 @@ def test_a_picture_is_of_one_plan(call: Call, tmp_path: Path) -> None:
     code, _, err = call(*garden("plan.txt"), "--plot", "nowhere/levels.svg")
     assert code == 2
     assert "there is no folder nowhere" in err
+
+
+def test_a_certificate_proves_the_verdict(hvr_: Hvr) -> None:
+    for name, code, proven in (
+        ("good", 0, "valid"),
+        ("early", 1, "invalid"),
+        ("ajar", 1, "invalid"),
+    ):
+        plan, file = f"plans/{name}.plan", f"{name}.json"
+        assert hvr_("validate", *TASK, plan, "--certificate", file).code == code
+        checked = hvr_("check", file, *TASK, plan)
+        assert (checked.code, checked.err) == (0, "")
+        assert checked.out.startswith(f"{plan}: proven {proven} (")
+    other = hvr_("check", "good.json", *TASK, "plans/ajar.plan")
+    assert (other.code, other.out) == (1, "")
+    assert "about other files" in other.err
+    assert hvr_("check", "plans/good.plan", *TASK, "plans/good.plan").code == 2
+
+
+def test_a_certificate_that_cannot_be_had_is_not_written(hvr_: Hvr) -> None:
+    unknown = hvr_("validate", *TASK, "plans/broken.plan", "--certificate", "proof.json")
+    assert unknown.code == 2
+    assert "proof.json was not written" in unknown.err
+    assert not Path("proof.json").exists()
+    several = hvr_("validate", *TASK, "plans/", "--certificate", "proof.json")
+    assert several.code == 2
+    assert "one plan" in several.err
+    for wrong in ("-", "no/such/folder/proof.json"):
+        assert hvr_("validate", *TASK, "plans/good.plan", "--certificate", wrong).code == 2
