@@ -19,6 +19,7 @@ from hvr.pddl import (
     Expression,
     GroundAction,
     Location,
+    Not,
     State,
     TimedAction,
 )
@@ -393,11 +394,15 @@ class TemporalRun:
         steps = [access(state, self._parts(event)) for event in events]
         for i, j, over in interferences(self.task, steps):
             one, two = events[i], events[j]
-            if one.number is None and two.number is None:
-                continue
             if two.number is None:
                 one, two = two, one
-            assert two.number is not None
+            if two.number is None:
+                # A literal may be listed twice, as a fact may be.
+                if one.effect != two.effect:
+                    self._fail_literals(time, one, two, over)
+                if self._stopped:
+                    return
+                continue
             self._fail(
                 two.number,
                 FailureKind.INTERFERENCE,
@@ -407,6 +412,20 @@ class TemporalRun:
             )
             if self._stopped:
                 return
+
+    def _fail_literals(self, time: Fraction, one: TimedEvent, two: TimedEvent, over: str) -> None:
+        """Note that two timed initial literals contradict each other."""
+        one, two = sorted((one, two), key=lambda event: event.time)
+        effect = two.effect.operand if isinstance(two.effect, Not) else two.effect
+        message = (
+            f"The timed initial literals at {decimal_text(one.time)} and "
+            f"{decimal_text(two.time)} interfere: they are no further apart than epsilon, "
+            f"{decimal_text(self.epsilon)}, and give {over} different values."
+        )
+        place = place_of(effect)
+        self._failures.append(
+            Failure(FailureKind.INTERFERENCE, message, time=time, condition=place)
+        )
 
     def _parts(self, event: TimedEvent) -> StepParts:
         """Return what an event reads and changes, its duration and spanning effects included."""
