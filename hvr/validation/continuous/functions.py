@@ -603,6 +603,20 @@ def simple(terms: Mapping[Term, Rational]) -> Quantity:
     return Polynomial([coefficients.get(n, 0) for n in range(max(coefficients) + 1)])
 
 
+def remainder(function: TimeFunction, divisor: Polynomial) -> Quantity:
+    """Return a function that is the same where a polynomial is 0, with lower powers of the time."""
+    parts: dict[Term, dict[int, Rational]] = {}
+    for (powers, exponent), coefficient in function.terms.items():
+        counts = dict(powers)
+        degree = counts.pop(TIME, 0)
+        parts.setdefault((frozenset(counts.items()), exponent), {})[degree] = coefficient
+    result: Quantity = 0
+    for term, found in parts.items():
+        polynomial = Polynomial([found.get(n, 0) for n in range(max(found) + 1)])
+        result = result + simple({term: 1}) * polynomial.remainder(divisor)
+    return result
+
+
 def growing(rate: Rational) -> Quantity:
     """Return e to the power of a multiple of the time."""
     return simple({(_NO_POWERS, frozenset([(TIME, rate)]) if rate else _NO_EXPONENT): 1})

@@ -274,8 +274,10 @@ class Root:
     def reduce(self, number: TimeFunction | Polynomial) -> Quantity:
         """Return a number that is the same at the root, and as simple as possible."""
         if isinstance(number, Polynomial):
-            return number.remainder(self.polynomial) if self.polynomial.degree > 0 else number
-        return number
+            return number.remainder(self.polynomial)
+        from hvr.validation.continuous.functions import remainder
+
+        return remainder(number, self.polynomial)
 
     def __repr__(self) -> str:
         return f"Root({float(self.low)}, {float(self.high)})"
