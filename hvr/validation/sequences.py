@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from hvr.errors import InconsistentEffectError
 from hvr.pddl import (
@@ -34,7 +35,9 @@ from hvr.validation.report import (
     ValidationReport,
 )
 from hvr.validation.stepper import MOST_FAILURES, Stepper
-from hvr.validation.trajectory import Constraints, Violation
+
+if TYPE_CHECKING:
+    from hvr.validation.trajectory import Violation
 
 
 def sequence_order(task: Task, plan: Sequence[Step], epsilon: Fraction) -> Sequence[int] | None:
@@ -159,6 +162,8 @@ class SequenceRun:
         if executed is not None:
             self._ahead.follow(executed, to_a_step=bool(plan))
         self._on_failure = on_failure
+        from hvr.validation.trajectory import Constraints
+
         self._constraints = Constraints(self.task)
         self._failures: list[Failure] = []
         self._executed = 0 if executed is None else len(executed)

@@ -30,7 +30,6 @@ from hvr.pddl import (
 from hvr.pddl.conditions import Operator
 from hvr.pddl.lexer import Source
 from hvr.pddl.plain_plan import plain_plan
-from hvr.pddl.timed_texts import TimedTexts, timed_texts
 from hvr.validation.report import OnFailure, Outcome, ValidationReport
 from hvr.validation.sequences import (
     SequenceRun,
@@ -40,9 +39,9 @@ from hvr.validation.sequences import (
     sequence_order,
 )
 from hvr.validation.stepper import Stepper
-from hvr.validation.violations import with_steps
 
 if TYPE_CHECKING:
+    from hvr.pddl.timed_texts import TimedTexts
     from hvr.validation.continuous.curves import Curve
     from hvr.validation.continuous.dynamics import Dynamics
     from hvr.validation.temporal import TemporalRun
@@ -181,14 +180,18 @@ class Validator(Stepper):
                 failing = [step_at(report + 1)] if report < count else []
                 executed = [operator for operator in before if operator is not None]
                 report = self._explained(executed, failing).replace(steps=count)
+                from hvr.validation.violations import with_steps
+
                 report = with_steps(report, step_at, self.step_number)
             if isinstance(report, ValidationReport):
                 told = (*report.notes, *overlooked, *((_CALLS,) if plain.calls else ()))
                 return report.replace(notes=told) if told else report
-        steps_in_time = timed_texts(text) if timed else None
-        if steps_in_time is not None:
-            report = self._judged_in_time(steps_in_time, on_failure)
-            return report.replace(notes=(*report.notes, *overlooked)) if overlooked else report
+        if timed:
+            from hvr.pddl.timed_texts import timed_texts
+
+            if (steps_in_time := timed_texts(text)) is not None:
+                report = self._judged_in_time(steps_in_time, on_failure)
+                return report.replace(notes=(*report.notes, *overlooked)) if overlooked else report
         plan = read_plan(text.text, file=text.file, lenient=lenient)
         report = self.check(plan.steps, on_failure=on_failure)
         notes = [*overlooked, *_notes(plan.warnings)]
@@ -299,6 +302,7 @@ class Validator(Stepper):
 
     def _in_time(self, plan: Sequence[Step] | TimedTexts) -> TemporalRun:
         # Imported when it is wanted: most plans are sequences, and the command is to start fast.
+        from hvr.pddl.timed_texts import TimedTexts
         from hvr.validation.temporal import TemporalRun
 
         steps = plan if isinstance(plan, TimedTexts) else with_times(plan)

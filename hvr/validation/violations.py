@@ -32,7 +32,7 @@ from hvr.pddl.compiler import Parts
 from hvr.pddl.facts import bindings, match_row, necessary_literals
 from hvr.pddl.model import functions_of, parts_of, walk
 from hvr.pddl.numeric import Values
-from hvr.validation.report import UnmetLiterals, StepRef, UnmetLiteral, ValidationReport
+from hvr.validation.report import StepRef, UnmetLiteral, UnmetLiterals, ValidationReport
 from hvr.values import Value
 
 if TYPE_CHECKING:
