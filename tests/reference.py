@@ -529,7 +529,8 @@ class Reference:
         if why:
             return why
         for one, two in combinations(together, 2):
-            if (one.run or two.run) and interfere(one, two, world):
+            same = one.run is two.run is None and one.effect == two.effect
+            if not same and interfere(one, two, world):
                 why |= {("interference", p.number) for p in (one, two)}
         if why:
             return why

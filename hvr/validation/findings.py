@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from hvr.pddl import Diagnostic, GroundAction, Location
 from hvr.validation import rules
@@ -33,6 +34,7 @@ class Finding(Value):
         related: the places that explain it, such as the violated condition in the domain file.
         plan: the plan file that it is about; "" when it is about the domain or the problem.
         subject: what stays the same when lines are inserted before it, to recognise it by.
+        problems: The problem files that it depends on; () when it holds for the domain alone.
     """
 
     rule: Rule
@@ -42,6 +44,7 @@ class Finding(Value):
     related: tuple[Related, ...] = ()
     plan: str = ""
     subject: str = ""
+    problems: tuple[str, ...] = ()
 
     @property
     def file(self) -> str:
@@ -156,7 +159,7 @@ def _related(failure: Failure, limit: int | None) -> tuple[Related, ...]:
     return tuple(related)
 
 
-def _with_causes(literals: tuple[UnmetLiteral, ...]) -> list[UnmetLiteral]:
+def _with_causes(literals: Sequence[UnmetLiteral]) -> list[UnmetLiteral]:
     everything: list[UnmetLiteral] = []
     for literal in literals:
         everything += [literal, *literal.because]
@@ -181,5 +184,7 @@ def _noted(result: Judged, note: str) -> Finding:
 
 def rule_of_note(note: str) -> Rule:
     """Return the rule of a note on how a plan was read."""
-    # Notes are sentences; that on the notation has these words.
+    # Notes are sentences, which have these words.
+    if note.startswith("with --epsilon "):
+        return rules.SMALLER_EPSILON
     return rules.NOTATION if "were read as" in note else rules.OVERLOOKED

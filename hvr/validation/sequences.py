@@ -92,9 +92,9 @@ def check_quickly(
         count: how many steps there are.
         before: how many steps were executed before, which counts in the metric.
     """
-    bits, values = start.bits, start.values
+    bits, values = start.bits_for_steps(), start.values
     task = start.task
-    close = task.close if task.derived_predicates else None
+    close = task.close_for_steps if task.derived_predicates else None
     executed = 0
     # Written out instead of calling `Operator.applicable` and `apply`: calls would cost more than
     # what they do.
@@ -116,6 +116,8 @@ def check_quickly(
             if close is not None:
                 bits = close(bits, values)
             executed += 1
+        if close is not None:
+            bits = task.close(bits, values)
         if not task.goal.holds(bits, values):
             return executed
         cost = task.metric_value(values, Fraction(before + count), {})
@@ -140,8 +142,8 @@ class SequenceRun:
         stepper: where the plan begins; it stays there.
         plan: the steps.
         on_failure: what to do about a step that fails.
-        executed: the first steps, when they are known to be applicable: `plan` has those behind
-            them.
+        executed: The first steps, if they are known to be applicable. `plan` is then the step
+            after them that fails, or empty.
     """
 
     def __init__(
@@ -149,18 +151,18 @@ class SequenceRun:
         stepper: Stepper,
         plan: Sequence[GroundAction],
         on_failure: OnFailure,
-        executed: Sequence[Operator] = (),
+        executed: Sequence[Operator] | None = None,
     ) -> None:
         self.task = stepper.task
         self.plan = plan
         self._ahead = stepper.fork()
-        for operator in executed:
-            self._ahead.follow(operator)
+        if executed is not None:
+            self._ahead.follow(executed, to_a_step=bool(plan))
         self._on_failure = on_failure
         self._constraints = Constraints(self.task)
         self._failures: list[Failure] = []
-        self._count = len(executed) + len(plan)
-        self._executed = len(executed)
+        self._executed = 0 if executed is None else len(executed)
+        self._count = self._executed + len(plan)
 
     def run(self) -> ValidationReport:
         """Judge the plan."""
@@ -231,7 +233,7 @@ class SequenceRun:
         self._constraints.forget(violation)
         ahead = self._ahead
         at = ahead.step_number or None
-        literals: tuple[UnmetLiteral, ...] = ()
+        literals: Sequence[UnmetLiteral] = ()
         if violation.blamed is not None:
             formula, wanted = violation.blamed
             literals = ahead.unmet(formula, violation.binding, wanted=wanted)

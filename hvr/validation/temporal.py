@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
 from hvr.errors import InconsistentEffectError, UndefinedValueError
@@ -20,6 +20,7 @@ from hvr.pddl import (
     Expression,
     GroundAction,
     Location,
+    Not,
     State,
     TimedAction,
 )
@@ -30,7 +31,7 @@ from hvr.pddl.conditions import (
     set_bits,
 )
 from hvr.pddl.durative import DurativeOperator, SpanningEffect
-from hvr.pddl.numeric import Rational, Values, evaluate
+from hvr.pddl.numeric import Rational, Values, evaluate, is_another, rounded
 from hvr.pddl.plan import decimal_text
 from hvr.printable import short, short_names
 from hvr.validation.calendar import Calendar, TimedEvent, with_next
@@ -45,7 +46,7 @@ from hvr.validation.report import (
     ValidationReport,
     place_of,
 )
-from hvr.validation.stepper import KINDS, MOST_FAILURES, goal_preferences
+from hvr.validation.stepper import KINDS, MOST_FAILURES, MOST_KEPT, goal_preferences
 from hvr.validation.trajectory import Constraints, Violation
 from hvr.validation.violations import LastChanges, StateChange, unmet_literals
 from hvr.values import Value
@@ -105,7 +106,7 @@ class TemporalRun:
         self.tolerance = validator.tolerance
         self.epsilon = validator.epsilon
         self.plan = plan
-        self._before = validator.state
+        self.before = validator.state
         # When time stops, if that is later than the last event.
         self._until: Fraction | None = None
         self.bits = validator.state.bits
@@ -194,6 +195,29 @@ class TemporalRun:
                 state = State(self.task, happening.bits, happening.values)
         return state
 
+    def evidence(self) -> ValidationReport:
+        """Judge the plan up to the first failure, and keep the states in `happenings`."""
+        self._keeps = True
+        return self.run(OnFailure.STOP)
+
+    def next_events(self) -> list[TimedEvent]:
+        """Return the events that would be the next happening, after `evidence`."""
+        happenings = self._calendar().happenings()
+        return next(islice(happenings, len(self.happenings), None), [])
+
+    def contentions(
+        self, events: Sequence[TimedEvent]
+    ) -> Iterator[tuple[TimedEvent, TimedEvent, str]]:
+        """Yield events that interfere in the present state, and over which atom or number."""
+        state = State(self.task, self.bits, self.values)
+        steps = [access(state, self._parts(event)) for event in events]
+        for i, j, over in interferences(self.task, steps):
+            yield events[i], events[j], over
+
+    def operator_of(self, number: int) -> DurativeOperator:
+        """Return the operator of a step that goes on."""
+        return self._running[number].operator
+
     def curves(self) -> tuple[Curve, ...]:
         """Judge the plan and return its numbers over time, up to the first failure."""
         from hvr.validation.continuous.curves import Stretch, curves_of
@@ -211,7 +235,7 @@ class TemporalRun:
         """Return the numbers from one happening to the next, after `run`."""
         from hvr.validation.continuous.curves import Stretch
 
-        first = Happening(Fraction(0), (), self._before.bits, self._before.values)
+        first = Happening(Fraction(0), (), self.before.bits, self.before.values)
         for one, two in pairwise((first, *self.happenings)):
             yield Stretch(one.time, two.time, one.time, one.values)
 
@@ -358,7 +382,7 @@ class TemporalRun:
                     event.number,
                     FailureKind.DURATION,
                     f"has the duration {decimal_text(Fraction(event.duration))}, and "
-                    f"(?duration {test.symbol} {decimal_text(Fraction(bound))}) is demanded",
+                    f"(?duration {test.symbol} {decimal_text(rounded(bound))}) is demanded",
                     time=event.time,
                     condition=test.text.location,
                 )
@@ -371,11 +395,15 @@ class TemporalRun:
         steps = [access(state, self._parts(event)) for event in events]
         for i, j, over in interferences(self.task, steps):
             one, two = events[i], events[j]
-            if one.number is None and two.number is None:
-                continue
             if two.number is None:
                 one, two = two, one
-            assert two.number is not None
+            if two.number is None:
+                # A literal may be listed twice, as a fact may be.
+                if one.effect != two.effect:
+                    self._fail_literals(time, one, two, over)
+                if self._stopped:
+                    return
+                continue
             self._fail(
                 two.number,
                 FailureKind.INTERFERENCE,
@@ -385,6 +413,20 @@ class TemporalRun:
             )
             if self._stopped:
                 return
+
+    def _fail_literals(self, time: Fraction, one: TimedEvent, two: TimedEvent, over: str) -> None:
+        """Note that two timed initial literals contradict each other."""
+        one, two = sorted((one, two), key=lambda event: event.time)
+        effect = two.effect.operand if isinstance(two.effect, Not) else two.effect
+        message = (
+            f"The timed initial literals at {decimal_text(one.time)} and "
+            f"{decimal_text(two.time)} interfere: they are no further apart than epsilon, "
+            f"{decimal_text(self.epsilon)}, and give {over} different values."
+        )
+        place = place_of(effect)
+        self._failures.append(
+            Failure(FailureKind.INTERFERENCE, message, time=time, condition=place)
+        )
 
     def _parts(self, event: TimedEvent) -> StepParts:
         """Return what an event reads and changes, its duration and spanning effects included."""
@@ -538,8 +580,7 @@ class TemporalRun:
     ) -> None:
         """Remember that an event has flipped some bits and changed some numbers."""
         if not self._keeps:
-            known = len(values)
-            changed = [i for i in touched if self.values[i] != (values[i] if i < known else None)]
+            changed = [i for i in touched if is_another(_at(self.values, i), _at(values, i))]
             self._last.note(event, set_bits(flipped), changed)
             return
         after = values
@@ -598,7 +639,7 @@ class TemporalRun:
         if violation is None:
             return
         self._constraints.forget(violation)
-        literals: tuple[UnmetLiteral, ...] = ()
+        literals: Sequence[UnmetLiteral] = ()
         if violation.blamed is not None:
             formula, wanted = violation.blamed
             literals = self._unmet(formula, violation.binding, wanted=wanted)
@@ -620,7 +661,7 @@ class TemporalRun:
         why: str,
         *,
         time: Fraction | None = None,
-        literals: tuple[UnmetLiteral, ...] = (),
+        literals: Sequence[UnmetLiteral] = (),
         suggestion: str = "",
         condition: Location | None = None,
     ) -> None:
@@ -642,16 +683,18 @@ class TemporalRun:
 
     def _unmet(
         self, formula: Expression, binding: Binding, *, wanted: bool = True
-    ) -> tuple[UnmetLiteral, ...]:
-        return unmet_literals(
-            self.task,
-            self.bits,
-            self.values,
-            formula,
-            binding,
-            reversed(self._changes) if self._keeps else self._last,
-            wanted=wanted,
+    ) -> Sequence[UnmetLiteral]:
+        past = self._changes[::-1] if self._keeps else self._last
+        reasons = unmet_literals(
+            self.task, self.bits, self.values, formula, binding, past, wanted=wanted
         )
+        # Where the run goes on, other steps become the last to change something.
+        later = self._on_failure is OnFailure.STOP and len(self.plan) <= MOST_KEPT
+        return reasons if later else reasons.found()
+
+
+def _at(values: Values, index: int) -> Rational | None:
+    return values[index] if index < len(values) else None
 
 
 def _fits_bound(symbol: str, excess: Rational, tolerance: Fraction) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,6 +54,8 @@ EXACT = Fraction(0)
 """How far numeric conditions may be missed: not at all."""
 
 _MOST_TEXTS = 200_000
+_SMALLEST_EPSILON = 9
+"""How many decimals an epsilon may have that is tried."""
 _CALLS = "the steps were read as action(object, …)"
 
 
@@ -255,6 +258,39 @@ class Validator(Stepper):
             if not ahead.apply(action).ok:
                 break
         return ahead.state
+
+    def smaller_epsilon(self, plan: Sequence[Step]) -> Fraction | None:
+        """Return the largest power of ten below `epsilon` with which a plan is valid, if any.
+
+        None as well for plans without times, and where no two times are so close.
+        """
+        times = {Fraction(initial.time) for initial in self.task.problem.timed_init}
+        for step in plan:
+            if not isinstance(step, TimedAction):
+                return None
+            times.add(step.start)
+            if step.duration is not None:
+                times.add(step.start + step.duration)
+        gaps = (two - one for one, two in pairwise(sorted(times)))
+        least = min((gap for gap in gaps if gap <= self.epsilon), default=None)
+        if least is None:
+            return None
+        from copy import copy
+
+        other = copy(self)
+        for digits in range(1, _SMALLEST_EPSILON + 1):
+            other.epsilon = Fraction(1, 10**digits)
+            if other.epsilon >= self.epsilon:
+                continue
+            if isinstance(plan, TimedTexts):
+                report = other._judged_in_time(plan, OnFailure.STOP)
+            else:
+                report = other.check(plan)
+            if report.valid:
+                return other.epsilon
+            if other.epsilon < least:
+                return None
+        return None
 
     def _sequence(self, plan: Sequence[Step]) -> list[GroundAction] | None:
         """Return the steps in the order of execution, None if they are to be judged in time."""

@@ -1,5 +1,7 @@
 """Derived predicates: least fixpoints, negation between strata, what they are blamed on."""
 
+import pickle
+
 import pytest
 
 from hvr.pddl import Atom, Domain, GroundAction, Problem, parse_domain, parse_problem
@@ -119,3 +121,18 @@ def test_names_of_outer_variables_may_come_again() -> None:
     validator = Validator(domain, parse_problem(text, domain))
     assert validator.goal_holds()
     assert names(validator, "r") == {"m"}
+
+
+def test_reasons_that_are_read_late_are_those_of_the_time_of_the_verdict() -> None:
+    world = task(f"{ALL_UP} (link a b) (= (load a) 0) (= (load b) 0)", "(and (reach a c) (whole))")
+    validator = Validator(*world)
+    plan = [step("cut", "a", "b"), step("join", "b", "c")]
+    late = validator.check(plan)
+    now = Validator(*world).check(plan)
+    written = now.to_json()
+    for action in (step("join", "b", "c"), step("join", "c", "a"), step("cut", "a", "b")):
+        assert validator.apply(action).ok
+    assert late.to_json() == written
+    assert late == now
+    assert pickle.loads(pickle.dumps(late)) == now
+    assert late.failures[0].literals[0].because
