@@ -22,6 +22,8 @@ HvrError                             2  root: catch this to catch everything bel
 ├── InconsistentEffectError          2  an action gives a fluent two values at once
 ├── ContinuousChangeError            2  numbers change in a way that has no exact solution here
 ├── UnusableModelError               2  domain or problem is unusable  [hvr.validation.batch]
+├── NoCertificateError               2  it proves no such verdict  [hvr.validation.certificate]
+├── UnprovenError                    1  a certificate proves nothing to the checker  [hvr.checker]
 ├── InteropError                     2  no words for it on the other side  [hvr.interop.errors]
 ├── UnknownObjectError               2  no object of the scene or problem has the name
 ├── SceneError                       2  a scene is unknown or cannot be loaded

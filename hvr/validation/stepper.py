@@ -246,6 +246,11 @@ class Stepper:
         self._moved(action, after, numbers, violated)
         return failure
 
+    def begin(self, *, to_a_step: bool) -> None:
+        """Prepare for `follow`."""
+        if to_a_step:
+            self._bits = self.state.bits_for_steps()
+
     def follow(self, operators: Iterable[Operator], *, to_a_step: bool) -> None:
         """Execute steps that are known to be applicable and to violate no preference.
 
@@ -254,11 +259,7 @@ class Stepper:
             to_a_step: whether a step is asked about next, and nothing else: of the derived atoms
                 those that no step reads are then left out.
         """
-        task = self.task
-        close = task.close
-        if to_a_step:
-            close = task.close_for_steps
-            self._bits = self.state.bits_for_steps()
+        close = self.task.close_for_steps if to_a_step else self.task.close
         for operator in operators:
             bits, values = self._bits, self._values
             numbers = operator.apply_numbers(bits, values)

@@ -32,6 +32,8 @@ from hvr.pddl.lexer import Source
 from hvr.pddl.plain_plan import plain_plan
 from hvr.validation.report import OnFailure, Outcome, ValidationReport
 from hvr.validation.sequences import (
+    Checkpoints,
+    Follower,
     SequenceRun,
     action_of,
     check_quickly,
@@ -102,6 +104,9 @@ class Validator(Stepper):
         # a text is quicker than reading it.
         self._by_text: dict[str, Operator] = {}
         self._by_states = forgets_the_past(task)
+        # Plans that differ in a step from the one before are judged from there.
+        self._states_by_text, self._states_by_action = Checkpoints(), Checkpoints()
+        self._follower = Follower()
         self._dynamics: Dynamics | None = None
 
     def lasting(self, until: Fraction) -> Validator:
@@ -132,8 +137,10 @@ class Validator(Stepper):
                 return self._in_time(plan).run(on_failure)
             if not self._by_states:
                 return SequenceRun(self, actions, on_failure).run()
-            count, operators = len(actions), map(self._operator_of, actions)
-            verdict = check_quickly(self.state, operators, count, self.step_number)
+            count = len(actions)
+            verdict = check_quickly(
+                self.state, actions, self._operator_of, self.step_number, self._states_by_action
+            )
             if isinstance(verdict, ValidationReport):
                 return verdict
             if on_failure is not OnFailure.STOP:
@@ -171,8 +178,13 @@ class Validator(Stepper):
         plain = plain_plan(text, self.epsilon) if self._by_states and not timed else None
         if plain is not None:
             steps, known, count = plain.steps, self._by_text, len(plain.steps)
-            operators = (known.get(step) or self._operator(step) for step in steps)
-            report = check_quickly(self.state, operators, count, self.step_number)
+            report = check_quickly(
+                self.state,
+                steps,
+                lambda step: known.get(step) or self._operator(step),
+                self.step_number,
+                self._states_by_text,
+            )
             if not isinstance(report, ValidationReport) and on_failure is OnFailure.STOP:
                 # What is behind the step that cannot be executed is not read.
                 step_at = plain.read
@@ -210,7 +222,8 @@ class Validator(Stepper):
     ) -> ValidationReport:
         """Say why the step behind some that can be executed cannot, or what the goal lacks."""
         try:
-            return SequenceRun(self, failing, OnFailure.STOP, executed).run()
+            ahead = self._follower.after(self, executed, to_a_step=bool(failing))
+            return SequenceRun(ahead, failing, OnFailure.STOP, len(executed)).run()
         except (GroundingLimitError, NumberTooLargeError) as error:
             return ValidationReport(Outcome.UNKNOWN, len(executed), 0, reason=str(error))
 
