@@ -30,7 +30,7 @@ from hvr.pddl.conditions import (
     set_bits,
 )
 from hvr.pddl.durative import DurativeOperator, SpanningEffect
-from hvr.pddl.numeric import Rational, Values, evaluate
+from hvr.pddl.numeric import Rational, Values, evaluate, is_another, rounded
 from hvr.pddl.plan import decimal_text
 from hvr.printable import short, short_names
 from hvr.validation.calendar import Calendar, TimedEvent, with_next
@@ -381,7 +381,7 @@ class TemporalRun:
                     event.number,
                     FailureKind.DURATION,
                     f"has the duration {decimal_text(Fraction(event.duration))}, and "
-                    f"(?duration {test.symbol} {decimal_text(Fraction(bound))}) is demanded",
+                    f"(?duration {test.symbol} {decimal_text(rounded(bound))}) is demanded",
                     time=event.time,
                     condition=test.text.location,
                 )
@@ -572,7 +572,7 @@ class TemporalRun:
     ) -> None:
         """Remember that an event has flipped some bits and changed some numbers."""
         if not self._keeps:
-            changed = [i for i in touched if _at(self.values, i) != _at(values, i)]
+            changed = [i for i in touched if is_another(_at(self.values, i), _at(values, i))]
             self._last.note(event, set_bits(flipped), changed)
             return
         after = values
