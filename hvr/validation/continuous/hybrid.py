@@ -25,7 +25,7 @@ from hvr.validation.continuous.events import Trouble, happen_together
 from hvr.validation.continuous.moments import Moment, compare
 from hvr.validation.continuous.motion import Motion, MovingState, Numbers, exact_time, values_at
 from hvr.validation.continuous.polynomials import Root
-from hvr.validation.continuous.segment import Sample, Segment, approximate
+from hvr.validation.continuous.segment import SegmentSample, Segment, approximate
 from hvr.validation.report import (
     Failure,
     FailureKind,
@@ -337,8 +337,8 @@ class HybridRun(TemporalRun):
                     return
 
     @contextmanager
-    def _at_sample(self, sample: Sample) -> Iterator[None]:
-        """Let the present state be that of a sample, for reports."""
+    def _at_sample(self, sample: SegmentSample) -> Iterator[None]:
+        """Make a sample the present state while a report is written."""
         present, known, last = self.values, len(self._changes), self._last
         self._last = last.fork()
         self._credit(sample.values, sample.time)

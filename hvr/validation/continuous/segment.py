@@ -22,10 +22,10 @@ _PLACES = 15
 """How many decimals of an irrational time are shown."""
 
 _SOON = Fraction(1, 10**6)
-"""How closely an irrational time is known of which a sample is taken soon after."""
+"""The width to which an irrational time is enclosed before a sample is taken after it."""
 
 
-class Sample(Value):
+class SegmentSample(Value):
     """The numbers at a time, which stand for a stretch in which no condition changes.
 
     Attributes:
@@ -62,7 +62,7 @@ class Segment:
         self._start = start
         self._end = end
 
-    def broken(self, condition: Conjunction) -> Sample | None:
+    def broken(self, condition: Conjunction) -> SegmentSample | None:
         """Return when a condition is first false, and the numbers then; None if it never is."""
         state = self._state
         if condition.is_empty:
@@ -77,11 +77,11 @@ class Segment:
                 return self._sample(turn, following)
         return None
 
-    def states(self, conditions: Iterable[Conjunction]) -> Iterator[Sample]:
+    def states(self, conditions: Iterable[Conjunction]) -> Iterator[SegmentSample]:
         """Yield samples that show every change of the truth of conditions."""
         last = self._start
         for turn in self._turns(conditions):
-            # The truth between two turns is that of any time there, from the first of them on.
+            # No condition changes between two turns, so any time between them will do.
             yield self._sample(last, turn)
             yield self._sample_at(turn)
             last = turn
@@ -95,11 +95,11 @@ class Segment:
         turns = self._state.turns(conditions, self._start, self._end)
         return [turn for turn in turns if compare(turn, self._end) < 0]
 
-    def _sample_at(self, moment: Moment) -> Sample:
+    def _sample_at(self, moment: Moment) -> SegmentSample:
         time = self.time(moment)
-        return Sample(exact_time(self._origin, moment), time, time, self._motion.at(moment))
+        return SegmentSample(exact_time(self._origin, moment), time, time, self._motion.at(moment))
 
-    def _sample(self, start: Moment, end: Moment) -> Sample:
+    def _sample(self, start: Moment, end: Moment) -> SegmentSample:
         """Return a sample of the time between two moments, soon after the first."""
         one, two = as_root(start), as_root(end)
         while one.high >= two.low or one.high - one.low > _SOON:
@@ -109,7 +109,7 @@ class Segment:
                 if not root.rational:
                     root.refine()
         moment = short_between(self._origin + one.high, self._origin + two.low) - self._origin
-        return Sample(
+        return SegmentSample(
             exact_time(self._origin, start),
             self.time(start),
             self._origin + moment,
