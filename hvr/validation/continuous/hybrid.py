@@ -25,7 +25,7 @@ from hvr.validation.continuous.events import Trouble, happen_together
 from hvr.validation.continuous.moments import Moment, compare
 from hvr.validation.continuous.motion import Motion, MovingState, Numbers, exact_time, values_at
 from hvr.validation.continuous.polynomials import Root
-from hvr.validation.continuous.segment import SegmentSample, Segment, approximate
+from hvr.validation.continuous.segment import Segment, SegmentSample, approximate
 from hvr.validation.report import (
     Failure,
     FailureKind,
