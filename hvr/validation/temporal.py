@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from hvr.errors import InconsistentEffectError, UndefinedValueError
 from hvr.pddl import (
+    TRUE,
     Atom,
     Expression,
     GroundAction,
@@ -435,15 +436,19 @@ class TemporalRun:
             return StepParts(*written, (event.operator,))
         when = "at start" if event.start else "at end"
         bounds = [test.text.right for test in durative.tests if test.when == when]
-        firing = self._firing(event) if event.end is not None else []
-        return StepParts(
-            *written,
-            (event.operator, *(effect.effects for effect in firing)),
-            tuple(bounds),
-            tuple([(s.condition, s.effect, s.binding) for s in firing]),
-        )
+        if event.start is not None:
+            read = [(s.condition_at_start, TRUE, s.binding) for s in durative.spanning]
+            return StepParts(*written, (event.operator,), tuple(bounds), tuple(read))
+        operators = [event.operator]
+        further: list[tuple[Expression, Expression, Binding]] = []
+        for spanning in self._pending(event):
+            fires = spanning.end.holds(self.bits, self.values)
+            operators += [spanning.effects] * fires
+            effect = spanning.effect if fires else TRUE
+            further.append((spanning.condition, effect, spanning.binding))
+        return StepParts(*written, tuple(operators), tuple(bounds), tuple(further))
 
-    def _firing(self, event: TimedEvent) -> list[SpanningEffect]:
+    def _pending(self, event: TimedEvent) -> list[SpanningEffect]:
         """Return the effects at an end whose condition on earlier times was fulfilled."""
         assert event.number is not None and event.end is not None
         running = self._running.get(event.number)
@@ -453,8 +458,11 @@ class TemporalRun:
             # An action that ends with its start has nothing in between.
             if (running is None or running.effects[place])
             and (running is not None or effect.start.holds(self.bits, self.values))
-            and effect.end.holds(self.bits, self.values)
         ]
+
+    def _firing(self, event: TimedEvent) -> list[SpanningEffect]:
+        """Return the effects that take place at an end and depend on earlier times, too."""
+        return [s for s in self._pending(event) if s.end.holds(self.bits, self.values)]
 
     def _execute(self, time: Fraction, events: list[TimedEvent]) -> None:
         # All events read the state before the happening, and none sees what another does.
@@ -607,15 +615,22 @@ class TemporalRun:
             if self._stopped:
                 return
 
-    def _break(self, running: _Running, time: Fraction) -> None:
-        """Note that what must hold while an action goes on does not, in the present state."""
+    def _break(self, running: _Running, time: Fraction, after: Fraction | None = None) -> None:
+        """Note that what must hold while an action goes on does not, in the present state.
+
+        Args:
+            running: The action.
+            time: The time of the present state.
+            after: The time up to which it held, if that is another one.
+        """
         running.invariant_failed = True
         operator = running.operator
         invariant = operator.template.conditions["over all"]
         self._fail(
             running.number,
             FailureKind.INVARIANT,
-            f"cannot go on after {decimal_text(time)}: what must hold all the time does not",
+            f"cannot go on after {decimal_text(time if after is None else after)}: what must hold "
+            "all the time does not",
             time=time,
             literals=self._unmet(invariant, operator.binding),
             condition=place_of(invariant),
