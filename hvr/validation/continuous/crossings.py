@@ -64,7 +64,7 @@ class Enclosure:
         return value, slope
 
     def over(self, low: Rational, high: Rational, bits: int) -> tuple[Interval, Interval]:
-        """Return what `ranges` does, sharper: by the values in the middle and the slopes."""
+        """Return narrower enclosures than `ranges`, by the value in the middle and the slopes."""
         at = enclosed(low, bits)[0], enclosed(high, bits)[1]
         value, slope = self.ranges(at, bits)
         middle = (at[0] + at[1]) // 2
