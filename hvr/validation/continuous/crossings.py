@@ -302,8 +302,8 @@ class _Search:
             raise UndecidedError(Fraction(0), Fraction(0))
         begin: Rational = start.high if isinstance(start, Root) else start
         width = Fraction(next(self._stretches(begin)) - begin)
-        # If a derivative keeps its sign after the start, where the ones before it are 0, so does
-        # the function (Taylor).
+        # The lower derivatives are 0 at the start. Where this one keeps its sign, the function
+        # does, too (Taylor).
         for halvings in range(_LEAST_WIDTH):
             bits = self._bits + -(-halvings // 32) * 32
             low, begin = start.enclosure(bits) if isinstance(start, Root) else (start, start)

@@ -305,7 +305,9 @@ class MovingState:
         if not condition.clauses:
             yield condition
             return
-        yield from condition.parts()
+        for part in condition.parts():
+            if bits & part.positive == part.positive and not bits & part.negative:
+                yield part
 
     def _zeros_of(
         self, bound: Quantity, test: NumericTest, start: Moment, last: Rational
