@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Number: TypeAlias = "Rational | Polynomial"
 
-SHOWN_BITS = 256
+SHOWN_BITS = 64
 """How many binary places of an irrational time are shown."""
 
 
@@ -197,7 +197,7 @@ class Root:
         low, high: the ends of the interval, no roots themselves; equal if the root is rational.
     """
 
-    __slots__ = ("high", "low", "polynomial")
+    __slots__ = ("_whole", "high", "low", "polynomial")
 
     algebraic = True
     """Whether it is a root of a polynomial with rational coefficients."""
@@ -209,6 +209,7 @@ class Root:
         self.polynomial = polynomial
         self.low = low
         self.high = high
+        self._whole: tuple[int, ...] = ()
 
     @property
     def rational(self) -> bool:
@@ -217,23 +218,45 @@ class Root:
 
     def refine(self) -> None:
         """Halve the interval."""
-        middle = Fraction(self.low + self.high) / 2
-        if (self.polynomial(middle) > 0) == (self.polynomial(self.high) > 0):
-            self.high = middle
-        else:
-            self.low = middle
+        self._halve(Fraction(self.high - self.low) / 2)
+
+    def _halve(self, wanted: Rational) -> None:
+        """Halve the interval until it is no longer than wanted, with whole numbers only."""
+        low, high = Fraction(self.low), Fraction(self.high)
+        under = lcm(low.denominator, high.denominator)
+        a, b = int(low * under), int(high * under)
+        most = Fraction(wanted)
+        above = self._sign(b, under) > 0
+        while (b - a) * most.denominator > most.numerator * under:
+            middle = a + b
+            a, b, under = 2 * a, 2 * b, 2 * under
+            if (self._sign(middle, under) > 0) == above:
+                b = middle
+            else:
+                a = middle
+        self.low, self.high = Fraction(a, under), Fraction(b, under)
+
+    def _sign(self, over: int, under: int) -> int:
+        """Return the sign of the polynomial, times a positive number, at a fraction."""
+        if not self._whole:
+            self._whole = tuple(map(int, self.polynomial.primitive().coefficients))
+        result, power = self._whole[-1], 1
+        for coefficient in reversed(self._whole[:-1]):
+            power *= under
+            result = result * over + coefficient * power
+        return _sign(result)
 
     def enclosure(self, bits: int) -> tuple[Rational, Rational]:
         """Return the ends of an interval no longer than `2**-bits`."""
-        while self.high - self.low > Fraction(1, 1 << bits):
-            self.refine()
+        if self.high - self.low > Fraction(1, 1 << bits):
+            self._halve(Fraction(1, 1 << bits))
         return self.low, self.high
 
     def approximation(self) -> Rational:
         """Return the root, or a number near it."""
         if self.rational:
             return self.low
-        low, high = self.enclosure(SHOWN_BITS if self.algebraic else 64)
+        low, high = self.enclosure(SHOWN_BITS)
         return Fraction(low + high) / 2
 
     def same(self, other: Root) -> bool:
@@ -251,8 +274,10 @@ class Root:
     def reduce(self, number: TimeFunction | Polynomial) -> Quantity:
         """Return a number that is the same at the root, and as simple as possible."""
         if isinstance(number, Polynomial):
-            return number.remainder(self.polynomial) if self.polynomial.degree > 0 else number
-        return number
+            return number.remainder(self.polynomial)
+        from hvr.validation.continuous.functions import remainder
+
+        return remainder(number, self.polynomial)
 
     def __repr__(self) -> str:
         return f"Root({float(self.low)}, {float(self.high)})"
@@ -323,7 +348,7 @@ def _isolated(polynomial: Polynomial, end: Rational) -> list[Root]:
         polynomial = polynomial.quotient(Polynomial((-number, 1)))
     for root in found:
         if not root.rational:
-            root.polynomial = polynomial
+            root.polynomial, root._whole = polynomial, ()
     return sorted(found + whole, key=lambda root: root.low)
 
 
@@ -372,6 +397,17 @@ def sign_at(polynomial: Polynomial, time: Rational | Root) -> int:
         return _sign(polynomial(time))
     if time.rational or polynomial.degree < 1:
         return _sign(polynomial(time.low))
+    if polynomial.degree >= time.polynomial.degree:
+        polynomial = polynomial.remainder(time.polynomial)
+    if polynomial.degree < 1:
+        return _sign(polynomial.constant)
+    if polynomial.degree == 1:
+        # The root is irrational, so that it is not the one of this.
+        constant, slope = polynomial.coefficients
+        zero = Fraction(-constant) / slope
+        while time.low <= zero <= time.high:
+            time.refine()
+        return _sign(slope) if zero < time.low else -_sign(slope)
     if _shared(polynomial, time):
         return 0
     # It is not 0 there, so neither is it in an interval that is short enough.
