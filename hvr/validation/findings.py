@@ -13,7 +13,7 @@ from hvr.validation.rules import Level, Rule
 from hvr.validation.text import explain_failure, explain_literal
 from hvr.values import Value
 
-_PLACE = re.compile(r"(?P<file>.*?):(?P<line>\d+):(?P<column>\d+): (?P<message>.*)", re.DOTALL)
+_PLACE = r"(?s)(?P<file>.*?):(?P<line>\d+):(?P<column>\d+): (?P<message>.*)"
 
 
 class Related(Value):
@@ -34,6 +34,7 @@ class Finding(Value):
         related: the places that explain it, such as the violated condition in the domain file.
         plan: the plan file that it is about; "" when it is about the domain or the problem.
         subject: what stays the same when lines are inserted before it, to recognise it by.
+        problems: The problem files that it depends on; () when it holds for the domain alone.
     """
 
     rule: Rule
@@ -43,6 +44,7 @@ class Finding(Value):
     related: tuple[Related, ...] = ()
     plan: str = ""
     subject: str = ""
+    problems: tuple[str, ...] = ()
 
     @property
     def file(self) -> str:
@@ -172,7 +174,7 @@ def _condition_name(failure: Failure) -> str:
 
 def _noted(result: Judged, note: str) -> Finding:
     # A note about a place begins with it, as messages do.
-    match = _PLACE.fullmatch(note)
+    match = re.fullmatch(_PLACE, note)
     if match is None or match["file"] != result.plan:
         return Finding(rule_of_note(note), Level.NOTE, note, plan=result.plan, subject=note)
     place = Location(match["file"], int(match["line"]), int(match["column"]))
