@@ -4,7 +4,7 @@ Usage: VAL=/path/to/Validate python benchmarks/agreement_continuous.py [--count 
 
 Each task has numbers that change by a process, in one of the shapes below, and
 perhaps an event. Where hvr finds the plan valid, the goal says of every number that it is near what
-hvr has found; where VAL disagrees, the task is printed.
+hvr has found; where VAL disagrees, the task is printed, and the exit code is 1.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import argparse
 import os
 import random
 import subprocess
+import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterable
@@ -47,7 +48,7 @@ SHAPES = {
 """The effects of a process; `{a}`, `{b}` and `{c}` are replaced by numbers."""
 
 
-def main() -> None:
+def main() -> int:
     """Read the options, compare, and print a summary."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=300)
@@ -65,6 +66,7 @@ def main() -> None:
                 print(f"{number}: {shape}: {result}", *files, sep="\n")
     for shape, results in counts.items():
         print(f"{shape}: {', '.join(f'{n} {result}' for result, n in results.items())}")
+    return int(any(set(results) - {"alike", "VAL refuses"} for results in counts.values()))
 
 
 def compare(chance: random.Random, val: str, folder: Path) -> tuple[str, str, Iterable[str]]:
@@ -140,4 +142,4 @@ def judge(body: str, begin: dict[str, int], goal: str) -> Validator:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -4,8 +4,9 @@ DATA is a folder with the corpora `pddl` and `hddl`, each with a `manifest.jsonl
 and agreement_hddl.py). VAL is asked where the environment variable VAL names its binary.
 
 Each part is a script of this folder. Its output is written to a Markdown page (--output, else
-standard output), below a line that says which peers there were. The exit code is 1 if a part fails
-or finds a disagreement without an argument.
+standard output), below a line that says which peers there were and which parts were left out. A
+part that takes longer than --limit seconds is stopped. The exit code is 1 if a part fails, is
+stopped, or finds a disagreement without an argument.
 
     python benchmarks/validator_report.py DATA --quick             # minutes: samples of everything
     python benchmarks/validator_report.py DATA --only agreement    # one part
@@ -15,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -69,11 +71,22 @@ PARTS = (
         needs_val=True,
     ),
     Part(
+        "exponential change",
+        "agreement_continuous.py --count 500 --seed 1000",
+        "agreement_continuous.py --count 50 --seed 1000",
+        needs_val=True,
+    ),
+    Part(
         "certificates",
         "certificates.py --random 1000 --data DATA",
         "certificates.py --random 50",
     ),
     Part("speed by class", "validate_classes.py PDDL", "validate_classes.py PDDL --every 40"),
+    Part(
+        "speed beside peers",
+        "validate_speed.py --manifest PDDL --limit 30",
+        "validate_speed.py --runs 1 --limit 20",
+    ),
     Part("memory", "validate_memory.py", "validate_memory.py --cases objects facts"),
     Part("advice", "repair.py PDDL", "repair.py PDDL --sample 20"),
     Part("advice in time", "repair.py PDDL --timed", "repair.py PDDL --timed --sample 6"),
@@ -109,6 +122,9 @@ def main() -> int:
         "--only", action="append", metavar="PART", help="only this part; may be repeated"
     )
     parser.add_argument("--output", type=Path, metavar="FILE", help="write the page to this file")
+    parser.add_argument(
+        "--limit", type=float, default=4 * 3600, metavar="SECONDS", help="stop a part after this"
+    )
     args = parser.parse_args()
     if not (args.data / "pddl" / "manifest.jsonl").is_file():
         raise DataFileError(f"{args.data} has no pddl/manifest.jsonl")
@@ -117,8 +133,9 @@ def main() -> int:
         if name not in names:
             parser.error(f"no part named {name!r}; there are {', '.join(names)}")
     chosen = [part for part in PARTS if part.name in (args.only or names)]
-    done = list(run(chosen, args.data, args.quick))
-    page = "\n".join(lines(done, args.quick))
+    done = list(run(chosen, args.data, args.quick, args.limit))
+    absent = [part.name for part in PARTS if part not in [one.part for one in done]]
+    page = "\n".join(lines(done, absent, args.quick))
     if args.output is None:
         print(page)
     else:
@@ -129,7 +146,7 @@ def main() -> int:
     return 1 if failed else 0
 
 
-def run(parts: list[Part], data: Path, quick: bool) -> Iterator[Done]:
+def run(parts: list[Part], data: Path, quick: bool, limit: float) -> Iterator[Done]:
     """Run parts one after the other, with a line on standard error for each."""
     for part in parts:
         if part.needs_val and not os.environ.get("VAL"):
@@ -138,23 +155,40 @@ def run(parts: list[Part], data: Path, quick: bool) -> Iterator[Done]:
         command = [str(data) if w == "DATA" else w for w in part.arguments(data, quick)]
         print(f"{part.name} …", file=sys.stderr, flush=True)
         started = time.perf_counter()
-        ended = subprocess.run(
-            [sys.executable, str(HERE / command[0]), *command[1:]],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        output = ended.stdout if not ended.returncode else ended.stdout + ended.stderr
+        output, code = output_of([sys.executable, str(HERE / command[0]), *command[1:]], limit)
         output = output.replace(str(data), "DATA")
-        yield Done(part, command, output, ended.returncode, time.perf_counter() - started)
+        yield Done(part, command, output, code, time.perf_counter() - started)
 
 
-def lines(done: list[Done], quick: bool) -> Iterator[str]:
+def output_of(command: list[str], limit: float) -> tuple[str, int]:
+    """Return the output and the exit code of a command: 124 if it was stopped at the limit."""
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        try:
+            printed, errors = process.communicate(timeout=limit)
+        except subprocess.TimeoutExpired:
+            # The scripts have processes of their own.
+            os.killpg(process.pid, signal.SIGKILL)
+            printed, _ = process.communicate()
+            return f"{printed}stopped after {limit:g} seconds", 124
+        except BaseException:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
+    return (printed + errors if process.returncode else printed), process.returncode
+
+
+def lines(done: list[Done], absent: list[str], quick: bool) -> Iterator[str]:
     """Yield the lines of the page."""
     yield "# The validator's figures, reproduced"
     yield ""
     yield f"{datetime.now(UTC):%d %B %Y}. {conditions()}. Load {os.getloadavg()[0]:.1f}."
     yield f"{'Samples' if quick else 'In full'}. Peers: {peers()}."
+    yield f"Not run: {', '.join(absent) or 'none'}."
     for one in done:
         yield ""
         yield f"## {one.part.name.capitalize()}"
