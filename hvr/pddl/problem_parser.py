@@ -22,6 +22,7 @@ from hvr.pddl.model import (
     Number,
     NumericEffect,
     Problem,
+    TimedEffect,
     TimedInitial,
     TypedName,
     preferences_of,
@@ -173,6 +174,7 @@ class _InitReader:
         self.true: dict[str, list[tuple[str, ...]]] = {}
         self.numbers: dict[FunctionTerm, Decimal] = {}
         self.timed: list[TimedInitial] = []
+        self._timed_effects: dict[tuple[Decimal, Atom | FunctionTerm], TimedEffect] = {}
         self._derived = {rule.predicate for rule in reader.domain.derived}
         self._names: dict[str, str] = {}
         self._fitting: dict[str, tuple[Collection[str], ...]] = {}
@@ -278,14 +280,26 @@ class _InitReader:
     def _timed(self, item: Group) -> TimedInitial:
         reader = self.reader
         time = reader.number(item.items[1])
+        if time < 0:
+            reader.semantic(item, "a timed literal cannot precede time 0", expected="a time >= 0")
         inner = reader.group(item.items[2], "a fact")
         head = reader.head(inner, "a fact: (predicate object …)").text
+        target: Atom | FunctionTerm
+        effect: TimedEffect
         if head == "=":
-            term, value = _numeric_fact(reader, inner)
-            return TimedInitial(time, NumericEffect("assign", term, Number(value)))
-        if head == "not":
-            return TimedInitial(time, Not(self._negated(inner)))
-        return TimedInitial(time, self._fact(inner))
+            target, value = _numeric_fact(reader, inner)
+            effect = NumericEffect("assign", target, Number(value))
+            both = f"{target} is given a second value at {time:f}"
+        elif head == "not":
+            target = self._negated(inner)
+            effect = Not(target)
+            both = f"{target} becomes both true and false at {time:f}"
+        else:
+            effect = target = self._fact(inner)
+            both = f"{target} becomes both true and false at {time:f}"
+        if self._timed_effects.setdefault((time, target), effect) != effect:
+            reader.semantic(item, both, expected="one value at a time")
+        return TimedInitial(time, effect)
 
 
 def _is_timed(item: Group) -> bool:

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from hvr.pddl.model import Atom, Expression, FunctionTerm
-from hvr.pddl.numeric import Values
+from hvr.pddl.numeric import Values, rounded
 
 if TYPE_CHECKING:
     from hvr.pddl.task import Task
@@ -55,7 +55,7 @@ class State:
     def numbers(self) -> dict[FunctionTerm, Fraction]:
         """Return the numeric fluents that have a value."""
         known = enumerate(self.values)
-        return {self.task.term(i): Fraction(v) for i, v in known if v is not None}
+        return {self.task.term(i): rounded(v) for i, v in known if v is not None}
 
     def holds(self, formula: Expression) -> bool:
         """Say whether a formula without free variables is true here."""

@@ -472,7 +472,7 @@ class Task:
         if metric is None:
             return total_time
         try:
-            return Fraction(self._metric(metric.expression, values, total_time, violated))
+            return numeric.rounded(self._metric(metric.expression, values, total_time, violated))
         except UndefinedValueError:
             return None
 

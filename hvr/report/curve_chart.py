@@ -60,7 +60,8 @@ def draw(curves: Sequence[Curve], title: str) -> str:
 
 
 def _degree(curve: Curve) -> int:
-    return max((len(piece.coefficients) - 1 for piece in curve.pieces), default=0)
+    # A piece that is no polynomial changes if it has more samples than those at its ends.
+    return max((max(len(p.coefficients) - 1, len(p.samples) - 2) for p in curve.pieces), default=0)
 
 
 def _strip(curve: Curve, end: float, top: int) -> str:
@@ -98,6 +99,10 @@ def _samples(piece: Piece) -> Iterator[tuple[float, float]]:
     """Yield times and values that show the course of a piece."""
     if piece.start == piece.end:
         yield float(piece.start), float(piece.at(piece.start))
+        return
+    if piece.samples:
+        for time, low, high in piece.samples:
+            yield float(time), float((low + high) / 2)
         return
     count = 1 if len(piece.coefficients) <= 2 else _SAMPLES
     for step in range(count + 1):

@@ -34,6 +34,7 @@ class Finding(Value):
         related: the places that explain it, such as the violated condition in the domain file.
         plan: the plan file that it is about; "" when it is about the domain or the problem.
         subject: what stays the same when lines are inserted before it, to recognise it by.
+        problems: The problem files that it depends on; () when it holds for the domain alone.
     """
 
     rule: Rule
@@ -43,6 +44,7 @@ class Finding(Value):
     related: tuple[Related, ...] = ()
     plan: str = ""
     subject: str = ""
+    problems: tuple[str, ...] = ()
 
     @property
     def file(self) -> str:

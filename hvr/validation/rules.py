@@ -103,6 +103,7 @@ _TABLE: tuple[tuple[str, str, Level, str], ...] = (
     ("HVR315", "missing-value", Level.WARNING, "A number is read that is never given."),
     ("HVR316", "unused-object", Level.NOTE, "No action can use an object."),
     ("HVR317", "not-explored", Level.NOTE, "There are too many instances to tell all."),
+    ("HVR318", "timed-literal", Level.WARNING, "A timed literal repeats, or changes nothing."),
     # What a hierarchical model says.
     ("HVR401", "task-without-method", Level.WARNING, "No method decomposes a task."),
     ("HVR402", "endless-recursion", Level.WARNING, "A task never comes down to actions."),

@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING
 
 from hvr.errors import InconsistentEffectError, UndefinedValueError
 from hvr.pddl import (
+    TRUE,
     Atom,
     Expression,
     GroundAction,
     Location,
+    Not,
     State,
     TimedAction,
 )
@@ -29,7 +31,7 @@ from hvr.pddl.conditions import (
     set_bits,
 )
 from hvr.pddl.durative import DurativeOperator, SpanningEffect
-from hvr.pddl.numeric import Rational, Values, evaluate
+from hvr.pddl.numeric import Rational, Values, evaluate, is_another, rounded
 from hvr.pddl.plan import decimal_text
 from hvr.printable import short, short_names
 from hvr.validation.calendar import Calendar, TimedEvent, with_next
@@ -380,7 +382,7 @@ class TemporalRun:
                     event.number,
                     FailureKind.DURATION,
                     f"has the duration {decimal_text(Fraction(event.duration))}, and "
-                    f"(?duration {test.symbol} {decimal_text(Fraction(bound))}) is demanded",
+                    f"(?duration {test.symbol} {decimal_text(rounded(bound))}) is demanded",
                     time=event.time,
                     condition=test.text.location,
                 )
@@ -393,11 +395,15 @@ class TemporalRun:
         steps = [access(state, self._parts(event)) for event in events]
         for i, j, over in interferences(self.task, steps):
             one, two = events[i], events[j]
-            if one.number is None and two.number is None:
-                continue
             if two.number is None:
                 one, two = two, one
-            assert two.number is not None
+            if two.number is None:
+                # A literal may be listed twice, as a fact may be.
+                if one.effect != two.effect:
+                    self._fail_literals(time, one, two, over)
+                if self._stopped:
+                    return
+                continue
             self._fail(
                 two.number,
                 FailureKind.INTERFERENCE,
@@ -408,6 +414,20 @@ class TemporalRun:
             if self._stopped:
                 return
 
+    def _fail_literals(self, time: Fraction, one: TimedEvent, two: TimedEvent, over: str) -> None:
+        """Note that two timed initial literals contradict each other."""
+        one, two = sorted((one, two), key=lambda event: event.time)
+        effect = two.effect.operand if isinstance(two.effect, Not) else two.effect
+        message = (
+            f"The timed initial literals at {decimal_text(one.time)} and "
+            f"{decimal_text(two.time)} interfere: they are no further apart than epsilon, "
+            f"{decimal_text(self.epsilon)}, and give {over} different values."
+        )
+        place = place_of(effect)
+        self._failures.append(
+            Failure(FailureKind.INTERFERENCE, message, time=time, condition=place)
+        )
+
     def _parts(self, event: TimedEvent) -> StepParts:
         """Return what an event reads and changes, its duration and spanning effects included."""
         written = event.binding, event.precondition, event.effect
@@ -416,15 +436,19 @@ class TemporalRun:
             return StepParts(*written, (event.operator,))
         when = "at start" if event.start else "at end"
         bounds = [test.text.right for test in durative.tests if test.when == when]
-        firing = self._firing(event) if event.end is not None else []
-        return StepParts(
-            *written,
-            (event.operator, *(effect.effects for effect in firing)),
-            tuple(bounds),
-            tuple([(s.condition, s.effect, s.binding) for s in firing]),
-        )
+        if event.start is not None:
+            read = [(s.condition_at_start, TRUE, s.binding) for s in durative.spanning]
+            return StepParts(*written, (event.operator,), tuple(bounds), tuple(read))
+        operators = [event.operator]
+        further: list[tuple[Expression, Expression, Binding]] = []
+        for spanning in self._pending(event):
+            fires = spanning.end.holds(self.bits, self.values)
+            operators += [spanning.effects] * fires
+            effect = spanning.effect if fires else TRUE
+            further.append((spanning.condition, effect, spanning.binding))
+        return StepParts(*written, tuple(operators), tuple(bounds), tuple(further))
 
-    def _firing(self, event: TimedEvent) -> list[SpanningEffect]:
+    def _pending(self, event: TimedEvent) -> list[SpanningEffect]:
         """Return the effects at an end whose condition on earlier times was fulfilled."""
         assert event.number is not None and event.end is not None
         running = self._running.get(event.number)
@@ -434,8 +458,11 @@ class TemporalRun:
             # An action that ends with its start has nothing in between.
             if (running is None or running.effects[place])
             and (running is not None or effect.start.holds(self.bits, self.values))
-            and effect.end.holds(self.bits, self.values)
         ]
+
+    def _firing(self, event: TimedEvent) -> list[SpanningEffect]:
+        """Return the effects that take place at an end and depend on earlier times, too."""
+        return [s for s in self._pending(event) if s.end.holds(self.bits, self.values)]
 
     def _execute(self, time: Fraction, events: list[TimedEvent]) -> None:
         # All events read the state before the happening, and none sees what another does.
@@ -553,7 +580,7 @@ class TemporalRun:
     ) -> None:
         """Remember that an event has flipped some bits and changed some numbers."""
         if not self._keeps:
-            changed = [i for i in touched if _at(self.values, i) != _at(values, i)]
+            changed = [i for i in touched if is_another(_at(self.values, i), _at(values, i))]
             self._last.note(event, set_bits(flipped), changed)
             return
         after = values

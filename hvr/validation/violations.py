@@ -8,7 +8,7 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from hvr.errors import GroundingLimitError
+from hvr.errors import ContinuousChangeError, GroundingLimitError
 from hvr.nested import Steps, finish
 from hvr.pddl import (
     And,
@@ -31,8 +31,8 @@ from hvr.pddl import (
 from hvr.pddl.compiler import Parts
 from hvr.pddl.facts import bindings, match_row, necessary_literals
 from hvr.pddl.model import functions_of, parts_of, walk
-from hvr.pddl.numeric import Values
-from hvr.validation.report import UnmetLiterals, StepRef, UnmetLiteral, ValidationReport
+from hvr.pddl.numeric import Values, is_another, rounded
+from hvr.validation.report import StepRef, UnmetLiteral, UnmetLiterals, ValidationReport
 from hvr.values import Value
 
 if TYPE_CHECKING:
@@ -149,10 +149,10 @@ class _Finder:
         self._flips = _Flips(() if isinstance(newest_first, LastChanges) else newest_first)
 
     def all(self, formula: Expression, binding: Binding, wanted: bool) -> Iterable[UnmetLiteral]:
-        """Return the literals to blame for a formula; none if there are too many instances."""
+        """Return the literals to blame for a formula; none where that is not decided."""
         try:
             return self._literals(self._blamer.blame(formula, binding, wanted), _DEEPEST_RULE)
-        except GroundingLimitError:
+        except (ContinuousChangeError, GroundingLimitError):
             return ()
 
     def _causes(self, atom: Atom, wanted: bool, depth: int) -> Iterable[UnmetLiteral]:
@@ -175,7 +175,7 @@ class _Finder:
             elif isinstance(formula, Comparison):
                 present = {term: task.number(term, self._values) for term in terms[formula]}
                 numbers = tuple(
-                    [(t, None if v is None else Fraction(v)) for t, v in present.items()]
+                    [(t, None if v is None else rounded(v)) for t, v in present.items()]
                 )
                 for term in terms[formula]:
                     if term.function in task.fluent_functions:
@@ -231,7 +231,7 @@ def _latest(newest_first: Iterable[StateChange], numbers: Iterable[int]) -> dict
         if change.before is not change.after:
             for index in list(missing):
                 old = change.before[index] if index < len(change.before) else None
-                if index < len(change.after) and change.after[index] != old:
+                if index < len(change.after) and is_another(change.after[index], old):
                     missing.discard(index)
                     recount[index] = change.step
             if not missing:

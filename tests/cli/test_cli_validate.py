@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -14,11 +16,14 @@ from junitparser import JUnitXml
 
 import hvr
 from hvr.cli.main import run
+from hvr.files import unwritable
+from hvr.validation.reporters import FORMATS
 from tests.command_line import Hvr
 from tests.validation.validation_task import write_task
 
 SOURCES = Path(hvr.__file__).resolve().parents[1]
 TASK = ("domain.pddl", "problem.pddl")
+TIMES = re.compile(r'(?<=time=")[0-9.]+|(?<="seconds": )[-0-9.e]+')
 
 
 @pytest.fixture(autouse=True)
@@ -87,7 +92,11 @@ def test_exit_codes(call: Call, plans: list[str], code: int) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ([], ["no domain file", "pyproject.toml"]),
+        ([*TASK, "plans/good.plan", "--format", "sarif="], ["sarif=", "file"]),
+        ([*TASK, "plans/good.plan", "--format", "text", "--format", "junit"], ["text", "junit"]),
+        ([*TASK, "plans/good.plan", "--format", "json=a", "--format", "text=./a"], ["same file"]),
+        ([*TASK, "plans/good.plan", "--format", "json=none/a"], ["none/a"]),
+        ([*TASK, "plans/good.plan", "--format", "json=-"], ["standard output"]),
         (["domain.pddl"], ["no problem file"]),
         ([*TASK], ["no plan"]),
         ([*TASK, "plans/good.plan", "--fromat", "sarif"], ["--fromat", "--help"]),
@@ -249,6 +258,52 @@ def test_output_file(call: Call) -> None:
     assert call(*TASK, "plans", "--json", "--output-file", "out.json", "-q")[1] == ""
     assert len(json.loads(Path("out.json").read_text())) == 4
     assert not list(Path().glob(".out*"))
+
+
+def test_several_reports_from_one_run(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = [f"--format={form}={form}.out" for form in FORMATS]
+    code, out, _ = call(*TASK, "plans", *files)
+    assert code == 2
+    assert out == call(*TASK, "plans")[1] == Path("text.out").read_text()
+    for form in FORMATS:
+        alone = call(*TASK, "plans", "--format", form)[1]
+        remarks = () if form not in ("text", "github") else ("not plans", "problems without")
+        alone = "".join(line for line in alone.splitlines(True) if not line.startswith(remarks))
+        # Times are the only thing that differs.
+        assert TIMES.sub("", Path(f"{form}.out").read_text()) == TIMES.sub("", alone), form
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    assert "\n::error " in call(*TASK, "plans", "--format", "sarif=out.sarif")[1]
+    code, out, _ = call(*TASK, "plans", "--format", "sarif=out.sarif", "--json")
+    assert len(json.loads(out)) == len(json.loads(Path("json.out").read_text()))
+    Path("pyproject.toml").write_text(
+        '[tool.hvr.validate]\nformat = ["text", "json-lines=sub/lines.json"]\n'
+    )
+    Path("sub").mkdir()
+    call(*TASK, "plans")
+    assert Path("sub/lines.json").read_text()
+
+
+def test_one_report_that_cannot_be_written_keeps_no_other_from_it(
+    call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: Path, content: str) -> None:
+        if path.name == "a.json":
+            raise unwritable(path, OSError(errno.ENOSPC, "No space left on device"))
+        path.write_text(content)
+
+    monkeypatch.setattr("hvr.cli.output.write_whole", full)
+    reports = ("--format", "json=a.json", "--format", "sarif=b.sarif")
+    code, out, err = call(*TASK, "plans/good.plan", *reports)
+    assert code == 4
+    assert "plans/good.plan: valid" in out
+    assert "a.json" in err
+    assert json.loads(Path("b.sarif").read_text())["version"] == "2.1.0"
+
+
+def test_without_files_and_settings_the_suite_is_the_folder(call: Call) -> None:
+    code, out, _ = call()
+    assert code == 2
+    assert (code, out) == call(".")[:2]
 
 
 def test_output_file_of_a_broken_domain(call: Call) -> None:

@@ -67,6 +67,8 @@ OPEN_PROBLEMS = [
     ("(:objects o", "(:objects k)\n(:objects o", "second :objects, and differently"),
     ("(= (f) 1)", "(= (f) 1) (= (f) 2)", "second value"),
     ("(:init (q)", "(:init (q) (not (q))", "both true and false"),
+    ("(:init (q)", "(:init (at 1 (q)) (at 1 (not (q))) (q)", "both true and false at 1"),
+    ("(:init (q)", "(:init (at 1 (= (f) 1)) (at 1 (= (f) 2)) (q)", "second value at 1"),
     ("(:init (q)", "(:init) (q)", "no section 'q'"),
     ("(p o)))", "(p o))) (define (problem y))", "text after the end"),
 ]

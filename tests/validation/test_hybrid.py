@@ -274,23 +274,15 @@ def test_invalid(name: str) -> None:
 
 
 UNKNOWN = {
-    "exponential functions": (
-        "(:process decay :precondition (on) :effect (decrease (level) (* #t (level))))",
-        "its own value: exponential functions would be needed",
-    ),
-    "an oscillator": (
-        "(:process swing :precondition (on) :effect (and (increase (level) (* #t (speed)))"
-        " (decrease (speed) (* #t (level)))))",
-        "depend on each other: exponential functions would be needed",
-    ),
-    "a nonlinear rate": (
+    "a number that grows without bound": (
         "(:process grow :precondition (on) :effect (increase (level) (* #t (* (level) (level)))))",
-        "numerical integration with bounds would be needed",
+        "(level) cannot be enclosed beyond",
     ),
-    "a quotient": (
-        "(:process move :precondition (on) :effect (and (increase (speed) #t)"
-        " (increase (level) (* #t (/ 1 (speed))))))",
-        "logarithms would be needed",
+    "a comparison that is not decided": (
+        "(:process drag :precondition (on)"
+        " :effect (decrease (level) (* #t (* (level) (level)))))"
+        "(:event e :precondition (and (on) (<= (level) 0.1)) :effect (not (on)))",
+        "whether (level) <= 0.1 holds",
     ),
     "sliding": (
         "(:process up :precondition (and (on) (<= (level) 3)) :effect (increase (level) #t))"

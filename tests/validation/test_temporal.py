@@ -101,6 +101,18 @@ def test_timed_literals_and_steps_at_the_same_time(plan: str, expected: Found) -
     assert failure(check(plan)) == expected
 
 
+def test_timed_literals_within_epsilon_contradict_each_other() -> None:
+    init = "(at 2 (not (light))) (at 2.0005 (light))"
+    report = check("3: (look)", init=init)
+    assert failure(report) == (FailureKind.INTERFERENCE, None, 2)
+    assert "at 2 and 2.0005" in report.explain()
+    assert check("3: (look)", init=init, epsilon=Fraction("0.0001")).valid
+    # A literal may be listed twice.
+    assert check("3: (look)", init="(at 2 (light)) (at 2.0005 (light)) (at 2 (light))").valid
+    twice = "(at 2 (= (count) 3)) (at 2 (= (count) 3))"
+    assert check("3: (look)", "(= (count) 3)", init=twice).valid
+
+
 def test_timed_literals_after_the_last_step_count_for_the_goal() -> None:
     assert failure(check("1: (look)", "(not (light))")) is None
     assert failure(check("1: (look)", "(light)")) == (FailureKind.GOAL, None, None)
