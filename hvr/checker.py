@@ -257,7 +257,8 @@ class PlanExecution:
             if any(part[2] != when for group in given for part in group):
                 raise UnprovenError("cannot check: an effect with conditions at several times")
             true = [*takewhile(lambda group: all(self.holds(part[3]) for part in group), given)]
-            self.mentioned(tuple(part[3] for group in true for part in group), reads)
+            looked_at = given[: len(true) + 1]  # The first that is false is read as well.
+            self.mentioned(tuple(part[3] for group in looked_at for part in group), reads)
             if kind != "effect":
                 self.mentioned(item, reads)
             elif len(true) == len(given):
