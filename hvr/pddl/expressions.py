@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from typing import NoReturn, TypeVar
 
 from hvr.nested import Steps, finish
-from hvr.pddl.continuous import continuous_effect
 from hvr.pddl.lexer import Source, Word
 from hvr.pddl.lists import (
     NAME,
@@ -356,6 +355,8 @@ class ExpressionReader(ListReader):
                     "an atomic formula, (not …), (and …), (forall …) or (when …)",
                 )
             case text if timed and text in _NUMERIC_EFFECTS:
+                from hvr.pddl.continuous import continuous_effect
+
                 return continuous_effect(self, group, scope)
             case _ if timed:
                 when = self._time(group)

@@ -225,7 +225,11 @@ class _Fault:
         events = self.run.next_events()
         if kind is FailureKind.INTERFERENCE:
             for one, two, over in self.run.contentions(events):
-                fault = {"kind": "interference", "step": _name(one), "with": _name(two)}
+                fault = {
+                    "kind": "interference",
+                    "step": self._name(one),
+                    "with": self._name(two),
+                }
                 return {**fault, "over": over, "falsifier": {}}
         for event in events:
             if event.number == failure.step:
@@ -248,6 +252,17 @@ class _Fault:
         undefined = self.failure.kind is FailureKind.UNDEFINED_VALUE
         return None if undefined and None not in literals.values() else literals
 
+    def _name(self, event: TimedEvent) -> str:
+        """Return the name that a certificate has for a step or a timed literal."""
+        if event.number is not None:
+            return str(event.number)
+        timed = self.run.task.problem.timed_init
+        places = range(len(timed))
+        same = (
+            p for p in places if timed[p].time == event.time and timed[p].effect == event.effect
+        )
+        return f"literal {next(same) + 1}"
+
     def _has_none(self) -> bool:
         step = self.run.plan[(self.failure.step or 0) - 1]
         return step.duration is None or step.duration < 0
@@ -261,10 +276,6 @@ class _Fault:
         falsifier = self.refuter.refute(condition, binding, True, duration)
         assert falsifier is not None
         return falsifier
-
-
-def _name(event: TimedEvent) -> str:
-    return str(event.number)
 
 
 class Refuter:

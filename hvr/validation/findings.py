@@ -13,7 +13,7 @@ from hvr.validation.rules import Level, Rule
 from hvr.validation.text import explain_failure, explain_literal
 from hvr.values import Value
 
-_PLACE = re.compile(r"(?P<file>.*?):(?P<line>\d+):(?P<column>\d+): (?P<message>.*)", re.DOTALL)
+_PLACE = r"(?s)(?P<file>.*?):(?P<line>\d+):(?P<column>\d+): (?P<message>.*)"
 
 
 class Related(Value):
@@ -174,7 +174,7 @@ def _condition_name(failure: Failure) -> str:
 
 def _noted(result: Judged, note: str) -> Finding:
     # A note about a place begins with it, as messages do.
-    match = _PLACE.fullmatch(note)
+    match = re.fullmatch(_PLACE, note)
     if match is None or match["file"] != result.plan:
         return Finding(rule_of_note(note), Level.NOTE, note, plan=result.plan, subject=note)
     place = Location(match["file"], int(match["line"]), int(match["column"]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import islice
-from typing import Self, TypeAlias
+from typing import TYPE_CHECKING, Self, TypeAlias
 
 from hvr.errors import InconsistentEffectError, UsageError
 from hvr.pddl import (
@@ -17,7 +17,6 @@ from hvr.pddl import (
     State,
     Task,
     UndefinedValueError,
-    applicable_actions,
 )
 from hvr.pddl.compiler import Binding, Compiler
 from hvr.pddl.conditions import Operator, set_bits
@@ -32,7 +31,9 @@ from hvr.validation.report import (
     UnmetLiteral,
     place_of,
 )
-from hvr.validation.violations import StateChange, unmet_literals
+
+if TYPE_CHECKING:
+    from hvr.validation.violations import StateChange
 
 MOST_FAILURES = 1000
 """How many failures are reported of one plan."""
@@ -190,6 +191,8 @@ class Stepper:
 
         Durative actions are left out.
         """
+        from hvr.pddl.grounding import applicable_actions
+
         return tuple(islice(applicable_actions(self.state), limit))
 
     # For whoever judges whole plans ---------------------------------------------------------
@@ -243,6 +246,11 @@ class Stepper:
         self._moved(action, after, numbers, violated)
         return failure
 
+    def begin(self, *, to_a_step: bool) -> None:
+        """Prepare for `follow`."""
+        if to_a_step:
+            self._bits = self.state.bits_for_steps()
+
     def follow(self, operators: Iterable[Operator], *, to_a_step: bool) -> None:
         """Execute steps that are known to be applicable and to violate no preference.
 
@@ -251,11 +259,7 @@ class Stepper:
             to_a_step: whether a step is asked about next, and nothing else: of the derived atoms
                 those that no step reads are then left out.
         """
-        task = self.task
-        close = task.close
-        if to_a_step:
-            close = task.close_for_steps
-            self._bits = self.state.bits_for_steps()
+        close = self.task.close_for_steps if to_a_step else self.task.close
         for operator in operators:
             bits, values = self._bits, self._values
             numbers = operator.apply_numbers(bits, values)
@@ -300,6 +304,8 @@ class Stepper:
         self, formula: Expression, binding: Binding, *, wanted: bool = True
     ) -> Sequence[UnmetLiteral]:
         """Return the literals that keep a formula from having the wanted value now."""
+        from hvr.validation.violations import unmet_literals
+
         past = _Past(self._steps, self._values, self._history)
         reasons = unmet_literals(
             self.task, self._bits, self._values, formula, binding, past, wanted=wanted
@@ -354,6 +360,8 @@ class _Past:
         self._history = history
 
     def __iter__(self) -> Iterator[StateChange]:
+        from hvr.validation.violations import StateChange
+
         number, after = self._steps, self._values
         for _, action, changed, before, _ in _newest_first(self._history):
             yield StateChange(StepRef(number, action), changed, before, after)

@@ -615,15 +615,22 @@ class TemporalRun:
             if self._stopped:
                 return
 
-    def _break(self, running: _Running, time: Fraction) -> None:
-        """Note that what must hold while an action goes on does not, in the present state."""
+    def _break(self, running: _Running, time: Fraction, after: Fraction | None = None) -> None:
+        """Note that what must hold while an action goes on does not, in the present state.
+
+        Args:
+            running: The action.
+            time: The time of the present state.
+            after: The time up to which it held, if that is another one.
+        """
         running.invariant_failed = True
         operator = running.operator
         invariant = operator.template.conditions["over all"]
         self._fail(
             running.number,
             FailureKind.INVARIANT,
-            f"cannot go on after {decimal_text(time)}: what must hold all the time does not",
+            f"cannot go on after {decimal_text(time if after is None else after)}: what must hold "
+            "all the time does not",
             time=time,
             literals=self._unmet(invariant, operator.binding),
             condition=place_of(invariant),

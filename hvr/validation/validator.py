@@ -30,9 +30,10 @@ from hvr.pddl import (
 from hvr.pddl.conditions import Operator
 from hvr.pddl.lexer import Source
 from hvr.pddl.plain_plan import plain_plan
-from hvr.pddl.timed_texts import TimedTexts, timed_texts
 from hvr.validation.report import OnFailure, Outcome, ValidationReport
 from hvr.validation.sequences import (
+    Checkpoints,
+    Follower,
     SequenceRun,
     action_of,
     check_quickly,
@@ -40,9 +41,9 @@ from hvr.validation.sequences import (
     sequence_order,
 )
 from hvr.validation.stepper import Stepper
-from hvr.validation.violations import with_steps
 
 if TYPE_CHECKING:
+    from hvr.pddl.timed_texts import TimedTexts
     from hvr.validation.continuous.curves import Curve
     from hvr.validation.continuous.dynamics import Dynamics
     from hvr.validation.temporal import TemporalRun
@@ -103,6 +104,9 @@ class Validator(Stepper):
         # a text is quicker than reading it.
         self._by_text: dict[str, Operator] = {}
         self._by_states = forgets_the_past(task)
+        # Plans that differ in a step from the one before are judged from there.
+        self._states_by_text, self._states_by_action = Checkpoints(), Checkpoints()
+        self._follower = Follower()
         self._dynamics: Dynamics | None = None
 
     def lasting(self, until: Fraction) -> Validator:
@@ -133,8 +137,10 @@ class Validator(Stepper):
                 return self._in_time(plan).run(on_failure)
             if not self._by_states:
                 return SequenceRun(self, actions, on_failure).run()
-            count, operators = len(actions), map(self._operator_of, actions)
-            verdict = check_quickly(self.state, operators, count, self.step_number)
+            count = len(actions)
+            verdict = check_quickly(
+                self.state, actions, self._operator_of, self.step_number, self._states_by_action
+            )
             if isinstance(verdict, ValidationReport):
                 return verdict
             if on_failure is not OnFailure.STOP:
@@ -172,8 +178,13 @@ class Validator(Stepper):
         plain = plain_plan(text, self.epsilon) if self._by_states and not timed else None
         if plain is not None:
             steps, known, count = plain.steps, self._by_text, len(plain.steps)
-            operators = (known.get(step) or self._operator(step) for step in steps)
-            report = check_quickly(self.state, operators, count, self.step_number)
+            report = check_quickly(
+                self.state,
+                steps,
+                lambda step: known.get(step) or self._operator(step),
+                self.step_number,
+                self._states_by_text,
+            )
             if not isinstance(report, ValidationReport) and on_failure is OnFailure.STOP:
                 # What is behind the step that cannot be executed is not read.
                 step_at = plain.read
@@ -181,14 +192,18 @@ class Validator(Stepper):
                 failing = [step_at(report + 1)] if report < count else []
                 executed = [operator for operator in before if operator is not None]
                 report = self._explained(executed, failing).replace(steps=count)
+                from hvr.validation.violations import with_steps
+
                 report = with_steps(report, step_at, self.step_number)
             if isinstance(report, ValidationReport):
                 told = (*report.notes, *overlooked, *((_CALLS,) if plain.calls else ()))
                 return report.replace(notes=told) if told else report
-        steps_in_time = timed_texts(text) if timed else None
-        if steps_in_time is not None:
-            report = self._judged_in_time(steps_in_time, on_failure)
-            return report.replace(notes=(*report.notes, *overlooked)) if overlooked else report
+        if timed:
+            from hvr.pddl.timed_texts import timed_texts
+
+            if (steps_in_time := timed_texts(text)) is not None:
+                report = self._judged_in_time(steps_in_time, on_failure)
+                return report.replace(notes=(*report.notes, *overlooked)) if overlooked else report
         plan = read_plan(text.text, file=text.file, lenient=lenient)
         report = self.check(plan.steps, on_failure=on_failure)
         notes = [*overlooked, *_notes(plan.warnings)]
@@ -207,7 +222,8 @@ class Validator(Stepper):
     ) -> ValidationReport:
         """Say why the step behind some that can be executed cannot, or what the goal lacks."""
         try:
-            return SequenceRun(self, failing, OnFailure.STOP, executed).run()
+            ahead = self._follower.after(self, executed, to_a_step=bool(failing))
+            return SequenceRun(ahead, failing, OnFailure.STOP, len(executed)).run()
         except (GroundingLimitError, NumberTooLargeError) as error:
             return ValidationReport(Outcome.UNKNOWN, len(executed), 0, reason=str(error))
 
@@ -277,6 +293,8 @@ class Validator(Stepper):
             return None
         from copy import copy
 
+        from hvr.pddl.timed_texts import TimedTexts
+
         other = copy(self)
         for digits in range(1, _SMALLEST_EPSILON + 1):
             other.epsilon = Fraction(1, 10**digits)
@@ -299,6 +317,7 @@ class Validator(Stepper):
 
     def _in_time(self, plan: Sequence[Step] | TimedTexts) -> TemporalRun:
         # Imported when it is wanted: most plans are sequences, and the command is to start fast.
+        from hvr.pddl.timed_texts import TimedTexts
         from hvr.validation.temporal import TemporalRun
 
         steps = plan if isinstance(plan, TimedTexts) else with_times(plan)

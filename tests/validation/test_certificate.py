@@ -109,6 +109,7 @@ TRIP = """(define (domain trip) (:requirements :durative-actions :fluents :timed
   (:durative-action go :duration (= ?duration (far))
     :condition (and (at start (>= (fuel) 2)) (over all (lit)))
     :effect (and (at start (decrease (fuel) 2)) (at end (there))))
+  (:action pass :precondition (not (open)))
   (:durative-action shine :duration (<= ?duration 9)
     :effect (and (at start (lit)) (at end (not (lit))))))"""
 START = "(define (problem p) (:domain trip) (:init (= (fuel) 3) (= (far) 5) (at 4 (open))) "
@@ -126,6 +127,9 @@ START = "(define (problem p) (:domain trip) (:init (= (fuel) 3) (= (far) 5) (at 
          {"kind": "condition", "step": "3", "at": "start", "falsifier": {"(fuel)": "1"}}),
         ("0: (shine) [3]\n3: (shine) [3]",
          {"kind": "interference", "step": "1", "with": "2", "over": "(lit)", "falsifier": {}}),
+        ("4: (pass)",
+         {"kind": "interference", "step": "1", "with": "literal 1", "over": "(open)",
+          "falsifier": {}}),
         ("0: (shine) [3]\n3: (walk) [3]", {"kind": "step", "step": "2", "falsifier": {}}),
     ],
 )  # fmt: skip
@@ -134,6 +138,15 @@ def test_faults_in_time(plan: str, fault: object) -> None:
     certificate, report = certified(files)
     assert certificate["fault"] == fault
     assert check(certificate, files).startswith(report.outcome.value)
+
+
+def test_timed_literals_that_contradict_each_other_are_named() -> None:
+    problem = START.replace("(at 4 (open))", "(at 4 (open)) (at 3.9995 (not (open)))")
+    files = (TRIP.encode(), f"{problem} (:goal (and)))".encode(), b"0: (shine) [3]")
+    certificate, report = certified(files)
+    fault = {"kind": "interference", "step": "literal 2", "with": "literal 1", "over": "(open)"}
+    assert certificate["fault"] == {**fault, "falsifier": {}}
+    assert check(certificate, files).startswith(report.outcome.value) and not report.valid
 
 
 def test_no_certificate_claims_what_cannot_be_checked() -> None:

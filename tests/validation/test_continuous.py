@@ -212,6 +212,13 @@ def test_a_crossing_is_where_the_logarithm_says(start: int, tenths: int) -> None
     assert high - low < Fraction(1, 2**80)
 
 
+def test_what_is_zero_at_an_irrational_time_is_so_exactly() -> None:
+    function = growing(-1) * Polynomial((-2, 0, 1))
+    (root,) = [z for z in zeros(function, 0, 5) if isinstance(z, Root)]
+    assert value_at(function, root) == 0
+    assert value_at(function + 3, root) == 3
+
+
 def test_sums_of_powers_of_e_are_equal_only_where_they_are_written_alike() -> None:
     one = value_at(growing(2) * growing(1) - growing(3), 5)
     assert one == 0
@@ -222,6 +229,14 @@ def test_sums_of_powers_of_e_are_equal_only_where_they_are_written_alike() -> No
 # Verdicts -----------------------------------------------------------------------------------
 
 JUDGED = [
+    (
+        "(:process p :precondition (on) :effect (increase (x) (* #t (x))))"
+        "(:event e :precondition (and (on) (>= (x) 3)) :effect (and (not (on)) (full)))",
+        "0: (start)\n3: (finish)",
+        "(full) (= (x) 3)",
+        {"x": 2},
+        True,
+    ),
     (DRAG, "0: (start)\n1: (stop)", "(< (v) 0.5000001) (> (v) 0.4999999)", {"v": 1, "k": 1}, True),
     (DRAG, "0: (start)\n1: (stop)", "(> (x) 0.6931472)", {"v": 1, "k": 1}, False),
     (COOLING, "0: (start)\n4: (stop)", "(> (x) 28.12) (< (x) 28.1202)", {"x": 80, "k": 20}, True),

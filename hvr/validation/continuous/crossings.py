@@ -38,10 +38,16 @@ _MOST_DERIVATIVES = 12
 
 
 class Enclosure:
-    """A function that changes, and how to enclose it and its slope over stretches of time."""
+    """A function that changes, and how to enclose it and its slope over stretches of time.
 
-    def __init__(self, function: Quantity) -> None:
+    Args:
+        function: the function.
+        original: another one with the same zeros, which others are to be compared with.
+    """
+
+    def __init__(self, function: Quantity, original: Quantity | None = None) -> None:
         self.function = function
+        self.original = function if original is None else original
         self._variables = variables_of([function])
         flow = self._variables[0].flow if self._variables else None
         self.flow = flow
@@ -58,7 +64,7 @@ class Enclosure:
         return value, slope
 
     def over(self, low: Rational, high: Rational, bits: int) -> tuple[Interval, Interval]:
-        """Return what `ranges` does, sharper: by the values in the middle and the slopes."""
+        """Return narrower enclosures than `ranges`, by the value in the middle and the slopes."""
         at = enclosed(low, bits)[0], enclosed(high, bits)[1]
         value, slope = self.ranges(at, bits)
         middle = (at[0] + at[1]) // 2
@@ -175,13 +181,13 @@ class Crossing(Root):
 
     def reduce(self, number: TimeFunction | Polynomial) -> Quantity:
         """Return a number that is the same at the crossing, where the function is 0."""
-        zero = terms_of(self.course.function)
+        zero = terms_of(self.course.original)
         term = next((t for t in zero if _changes(t)), None)
         share = None if term is None else terms_of(number).get(term)
         if term is None or share is None:
             return number
         factor = Fraction(share) / zero[term]
-        rest = number - self.course.function * factor
+        rest = number - self.course.original * factor
         # Only what becomes simpler is worth it.
         if isinstance(rest, TimeFunction | Polynomial) and len(terms_of(rest)) > len(
             terms_of(number)
@@ -218,12 +224,11 @@ def zeros(number: Quantity, start: Moment, end: Rational) -> Iterator[Root | Rat
     """
     if not isinstance(number, TimeFunction | Polynomial):
         return
-    if isinstance(number, TimeFunction):
-        number = _dampened(number)
-    if isinstance(number, Polynomial):
-        yield from roots(number, end)
-    elif isinstance(number, TimeFunction) and not number.constant:
-        yield from _Search(Enclosure(number), start, end).zeros(start)
+    damped = _dampened(number) if isinstance(number, TimeFunction) else number
+    if isinstance(damped, Polynomial):
+        yield from roots(damped, end)
+    elif isinstance(damped, TimeFunction) and not damped.constant:
+        yield from _Search(Enclosure(damped, number), start, end).zeros(start)
 
 
 def _dampened(function: TimeFunction) -> Quantity:
@@ -297,8 +302,8 @@ class _Search:
             raise UndecidedError(Fraction(0), Fraction(0))
         begin: Rational = start.high if isinstance(start, Root) else start
         width = Fraction(next(self._stretches(begin)) - begin)
-        # If a derivative keeps its sign after the start, where the ones before it are 0, so does
-        # the function (Taylor).
+        # The lower derivatives are 0 at the start. Where this one keeps its sign, the function
+        # does, too (Taylor).
         for halvings in range(_LEAST_WIDTH):
             bits = self._bits + -(-halvings // 32) * 32
             low, begin = start.enclosure(bits) if isinstance(start, Root) else (start, start)

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from hvr.validation.continuous.functions import Quantity, TimeFunction
 
 _SAMPLES = 32
-_BITS = 128
 
 
 class Stretch(Value):
@@ -34,8 +33,8 @@ class Piece(Value):
 
     Attributes:
         start, end: when; equal for the value after the last happening.
-        coefficients: those of the powers 0, 1, 2 and so on of the time since `start`, if the fluent
-            is a polynomial.
+        coefficients: The coefficients of the powers 0, 1, 2 and so on of the time since `start`, if
+            the fluent is a polynomial.
         formula: another function of the time since `start`, with rounded constants; empty if it is
             a polynomial, or was integrated.
         samples: times and the bounds of the value there, if it is no polynomial.
@@ -170,8 +169,8 @@ def _append_function(pieces: list[Piece], stretch: Stretch, function: TimeFuncti
         if isinstance(value, int | Fraction):
             return time, Fraction(value), Fraction(value)
         assert not isinstance(value, Polynomial)
-        low, high = value.enclose(_BITS)
-        return time, Fraction(low, 1 << _BITS), Fraction(high, 1 << _BITS)
+        low, high, bits = value.bounds()
+        return time, Fraction(low, 1 << bits), Fraction(high, 1 << bits)
 
     formula = shown(function, stretch.start - stretch.origin)
     count = 1 if function.constant or stretch.start == stretch.end else _SAMPLES

@@ -38,13 +38,12 @@ Quantity: TypeAlias = "Rational | Polynomial | TimeFunction"
 """What a number is while time goes by."""
 
 PRECISIONS = (64, 128, 256, 512)
-"""With how many binary places a sign is looked for before it counts as undecided."""
+"""Binary places to try, one after the other, before a sign counts as undecided."""
 
-_SHOWN = 128
 _MOST_TERMS = 2_000
 
 _DEEPEST = 20
-"""A chain of so many enclosures, each of which the next depends on, is cut: see `Enclosed`."""
+"""Longest chain of enclosures that depend on each other before it is cut: see `Enclosed`."""
 
 _FIXED = 384
 _MOST_PARTS = 8
@@ -258,7 +257,7 @@ def enclose_moment(moment: Moment, bits: int) -> Interval:
 
 Powers: TypeAlias = "frozenset[tuple[Symbol, int]]"
 Exponent: TypeAlias = "frozenset[tuple[Symbol | None, Rational]]"
-"""A linear form: the factor of each symbol; that of None is the constant part."""
+"""A linear form: the factor of each symbol, and the constant part under None."""
 
 Term: TypeAlias = "tuple[Powers, Exponent]"
 
@@ -385,7 +384,7 @@ class TimeFunction:
         """Return the sign of a constant.
 
         Raises:
-            UndecidedError: it is too near to 0 to be told.
+            UndecidedError: The constant cannot be told from 0.
         """
         function = self._leading()
         for bits in PRECISIONS:
@@ -429,11 +428,25 @@ class TimeFunction:
 
     def approximation(self) -> Fraction:
         """Return a number near a constant, to be shown."""
-        for bits in (_SHOWN, PRECISIONS[-1]):
-            low, high = self.enclose(bits)
+        low, high, bits = self.bounds()
+        return Fraction(low + high, 2 << bits)
+
+    def bounds(self) -> tuple[int, int, int]:
+        """Return the ends of a narrow enclosure of a constant, and their binary places.
+
+        Raises:
+            LostError: The constant cannot be enclosed.
+        """
+        for bits in PRECISIONS[1:]:
+            try:
+                low, high = self.enclose(bits)
+            except (DivisorError, LostError):
+                if bits == PRECISIONS[-1]:
+                    raise
+                continue
             if high - low < 1 << bits - 40:
                 break
-        return Fraction(low + high, 2 << bits)
+        return low, high, bits
 
     # In time --------------------------------------------------------------------------------
 
@@ -588,6 +601,20 @@ def simple(terms: Mapping[Term, Rational]) -> Quantity:
         if not powers:
             coefficients[0] = coefficient
     return Polynomial([coefficients.get(n, 0) for n in range(max(coefficients) + 1)])
+
+
+def remainder(function: TimeFunction, divisor: Polynomial) -> Quantity:
+    """Return a function that is the same where a polynomial is 0, with lower powers of the time."""
+    parts: dict[Term, dict[int, Rational]] = {}
+    for (powers, exponent), coefficient in function.terms.items():
+        counts = dict(powers)
+        degree = counts.pop(TIME, 0)
+        parts.setdefault((frozenset(counts.items()), exponent), {})[degree] = coefficient
+    result: Quantity = 0
+    for term, found in parts.items():
+        polynomial = Polynomial([found.get(n, 0) for n in range(max(found) + 1)])
+        result = result + simple({term: 1}) * polynomial.remainder(divisor)
+    return result
 
 
 def growing(rate: Rational) -> Quantity:

@@ -8,14 +8,15 @@ about others at the same time. The state at a time is the one after all that hap
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from hvr.errors import ContinuousChangeError, UndefinedValueError
 from hvr.pddl import TRUE, State, TimedAction
 from hvr.pddl.conditions import Conjunction, set_bits
-from hvr.pddl.numeric import Rational, Values, exact, is_another, rounded
+from hvr.pddl.numeric import Rational, Values, exact, is_another
 from hvr.pddl.plan import decimal_text
 from hvr.validation.calendar import TimedEvent
 from hvr.validation.continuous.curves import Stretch
@@ -24,7 +25,7 @@ from hvr.validation.continuous.events import Trouble, happen_together
 from hvr.validation.continuous.moments import Moment, compare
 from hvr.validation.continuous.motion import Motion, MovingState, Numbers, exact_time, values_at
 from hvr.validation.continuous.polynomials import Root
-from hvr.validation.continuous.segment import Segment, approximate
+from hvr.validation.continuous.segment import Segment, SegmentSample, approximate
 from hvr.validation.report import (
     Failure,
     FailureKind,
@@ -34,6 +35,7 @@ from hvr.validation.report import (
     place_of,
 )
 from hvr.validation.temporal import Happening, TemporalRun
+from hvr.validation.trajectory import Violation
 from hvr.validation.violations import StateChange
 
 if TYPE_CHECKING:
@@ -132,7 +134,8 @@ class HybridRun(TemporalRun):
             if not self._stopped and not at_end:
                 self._check_going_on(self._time(self._moment), list(self._running.values()))
             if not self._stopped and self._constraints:
-                self._observe(exact_time(self._origin, self._moment), self.values)
+                now = exact_time(self._origin, self._moment)
+                self._constrain(self._observed(now, self.values), self._time(self._moment))
             if at_end:
                 break
         if not self._stopped:
@@ -320,26 +323,33 @@ class HybridRun(TemporalRun):
             broken = None if running.invariant_failed else segment.broken(operator.invariant)
             if broken is None:
                 continue
-            time, sample = broken
-            present, known, last = self.values, len(self._changes), self._last
-            self._last = last.fork()
-            self._credit(sample, time)
-            self.values = sample
-            self._break(running, time)
-            self.values, self._last = present, last
-            del self._changes[known:]
+            with self._at_sample(broken):
+                self._break(running, broken.time, broken.after)
             if self._stopped:
                 return
         if self._constraints:
-            for moment, values in segment.states(self._constraints.conditions()):
-                self._observe(moment, values)
+            for sample in segment.states(self._constraints.conditions()):
+                violation = self._observed(sample.since, sample.values)
+                if violation is not None:
+                    with self._at_sample(sample):
+                        self._constrain(violation, sample.time)
                 if self._stopped:
                     return
 
-    def _observe(self, time: Quantity, values: Values) -> None:
-        """Show a state to the trajectory constraints."""
-        violation = self._constraints.observe(cast("Fraction", time), self.bits, values)
-        self._constrain(violation, Fraction(rounded(cast("Rational", time))))
+    @contextmanager
+    def _at_sample(self, sample: SegmentSample) -> Iterator[None]:
+        """Make a sample the present state while a report is written."""
+        present, known, last = self.values, len(self._changes), self._last
+        self._last = last.fork()
+        self._credit(sample.values, sample.time)
+        self.values = sample.values
+        yield
+        self.values, self._last = present, last
+        del self._changes[known:]
+
+    def _observed(self, since: Quantity, values: Values) -> Violation | None:
+        """Show the trajectory constraints a state that holds from a time on."""
+        return self._constraints.observe(cast("Fraction", since), self.bits, values)
 
     def _possible(self, event: TimedEvent) -> bool:
         return self._decided(

@@ -35,7 +35,7 @@ class Rate:
     """A part of the rate of a numeric fluent: how much it grows in a unit of time.
 
     Attributes:
-        index: that of the fluent.
+        index: The index of the fluent.
         sign: 1 or -1.
         amount: the amount, compiled.
     """
@@ -174,7 +174,7 @@ class Motion:
         return rate
 
     def _constant(self, number: Quantity) -> Quantity:
-        """Return the value of a number at the moment from which on it is to be constant."""
+        """Return the value of a number that stays constant after the moment."""
         value = _value_at(number, self.moment)
         if isinstance(value, int | Fraction):
             return value
@@ -248,7 +248,7 @@ class MovingState:
         self.bits = bits
         self._name = name
         self._origin = origin
-        # By the test itself: that of a condition is made once and kept with it.
+        # Keyed by the test itself, since each condition keeps its own.
         self._differences: dict[NumericTest, Quantity | None] = {}
         self._zeros: dict[tuple[Quantity, Moment, Rational], list[Root]] = {}
 
@@ -305,7 +305,9 @@ class MovingState:
         if not condition.clauses:
             yield condition
             return
-        yield from condition.parts()
+        for part in condition.parts():
+            if bits & part.positive == part.positive and not bits & part.negative:
+                yield part
 
     def _zeros_of(
         self, bound: Quantity, test: NumericTest, start: Moment, last: Rational
@@ -392,7 +394,7 @@ class MovingState:
             sign = _sign_at(number, moment)
             tried = 0
             while after and not sign and changes(number):
-                # Just after a root the sign is that of the first derivative that is not 0 there.
+                # Just after a root, the first derivative that is not 0 there decides the sign.
                 number = cast("Polynomial", number).derivative()
                 sign = _sign_at(number, moment)
                 tried += 1

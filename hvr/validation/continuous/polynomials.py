@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Number: TypeAlias = "Rational | Polynomial"
 
-SHOWN_BITS = 256
+SHOWN_BITS = 64
 """How many binary places of an irrational time are shown."""
 
 
@@ -29,7 +29,7 @@ class Polynomial:
     """A polynomial in one variable, immutable.
 
     Attributes:
-        coefficients: those of the powers 0, 1, 2 and so on; the last one is not 0.
+        coefficients: The coefficients of the powers 0, 1, 2 and so on; the last one is not 0.
     """
 
     __slots__ = ("coefficients",)
@@ -121,12 +121,12 @@ class Polynomial:
         return Polynomial([i * c for i, c in enumerate(self.coefficients)][1:])
 
     def integral(self, constant: Rational) -> Polynomial:
-        """Return the integral from 0 on, plus a constant."""
+        """Return the antiderivative with a given value at 0."""
         parts = [Fraction(c) / (i + 1) for i, c in enumerate(self.coefficients)]
         return Polynomial((constant, *parts))
 
     def remainder(self, divisor: Polynomial) -> Polynomial:
-        """Return what is left of a division by a polynomial that is not 0."""
+        """Return the remainder of a division by a polynomial that is not 0."""
         rest, by = list(self.coefficients), divisor.coefficients
         while len(rest) >= len(by):
             factor = Fraction(rest[-1]) / by[-1]
@@ -197,7 +197,7 @@ class Root:
         low, high: the ends of the interval, no roots themselves; equal if the root is rational.
     """
 
-    __slots__ = ("high", "low", "polynomial")
+    __slots__ = ("_whole", "high", "low", "polynomial")
 
     algebraic = True
     """Whether it is a root of a polynomial with rational coefficients."""
@@ -209,6 +209,7 @@ class Root:
         self.polynomial = polynomial
         self.low = low
         self.high = high
+        self._whole: tuple[int, ...] = ()
 
     @property
     def rational(self) -> bool:
@@ -217,23 +218,45 @@ class Root:
 
     def refine(self) -> None:
         """Halve the interval."""
-        middle = Fraction(self.low + self.high) / 2
-        if (self.polynomial(middle) > 0) == (self.polynomial(self.high) > 0):
-            self.high = middle
-        else:
-            self.low = middle
+        self._halve(Fraction(self.high - self.low) / 2)
+
+    def _halve(self, wanted: Rational) -> None:
+        """Halve the interval until it is no longer than wanted, with whole numbers only."""
+        low, high = Fraction(self.low), Fraction(self.high)
+        under = lcm(low.denominator, high.denominator)
+        a, b = int(low * under), int(high * under)
+        most = Fraction(wanted)
+        above = self._sign(b, under) > 0
+        while (b - a) * most.denominator > most.numerator * under:
+            middle = a + b
+            a, b, under = 2 * a, 2 * b, 2 * under
+            if (self._sign(middle, under) > 0) == above:
+                b = middle
+            else:
+                a = middle
+        self.low, self.high = Fraction(a, under), Fraction(b, under)
+
+    def _sign(self, over: int, under: int) -> int:
+        """Return the sign of the polynomial, times a positive number, at a fraction."""
+        if not self._whole:
+            self._whole = tuple(map(int, self.polynomial.primitive().coefficients))
+        result, power = self._whole[-1], 1
+        for coefficient in reversed(self._whole[:-1]):
+            power *= under
+            result = result * over + coefficient * power
+        return _sign(result)
 
     def enclosure(self, bits: int) -> tuple[Rational, Rational]:
         """Return the ends of an interval no longer than `2**-bits`."""
-        while self.high - self.low > Fraction(1, 1 << bits):
-            self.refine()
+        if self.high - self.low > Fraction(1, 1 << bits):
+            self._halve(Fraction(1, 1 << bits))
         return self.low, self.high
 
     def approximation(self) -> Rational:
         """Return the root, or a number near it."""
         if self.rational:
             return self.low
-        low, high = self.enclosure(SHOWN_BITS if self.algebraic else 64)
+        low, high = self.enclosure(SHOWN_BITS)
         return Fraction(low + high) / 2
 
     def same(self, other: Root) -> bool:
@@ -251,8 +274,10 @@ class Root:
     def reduce(self, number: TimeFunction | Polynomial) -> Quantity:
         """Return a number that is the same at the root, and as simple as possible."""
         if isinstance(number, Polynomial):
-            return number.remainder(self.polynomial) if self.polynomial.degree > 0 else number
-        return number
+            return number.remainder(self.polynomial)
+        from hvr.validation.continuous.functions import remainder
+
+        return remainder(number, self.polynomial)
 
     def __repr__(self) -> str:
         return f"Root({float(self.low)}, {float(self.high)})"
@@ -323,7 +348,7 @@ def _isolated(polynomial: Polynomial, end: Rational) -> list[Root]:
         polynomial = polynomial.quotient(Polynomial((-number, 1)))
     for root in found:
         if not root.rational:
-            root.polynomial = polynomial
+            root.polynomial, root._whole = polynomial, ()
     return sorted(found + whole, key=lambda root: root.low)
 
 
@@ -372,9 +397,20 @@ def sign_at(polynomial: Polynomial, time: Rational | Root) -> int:
         return _sign(polynomial(time))
     if time.rational or polynomial.degree < 1:
         return _sign(polynomial(time.low))
+    if polynomial.degree >= time.polynomial.degree:
+        polynomial = polynomial.remainder(time.polynomial)
+    if polynomial.degree < 1:
+        return _sign(polynomial.constant)
+    if polynomial.degree == 1:
+        # The root is irrational, so that it is not the one of this.
+        constant, slope = polynomial.coefficients
+        zero = Fraction(-constant) / slope
+        while time.low <= zero <= time.high:
+            time.refine()
+        return _sign(slope) if zero < time.low else -_sign(slope)
     if _shared(polynomial, time):
         return 0
-    # It is not 0 there, so neither is it in an interval that is short enough.
+    # The polynomial is not 0 there, nor in a short interval around it.
     sequence = _sturm(square_free(polynomial))
     while _sign(polynomial(time.low)) == 0 or _changes(sequence, time.low) != _changes(
         sequence, time.high
