@@ -29,7 +29,7 @@ from hvr.pddl import (
 )
 from hvr.pddl.conditions import Operator
 from hvr.pddl.lexer import Source
-from hvr.pddl.plain_plan import plain_plan
+from hvr.pddl.plain_plan import PlainPlan, plain_plan
 from hvr.validation.report import OnFailure, Outcome, ValidationReport
 from hvr.validation.sequences import (
     Checkpoints,
@@ -175,8 +175,8 @@ class Validator(Stepper):
         overlooked = _notes(text.warnings)
         domain = self.task.domain
         timed = domain.durative_actions or domain.moves or self.task.problem.timed_init
-        plain = plain_plan(text, self.epsilon) if self._by_states and not timed else None
-        if plain is not None:
+        plain = None if timed else plain_plan(text, self.epsilon)
+        if plain is not None and self._by_states:
             steps, known, count = plain.steps, self._by_text, len(plain.steps)
             report = check_quickly(
                 self.state,
@@ -204,12 +204,22 @@ class Validator(Stepper):
             if (steps_in_time := timed_texts(text)) is not None:
                 report = self._judged_in_time(steps_in_time, on_failure)
                 return report.replace(notes=(*report.notes, *overlooked)) if overlooked else report
+        if plain is not None:
+            report = self._judged_in_order(plain, on_failure)
+            told = (*report.notes, *overlooked, *((_CALLS,) if plain.calls else ()))
+            return report.replace(notes=told) if told else report
         plan = read_plan(text.text, file=text.file, lenient=lenient)
         report = self.check(plan.steps, on_failure=on_failure)
         notes = [*overlooked, *_notes(plan.warnings)]
         if plan.notation == "call":
             notes.append(_CALLS)
         return report.replace(notes=(*report.notes, *notes)) if notes else report
+
+    def _judged_in_order(self, plain: PlainPlan, on_failure: OnFailure) -> ValidationReport:
+        try:
+            return SequenceRun(self, plain.actions, on_failure).run()
+        except (GroundingLimitError, NumberTooLargeError) as error:
+            return ValidationReport(Outcome.UNKNOWN, len(plain.steps), 0, reason=str(error))
 
     def _judged_in_time(self, steps: TimedTexts, on_failure: OnFailure) -> ValidationReport:
         try:
