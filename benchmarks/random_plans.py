@@ -20,22 +20,36 @@ import argparse
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from itertools import combinations
+from fractions import Fraction
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
 from conditions import conditions
 
-from hvr.pddl import TRUE, Atom, Forall, State, When, parse_domain, parse_problem
-from hvr.pddl.model import walk
+from hvr.pddl import (
+    TRUE,
+    And,
+    Atom,
+    Expression,
+    Forall,
+    State,
+    Task,
+    Timed,
+    When,
+    parse_domain,
+    parse_problem,
+)
 from hvr.validation import FailureKind, ValidationReport, Validator, temporal
 from hvr.validation.calendar import TimedEvent
-from hvr.validation.interference import Access, StepParts, _Reader, interferences
+from hvr.validation.interference import Access, StepParts, _Reader, access, interferences
 from hvr.validation.temporal import TemporalRun
 
 TYPES = ("red", "blue")
@@ -458,7 +472,7 @@ EXPLAINED = {
     "increases it, since their order matters. VAL forgets that the step reads it.",
     "own delete": "A step that deletes and adds an atom deletes it in the sense of the definition. "
     "VAL lets another step add it at the same time.",
-    "twice": "VAL refuses a step that adds an atom of its own precondition twice, if another step "
+    "twice": "VAL refuses a step that adds an atom of its own condition twice, if another step "
     "happens at the same time.",
 }
 """The argument for each class of differences: where a rule of VAL is not that of the definition."""
@@ -473,20 +487,51 @@ def reason(case: Case, val: str, output: str) -> str:
                 return " and ".join(chosen)
     # VAL stops without naming a conflict only in its `ownsForAdd`, at a second add.
     stops = "Plan failed to execute" in output and "Mutex violation" not in output
-    if val == "invalid" and stops and "nsatisfied" not in output and adds_twice(case):
-        return "twice"
+    times = _HAPPENING.findall(output)
+    if val == "invalid" and stops and "nsatisfied" not in output and times:
+        return "twice" if adds_own_condition_twice(case, Fraction(times[-1])) else ""
     return ""
 
 
-def adds_twice(case: Case) -> bool:
-    """Return whether a step adds an atom that its precondition mentions in several effects."""
-    domain = parse_domain(case.domain)
-    for line in case.plan.splitlines():
-        schema = domain.schema(line.partition("(")[2].partition(")")[0].split()[0])
-        quantified = any(isinstance(part, Forall) for part in walk(schema.effect))
-        if quantified or sum(isinstance(part, Atom) for part in walk(schema.effect)) > 1:
-            return True
-    return False
+_HAPPENING = re.compile(r"Checking next happening \(time ([0-9.]+)\)")
+
+
+def adds_own_condition_twice(case: Case, time: Fraction) -> bool:
+    """Return whether, beside another step, a step at a time adds an atom of its condition twice."""
+    found: list[bool] = []
+    own_check = TemporalRun.check_interference
+
+    def look(self: Any, now: Fraction, events: list[TimedEvent]) -> None:
+        state = State(self.task, self.bits, self.values)
+        for event in events if now == time else ():
+            read = access(state, self._parts(event)).read
+            added = Counter(ground_adds(self.task, event.effect, event.binding))
+            found.extend(
+                bool(read >> self.task.index(atom) & 1) for atom, n in added.items() if n > 1
+            )
+        own_check(self, now, events)
+
+    TemporalRun.check_interference = look  # type: ignore[method-assign]
+    try:
+        judged(case)
+    finally:
+        TemporalRun.check_interference = own_check  # type: ignore[method-assign]
+    return any(found)
+
+
+def ground_adds(task: Task, effect: Expression, binding: Mapping[str, str]) -> Iterator[Atom]:
+    match effect:
+        case Atom():
+            yield Atom(effect.predicate, tuple(binding.get(a, a) for a in effect.args))
+        case And(operands):
+            for operand in operands:
+                yield from ground_adds(task, operand, binding)
+        case When(_, body) | Timed(_, body):
+            yield from ground_adds(task, body, binding)
+        case Forall(variables, body):
+            for row in product(*(task.members(v.types) for v in variables)):
+                own = dict(zip((v.name for v in variables), row, strict=True))
+                yield from ground_adds(task, body, {**binding, **own})
 
 
 KINDS = {"sequence": Drawn, "timed": Drawn, "numbers": DrawnWithNumbers}
