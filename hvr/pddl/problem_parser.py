@@ -147,7 +147,7 @@ class ProblemParser(ListReader):
     def _objects(self, group: Group) -> Mapping[str, Types]:
         self.context = ":objects"
         if group.text is not None:
-            plain = self.plain_names(group.text, self.domain.types)
+            plain = self.plain_names(group, self.domain.types)
             if plain is not None and not any(c.name in plain for c in self.domain.constants):
                 return plain
         names = self.typed_list(group.items[1:], "object", types=self.domain.types)

@@ -293,6 +293,8 @@ class Validator(Stepper):
             return None
         from copy import copy
 
+        from hvr.pddl.timed_texts import TimedTexts
+
         other = copy(self)
         for digits in range(1, _SMALLEST_EPSILON + 1):
             other.epsilon = Fraction(1, 10**digits)

@@ -42,7 +42,7 @@ class Flow:
     """A system of numbers and their rates from a moment on.
 
     Args:
-        variables: the numbers; they belong to this flow from now on.
+        variables: The numbers, which must not belong to another flow.
         initial: their values at the beginning.
         rates: their rates, functions of them and of the time.
         start: when it begins, since the origin of the time in the rates.

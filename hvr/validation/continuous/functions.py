@@ -38,12 +38,12 @@ Quantity: TypeAlias = "Rational | Polynomial | TimeFunction"
 """What a number is while time goes by."""
 
 PRECISIONS = (64, 128, 256, 512)
-"""With how many binary places a sign is looked for before it counts as undecided."""
+"""Binary places to try, one after the other, before a sign counts as undecided."""
 
 _MOST_TERMS = 2_000
 
 _DEEPEST = 20
-"""A chain of so many enclosures, each of which the next depends on, is cut: see `Enclosed`."""
+"""Longest chain of enclosures that depend on each other before it is cut: see `Enclosed`."""
 
 _FIXED = 384
 _MOST_PARTS = 8
@@ -257,7 +257,7 @@ def enclose_moment(moment: Moment, bits: int) -> Interval:
 
 Powers: TypeAlias = "frozenset[tuple[Symbol, int]]"
 Exponent: TypeAlias = "frozenset[tuple[Symbol | None, Rational]]"
-"""A linear form: the factor of each symbol; that of None is the constant part."""
+"""A linear form: the factor of each symbol, and the constant part under None."""
 
 Term: TypeAlias = "tuple[Powers, Exponent]"
 
@@ -384,7 +384,7 @@ class TimeFunction:
         """Return the sign of a constant.
 
         Raises:
-            UndecidedError: it is too near to 0 to be told.
+            UndecidedError: The constant cannot be told from 0.
         """
         function = self._leading()
         for bits in PRECISIONS:
@@ -435,7 +435,7 @@ class TimeFunction:
         """Return the ends of a narrow enclosure of a constant, and their binary places.
 
         Raises:
-            LostError: it cannot be enclosed.
+            LostError: The constant cannot be enclosed.
         """
         for bits in PRECISIONS[1:]:
             try:
