@@ -40,6 +40,7 @@ from hvr.pddl import (
     Atom,
     Expression,
     Forall,
+    Not,
     State,
     Task,
     Timed,
@@ -472,8 +473,8 @@ EXPLAINED = {
     "increases it, since their order matters. VAL forgets that the step reads it.",
     "own delete": "A step that deletes and adds an atom deletes it in the sense of the definition. "
     "VAL lets another step add it at the same time.",
-    "twice": "VAL refuses a step that adds an atom of its own condition twice, if another step "
-    "happens at the same time.",
+    "twice": "VAL refuses a step that adds an atom of its own condition after it has changed it, if "
+    "another step happens at the same time.",
 }
 """The argument for each class of differences: where a rule of VAL is not that of the definition."""
 
@@ -489,15 +490,15 @@ def reason(case: Case, val: str, output: str) -> str:
     stops = "Plan failed to execute" in output and "Mutex violation" not in output
     times = _HAPPENING.findall(output)
     if val == "invalid" and stops and "nsatisfied" not in output and times:
-        return "twice" if adds_own_condition_twice(case, Fraction(times[-1])) else ""
+        return "twice" if changes_own_condition_twice(case, Fraction(times[-1])) else ""
     return ""
 
 
 _HAPPENING = re.compile(r"Checking next happening \(time ([0-9.]+)\)")
 
 
-def adds_own_condition_twice(case: Case, time: Fraction) -> bool:
-    """Return whether, beside another step, a step at a time adds an atom of its condition twice."""
+def changes_own_condition_twice(case: Case, time: Fraction) -> bool:
+    """Return whether a step at a time adds an atom of its condition and changes it twice."""
     found: list[bool] = []
     own_check = TemporalRun.check_interference
 
@@ -505,9 +506,11 @@ def adds_own_condition_twice(case: Case, time: Fraction) -> bool:
         state = State(self.task, self.bits, self.values)
         for event in events if now == time else ():
             read = access(state, self._parts(event)).read
-            added = Counter(ground_adds(self.task, event.effect, event.binding))
+            changes = list(ground_changes(self.task, event.effect, event.binding))
+            times = Counter(atom for atom, _ in changes)
             found.extend(
-                bool(read >> self.task.index(atom) & 1) for atom, n in added.items() if n > 1
+                added and times[atom] > 1 and bool(read >> self.task.index(atom) & 1)
+                for atom, added in changes
             )
         own_check(self, now, events)
 
@@ -519,19 +522,24 @@ def adds_own_condition_twice(case: Case, time: Fraction) -> bool:
     return any(found)
 
 
-def ground_adds(task: Task, effect: Expression, binding: Mapping[str, str]) -> Iterator[Atom]:
+def ground_changes(
+    task: Task, effect: Expression, binding: Mapping[str, str]
+) -> Iterator[tuple[Atom, bool]]:
+    """Yield the atoms that an effect adds (True) or deletes, conditionally or not."""
     match effect:
         case Atom():
-            yield Atom(effect.predicate, tuple(binding.get(a, a) for a in effect.args))
+            yield Atom(effect.predicate, tuple(binding.get(a, a) for a in effect.args)), True
+        case Not(atom):
+            yield from ((found, False) for found, _ in ground_changes(task, atom, binding))
         case And(operands):
             for operand in operands:
-                yield from ground_adds(task, operand, binding)
+                yield from ground_changes(task, operand, binding)
         case When(_, body) | Timed(_, body):
-            yield from ground_adds(task, body, binding)
+            yield from ground_changes(task, body, binding)
         case Forall(variables, body):
             for row in product(*(task.members(v.types) for v in variables)):
                 own = dict(zip((v.name for v in variables), row, strict=True))
-                yield from ground_adds(task, body, {**binding, **own})
+                yield from ground_changes(task, body, {**binding, **own})
 
 
 KINDS = {"sequence": Drawn, "timed": Drawn, "numbers": DrawnWithNumbers}
