@@ -301,6 +301,15 @@ UNKNOWN = {
         "(:process grow :precondition (on) :effect (increase (level) (* #t (* (level) (level)))))",
         "(level) cannot be enclosed beyond",
     ),
+    "a divisor that reaches 0": (
+        RISING + "(:event e :precondition (and (not (full)) (>= (/ 1 (- (level) 4)) 5))"
+        " :effect (full))",
+        "a divisor cannot be told from 0",
+    ),
+    "a quotient that has no value at the beginning": (
+        RISING + "(:event e :precondition (and (on) (>= (/ 1 (- (level) 1)) 5)) :effect (full))",
+        "a division by zero",
+    ),
     "a comparison that is not decided": (
         "(:process drag :precondition (on)"
         " :effect (decrease (level) (* #t (* (level) (level)))))"

@@ -11,7 +11,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias, cast
 
-from hvr.errors import ContinuousChangeError, NumberTooLargeError, UndefinedValueError
+from hvr.errors import (
+    ContinuousChangeError,
+    HvrError,
+    NumberTooLargeError,
+    UndefinedValueError,
+)
 from hvr.nested import Steps, finish
 from hvr.pddl.conditions import Conjunction
 from hvr.pddl.numeric import Compiled, NumericTest, Rational, Values, evaluate, exact
@@ -327,7 +332,7 @@ class MovingState:
 
         try:
             yield from zeros(bound, start, last)
-        except UndecidedError as error:
+        except (UndecidedError, UndefinedValueError) as error:
             raise self._undecided(test, error, None) from None
 
     def rests(self, condition: Conjunction) -> bool:
@@ -365,6 +370,13 @@ class MovingState:
         return self._differences[test]
 
     def _true(self, test: NumericTest, moment: Moment, after: bool) -> bool:
+        try:
+            return self._compared(test, moment, after)
+        except UndefinedValueError:
+            # A divisor is 0 at the moment: neither the comparison nor its negation holds.
+            return False
+
+    def _compared(self, test: NumericTest, moment: Moment, after: bool) -> bool:
         difference = self._difference(test)
         if difference is None:
             return False
@@ -405,7 +417,7 @@ class MovingState:
         return sign
 
     def _undecided(
-        self, test: NumericTest, error: ContinuousChangeError, moment: Moment | None
+        self, test: NumericTest, error: HvrError, moment: Moment | None
     ) -> ContinuousChangeError:
         """Return an error that says which comparison is not decided."""
         from hvr.validation.continuous.functions import UndecidedError
