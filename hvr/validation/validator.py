@@ -368,9 +368,10 @@ def validate(
     """Say whether a plan is valid.
 
     Args:
-        domain: a domain, its text, or its file as a path or a string such as "domain.pddl".
-        problem: a problem, its text or its file.
-        plan: a plan, its text or its file.
+        domain: A domain, its text as a string, or its file as a path. A string is never taken
+            for the name of a file, so that texts from elsewhere open none.
+        problem: A problem, its text or its file, likewise.
+        plan: A plan, its text or its file, likewise.
         tolerance: how far a duration may be from what its action demands.
         epsilon: steps no further apart than this are simultaneous.
         numeric_tolerance: how far numeric conditions may be missed; VAL forgives 0.0001.
@@ -382,18 +383,18 @@ def validate(
 
     Raises:
         DataFileError: a file cannot be read.
-        UsageError: a string could be a text or the name of a file.
+        UsageError: A string for the domain or problem is no PDDL text.
         PddlError: a text cannot be used; the message says where and why.
     """
-    from hvr.files import text_or_path
-
     warnings: list[Diagnostic] = []
     try:
         if isinstance(domain, str | Path):
-            domain = parse_domain(text_or_path(domain), lenient=lenient, warnings=warnings)
+            domain = parse_domain(
+                model_source(domain, "domain"), lenient=lenient, warnings=warnings
+            )
         if isinstance(problem, str | Path):
             problem = parse_problem(
-                text_or_path(problem), domain, lenient=lenient, warnings=warnings
+                model_source(problem, "problem"), domain, lenient=lenient, warnings=warnings
             )
         validator = Validator(
             domain,
@@ -405,7 +406,7 @@ def validate(
     except UnsupportedPddlError as error:
         return ValidationReport(Outcome.UNKNOWN, 0, 0, reason=str(error))
     if isinstance(plan, str | Path):
-        report = validator.check_file(text_or_path(plan), lenient=lenient)
+        report = validator.check_file(plan, lenient=lenient)
     else:
         report = validator.check(plan)
     notes = _notes(warnings)
@@ -414,6 +415,19 @@ def validate(
 
 def _notes(warnings: Iterable[Diagnostic]) -> tuple[str, ...]:
     return tuple([f"{warning.location}: {warning.message}" for warning in warnings])
+
+
+def model_source(source: str | Path, part: str) -> str | Path:
+    """Return the text or the file of a domain or problem, if it can be one.
+
+    Raises:
+        UsageError: The text has no parentheses, such as the name of a file.
+    """
+    if isinstance(source, str) and "(" not in source:
+        raise UsageError(
+            f"the {part} is a text without parentheses: give a file as pathlib.Path(…)", field=part
+        )
+    return source
 
 
 def _action(text: str) -> GroundAction:

@@ -622,6 +622,25 @@ def growing(rate: Rational) -> Quantity:
     return simple({(_NO_POWERS, frozenset([(TIME, rate)]) if rate else _NO_EXPONENT): 1})
 
 
+def partial(number: Quantity, variable: StateVariable) -> Quantity:
+    """Return the derivative with respect to a variable."""
+    result: Quantity = 0
+    if not isinstance(number, TimeFunction):
+        return result
+    for (powers, exponent), coefficient in number.terms.items():
+        for symbol, count in powers:
+            slope: Quantity = 0
+            if symbol is variable:
+                slope = 1
+            elif isinstance(symbol, Inverse) and not symbol.constant:
+                square = TimeFunction({(frozenset([(symbol, 2)]), _NO_EXPONENT): -1})
+                slope = square * partial(symbol.function, variable)
+            counts = {**dict(powers), symbol: count - 1}
+            rest = frozenset((s, n) for s, n in counts.items() if n)
+            result = result + simple({(rest, exponent): coefficient * count}) * slope
+    return result
+
+
 def inverse_of(number: Quantity) -> Quantity:
     """Return one divided by a number.
 
