@@ -1,4 +1,4 @@
-"""Compare verdicts on random tasks with exponential and nonlinear change with those of VAL.
+"""Compare hvr with VAL on random tasks with exponential and nonlinear change.
 
 Usage: VAL=/path/to/Validate python benchmarks/agreement_continuous.py [--count N] [--seed N]
 

@@ -7,6 +7,7 @@ nested tuples of words, and so are atoms and numeric terms, the keys of a state.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from fractions import Fraction
@@ -68,6 +69,7 @@ def _proven(told: dict[str, Any], domain_text: str, problem_text: str, plan_text
     execution = PlanExecution(domain, problem, options)
     faults = execution.execute(steps, told["happenings"])
     under = f"{len(steps)} steps, epsilon {execution.epsilon}, tolerance {execution.tolerance}"
+    under += "".join(f", {name}" for name in ("lenient", "any_order") if options[name])
     if told["verdict"] == "invalid":
         claimed = {key: value for key, value in fault.items() if key != "falsifier"}
         found = [formula for claim, formula in faults if claim == claimed]
@@ -182,7 +184,8 @@ class PlanExecution:
         witness.state = {}
         for words, value in literals.items():
             key = words_of(words)
-            if shown(self.state.get(key, False if isinstance(value, bool) else None)) != value:
+            absent = False if key[0] in self.domain.predicates else None
+            if shown(self.state.get(key, absent)) != value:
                 return False
             witness.state[key] = Fraction(value) if isinstance(value, str) else value
         return formula is None or not witness.holds(formula)
@@ -202,21 +205,14 @@ class PlanExecution:
             one = step if isinstance(step, TimedAction) else TimedAction(step, Fraction(number))
             schema: Any = self.domain.schema(one.action.name)
             args, lasts = one.action.args, isinstance(schema, m.DurativeActionSchema)
-            if (
-                not schema
-                or len(args) != len(schema.parameters)
-                or one.start < 0
-                or not (
-                    all(
-                        self.is_of(a, p.types) for a, p in zip(args, schema.parameters, strict=True)
-                    )
-                    and (not lasts or (one.duration is not None and one.duration >= 0))
-                )
-            ):
+            parameters = schema.parameters if schema else ()
+            typed = [self.is_of(a, p.types) for a, p in zip(args, parameters, strict=False)]
+            timely = one.start >= 0 and not (lasts and (one.duration is None or one.duration < 0))
+            if not (schema and len(args) == len(parameters) and all(typed) and timely):
                 faults.append(({"kind": "step", "step": str(number)}, None))
                 continue
-            names = [parameter.name for parameter in schema.parameters]
-            binding = {**dict(zip(names, one.action.args, strict=True)), "?duration": one.duration}
+            names = [parameter.name for parameter in parameters]
+            binding = {**dict(zip(names, args, strict=True)), "?duration": one.duration}
             told = {"effect": schema.effect, "test": schema.duration if lasts else m.TRUE}
             told["need"] = schema.condition if lasts else schema.precondition
             parts = [p for kind in told for p in self.parts(kind, told[kind], binding)]
@@ -261,19 +257,18 @@ class PlanExecution:
             if any(part[2] != when for group in given for part in group):
                 raise UnprovenError("cannot check: an effect with conditions at several times")
             true = [*takewhile(lambda group: all(self.holds(part[3]) for part in group), given)]
-            # The first condition that does not hold is looked at, too.
-            looked = given[: len(true) + 1]
-            self.mentioned(tuple(part[3] for group in looked for part in group), reads)
+            looked_at = given[: len(true) + 1]  # The first that is false is read as well.
+            self.mentioned(tuple(part[3] for group in looked_at for part in group), reads)
             if kind != "effect":
                 self.mentioned(item, reads)
             elif len(true) == len(given):
-                sign, target, amount = (
-                    ("add", item, None) if item[0] in self.names else ("delete", item[1], None)
-                )
-                if item[0] in ("assign", *CHANGES):
-                    sign, target, amount = item[0], item[1], self.number(item[2])
+                target, change = item, ("add", None)
+                if item[0] == "not":
+                    target, change = item[1], ("delete", None)
+                elif item[0] not in self.names:
                     self.mentioned(item[2], reads)
-                changes.setdefault(target, []).append((sign, amount))
+                    target, change = item[1], (item[0], self.number(item[2]))
+                changes.setdefault(target, []).append(change)
         return reads, changes
 
     def after(self, target: Any, changes: list[Any]) -> Any:
@@ -295,23 +290,21 @@ class PlanExecution:
                 if kind == "need" and at == when and not self.holds(item):
                     yield {"kind": "condition", "step": name, "at": when}, item
         for (one, seen, first), (two, reads, second) in combinations(found, 2):
-            for target in {**first, **second}:
-                signs = {sign for sign, _ in (*first.get(target, ()), *second.get(target, ()))}
-                both = target in first and target in second and signs not in ALIKE
-                if (
-                    both
-                    or (target in first and target in reads)
-                    or (target in second and target in seen)
-                ):
-                    claim = {"kind": "interference", "step": one, "with": two}
-                    yield {**claim, "over": text(target)}, None
+            over = first.keys() & reads | second.keys() & seen
+            for target in first.keys() & second.keys():
+                if {sign for sign, _ in first[target] + second[target]} not in ALIKE:
+                    over.add(target)
+            for target in over:
+                claim = {"kind": "interference", "step": one, "with": two, "over": text(target)}
+                yield claim, None
 
     def execute(self, plan: Iterable[Any], evidence: list[Any]) -> list[Any]:
         """Execute a plan just as the evidence says; return the faults at its end."""
         faults: list[Any] = []
         points, running = self.points(plan, faults), dict[str, Any]()
         while points and not faults:
-            together = [point for point in points if point[0] <= points[0][0] + self.epsilon]
+            last = points[0][0] + self.epsilon
+            together = points[: bisect_right(points, last, key=lambda point: point[0])]
             found = [(name, *self.access(parts, when)) for _, name, when, parts in together]
             faults = [*self.faults(together, found)]
             if faults:
@@ -372,11 +365,11 @@ def check_decomposition(
     nodes = {one["id"]: one for one in told["decomposition"]}
     lines: dict[Any, Any] = {line.identifier: line for line in (*plan.actions, *plan.tasks)}
     span = {action.identifier: (at, at + 1) for at, action in enumerate(plan.actions)}
-    order: list[Any] = [None]
+    below = [child for one in told["decomposition"] for child in one["subtasks"]]
+    order: list[Any] = [None] if sorted(below) == sorted(lines) else []
     for node in order:  # It grows: each task comes before those below it.
         order += [child for child in nodes[node]["subtasks"] if child not in span]
-    below = [child for node in order for child in nodes[node]["subtasks"]]
-    if sorted(below) != sorted(lines) or len(order) != len(told["decomposition"]):
+    if not order or len(order) != len(told["decomposition"]):
         raise UnprovenError("the decomposition is not a tree of the lines of the plan")
     lines[None] = PlanLine(-1, "", (), "", plan.root or (), 0)
     for node in reversed(order):

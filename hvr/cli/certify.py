@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hvr.cli.output import check_writable, write_whole
-from hvr.errors import HvrError, UsageError
+from hvr.errors import HvrError, PddlSyntaxError, UsageError
 from hvr.printable import one_line
 from hvr.validation.judged import STDIN
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from hvr.validation.batch import BatchOptions
     from hvr.validation.judged import Judged
     from hvr.validation.suites import Suite
+
+_MORE = "no certificate: the file is not just a plan; write the plan to a file of its own"
 
 
 def check_certificate(path: Path, suite: Suite) -> None:
@@ -71,7 +73,10 @@ def _certificate(files: list[Path], options: BatchOptions, result: Judged) -> di
     if isinstance(judge, Validator):
         if options.plan_number is not None:
             raise NoCertificateError("no certificate: the file has more than one plan")
-        steps = read_plan(plan, file=str(files[2]), lenient=options.lenient).steps
+        try:
+            steps = read_plan(plan, file=str(files[2]), lenient=options.lenient).steps
+        except PddlSyntaxError as error:
+            raise NoCertificateError(_MORE) from error
         subject = Subject(data, lenient=options.lenient)
         report = judge.check(steps)
     else:
@@ -86,7 +91,7 @@ def _certificate(files: list[Path], options: BatchOptions, result: Judged) -> di
         report = judge.check(lines)
         judge = Validator(judge.task)
     if report.outcome is not result.report.outcome:
-        raise NoCertificateError("no certificate: the file has more in it than the plan")
+        raise NoCertificateError(_MORE)
     certificate = certificate_of(subject, judge, steps, report)
     check(certificate, data)
     return certificate

@@ -86,7 +86,7 @@ class DecompositionVerifier:
         """Say whether a plan is a solution.
 
         Raises:
-            PddlSyntaxError: The text ends without `<==`, and what is there is not a whole tree.
+            PddlSyntaxError: The text ends without `<==`, before the tree is complete.
         """
         try:
             report = _Check(self, plan).run()
@@ -156,7 +156,7 @@ class _Check:
         return ValidationReport(Outcome.VALID, count, count, cost=cost, certificate=certificate)
 
     def _at_the_end(self, failure: Failure) -> bool:
-        """Return whether a failure is that of the last line, which may be cut off."""
+        """Return whether a failure is in the last line, which may be cut off."""
         last = self.plan.tasks[-1].number if self.plan.tasks else self.plan.root_line
         return failure.location is not None and failure.location.line == last
 

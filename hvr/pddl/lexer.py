@@ -61,7 +61,7 @@ class Source:
             a word.
     """
 
-    __slots__ = ("_starts", "file", "lenient", "text", "warnings")
+    __slots__ = ("_digit_noted", "_starts", "file", "lenient", "text", "warnings")
 
     def __init__(self, text: str, file: str, *, lenient: bool = False) -> None:
         self.text = text
@@ -69,6 +69,7 @@ class Source:
         self.lenient = lenient
         self.warnings: list[Diagnostic] = []
         self._starts: array[int] | None = None
+        self._digit_noted = False
         if "\0" in text:
             self._replace_nuls()
 
@@ -171,6 +172,13 @@ class Source:
     def warn(self, offset: int, message: str, *, expected: str = "", suggestion: str = "") -> None:
         """Note a slip that leaves the meaning clear, whether the reading is lenient or not."""
         self._keep(offset, message, expected, "", suggestion, "")
+
+    def note_digit(self, offset: int, name: str) -> None:
+        """Note the first name of a text that begins with a digit."""
+        if not self._digit_noted:
+            self._digit_noted = True
+            message = f"the name {name!r} begins with a digit, which PDDL does not allow"
+            self.warn(offset, message, expected="a letter, then letters, digits, '-' and '_'")
 
     def _keep(
         self, offset: int, message: str, expected: str, found: str, suggestion: str, context: str

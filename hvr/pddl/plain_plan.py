@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from itertools import islice
+from typing import overload
 
 from hvr.pddl.lexer import Source
 from hvr.pddl.model import GroundAction
@@ -49,6 +50,33 @@ class PlainPlan(Value):
     steps: list[str]
     read: Callable[[int], GroundAction]
     calls: bool = False
+
+    @property
+    def actions(self) -> Sequence[GroundAction]:
+        """The steps with their places, each read when it is wanted."""
+        return _Actions(self.read, len(self.steps))
+
+
+class _Actions(Sequence[GroundAction]):
+    """Steps that are not kept: an object for each would take many times the text."""
+
+    def __init__(self, read: Callable[[int], GroundAction], count: int) -> None:
+        self._read = read
+        self._count = count
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, index: int) -> GroundAction: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[GroundAction]: ...
+    def __getitem__(self, index: int | slice) -> GroundAction | Sequence[GroundAction]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(self._count))]
+        if not -self._count <= index < self._count:
+            raise IndexError(index)
+        return self._read(index % self._count + 1)
 
 
 def plain_plan(source: Source, epsilon: Fraction) -> PlainPlan | None:

@@ -105,7 +105,7 @@ def steps_from_json(data: object) -> tuple[Step, ...]:
 
 
 def _refuse_steps_beside(holder: dict[str, Any], name: str, plan: object) -> None:
-    """Refuse an object that has other steps than those of its plan."""
+    """Refuse an object with steps beside its plan."""
     for key, value in holder.items():
         if key == name or key in _NO_STEPS or not _has_steps(value, _MOST_WRAPPINGS):
             continue

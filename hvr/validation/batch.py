@@ -350,6 +350,8 @@ def _with_smaller_epsilon(
     from hvr.pddl.timed_texts import timed_texts
 
     text = Source.read(source, file=name, lenient=options.lenient)
+    if ":" not in text.text:
+        return report  # no step has a time
     plan = timed_texts(text) or read_plan(text.text, lenient=options.lenient).steps
     epsilon = validator.smaller_epsilon(plan)
     if epsilon is None:

@@ -29,7 +29,7 @@ from hvr.pddl import (
 )
 from hvr.pddl.conditions import Operator
 from hvr.pddl.lexer import Source
-from hvr.pddl.plain_plan import plain_plan
+from hvr.pddl.plain_plan import PlainPlan, plain_plan
 from hvr.validation.report import OnFailure, Outcome, ValidationReport
 from hvr.validation.sequences import (
     Checkpoints,
@@ -176,8 +176,8 @@ class Validator(Stepper):
         overlooked = _notes(text.warnings)
         domain = self.task.domain
         timed = domain.durative_actions or domain.moves or self.task.problem.timed_init
-        plain = plain_plan(text, self.epsilon) if self._by_states and not timed else None
-        if plain is not None:
+        plain = None if timed else plain_plan(text, self.epsilon)
+        if plain is not None and self._by_states:
             steps, known, count = plain.steps, self._by_text, len(plain.steps)
             report = check_quickly(
                 self.state,
@@ -205,12 +205,22 @@ class Validator(Stepper):
             if (steps_in_time := timed_texts(text)) is not None:
                 report = self._judged_in_time(steps_in_time, on_failure)
                 return report.replace(notes=(*report.notes, *overlooked)) if overlooked else report
+        if plain is not None:
+            report = self._judged_in_order(plain, on_failure)
+            told = (*report.notes, *overlooked, *((_CALLS,) if plain.calls else ()))
+            return report.replace(notes=told) if told else report
         plan = read_plan(text.text, file=text.file, lenient=lenient)
         report = self.check(plan.steps, on_failure=on_failure)
         notes = [*overlooked, *_notes(plan.warnings)]
         if plan.notation == "call":
             notes.append(_CALLS)
         return report.replace(notes=(*report.notes, *notes)) if notes else report
+
+    def _judged_in_order(self, plain: PlainPlan, on_failure: OnFailure) -> ValidationReport:
+        try:
+            return SequenceRun(self, plain.actions, on_failure).run()
+        except (GroundingLimitError, NumberTooLargeError) as error:
+            return ValidationReport(Outcome.UNKNOWN, len(plain.steps), 0, reason=str(error))
 
     def _judged_in_time(self, steps: TimedTexts, on_failure: OnFailure) -> ValidationReport:
         try:
@@ -302,6 +312,8 @@ class Validator(Stepper):
             return None
         from copy import copy
 
+        from hvr.pddl.timed_texts import TimedTexts
+
         other = copy(self)
         for digits in range(1, _SMALLEST_EPSILON + 1):
             other.epsilon = Fraction(1, 10**digits)
@@ -365,9 +377,10 @@ def validate(
     """Say whether a plan is valid.
 
     Args:
-        domain: a domain, its text, or its file as a path or a string such as "domain.pddl".
-        problem: a problem, its text or its file.
-        plan: a plan, its text or its file.
+        domain: A domain, its text as a string, or its file as a path. A string is never taken
+            for the name of a file, so that texts from elsewhere open none.
+        problem: A problem, its text or its file, likewise.
+        plan: A plan, its text or its file, likewise.
         tolerance: how far a duration may be from what its action demands.
         epsilon: steps no further apart than this are simultaneous.
         numeric_tolerance: how far numeric conditions may be missed; VAL forgives 0.0001.
@@ -379,18 +392,18 @@ def validate(
 
     Raises:
         DataFileError: a file cannot be read.
-        UsageError: a string could be a text or the name of a file.
+        UsageError: A string for the domain or problem is no PDDL text.
         PddlError: a text cannot be used; the message says where and why.
     """
-    from hvr.files import text_or_path
-
     warnings: list[Diagnostic] = []
     try:
         if isinstance(domain, str | Path):
-            domain = parse_domain(text_or_path(domain), lenient=lenient, warnings=warnings)
+            domain = parse_domain(
+                model_source(domain, "domain"), lenient=lenient, warnings=warnings
+            )
         if isinstance(problem, str | Path):
             problem = parse_problem(
-                text_or_path(problem), domain, lenient=lenient, warnings=warnings
+                model_source(problem, "problem"), domain, lenient=lenient, warnings=warnings
             )
         validator = Validator(
             domain,
@@ -402,7 +415,7 @@ def validate(
     except UnsupportedPddlError as error:
         return ValidationReport(Outcome.UNKNOWN, 0, 0, reason=str(error))
     if isinstance(plan, str | Path):
-        report = validator.check_file(text_or_path(plan), lenient=lenient)
+        report = validator.check_file(plan, lenient=lenient)
     else:
         report = validator.check(plan)
     notes = _notes(warnings)
@@ -411,6 +424,19 @@ def validate(
 
 def _notes(warnings: Iterable[Diagnostic]) -> tuple[str, ...]:
     return tuple([f"{warning.location}: {warning.message}" for warning in warnings])
+
+
+def model_source(source: str | Path, part: str) -> str | Path:
+    """Return the text or the file of a domain or problem, if it can be one.
+
+    Raises:
+        UsageError: The text has no parentheses, such as the name of a file.
+    """
+    if isinstance(source, str) and "(" not in source:
+        raise UsageError(
+            f"the {part} is a text without parentheses: give a file as pathlib.Path(…)", field=part
+        )
+    return source
 
 
 def _action(text: str) -> GroundAction:

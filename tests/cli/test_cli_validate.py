@@ -566,6 +566,11 @@ def test_a_certificate_that_cannot_be_had_is_not_written(hvr_: Hvr) -> None:
     assert unknown.code == 2
     assert "proof.json was not written" in unknown.err
     assert not Path("proof.json").exists()
+    Path("answer.txt").write_text("The plan:\n```\n(open)\n(fill)\n(close)\n```\n")
+    longer = hvr_("validate", *TASK, "answer.txt", "--extract", "--certificate", "proof.json")
+    assert longer.code == 0
+    assert "write the plan to a file of its own" in longer.err
+    assert not Path("proof.json").exists()
     several = hvr_("validate", *TASK, "plans/", "--certificate", "proof.json")
     assert several.code == 2
     assert "one plan" in several.err

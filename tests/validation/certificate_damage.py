@@ -16,6 +16,7 @@ from hvr.pddl import (
     print_problem,
     read_plan,
 )
+from hvr.pddl.lexer import decode
 from hvr.validation import ValidationReport, Validator
 from hvr.validation.certificate import Subject, certificate_of, certificate_text
 
@@ -34,9 +35,10 @@ def certified(files: Files, *, lenient: bool = False) -> tuple[dict[str, Any], V
     Raises:
         NoCertificateError: There is none.
     """
-    domain = parse_domain(files[0].decode(), lenient=lenient)
-    problem = parse_problem(files[1].decode(), domain, lenient=lenient)
-    steps: tuple[Step, ...] = read_plan(files[2].decode(), lenient=lenient).steps
+    texts = [decode(file, "") for file in files]
+    domain = parse_domain(texts[0], lenient=lenient)
+    problem = parse_problem(texts[1], domain, lenient=lenient)
+    steps: tuple[Step, ...] = read_plan(texts[2], lenient=lenient).steps
     validator = Validator(domain, problem)
     report = validator.check(steps)
     certificate = certificate_of(Subject(files, lenient=lenient), validator, steps, report)
@@ -49,9 +51,10 @@ def certified_hierarchy(files: Files) -> tuple[dict[str, Any], ValidationReport]
     from hvr.hddl.plan import read_hierarchical_plan
     from hvr.hddl.verifier import DecompositionVerifier
 
-    domain = parse_hddl_domain(files[0].decode())
-    verifier = DecompositionVerifier(domain, parse_hddl_problem(files[1].decode(), domain))
-    plan = read_hierarchical_plan(files[2].decode())
+    texts = [decode(file, "") for file in files]
+    domain = parse_hddl_domain(texts[0])
+    verifier = DecompositionVerifier(domain, parse_hddl_problem(texts[1], domain))
+    plan = read_hierarchical_plan(texts[2])
     report = verifier.check(plan)
     steps = [GroundAction(line.name, line.args) for line in plan.actions]
     subject = Subject(files, language="hddl")

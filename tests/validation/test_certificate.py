@@ -59,13 +59,13 @@ def judge(world: World, plan: object, seed: int) -> str:
 
 
 @given(planned(Parts(numbers=True, derived=True)))
-@law(60)
+@law(44)
 def test_sequences(world: World) -> None:
     judge(world, world.plan, 1)
 
 
 @given(scheduled(Parts(numbers=True, derived=True, durative=True)))
-@law(60)
+@law(44)
 def test_plans_in_time(world: World) -> None:
     judge(world, world.timed, 2)
 
@@ -74,7 +74,7 @@ def test_most_random_plans_have_a_certificate_of_either_verdict() -> None:
     found: Counter[str] = Counter()
 
     @given(scheduled(Parts(numbers=True, derived=True, durative=True)))
-    @law(30)
+    @law(24)
     def count(world: World) -> None:
         found[judge(world, world.timed, 3)] += 1
 
@@ -161,4 +161,4 @@ def test_a_certificate_is_written_for_a_lenient_reading() -> None:
     files = (DOMAIN.encode(), PROBLEM.encode(), b"(open)\n(fill)\n(close)\n\0")
     certificate, report = certified(files, lenient=True)
     assert report.outcome is Outcome.VALID
-    assert check(certificate, files) == "valid (3 steps, epsilon 1/1000, tolerance 1/100)"
+    assert check(certificate, files) == "valid (3 steps, epsilon 1/1000, tolerance 1/100, lenient)"

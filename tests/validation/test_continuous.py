@@ -108,6 +108,21 @@ def test_drag_is_enclosed(speed: int, drag: int, time: Fraction) -> None:
 
 
 @LAW
+@given(st.integers(1, 4), st.integers(1, 9), st.integers(1, 60))
+def test_what_approaches_a_limit_stays_enclosed(limit: int, begin: int, time: int) -> None:
+    # x' = x (b - x): x = b / (1 + (b / x0 - 1) e^(-b t)). Bounds that only grow would be lost.
+    variable = StateVariable(0, "x")
+    x = TimeFunction.of(variable)
+    flow = Flow([variable], [begin], [x * (limit - x)], 0)
+    low, high = flow.enclose((time << 64, time << 64), 64)[0]
+    with localcontext(prec=60):
+        fall = (-Decimal(limit) * time).exp()
+        expected = Decimal(limit) / (1 + (Decimal(limit) / begin - 1) * fall) * 2**64
+    assert low <= expected <= high
+    assert high - low < 1 << 40
+
+
+@LAW
 @given(st.integers(1, 6), st.integers(-5, 5), st.fractions(0, 6, max_denominator=5))
 def test_damped_oscillation_is_enclosed(half: int, begin: int, time: Fraction) -> None:
     # x'' = -w^2 x - 2 d x' with w^2 = d^2 + 1: x = e^(-d t) (x0 cos t + (v0 + d x0) sin t).

@@ -64,7 +64,7 @@ class Enclosure:
         return value, slope
 
     def over(self, low: Rational, high: Rational, bits: int) -> tuple[Interval, Interval]:
-        """Return what `ranges` does, sharper: by the values in the middle and the slopes."""
+        """Return narrower enclosures than `ranges`, by the value in the middle and the slopes."""
         at = enclosed(low, bits)[0], enclosed(high, bits)[1]
         value, slope = self.ranges(at, bits)
         middle = (at[0] + at[1]) // 2
@@ -302,8 +302,8 @@ class _Search:
             raise UndecidedError(Fraction(0), Fraction(0))
         begin: Rational = start.high if isinstance(start, Root) else start
         width = Fraction(next(self._stretches(begin)) - begin)
-        # If a derivative keeps its sign after the start, where the ones before it are 0, so does
-        # the function (Taylor).
+        # The lower derivatives are 0 at the start. Where this one keeps its sign, the function
+        # does, too (Taylor).
         for halvings in range(_LEAST_WIDTH):
             bits = self._bits + -(-halvings // 32) * 32
             low, begin = start.enclosure(bits) if isinstance(start, Root) else (start, start)

@@ -33,8 +33,8 @@ class Piece(Value):
 
     Attributes:
         start, end: when; equal for the value after the last happening.
-        coefficients: those of the powers 0, 1, 2 and so on of the time since `start`, if the fluent
-            is a polynomial.
+        coefficients: The coefficients of the powers 0, 1, 2 and so on of the time since `start`, if
+            the fluent is a polynomial.
         formula: another function of the time since `start`, with rounded constants; empty if it is
             a polynomial, or was integrated.
         samples: times and the bounds of the value there, if it is no polynomial.

@@ -53,13 +53,13 @@ def happen_together(
     moment: Moment,
     reading: MovingState,
 ) -> Aftermath | Trouble:
-    """Return what events change that happen at one moment.
+    """Return the changes made by events that happen at one moment.
 
     Args:
         task: the task.
         refs: the events with their time, for messages.
         events: the events.
-        happened: those that have happened at this time before.
+        happened: The events that have happened at this time before.
         state: the state before.
         numbers: the numbers before, to be read at the moment.
         moment: when.

@@ -20,20 +20,24 @@ from hvr.validation.continuous.functions import (
     StateVariable,
     TimeFunction,
     enclose_moment,
+    partial,
 )
 from hvr.validation.continuous.intervals import (
     DivisorError,
     Interval,
     LostError,
     enclosed,
+    exponential,
     horner,
     hull,
+    times,
 )
 from hvr.validation.continuous.moments import Moment
 from hvr.validation.continuous.polynomials import Polynomial, Root
-from hvr.validation.continuous.taylor import Tape
+from hvr.validation.continuous.taylor import Tape, variables_of
 
 _MOST_STEPS = 20_000
+_THIN = 16
 _SHORTEST = 30
 """No step is shorter than this power of a half."""
 
@@ -42,7 +46,7 @@ class Flow:
     """A system of numbers and their rates from a moment on.
 
     Args:
-        variables: the numbers; they belong to this flow from now on.
+        variables: The numbers, which must not belong to another flow.
         initial: their values at the beginning.
         rates: their rates, functions of them and of the time.
         start: when it begins, since the origin of the time in the rates.
@@ -64,6 +68,14 @@ class Flow:
         depths = [f.depth for f in (*initial, *rates) if isinstance(f, TimeFunction)]
         self.depth = max([start.depth if isinstance(start, Root) else 0, *depths])
         self._tape = Tape((), self.variables, self.rates)
+        # The numbers whose rates depend on no other, with the slopes of their rates.
+        alone = [
+            (place, partial(rate, self.variables[place]))
+            for place, rate in enumerate(self.rates)
+            if variables_of([rate]) == [self.variables[place]]
+        ]
+        self._alone = [place for place, _ in alone]
+        self._slopes = Tape([slope for _, slope in alone], self.variables, self.rates)
         self._runs: dict[int, _Run] = {}
 
     def enclose(self, at: Interval, bits: int) -> list[Interval]:
@@ -114,7 +126,7 @@ class Flow:
 
     def _run(self, bits: int) -> _Run:
         if bits not in self._runs:
-            self._runs[bits] = _Run(self, self._tape, bits)
+            self._runs[bits] = _Run(self, self._tape, self._slopes, self._alone, bits)
         return self._runs[bits]
 
 
@@ -126,9 +138,13 @@ class _Run:
         ends: the ends of the steps, since the beginning.
     """
 
-    def __init__(self, flow: Flow, tape: Tape, bits: int) -> None:
+    def __init__(
+        self, flow: Flow, tape: Tape, slopes: Tape, alone: Sequence[int], bits: int
+    ) -> None:
         self._flow = flow
         self._tape = tape
+        self._slopes = slopes
+        self._alone = alone
         self._bits = bits
         self._order = bits // 3 + 4
         self.origin = enclose_moment(flow.start, bits)
@@ -169,8 +185,8 @@ class _Run:
             while True:
                 if length < 1 << bits - _SHORTEST:
                     raise LostError("", final=self._is_sharp())
-                rests = self._remainder(rows, time, length)
-                if rests is not None:
+                found = self._remainder(rows, time, length)
+                if found is not None:
                     break
                 length >>= 1
         except (LostError, DivisorError) as error:
@@ -183,11 +199,45 @@ class _Run:
                 final,
             )
             raise self._lost from None
+        rests, boxes = found
         series = [[*row[:order], rest] for row, rest in zip(rows, rests, strict=True)]
+        state = [horner(row, (length, length), bits) for row in series]
+        if any(self._state[place][1] - self._state[place][0] > _THIN for place in self._alone):
+            self._narrow(state, rests, boxes, time, length)
         self._series.append(series)
         self.ends.append(begin + length)
-        self._state = [horner(row, (length, length), bits) for row in series]
+        self._state = state
         self._length = length
+
+    def _narrow(
+        self,
+        state: list[Interval],
+        rests: Sequence[Interval],
+        boxes: Sequence[Interval],
+        time: Interval,
+        length: int,
+    ) -> None:
+        """Narrow the numbers after a step whose rates depend on no other number.
+
+        Two solutions part, or approach, by the power of e whose exponent is the integral of the
+        slope of the rate between them (the mean value theorem), so that bounds do not grow where
+        solutions approach each other.
+        """
+        bits, order = self._bits, self._order
+        centres = [((a + b) // 2, (a + b) // 2) for a, b in self._state]
+        rows = self._tape.variable_coefficients(time, centres, order, bits)
+        over = time[0], time[1] + length
+        slopes = self._slopes.coefficients(over, boxes, 0, bits)
+        for place, (slope,) in zip(self._alone, slopes, strict=True):
+            end = horner([*rows[place][:order], rests[place]], (length, length), bits)
+            factor = exponential(times(slope, (length, length), bits), bits)
+            low, high = self._state[place]
+            centre = centres[place][0]
+            spread = times(factor, (low - centre, high - centre), bits)
+            state[place] = (
+                max(state[place][0], end[0] + spread[0]),
+                min(state[place][1], end[1] + spread[1]),
+            )
 
     def _is_sharp(self) -> bool:
         """Say whether the numbers are so well known that their bounds are not to blame."""
@@ -208,8 +258,11 @@ class _Run:
 
     def _remainder(
         self, rows: list[list[Interval]], time: Interval, length: int
-    ) -> list[Interval] | None:
-        """Return the last coefficients over the step; None if it is too long for a proof."""
+    ) -> tuple[list[Interval], list[Interval]] | None:
+        """Return the last coefficients over the step, and boxes around the numbers during it.
+
+        It is None if the step is too long for a proof.
+        """
         bits, order = self._bits, self._order
         span = 0, length
         # The length is a power of 2, so that a product with its powers is a shift.
@@ -229,7 +282,7 @@ class _Run:
             rests = [row[order] for row in found]
             grown = [(min(a >> shift, 0), max(-(-b >> shift), 0)) for a, b in rests]
             if all(-m <= a and b <= m for (a, b), m in zip(grown, margins, strict=True)):
-                return rests
+                return rests, boxes
             margins = [2 * max(-a, b, m) for (a, b), m in zip(grown, margins, strict=True)]
             if any(m > 1 << 2 * bits for m in margins):
                 return None

@@ -38,12 +38,12 @@ Quantity: TypeAlias = "Rational | Polynomial | TimeFunction"
 """What a number is while time goes by."""
 
 PRECISIONS = (64, 128, 256, 512)
-"""With how many binary places a sign is looked for before it counts as undecided."""
+"""Binary places to try, one after the other, before a sign counts as undecided."""
 
 _MOST_TERMS = 2_000
 
 _DEEPEST = 20
-"""A chain of so many enclosures, each of which the next depends on, is cut: see `Enclosed`."""
+"""Longest chain of enclosures that depend on each other before it is cut: see `Enclosed`."""
 
 _FIXED = 384
 _MOST_PARTS = 8
@@ -257,7 +257,7 @@ def enclose_moment(moment: Moment, bits: int) -> Interval:
 
 Powers: TypeAlias = "frozenset[tuple[Symbol, int]]"
 Exponent: TypeAlias = "frozenset[tuple[Symbol | None, Rational]]"
-"""A linear form: the factor of each symbol; that of None is the constant part."""
+"""A linear form: the factor of each symbol, and the constant part under None."""
 
 Term: TypeAlias = "tuple[Powers, Exponent]"
 
@@ -384,7 +384,7 @@ class TimeFunction:
         """Return the sign of a constant.
 
         Raises:
-            UndecidedError: it is too near to 0 to be told.
+            UndecidedError: The constant cannot be told from 0.
         """
         function = self._leading()
         for bits in PRECISIONS:
@@ -435,7 +435,7 @@ class TimeFunction:
         """Return the ends of a narrow enclosure of a constant, and their binary places.
 
         Raises:
-            LostError: it cannot be enclosed.
+            LostError: The constant cannot be enclosed.
         """
         for bits in PRECISIONS[1:]:
             try:
@@ -620,6 +620,25 @@ def remainder(function: TimeFunction, divisor: Polynomial) -> Quantity:
 def growing(rate: Rational) -> Quantity:
     """Return e to the power of a multiple of the time."""
     return simple({(_NO_POWERS, frozenset([(TIME, rate)]) if rate else _NO_EXPONENT): 1})
+
+
+def partial(number: Quantity, variable: StateVariable) -> Quantity:
+    """Return the derivative with respect to a variable."""
+    result: Quantity = 0
+    if not isinstance(number, TimeFunction):
+        return result
+    for (powers, exponent), coefficient in number.terms.items():
+        for symbol, count in powers:
+            slope: Quantity = 0
+            if symbol is variable:
+                slope = 1
+            elif isinstance(symbol, Inverse) and not symbol.constant:
+                square = TimeFunction({(frozenset([(symbol, 2)]), _NO_EXPONENT): -1})
+                slope = square * partial(symbol.function, variable)
+            counts = {**dict(powers), symbol: count - 1}
+            rest = frozenset((s, n) for s, n in counts.items() if n)
+            result = result + simple({(rest, exponent): coefficient * count}) * slope
+    return result
 
 
 def inverse_of(number: Quantity) -> Quantity:

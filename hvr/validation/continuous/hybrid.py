@@ -88,8 +88,12 @@ class HybridRun(TemporalRun):
         times = [step.start for step in self.plan]
         times += [Fraction(timed.time) for timed in self.task.problem.timed_init]
         times += [] if self._until is None else [self._until]
-        self._settle(list(self.values), 0, onward=min(times, default=Fraction(0)) > 0)
-        return super().run(on_failure)
+        try:
+            self._settle(list(self.values), 0, onward=min(times, default=Fraction(0)) > 0)
+            return super().run(on_failure)
+        except UndefinedValueError as error:
+            # Only at an irrational time: where it is rational, the step or event is to blame.
+            raise ContinuousChangeError(f"a number that changes has no value: {error}") from None
 
     def state_after(self, number: int) -> State:
         """Return the state after a step and the events that it brings about at once."""

@@ -27,7 +27,7 @@ class LostError(ContinuousChangeError):
     """Numbers cannot be followed any further.
 
     Attributes:
-        final: whether more binary places would not help either.
+        final: Whether more binary places would be of no use.
     """
 
     def __init__(self, message: str, final: bool) -> None:

@@ -66,7 +66,7 @@ def _apart(one: Root, two: Root) -> bool:
 def in_order(sources: Iterable[Iterable[Root | Rational]]) -> Iterator[Root]:
     """Yield the roots that several sources yield in order, each time once.
 
-    No source is asked for more than is needed: what comes later may be undecided and never matter.
+    Each source is read as late as possible, since later roots may be undecided and never matter.
     """
     waiting = [_Source(iter(source)) for source in sources]
     while True:

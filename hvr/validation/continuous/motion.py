@@ -11,7 +11,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias, cast
 
-from hvr.errors import ContinuousChangeError, NumberTooLargeError, UndefinedValueError
+from hvr.errors import (
+    ContinuousChangeError,
+    HvrError,
+    NumberTooLargeError,
+    UndefinedValueError,
+)
 from hvr.nested import Steps, finish
 from hvr.pddl.conditions import Conjunction
 from hvr.pddl.numeric import Compiled, NumericTest, Rational, Values, evaluate, exact
@@ -35,7 +40,7 @@ class Rate:
     """A part of the rate of a numeric fluent: how much it grows in a unit of time.
 
     Attributes:
-        index: that of the fluent.
+        index: The index of the fluent.
         sign: 1 or -1.
         amount: the amount, compiled.
     """
@@ -174,7 +179,7 @@ class Motion:
         return rate
 
     def _constant(self, number: Quantity) -> Quantity:
-        """Return the value of a number at the moment from which on it is to be constant."""
+        """Return the value of a number that stays constant after the moment."""
         value = _value_at(number, self.moment)
         if isinstance(value, int | Fraction):
             return value
@@ -248,7 +253,7 @@ class MovingState:
         self.bits = bits
         self._name = name
         self._origin = origin
-        # By the test itself: that of a condition is made once and kept with it.
+        # Keyed by the test itself, since each condition keeps its own.
         self._differences: dict[NumericTest, Quantity | None] = {}
         self._zeros: dict[tuple[Quantity, Moment, Rational], list[Root]] = {}
 
@@ -305,7 +310,9 @@ class MovingState:
         if not condition.clauses:
             yield condition
             return
-        yield from condition.parts()
+        for part in condition.parts():
+            if bits & part.positive == part.positive and not bits & part.negative:
+                yield part
 
     def _zeros_of(
         self, bound: Quantity, test: NumericTest, start: Moment, last: Rational
@@ -325,7 +332,7 @@ class MovingState:
 
         try:
             yield from zeros(bound, start, last)
-        except UndecidedError as error:
+        except (UndecidedError, UndefinedValueError) as error:
             raise self._undecided(test, error, None) from None
 
     def rests(self, condition: Conjunction) -> bool:
@@ -363,6 +370,13 @@ class MovingState:
         return self._differences[test]
 
     def _true(self, test: NumericTest, moment: Moment, after: bool) -> bool:
+        try:
+            return self._compared(test, moment, after)
+        except UndefinedValueError:
+            # A divisor is 0 at the moment: neither the comparison nor its negation holds.
+            return False
+
+    def _compared(self, test: NumericTest, moment: Moment, after: bool) -> bool:
         difference = self._difference(test)
         if difference is None:
             return False
@@ -392,7 +406,7 @@ class MovingState:
             sign = _sign_at(number, moment)
             tried = 0
             while after and not sign and changes(number):
-                # Just after a root the sign is that of the first derivative that is not 0 there.
+                # Just after a root, the first derivative that is not 0 there decides the sign.
                 number = cast("Polynomial", number).derivative()
                 sign = _sign_at(number, moment)
                 tried += 1
@@ -403,7 +417,7 @@ class MovingState:
         return sign
 
     def _undecided(
-        self, test: NumericTest, error: ContinuousChangeError, moment: Moment | None
+        self, test: NumericTest, error: HvrError, moment: Moment | None
     ) -> ContinuousChangeError:
         """Return an error that says which comparison is not decided."""
         from hvr.validation.continuous.functions import UndecidedError

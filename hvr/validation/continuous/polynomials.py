@@ -29,7 +29,7 @@ class Polynomial:
     """A polynomial in one variable, immutable.
 
     Attributes:
-        coefficients: those of the powers 0, 1, 2 and so on; the last one is not 0.
+        coefficients: The coefficients of the powers 0, 1, 2 and so on; the last one is not 0.
     """
 
     __slots__ = ("coefficients",)
@@ -121,12 +121,12 @@ class Polynomial:
         return Polynomial([i * c for i, c in enumerate(self.coefficients)][1:])
 
     def integral(self, constant: Rational) -> Polynomial:
-        """Return the integral from 0 on, plus a constant."""
+        """Return the antiderivative with a given value at 0."""
         parts = [Fraction(c) / (i + 1) for i, c in enumerate(self.coefficients)]
         return Polynomial((constant, *parts))
 
     def remainder(self, divisor: Polynomial) -> Polynomial:
-        """Return what is left of a division by a polynomial that is not 0."""
+        """Return the remainder of a division by a polynomial that is not 0."""
         rest, by = list(self.coefficients), divisor.coefficients
         while len(rest) >= len(by):
             factor = Fraction(rest[-1]) / by[-1]
@@ -410,7 +410,7 @@ def sign_at(polynomial: Polynomial, time: Rational | Root) -> int:
         return _sign(slope) if zero < time.low else -_sign(slope)
     if _shared(polynomial, time):
         return 0
-    # It is not 0 there, so neither is it in an interval that is short enough.
+    # The polynomial is not 0 there, nor in a short interval around it.
     sequence = _sturm(square_free(polynomial))
     while _sign(polynomial(time.low)) == 0 or _changes(sequence, time.low) != _changes(
         sequence, time.high

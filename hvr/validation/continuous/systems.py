@@ -31,7 +31,7 @@ from hvr.validation.continuous.polynomials import Polynomial, roots
 from hvr.validation.continuous.taylor import variables_of
 
 _LARGEST_SYSTEM = 8
-"""Larger systems are integrated: sums of so many terms help nobody."""
+"""Larger systems are integrated: their closed forms are too long to be of use."""
 
 _MOST_TERMS = 200
 
@@ -88,7 +88,7 @@ def integral(number: Quantity) -> Quantity | None:
             )
             continue
         for k in range(degree + 1):
-            # By parts, again and again.
+            # Integration by parts, repeated.
             factor = Fraction((-1) ** k * factorial(degree), factorial(degree - k))
             time = frozenset([(TIME, degree - k)] if degree > k else [])
             share = factor * coefficient / Fraction(growth) ** (k + 1)

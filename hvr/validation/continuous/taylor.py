@@ -76,7 +76,7 @@ class Tape:
     def variable_coefficients(
         self, at: Interval, boxes: Sequence[Interval], order: int, bits: int
     ) -> list[Coefficients]:
-        """Return those of the variables, as `coefficients` does."""
+        """Return the coefficients of the variables, with the arguments of `coefficients`."""
         rows = self._run(at, boxes, order, bits)
         return [rows[node] for node in self._variables]
 

@@ -26,7 +26,7 @@ class Candidate(Value):
         ignored: how many other lines say something.
         marked: whether the text says that this is a plan, so that it is one without being asked.
         until: the time to which the plan waits after its last step; None if it does not say.
-        cost: What the planner says that the plan costs, if it does.
+        cost: Cost that the planner reports, if any.
         stray: Whether these are steps beside the plan that the text marks.
     """
 

@@ -125,11 +125,11 @@ class _Known:
         self._facts = frozenset(map(str.lower, predicates)) - self.actions
 
     def is_action(self, name: str) -> bool:
-        """Return whether a name is that of an action, as far as the actions are known."""
+        """Return whether a name is an action, as far as the actions are known."""
         return not self.actions or name.lower() in self.actions
 
     def may_be_action(self, name: str) -> bool:
-        """Return whether a name may be meant as that of an action."""
+        """Return whether a name may be meant as an action."""
         return name[:1] not in ("", ":", "?") and name.lower() not in self._facts
 
 
