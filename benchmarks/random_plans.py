@@ -5,8 +5,10 @@
 Draws small domains, problems and plans: typed parameters, negative, disjunctive and quantified
 conditions, conditional and universal effects, numbers, derived predicates; for timed plans also
 durative actions, conditional effects that span start and end, timed initial literals, and many
-steps at the same time. Prints how many verdicts agree, and each difference with the reason that is
-known for its class (`EXPLAINED`). Exit code 1 if a difference has none.
+steps at the same time; for `--kind numbers` also durations that depend on numbers, timed values,
+preferences, and steps within epsilon of each other. Prints how many verdicts agree, and each
+difference with the reason that is known for its class (`EXPLAINED`). Exit code 1 if a difference
+has none.
 
 `--folder DIR` keeps the files of every difference; `--record FILE` writes every case with VAL's
 verdict as JSON lines.
@@ -18,22 +20,37 @@ import argparse
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from itertools import combinations
+from fractions import Fraction
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
 from conditions import conditions
 
-from hvr.pddl import TRUE, Atom, Forall, State, When, parse_domain, parse_problem
-from hvr.pddl.model import walk
+from hvr.pddl import (
+    TRUE,
+    And,
+    Atom,
+    Expression,
+    Forall,
+    Not,
+    State,
+    Task,
+    Timed,
+    When,
+    parse_domain,
+    parse_problem,
+)
 from hvr.validation import FailureKind, ValidationReport, Validator, temporal
 from hvr.validation.calendar import TimedEvent
-from hvr.validation.interference import Access, StepParts, _Reader, interferences
+from hvr.validation.interference import Access, StepParts, _Reader, access, interferences
 from hvr.validation.temporal import TemporalRun
 
 TYPES = ("red", "blue")
@@ -203,7 +220,8 @@ class Drawn:
         scope = self.parameters()
         duration = rng.choice((1, 2, 3))
         wanted = [f"({when} {self.condition(scope, 1)})" for when in self.times()]
-        effects = []
+        wanted += self.preferred(scope)
+        effects = self.lasting(scope)
         for when in ("at start", "at end"):
             if rng.random() < 0.75:
                 effects += [f"({when} {self.change(scope)})" for _ in range(rng.randint(1, 2))]
@@ -215,11 +233,25 @@ class Drawn:
             effects.append(f"(when (and {' '.join(parts)}) (at end {self.change(scope)}))")
         text = (
             f"(:durative-action {name} :parameters ({typed(scope)})\n"
-            f"  :duration (= ?duration {duration})\n"
+            f"  :duration {self.bounds(duration, scope)}\n"
             f"  :condition (and {' '.join(wanted)})\n"
             f"  :effect (and {' '.join(effects)}))"
         )
         return Schema(name, tuple(kind for _, kind in scope), text, duration)
+
+    def bounds(self, duration: int, _: tuple[tuple[str, str], ...]) -> str:
+        return f"(= ?duration {duration})"
+
+    def lasting(self, _: tuple[tuple[str, str], ...]) -> list[str]:
+        """Return effects that depend on the duration."""
+        return []
+
+    def preferred(self, _: tuple[tuple[str, str], ...]) -> list[str]:
+        """Return preferences for the condition of a durative action."""
+        return []
+
+    def start(self) -> str:
+        return f"{self.rng.randint(1, 3)}.0"
 
     def times(self, least: int = 0) -> list[str]:
         count = self.rng.randint(least, 2)
@@ -235,11 +267,54 @@ class Drawn:
             args = "".join(f" {rng.choice(OBJECTS[kind])}" for kind in schema.kinds)
             step = f"({schema.name}{args})"
             if self.timed:
-                step = f"{rng.randint(1, 3)}.0: {step}"
+                step = f"{self.start()}: {step}"
                 step += f" [{schema.duration}]" if schema.duration else ""
             lines.append(step)
         # Each step at a time once: VAL counts a step that is there twice as one.
         return "\n".join(dict.fromkeys(lines))
+
+
+class DrawnWithNumbers(Drawn):
+    """Draws a timed case with more of time and numbers.
+
+    Durations have bounds that read numbers and enter effects, numbers get values at a time,
+    conditions have preferences, and steps lie within epsilon of each other.
+    """
+
+    def bounds(self, duration: int, scope: tuple[tuple[str, str], ...]) -> str:
+        rng = self.rng
+        if rng.random() < 0.4:
+            return super().bounds(duration, scope)
+        bound = f"({rng.choice(('<=', '>='))} ?duration {self.number(scope)})"
+        if rng.random() < 0.3:
+            bound = f"(at {rng.choice(('start', 'end'))} {bound})"
+        return f"(and (>= ?duration 1) {bound})" if rng.random() < 0.5 else bound
+
+    def lasting(self, scope: tuple[tuple[str, str], ...]) -> list[str]:
+        if self.rng.random() < 0.6:
+            return []
+        when = self.rng.choice(("at start", "at end"))
+        operator = self.rng.choice(("increase", "assign"))
+        return [f"({when} ({operator} {self.number(scope)} ?duration))"]
+
+    def preferred(self, scope: tuple[tuple[str, str], ...]) -> list[str]:
+        if self.rng.random() < 0.7:
+            return []
+        when = self.rng.choice(("at start", "over all", "at end"))
+        return [f"(preference wish ({when} {self.condition(scope, 0)}))"]
+
+    def start(self) -> str:
+        fraction = self.rng.choice(("0", "0", "0", "0", "0005", "002"))
+        return f"{self.rng.randint(1, 3)}.{fraction}"
+
+    def timed_literals(self) -> list[str]:
+        rng = self.rng
+        found = {
+            (rng.randint(1, 5), rng.choice(every_number())): rng.randint(0, 4)
+            for _ in range(rng.choice((0, 1, 2)))
+        }
+        values = [f"(at {time} (= {term} {value}))" for (time, term), value in found.items()]
+        return super().timed_literals() + values
 
 
 @dataclass(frozen=True)
@@ -398,8 +473,8 @@ EXPLAINED = {
     "increases it, since their order matters. VAL forgets that the step reads it.",
     "own delete": "A step that deletes and adds an atom deletes it in the sense of the definition. "
     "VAL lets another step add it at the same time.",
-    "twice": "VAL refuses a step that adds an atom of its own precondition twice, if another step "
-    "happens at the same time.",
+    "twice": "VAL refuses a step that adds an atom of its own condition after it has changed it, "
+    "if another step happens at the same time.",
 }
 """The argument for each class of differences: where a rule of VAL is not that of the definition."""
 
@@ -413,27 +488,68 @@ def reason(case: Case, val: str, output: str) -> str:
                 return " and ".join(chosen)
     # VAL stops without naming a conflict only in its `ownsForAdd`, at a second add.
     stops = "Plan failed to execute" in output and "Mutex violation" not in output
-    if val == "invalid" and stops and "nsatisfied" not in output and adds_twice(case):
-        return "twice"
+    times = _HAPPENING.findall(output)
+    if val == "invalid" and stops and "nsatisfied" not in output and times:
+        return "twice" if changes_own_condition_twice(case, Fraction(times[-1])) else ""
     return ""
 
 
-def adds_twice(case: Case) -> bool:
-    """Return whether a step adds an atom that its precondition mentions in several effects."""
-    domain = parse_domain(case.domain)
-    for line in case.plan.splitlines():
-        schema = domain.schema(line.partition("(")[2].partition(")")[0].split()[0])
-        quantified = any(isinstance(part, Forall) for part in walk(schema.effect))
-        if quantified or sum(isinstance(part, Atom) for part in walk(schema.effect)) > 1:
-            return True
-    return False
+_HAPPENING = re.compile(r"Checking next happening \(time ([0-9.]+)\)")
+
+
+def changes_own_condition_twice(case: Case, time: Fraction) -> bool:
+    """Return whether a step at a time adds an atom of its condition and changes it twice."""
+    found: list[bool] = []
+    own_check = TemporalRun.check_interference
+
+    def look(self: Any, now: Fraction, events: list[TimedEvent]) -> None:
+        state = State(self.task, self.bits, self.values)
+        for event in events if now == time else ():
+            read = access(state, self._parts(event)).read
+            changes = list(ground_changes(self.task, event.effect, event.binding))
+            times = Counter(atom for atom, _ in changes)
+            found.extend(
+                added and times[atom] > 1 and bool(read >> self.task.index(atom) & 1)
+                for atom, added in changes
+            )
+        own_check(self, now, events)
+
+    TemporalRun.check_interference = look  # type: ignore[method-assign]
+    try:
+        judged(case)
+    finally:
+        TemporalRun.check_interference = own_check  # type: ignore[method-assign]
+    return any(found)
+
+
+def ground_changes(
+    task: Task, effect: Expression, binding: Mapping[str, str]
+) -> Iterator[tuple[Atom, bool]]:
+    """Yield the atoms that an effect adds (True) or deletes, conditionally or not."""
+    match effect:
+        case Atom():
+            yield Atom(effect.predicate, tuple(binding.get(a, a) for a in effect.args)), True
+        case Not(atom):
+            yield from ((found, False) for found, _ in ground_changes(task, atom, binding))
+        case And(operands):
+            for operand in operands:
+                yield from ground_changes(task, operand, binding)
+        case When(_, body) | Timed(_, body):
+            yield from ground_changes(task, body, binding)
+        case Forall(variables, body):
+            for row in product(*(task.members(v.types) for v in variables)):
+                own = dict(zip((v.name for v in variables), row, strict=True))
+                yield from ground_changes(task, body, {**binding, **own})
+
+
+KINDS = {"sequence": Drawn, "timed": Drawn, "numbers": DrawnWithNumbers}
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("--kind", choices=("sequence", "timed"), default="timed")
+    parser.add_argument("--kind", choices=tuple(KINDS), default="timed")
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument(
@@ -450,7 +566,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         for number in range(args.count):
             rng = random.Random(f"{args.kind}-{args.seed}-{number}")
-            case = repaired(rng, Drawn(rng, args.kind == "timed").case())
+            case = repaired(rng, KINDS[args.kind](rng, args.kind != "sequence").case())
             report = judged(case)
             own = report.outcome.value
             val, output = "not asked", ""

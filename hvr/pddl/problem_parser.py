@@ -286,19 +286,18 @@ class _InitReader:
         head = reader.head(inner, "a fact: (predicate object …)").text
         target: Atom | FunctionTerm
         effect: TimedEffect
+        both = "becomes both true and false"
         if head == "=":
             target, value = _numeric_fact(reader, inner)
             effect = NumericEffect("assign", target, Number(value))
-            both = f"{target} is given a second value at {time:f}"
+            both = "is given a second value"
         elif head == "not":
             target = self._negated(inner)
             effect = Not(target)
-            both = f"{target} becomes both true and false at {time:f}"
         else:
             effect = target = self._fact(inner)
-            both = f"{target} becomes both true and false at {time:f}"
         if self._timed_effects.setdefault((time, target), effect) != effect:
-            reader.semantic(item, both, expected="one value at a time")
+            reader.semantic(item, f"{target} {both} at {time:f}", expected="one value at a time")
         return TimedInitial(time, effect)
 
 

@@ -258,3 +258,13 @@ def test_a_text_is_judged_as_its_steps_are(
     of_text = validator.check_file(text, file="plan", on_failure=on_failure)
     of_steps = validator.check(read_plan(text, file="plan").steps, on_failure=on_failure)
     assert of_text.to_json() == of_steps.to_json()
+
+
+def test_an_effect_on_a_number_without_a_value_that_does_not_take_place() -> None:
+    domain = parse_domain(
+        "(define (domain d) (:predicates (p)) (:functions (w)) (:durative-action b"
+        " :parameters () :duration (= ?duration 1) :condition (and)"
+        " :effect (and (at start (p)) (when (at start (p)) (at start (increase (w) 1))))))"
+    )
+    problem = parse_problem("(define (problem q) (:domain d) (:init) (:goal (p)))", domain)
+    assert Validator(domain, problem).check(read_plan("0: (b) [1]").steps).valid
