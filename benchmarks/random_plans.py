@@ -473,8 +473,8 @@ EXPLAINED = {
     "increases it, since their order matters. VAL forgets that the step reads it.",
     "own delete": "A step that deletes and adds an atom deletes it in the sense of the definition. "
     "VAL lets another step add it at the same time.",
-    "twice": "VAL refuses a step that adds an atom of its own condition after it has changed it, if "
-    "another step happens at the same time.",
+    "twice": "VAL refuses a step that adds an atom of its own condition after it has changed it, "
+    "if another step happens at the same time.",
 }
 """The argument for each class of differences: where a rule of VAL is not that of the definition."""
 

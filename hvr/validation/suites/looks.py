@@ -11,7 +11,7 @@ from hvr.validation.suites.kinds import SNIFFED, Kind, Seen, beginning, definiti
 _COMMENT = re.compile(r";[^\r\n]*")
 _STEP = r"(?:\([^()\r\n]*\)|[^\W\d][\w@.+-]*\([^()\r\n]*\))"
 _STAMP = r"[-+]?\d[\d./]*?\s*+[:.)]\s*+"
-_COST = r"(?:\[\s*[\d./]+\s*\])"
+_COST = r"(?:\[\s*[\d./]+\s*\]\)?)"
 _STEPS = re.compile(rf"(?:(?:{_STAMP})?{_STEP}\s*+{_COST}?\s*+)++")
 
 _PLAN_ENDING = re.compile(r".*\.(?:plan|soln?|pddlplan)(?:[._-]?\d+)?")
@@ -19,7 +19,8 @@ _PLAN_WORD = re.compile(r"(?:.*[^a-z])?(?:plan|soln?|solution)(?:\d*|[^a-z].*)")
 _PLANNER = re.compile(
     r"^(?:\[t=[^\]\n]*\] )?Plan length: \d+ step|^ff: found legal plan|^\s*Found Plan:\s*$"
     r"|^\s*Time: \(ACTION\)|^;+ *(?:Solution Found|Plan found with metric)|^\s*==>\s*$"
-    r"|^\*+ SOLUTION FOUND \*+\s*$|^(?:Sequential|TimeTriggered)Plan:\s*$",
+    r"|^\*+ SOLUTION FOUND \*+\s*$|^(?:plan: )?(?:Sequential|TimeTriggered)Plan:\s*$"
+    r"|(?<![\w.])(?:Sequential|TimeTriggered)Plan\(\[",
     re.MULTILINE,
 )
 """What planners print beside a plan; see `hvr.validation.extraction.readers`, `hvr.hddl.plan`."""
