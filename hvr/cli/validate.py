@@ -69,7 +69,7 @@ class _Request(Value):
     settings: dict[str, Any]
     skip: tuple[str, ...]
     reports: Reports
-    plot: Path | None
+    pictures: dict[str, Path]
     certificate: Path | None
     exit_zero: bool
     quiet: bool
@@ -123,9 +123,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _value(asking, "--state-at", "STEP", arguments.whole,
            "show the state after a step; 0: the initial state")  # fmt: skip
     _flag(asking, "--happenings", "show what changed when")
-    _flag(asking, "--values", "show the numeric fluents over time")
-    asking.add_argument("--plot", metavar="FILE", help=(
-        "draw the numeric fluents of the one plan over time, as an SVG picture"))  # fmt: skip
+    asking.add_argument("--values", metavar="FILE.svg", nargs="?", const=True, help=(
+        "show the numeric fluents over time; with FILE.svg draw those of the one plan, with its "
+        "processes"))  # fmt: skip
+    asking.add_argument("--no-values", dest="values", action="store_const", const=False,
+        help=argparse.SUPPRESS)  # fmt: skip
+    asking.add_argument("--gantt", metavar="FILE", help=(
+        "draw the one plan over time, as a picture (.svg) or a page (.html)"))  # fmt: skip
     asking.add_argument("--certificate", metavar="FILE", help=(
         "write a proof of the verdict on the one plan, for hvr check"))  # fmt: skip
 
@@ -174,16 +178,25 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _judge_rows(args: argparse.Namespace, request: _Request) -> int:
-    shown = args.plot or args.certificate or args.format or args.json
+    shown = _pictures(args) or args.certificate or args.format or args.json
     if args.files or args.watch or args.serve or shown:
         raise UsageError(
-            "--rows takes no other files, no --watch, --serve, --plot, --certificate and no "
-            "--format: it writes a line of JSON for each row"
+            "--rows takes no other files, no --watch, --serve, --gantt, --values FILE, "
+            "--certificate and no --format: it writes a line of JSON for each row"
         )
     from hvr.cli.rows import judge_rows
 
     output = Path(args.output_file) if args.output_file else None
     return judge_rows(args.rows, request.options, request.engine, output, quiet=request.quiet)
+
+
+def _pictures(given: argparse.Namespace) -> dict[str, Path]:
+    """Return the files that pictures go to, by the option that names them."""
+    if given.gantt is None and not isinstance(given.values, str):
+        return {}
+    from hvr.cli.pictures import named_pictures
+
+    return named_pictures(given.gantt, given.values)
 
 
 def _flag(group: argparse._ArgumentGroup, name: str, text: str, *short: str) -> None:
@@ -219,13 +232,14 @@ def _request(given: argparse.Namespace) -> _Request:
         raise UsageError("--watch cannot read a plan from standard input: name a file")
     given.jobs = chosen("jobs", 1)
     reports = read_reports(given, settings)
+    pictures = _pictures(given)
     json_values = None if any(form.startswith("json") for form in reports.forms) else False
     return _Request(
         files=tuple(given.files),
         settings=settings,
         skip=tuple(chosen("skip", ())),
         reports=reports,
-        plot=Path(given.plot) if given.plot else None,
+        pictures=pictures,
         certificate=Path(given.certificate) if given.certificate else None,
         exit_zero=chosen("exit_zero", False),
         quiet=chosen("quiet", False),
@@ -246,7 +260,8 @@ def _request(given: argparse.Namespace) -> _Request:
             extract=chosen("extract", False),
             plan_number=given.plan_number,
             happenings=chosen("happenings", False),
-            values=bool(given.plot) or chosen("values", json_values),
+            values="values" in pictures or chosen("values", json_values),
+            timeline=bool(pictures),
             any_order=chosen("any_order", False),
             no_decomposition=given.no_decomposition,
         ),
@@ -269,10 +284,10 @@ def _validate(request: _Request) -> int:
 
     request.reports.check_writable()
     suite = _suite(request)
-    if request.plot is not None:
-        from hvr.cli.plot import check_plot
+    if request.pictures:
+        from hvr.cli.pictures import check_pictures
 
-        check_plot(request.plot, suite)
+        check_pictures(request.pictures, suite)
     if request.certificate is not None:
         from hvr.cli.certify import check_certificate
 
@@ -282,10 +297,10 @@ def _validate(request: _Request) -> int:
         results = judge_suite(suite, request.options, engine=request.engine)
     except UnusableModelError as error:
         return _refused(request, error, outcomes)
-    if request.plot is not None:
-        from hvr.cli.plot import plotted
+    if request.pictures:
+        from hvr.cli.pictures import drawn
 
-        results = plotted(request.plot, results)
+        results = drawn(request.pictures, results)
     if request.certificate is not None:
         from hvr.cli.certify import certified
 

@@ -48,6 +48,7 @@ class BatchOptions(Value):
         minimise: look for steps that a valid plan does not need.
         state_at: the number of a step, to show the state after it.
         happenings: show what changed when.
+        timeline: Keep the plan over time, for pictures.
         values: show the numeric fluents over time; None: where they change continuously.
         extract: look for the plan in a text that is more than a plan and does not mark it.
         plan_number: which of several plans in a text is meant, from 1; 0 is the last.
@@ -65,6 +66,7 @@ class BatchOptions(Value):
     minimise: bool = False
     state_at: int | None = None
     happenings: bool = False
+    timeline: bool = False
     values: bool | None = False
     extract: bool = False
     plan_number: int | None = None
@@ -74,7 +76,7 @@ class BatchOptions(Value):
     @property
     def needs_steps(self) -> bool:
         """Whether the steps of a plan are needed besides the verdict about it."""
-        asked = self.advise or self.minimise or self.happenings or self.values
+        asked = self.advise or self.minimise or self.happenings or self.values or self.timeline
         return bool(asked) or self.state_at is not None
 
 
@@ -402,7 +404,16 @@ def _more(
         from hvr.validation.minimise import minimise
 
         shorter, removed = minimise(validator, plan)
-    happenings = _happenings(validator, plan) if options.happenings else None
+    happenings = timeline = None
+    if options.happenings or options.timeline:
+        happenings = _happenings(validator, plan)
+    if options.timeline:
+        assert happenings is not None
+        from hvr.validation.timeline import timeline_of
+
+        goes_on = options.on_failure is not OnFailure.STOP
+        spans = validator.process_spans(plan)
+        timeline = timeline_of(plan, happenings, spans, report, goes_on=goes_on)
     values = validator.curves(plan) if _wants_values(model) else None
     state = None
     if options.state_at is not None:
@@ -420,8 +431,9 @@ def _more(
         ),
         seconds=perf_counter() - start,
         state=state,
-        happenings=happenings,
+        happenings=happenings if options.happenings else None,
         values=values,
+        timeline=timeline,
     )
 
 

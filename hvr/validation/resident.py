@@ -1,10 +1,9 @@
 """Answers to requests, one after the other, by a process that stays: models are read once.
 
-A request is an object with the texts `domain`, `problem` and `plan`, each of which may be replaced
-by the name of a file: `domain_file`, `problem_file`, `plan_file`. A text is never taken for a name,
-so that what somebody else wrote opens no file. With an `id`, that comes back with the answer. The
-answer is what `hvr validate --json` says of one plan; a request that cannot be used is answered by
-`error`.
+A request is an object with the texts `domain`, `problem` and `plan`. In place of a text, it may
+name a file: `domain_file`, `problem_file`, `plan_file`. A text is never taken for a file name, so a
+plan from elsewhere cannot open files. An `id` is returned with the answer. The answer is what
+`hvr validate --json` says of one plan; a request that cannot be used is answered by `error`.
 """
 
 from __future__ import annotations

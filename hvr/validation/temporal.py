@@ -53,6 +53,7 @@ from hvr.values import Value
 
 if TYPE_CHECKING:
     from hvr.validation.continuous.curves import Curve, Stretch
+    from hvr.validation.timeline import ProcessSpan
     from hvr.validation.validator import Validator
 
 
@@ -117,6 +118,7 @@ class TemporalRun:
         # Whether actions go on to which nothing matters in between.
         self._runs_all = False
         self.happenings: list[Happening] = []
+        self.process_spans: list[ProcessSpan] = []
         self._changes: list[StateChange] = []
         self._last = LastChanges(self._ref)
         self._last_time = Fraction(0)

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from hvr.validation.continuous.curves import Curve
     from hvr.validation.continuous.dynamics import Dynamics
     from hvr.validation.temporal import TemporalRun
+    from hvr.validation.timeline import ProcessSpan
 
 TOLERANCE = Fraction(1, 100)
 """How far a duration may be from what its action demands; planners round. VAL's default."""
@@ -267,6 +268,14 @@ class Validator(Stepper):
         Steps without a time have the times 1, 2, 3 and so on.
         """
         return self._in_time(tuple(plan)).curves()
+
+    def process_spans(self, plan: Iterable[Step]) -> tuple[ProcessSpan, ...]:
+        """Return when which process was active, up to the first failure."""
+        if not self.task.domain.moves:
+            return ()
+        run = self._in_time(tuple(plan))
+        run.curves()
+        return tuple(run.process_spans)
 
     def state_after(self, plan: Iterable[Step], number: int) -> State:
         """Return the state after a step of a plan has ended; 0 is the present state.

@@ -499,10 +499,13 @@ def garden(*plans: str) -> list[str]:
 
 
 def test_values_are_told_and_drawn(call: Call, tmp_path: Path) -> None:
-    code, out, _ = call(*garden("plan.txt"), "--values", "--plot", "levels.svg")
+    code, out, _ = call(*garden("plan.txt"), "--values")
     assert code == 0
     assert "6 to 10: from 17 to 9, 17 - 0.5 t^2" in out
-    assert (tmp_path / "levels.svg").read_text().startswith("<svg ")
+    assert call(*garden("plan.txt"), "--values", "levels.svg")[0] == 0
+    picture = (tmp_path / "levels.svg").read_text()
+    assert picture.startswith("<svg ")
+    assert "(drain): 6 to 10" in picture
     code, out, _ = call(*garden("plan.txt"), "--json")
     values = {curve["fluent"]: curve["pieces"] for curve in json.loads(out)[0]["values"]}
     assert values["(level)"][0]["coefficients"] == [2, 3]
@@ -516,13 +519,29 @@ def test_values_of_a_plan_without_numbers_are_none(call: Call) -> None:
 
 
 def test_a_picture_is_of_one_plan(call: Call, tmp_path: Path) -> None:
-    code, _, err = call(*garden("plan.txt", "late.txt"), "--plot", "levels.svg")
+    code, _, err = call(*garden("plan.txt", "late.txt"), "--values", "levels.svg")
     assert code == 2
-    assert "--plot draws one plan" in err
+    assert "--values draws one plan" in err
     assert not (tmp_path / "levels.svg").exists()
-    code, _, err = call(*garden("plan.txt"), "--plot", "nowhere/levels.svg")
+    code, _, err = call(*garden("plan.txt"), "--values", "nowhere/levels.svg")
     assert code == 2
     assert "there is no folder nowhere" in err
+    code, _, err = call("--values", *garden("plan.txt"))
+    assert code == 2
+    assert "write --values after the files" in err
+    code, _, err = call(*garden("plan.txt"), "--gantt", "plan.png")
+    assert code == 2
+    assert "--gantt draws .svg or .html files" in err
+
+
+@pytest.mark.parametrize("name", ["plan.svg", "plan.html"])
+def test_a_plan_is_drawn_over_time(call: Call, tmp_path: Path, name: str) -> None:
+    code, out, _ = call(*garden("early.txt"), "--gantt", name)
+    assert code == 1
+    assert "invariant at step 1" in out
+    picture = (tmp_path / name).read_text()
+    assert "step 1 (water): 0 to 4" in picture
+    assert 'class="bar failed"' in picture
 
 
 def test_a_certificate_proves_the_verdict(hvr_: Hvr) -> None:

@@ -35,6 +35,7 @@ from hvr.validation.report import (
     place_of,
 )
 from hvr.validation.temporal import Happening, TemporalRun
+from hvr.validation.timeline import ProcessSpan
 from hvr.validation.trajectory import Violation
 from hvr.validation.violations import StateChange
 
@@ -406,6 +407,11 @@ class HybridRun(TemporalRun):
         numbers = self._motion.numbers()
         span = self._time(self._moment), self._time(end)
         self._recorded.append(Stretch(*span, self._origin, numbers))
+        self.process_spans += [
+            ProcessSpan(str(process.action), *span)
+            for process in self._active
+            if self._step_of(process) is None
+        ]
 
     def _stretches(self) -> list[Stretch]:
         return self._recorded
