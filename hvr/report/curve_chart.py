@@ -59,18 +59,21 @@ def draw(curves: Sequence[Curve], title: str, timeline: Timeline | None = None) 
     parts.append(time_axis(end, _LEFT, _WIDTH, top + 4))
     if left_out > 0:
         parts.append(element("text", f"{left_out} more change", x=_LEFT, y=top + _BOTTOM))
-    width, height = _LEFT + _WIDTH + _RIGHT, top + _BOTTOM + 8
+    names = [span.name for span in timeline.processes] if timeline is not None else []
+    # Names of processes end at the left of the curves: the picture begins where the longest does.
+    begin = min(0, _LEFT - 12 - 7 * max(map(len, names), default=0))
+    width, height = _LEFT + _WIDTH + _RIGHT - begin, top + _BOTTOM + 8
     svg = element(
         "svg",
         element("title", escaped(title)),
         element("style", _STYLE),
-        element("rect", class_="paper", width=width, height=height),
+        element("rect", class_="paper", x=begin, width=width, height=height),
         *(f"\n{part}" for part in parts),
         "\n",
         xmlns=SVG,
         width=width,
         height=height,
-        viewBox=f"0 0 {width} {height}",
+        viewBox=f"{begin} 0 {width} {height}",
         role="img",
     )
     return svg + "\n"
