@@ -97,7 +97,7 @@ def is_simple(task: Task) -> bool:
 class Checkpoints:
     """States along the plan of a validator that was judged last.
 
-    Judging a plan that begins in the same way resumes at the last state before the first difference.
+    A plan that begins in the same way resumes at the last state before the first difference.
     """
 
     def __init__(self) -> None:
