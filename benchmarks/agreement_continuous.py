@@ -2,9 +2,9 @@
 
 Usage: VAL=/path/to/Validate python benchmarks/agreement_continuous.py [--count N] [--seed N]
 
-Each task has numbers that change by a process, in one of the shapes below, and
-perhaps an event. Where hvr finds the plan valid, the goal says of every number that it is near what
-hvr has found; where VAL disagrees, the task is printed, and the exit code is 1.
+Each task has numbers that change by a process, in one of the shapes below, and perhaps an event.
+Where hvr finds the plan valid, the goal demands every number to be near the value that hvr found.
+Prints the tasks on which VAL disagrees; the exit code is 1 if there is one.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from collections import Counter
 from collections.abc import Iterable
 from fractions import Fraction
 from pathlib import Path
+
+from conditions import conditions
 
 from hvr.pddl import parse_domain, parse_problem, read_plan
 from hvr.validation import Validator
@@ -57,6 +59,7 @@ def main() -> int:
     val = os.environ.get("VAL")
     if val is None:
         parser.error("set VAL to the path of VAL's Validate")
+    print(conditions(options.seed))
     counts: dict[str, Counter[str]] = {shape: Counter() for shape in SHAPES}
     with tempfile.TemporaryDirectory() as folder:
         for number in range(options.seed, options.seed + options.count):

@@ -1,9 +1,9 @@
 """Certificates, checked and damaged: python benchmarks/certificates.py [--random N] [--data DATA]
 
-N random sequences, N random plans in time and N random hierarchical plans are validated, and so is
-every STEPth case of the corpora below DATA (see agreement.py and agreement_hddl.py). The checker
-gets the certificate of each verdict, and then a copy of it for each kind of damage that makes it
-claim what is not so.
+Validates N random sequences, N random timed plans, N random hierarchical plans and every STEPth
+case of the corpora below DATA (see agreement.py and agreement_hddl.py). The checker gets the
+certificate of each verdict, and then a copy for each kind of damage that makes it claim something
+false.
 
 Prints how many certificates were accepted and how many damaged ones were refused, by kind, why
 others have none, and the time that the checker took. The exit code is 1 when a certificate was

@@ -270,7 +270,7 @@ class Drawn:
                 step = f"{self.start()}: {step}"
                 step += f" [{schema.duration}]" if schema.duration else ""
             lines.append(step)
-        # Each step at a time once: VAL counts a step that is there twice as one.
+        # No step twice at one time: VAL counts it once.
         return "\n".join(dict.fromkeys(lines))
 
 
@@ -476,7 +476,7 @@ EXPLAINED = {
     "twice": "VAL refuses a step that adds an atom of its own condition after it has changed it, "
     "if another step happens at the same time.",
 }
-"""The argument for each class of differences: where a rule of VAL is not that of the definition."""
+"""The argument for each class of differences, in which VAL departs from the definition."""
 
 
 def reason(case: Case, val: str, output: str) -> str:

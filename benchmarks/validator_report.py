@@ -36,7 +36,7 @@ HERE = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Part:
-    """One script: its arguments, those for a quick run, and what it needs.
+    """One script, with its arguments for a full and for a quick run, and what it needs.
 
     In the arguments, PDDL and HDDL stand for the corpora.
     """

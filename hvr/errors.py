@@ -21,9 +21,9 @@ HvrError                             2  root: catch this to catch everything bel
 ├── NumberTooLargeError              2  a number has grown too large to compute with
 ├── InconsistentEffectError          2  an action gives a fluent two values at once
 ├── ContinuousChangeError            2  numbers change in a way that hvr cannot follow
-│   ├── DivisorError                 2  a divisor cannot be told from 0  [hvr.validation.continuous.intervals]
-│   ├── LostError                    2  the bounds became too wide  [hvr.validation.continuous.intervals]
-│   └── UndecidedError               2  a comparison is not decided  [hvr.validation.continuous.functions]
+│   ├── DivisorError                 2  a divisor may be 0  [hvr.validation.continuous.intervals]
+│   ├── LostError                    2  bounds became wide  [hvr.validation.continuous.intervals]
+│   └── UndecidedError               2  undecided comparison  [hvr.validation.continuous.functions]
 ├── UnusableModelError               2  domain or problem is unusable  [hvr.validation.batch]
 ├── NoCertificateError               2  it proves no such verdict  [hvr.validation.certificate]
 ├── UnprovenError                    1  a certificate proves nothing to the checker  [hvr.checker]

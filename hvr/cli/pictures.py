@@ -39,7 +39,7 @@ def check_pictures(pictures: Mapping[str, Path], suite: Suite) -> None:
 
     Args:
         pictures: The file of each option, by the option's name.
-        suite: What is to be judged.
+        suite: The plans to judge.
 
     Raises:
         UsageError: There is more than one plan.

@@ -97,7 +97,7 @@ def is_simple(task: Task) -> bool:
 class Checkpoints:
     """States along the plan of a validator that was judged last.
 
-    A plan that begins like it is judged from the last of these states before the first difference.
+    A plan that begins in the same way resumes at the last state before the first difference.
     """
 
     def __init__(self) -> None:
@@ -276,8 +276,8 @@ class SequenceRun:
         stepper: where the plan begins; it stays there.
         plan: the steps.
         on_failure: what to do about a step that fails.
-        executed: How many steps of the plan the stepper has executed already. `plan` is then the
-            step after them that fails, or empty.
+        executed: Number of steps that the stepper has already executed. `plan` then holds only the
+            next step, which fails, or is empty.
     """
 
     def __init__(

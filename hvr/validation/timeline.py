@@ -64,7 +64,7 @@ class Timeline(Value):
         steps: The steps of the plan, in its order.
         marks: Events and timed initial literals that happened.
         processes: Processes and continuous effects of events that were active.
-        failures: What failed, in the order of the report.
+        failures: The failures, in the order of the report.
         judged_until: Time up to which the plan was executed; None if to its end.
         end: Time at which the last step, mark or process ends.
         has_times: Whether the plan has times; else each step takes one unit.
@@ -91,7 +91,7 @@ def timeline_of(
 
     Args:
         plan: The steps.
-        happenings: What changed when.
+        happenings: The changes, with their times.
         processes: The processes that were active.
         report: The verdict.
         goes_on: Whether the plan was executed beyond its first failure.

@@ -55,7 +55,7 @@ PROBLEMS = [
 ]
 
 
-# Slips that leave two readings are refused in a lenient reading as well.
+# A lenient reading also refuses slips that leave two readings.
 OPEN_DOMAINS = [
     ("(p ?x)))", "(p ?x)) (:action a :effect (p k)))", "defined twice, and differently"),
     ("(p ?x - t) (q)", "(p ?x - t) (q) (q ?x)", "declared twice, and differently"),

@@ -1,4 +1,4 @@
-"""Certificates: the checker accepts those of the validator, and no damaged one."""
+"""The checker accepts the certificates of the validator, and none that is damaged."""
 
 from __future__ import annotations
 
