@@ -5,8 +5,9 @@ the manifest), the verdict of a reference validator (`val`: valid, invalid, erro
 `val_value`), the right answer where it is known by construction (`expected`), and options that
 the reference was given (`val_args`: only `-t TOLERANCE` is understood).
 
-Prints the confusion table, every disagreement, and how many plans were judged a second. The exit
-code is 1 when a verdict disagrees.
+Prints the confusion table, every disagreement with its argument (`agreement_explained.tsv` beside
+this script), and how many plans were judged a second. The exit code is 1 when a disagreement has no
+argument.
 """
 
 from __future__ import annotations
@@ -118,7 +119,8 @@ def _by_task(cases: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
 def report(rows: list[tuple[dict[str, Any], Answer]], quiet: bool) -> int:
     """Print the tables; return the exit code."""
     table: Counter[tuple[str, str, str]] = Counter()
-    wrong = values = other_values = 0
+    wrong = unexplained = values = other_values = 0
+    arguments = explained()
     for case, found in rows:
         right = wanted(case)
         table[case["set"], right or f"none (VAL: {case['val']})", found.verdict] += 1
@@ -127,10 +129,13 @@ def report(rows: list[tuple[dict[str, Any], Answer]], quiet: bool) -> int:
         )
         if disagrees:
             wrong += 1
+            why = "" if found.verdict in ("crash", "no place") else arguments.get(case["id"], "")
+            unexplained += not why
             if not quiet:
                 print(f"\n{case['id']}: {found.verdict}, not {right} (VAL: {case['val']} "
                       f"{case.get('val_reason') or ''}) {case.get('note') or ''}\n  "
-                      + found.words.replace("\n", "\n  "))  # fmt: skip
+                      + found.words.replace("\n", "\n  ")
+                      + f"\n  argument: {why or 'none, unexplained'}")  # fmt: skip
         elif found.verdict == "valid" and case.get("val_value") is not None:
             values += 1
             if found.value is None or abs(found.value - case["val_value"]) > 1e-6 * max(
@@ -144,12 +149,20 @@ def report(rows: list[tuple[dict[str, Any], Answer]], quiet: bool) -> int:
     for (name, right_name, verdict), count in sorted(table.items()):
         print(f"{name:<10} {right_name:<22} {verdict:<12} {count:>6}")
     plans = [found.seconds for _, found in rows if found.seconds]
-    print(f"\n{len(rows)} cases, {wrong} disagreements; the metric's value: {values} compared, "
+    print(f"\n{len(rows)} cases, {wrong} disagreements, {unexplained} of them unexplained; "
+          f"the metric's value: {values} compared, "
           f"{other_values} different")  # fmt: skip
     if plans:
         print(f"{len(plans) / sum(plans):.0f} plans a second (reading and judging, one process; "
               "the task is read once)")  # fmt: skip
-    return 1 if wrong else 0
+    return 1 if unexplained else 0
+
+
+def explained() -> dict[str, str]:
+    """Return the argument for each case in which hvr is known to differ."""
+    text = Path(__file__).with_name("agreement_explained.tsv").read_text(encoding="utf-8")
+    rows = (line.split("\t") for line in text.splitlines()[1:])
+    return dict(rows)
 
 
 if __name__ == "__main__":

@@ -2,8 +2,8 @@
 
 DATA is a folder with a `manifest.jsonl`, one case a line: `domain`, `problem` and `plan` (paths
 below DATA), `mutation` (null: as a planner made it), and `expected` and `expected_any_order`:
-valid, invalid or unreadable. A plan with a mutation is one that ends in `--planner.plan` with one
-thing changed; `flawed/` has domains with one fault each.
+valid, invalid, unreadable, or null where the right verdict is open. A plan with a mutation is one
+that ends in `--planner.plan` with one thing changed; `flawed/` has domains with one fault each.
 
 Prints the verdicts that differ; how often the place that is named is a changed line or that of a
 task above it; what is said of the flawed domains; and times. The exit code is 1 when a verdict
@@ -76,13 +76,16 @@ def prepared(domain: Path, problem: Path, any_order: bool) -> DecompositionVerif
 
 def answer(root: Path, case: dict[str, Any], any_order: bool) -> Answer:
     """Judge one plan."""
-    verifier = prepared(root / case["domain"], root / case["problem"], any_order)
     begin = time.perf_counter()
     try:
+        verifier = prepared(root / case["domain"], root / case["problem"], any_order)
+        begin = time.perf_counter()
         report = verifier.check_file(root / case["plan"])
     except HvrError as error:
-        place = getattr(error, "diagnostic").location  # noqa: B009
-        return Answer("unreadable", place.line, time.perf_counter() - begin, str(error))
+        diagnostic = getattr(error, "diagnostic", None)
+        verdict = "no place" if diagnostic is None else "unreadable"
+        line = 0 if diagnostic is None else diagnostic.location.line
+        return Answer(verdict, line, time.perf_counter() - begin, str(error))
     seconds = time.perf_counter() - begin
     if report.outcome is Outcome.VALID:
         return Answer("valid", 0, seconds, "")
@@ -120,7 +123,8 @@ def places(root: Path, cases: list[dict[str, Any]], answers: dict[str, Answer]) 
         if mutation is None or mutation in MANY_FAULTS or found.verdict == "valid":
             continue
         original = root / case["plan"].replace(f"--{case['id'].split('--')[-1]}", "--planner")
-        if not original.exists() or answers[original.stem].verdict != "valid":
+        planned = answers.get(original.stem)
+        if planned is None or planned.verdict != "valid" or not original.exists():
             continue
         at_fault = lines_at_fault(original.read_text(), (root / case["plan"]).read_text())
         total[mutation] += 1
@@ -164,9 +168,10 @@ def found_again(root: Path, cases: list[dict[str, Any]]) -> None:
             report, _ = ActionsJudge(verifier).decompose(read_actions(root / case["plan"]))
             times.append(time.process_time() - begin)
             outcomes[str(report.outcome)] += 1
-    print(f"from the actions of planners' plans: {dict(outcomes)}, "
-          f"{1000 * statistics.median(times):.0f} ms (median), "
-          f"{1000 * max(times):.0f} ms at most")  # fmt: skip
+    if times:
+        print(f"from the actions of planners' plans: {dict(outcomes)}, "
+              f"{1000 * statistics.median(times):.0f} ms (median), "
+              f"{1000 * max(times):.0f} ms at most")  # fmt: skip
 
 
 def long_plan(count: int) -> tuple[DecompositionVerifier, HierarchicalPlan]:
@@ -214,6 +219,33 @@ def speed() -> None:
         print(f"a plan of {count:,} actions: {1000 * statistics.median(times):.1f} ms of CPU")
 
 
+def agreement(data: Path, cases: list[dict[str, Any]]) -> int:
+    """Print the verdicts that differ; return how many are not explained."""
+    unexplained = 0
+    for any_order, key in ((False, "expected"), (True, "expected_any_order")):
+        answers = {case["id"]: answer(data, case, any_order) for case in cases}
+        table: Counter[tuple[str, str]] = Counter()
+        for case in cases:
+            found = answers[case["id"]]
+            table[case[key] or "open", found.verdict] += 1
+            if case[key] and found.verdict != case[key]:
+                argued = (case["id"], any_order) in ARGUED
+                unexplained += not argued
+                why = "explained in this script" if argued else "NOT EXPLAINED"
+                print(f"  {case['id']}: {found.verdict}, expected {case[key]} ({why})")
+        agree = sum(n for (one, two), n in table.items() if one == two)
+        judged = sum(1 for case in cases if case[key])
+        print(f"{'any order' if any_order else 'strict'}: {agree} of {judged} as expected")
+        for (one, two), number in sorted(table.items()):
+            print(f"  expected {one}, found {two}: {number}")
+        seconds = [found.seconds for found in answers.values()]
+        print(f"  {1000 * statistics.median(seconds):.2f} ms a plan (median), "
+              f"{1000 * max(seconds):.1f} ms at most")  # fmt: skip
+        if not any_order:
+            places(data, cases, answers)
+    return unexplained
+
+
 def main() -> int:
     """Run the benchmark."""
     gc.set_threshold(100_000)  # as in `hvr validate`
@@ -224,27 +256,7 @@ def main() -> int:
     data: Path = parser.parse_args().data
     print(conditions())
     cases = records(data / "manifest.jsonl", "id", "plan", "expected", "expected_any_order")
-    unexplained = 0
-    for any_order, key in ((False, "expected"), (True, "expected_any_order")):
-        answers = {case["id"]: answer(data, case, any_order) for case in cases}
-        table: Counter[tuple[str, str]] = Counter()
-        for case in cases:
-            found = answers[case["id"]]
-            table[case[key], found.verdict] += 1
-            if found.verdict != case[key]:
-                argued = (case["id"], any_order) in ARGUED
-                unexplained += not argued
-                why = "explained in this script" if argued else "NOT EXPLAINED"
-                print(f"  {case['id']}: {found.verdict}, expected {case[key]} ({why})")
-        agree = sum(n for (one, two), n in table.items() if one == two)
-        print(f"{'any order' if any_order else 'strict'}: {agree} of {len(cases)} as expected")
-        for (one, two), number in sorted(table.items()):
-            print(f"  expected {one}, found {two}: {number}")
-        seconds = [found.seconds for found in answers.values()]
-        print(f"  {1000 * statistics.median(seconds):.2f} ms a plan (median), "
-              f"{1000 * max(seconds):.1f} ms at most")  # fmt: skip
-        if not any_order:
-            places(data, cases, answers)
+    unexplained = agreement(data, cases)
     flawed(data)
     found_again(data, cases)
     speed()

@@ -1,10 +1,13 @@
 """The way in: `hvr` and `python -m hvr`."""
 
+import gc
 import sys
 
 
 def start() -> None:
     """Run the command line as this process, and exit; Ctrl-C is heard while modules load, too."""
+    # Loading modules makes no garbage. `hvr.cli.main` enables the collector afterwards.
+    gc.disable()
     try:
         from hvr.cli.main import run
 

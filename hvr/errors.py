@@ -20,8 +20,13 @@ HvrError                             2  root: catch this to catch everything bel
 ├── UndefinedValueError              2  a numeric expression has no value
 ├── NumberTooLargeError              2  a number has grown too large to compute with
 ├── InconsistentEffectError          2  an action gives a fluent two values at once
-├── ContinuousChangeError            2  numbers change in a way that has no exact solution here
+├── ContinuousChangeError            2  numbers change in a way that hvr cannot follow
+│   ├── DivisorError                 2  a divisor may be 0  [hvr.validation.continuous.intervals]
+│   ├── LostError                    2  bounds became wide  [hvr.validation.continuous.intervals]
+│   └── UndecidedError               2  undecided comparison  [hvr.validation.continuous.functions]
 ├── UnusableModelError               2  domain or problem is unusable  [hvr.validation.batch]
+├── NoCertificateError               2  it proves no such verdict  [hvr.validation.certificate]
+├── UnprovenError                    1  a certificate proves nothing to the checker  [hvr.checker]
 ├── InteropError                     2  no words for it on the other side  [hvr.interop.errors]
 ├── UnknownObjectError               2  no object of the scene or problem has the name
 ├── SceneError                       2  a scene is unknown or cannot be loaded
@@ -52,6 +57,7 @@ RefusedError          [hvr.stand_in.scope]               becomes a reply to the 
 _TakenError           [hvr.run.folder]                   becomes a DataFileError or another name
 Terminated            [hvr.cli.signals]                  becomes exit code 143
 _OutOfTimeError       [hvr.rewards.rewards]              becomes a reward of 0
+_CoupledError         [hvr.validation.continuous.motion]  becomes an integration
 LostCellError         [hvr.engines.contract]             becomes a cell without a value
 
 A message says what is wrong, where, and what to do next.

@@ -13,7 +13,7 @@ from io import FileIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from hvr.errors import DataFileError, HvrError, UsageError
+from hvr.errors import DataFileError, HvrError
 
 if TYPE_CHECKING:
     from tempfile import TemporaryDirectory
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 Refusal = TypeVar("Refusal", bound=HvrError)
 
 _PACKAGE = Path(__file__).resolve().parent
-_LONGEST_NAME = 256
 
 _PASSING = frozenset({
     errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ESTALE, errno.ETIMEDOUT,
@@ -70,28 +69,6 @@ def user_folder(kind: Literal["data", "cache"]) -> Path:
         variable = "XDG_DATA_HOME" if data else "XDG_CACHE_HOME"
         usual = home / ".local" / "share" if data else home / ".cache"
     return Path(os.environ.get(variable) or usual) / "hvr"
-
-
-def text_or_path(source: str | Path) -> str | Path:
-    """Return PDDL text as a string and the name of a file as a path.
-
-    A string names a file if there is one of this name, or if it is a single word without
-    parentheses; any other string is text.
-
-    Raises:
-        UsageError: a string could be either.
-    """
-    if isinstance(source, Path):
-        return source
-    looks_like_text = "(" in source or len(source.split()) != 1
-    one_line = 0 < len(source) < _LONGEST_NAME and "\n" not in source
-    if not (one_line and Path(source).is_file()):
-        return source if looks_like_text else Path(source)
-    if "(" in source:
-        raise UsageError(
-            f"{source!r} names a file and could be PDDL text: give a pathlib.Path for the file"
-        )
-    return Path(source)
 
 
 def commit() -> str:

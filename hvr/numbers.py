@@ -18,8 +18,8 @@ MOST_REAL = 1e6
 """The largest other number. As seconds, which most of them are, it is within what timers allow."""
 
 # Python also reads "1_000", " 1" and the digits of other scripts, which here are slips.
-_WHOLE = re.compile(r"-?[0-9]{1,12}")
-_REAL = re.compile(r"-?([0-9]{1,20}(\.[0-9]{0,40})?|\.[0-9]{1,40})(e[+-]?[0-9]{1,3})?", re.I)
+_WHOLE = r"-?[0-9]{1,12}"
+_REAL = r"-?([0-9]{1,20}(\.[0-9]{0,40})?|\.[0-9]{1,40})([eE][+-]?[0-9]{1,3})?"
 _SHOWN = 40
 
 
@@ -29,7 +29,7 @@ def read_whole(text: str, least: int = 0, most: int = MOST) -> int:
     Raises:
         ValueError: the text is something else, or out of range; the message says so.
     """
-    if not _WHOLE.fullmatch(text):
+    if not re.fullmatch(_WHOLE, text):
         raise ValueError(f"{brief(text)} is not a whole number of at most 12 digits")
     _check_range(text, int(text), least, most)
     return int(text)
@@ -41,7 +41,7 @@ def read_real(text: str, least: float = 0, most: float = MOST_REAL) -> float:
     Raises:
         ValueError: the text is something else, or out of range; the message says so.
     """
-    if not _REAL.fullmatch(text):
+    if not re.fullmatch(_REAL, text):
         raise ValueError(f"{brief(text)} is not a number such as 2 or 0.5")
     _check_range(text, float(text), least, most)
     return float(text)

@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 # All controls but tab and line break; marks and overrides of direction; what breaks lines for some.
-_UNPRINTABLE = re.compile(
+_UNPRINTABLE = (
     r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]|\r(?!\n)"
 )
 
 
 _NAME = 60
 # What a number follows is the place of something: the name of a file and a line.
-_LONG_NAME = re.compile(r"[^\s()'\",:;]{61,}+(:[0-9])?")
+_LONG_NAME = r"[^\s()'\",:;]{61,}+(:[0-9])?"
 
 
 def printable(text: str) -> str:
     """Return a text in which characters that command a terminal are spelled out, as `\\u001b`."""
-    return _UNPRINTABLE.sub(_spelled, text)
+    return text if text.isprintable() else re.sub(_UNPRINTABLE, _spelled, text)
 
 
 def one_line(text: str) -> str:
@@ -41,7 +41,7 @@ def one_line(text: str) -> str:
 
 def short_names(text: str) -> str:
     """Return a message in which no name is longer than 60 characters; places stay whole."""
-    return _LONG_NAME.sub(_shortened, text) if len(text) > _NAME else text
+    return re.sub(_LONG_NAME, _shortened, text) if len(text) > _NAME else text
 
 
 def _shortened(name: re.Match[str]) -> str:

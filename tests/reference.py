@@ -529,7 +529,8 @@ class Reference:
         if why:
             return why
         for one, two in combinations(together, 2):
-            if (one.run or two.run) and interfere(one, two, world):
+            same = one.run is two.run is None and one.effect == two.effect
+            if not same and interfere(one, two, world):
                 why |= {("interference", p.number) for p in (one, two)}
         if why:
             return why
@@ -740,6 +741,21 @@ class Point:
                 why.add(("end condition" if end else "precondition", number))
         return why
 
+    def looks(self, world: World) -> Iterator[tuple[Expression, Binding]]:
+        """The conditions of effects that are looked at now, for this or for a later effect."""
+        run = self.run
+        assert run is not None
+        for place, piece in enumerate(run.effects):
+            if self.when == "at end":
+                before = [(f, b) for when, f, b in piece.conditions if when == "at start"]
+                if not (run.held[place] if run.running else self.all_hold(before, world)):
+                    continue
+            yield from ((f, b) for when, f, b in piece.conditions if when == self.when)
+
+    def all_hold(self, conditions: Sequence[tuple[Expression, Binding]], world: World) -> bool:
+        assert self.run is not None
+        return all(self.run.true(f, world, b) for f, b in conditions)
+
     def pieces(self, world: World) -> Iterator[Piece]:
         """The effects that take place, as far as the conditions of other times decide."""
         run = self.run
@@ -810,7 +826,8 @@ def interfere(one: Point, two: Point, world: World) -> bool:
 def reading(point: Point, world: World) -> set[Atom | FunctionTerm]:
     """The atoms and numbers that a point reads: what stands in its conditions, needed or not.
 
-    Conditions of effects count where they hold, as in VAL.
+    Conditions of effects count whether they hold or not: flattened (FL, definition 7), the action
+    has either the condition or its negation among its preconditions.
     """
     found: set[Atom | FunctionTerm] = set()
     reference = point.reference
@@ -859,8 +876,8 @@ def reading(point: Point, world: World) -> set[Atom | FunctionTerm]:
                     effect(body, b)
             case When(condition, body):
                 duration = point.run.duration if point.run else None
+                formula(condition, binding)
                 if reference.truth(condition, world, binding, duration):
-                    formula(condition, binding)
                     effect(body, binding)
             case NumericEffect(_, _, amount):
                 number(amount, binding)
@@ -875,10 +892,9 @@ def reading(point: Point, world: World) -> set[Atom | FunctionTerm]:
                     formula(body, b)
         for test in point.durations():
             number(test.right, point.run.binding)
+        for body, b in point.looks(world):
+            formula(body, b)
     for piece in point.pieces(world):
-        for when, body, b in piece.conditions:
-            if when == point.when:
-                formula(body, b)
         effect(piece.body, piece.binding)
     return found
 

@@ -138,3 +138,26 @@ def test_calls_of_one_source_are_read_whatever_their_files_are_called(tmp_path: 
     (tmp_path / "calls.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
     found = call_set("mine", tmp_path / "mine.json", tmp_path / "calls.jsonl")
     assert [run.outcomes[0].call.tool for run in found.runs] == ["a"]
+
+
+def test_open_cases_of_hierarchical_plans_are_counted_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).parent.parent / "benchmarks"))
+    from benchmarks.agreement_hddl import agreement
+
+    parcels = Path(__file__).parent.parent / "docs" / "examples" / "parcels"
+    files = {"domain": str(parcels / "domain.hddl"), "problem": str(parcels / "problem.hddl")}
+    (tmp_path / "cut.txt").write_text("==>\n0 (drive", encoding="utf-8")
+    (tmp_path / "empty.txt").write_text("==>\nroot\n<==\n", encoding="utf-8")
+    plans = [("plan.txt", "valid")]
+    plans += [(str(tmp_path / name), None) for name in ("cut.txt", "empty.txt")]
+    cases = [
+        {"id": name, **files, "plan": str(parcels / name), "mutation": None, "expected": verdict,
+         "expected_any_order": verdict}
+        for name, verdict in plans
+    ]  # fmt: skip
+    assert agreement(tmp_path, cases) == 0
+    assert capsys.readouterr().out.count("1 of 1 as expected") == 2
+    cases[1]["expected"] = "valid"
+    assert agreement(tmp_path, cases) == 1

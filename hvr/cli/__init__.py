@@ -43,6 +43,8 @@ HVR = Group("hvr", "Household robot plans, proven before they run and watched wh
     )),
     Command("validate", "Validate PDDL plans; say at which step and why a plan fails.",
             "hvr.cli.validate"),
+    Command("check", "Check a certificate of hvr validate: does it prove its verdict?",
+            "hvr.cli.check"),
     Command("judge", "Judge a plan step by step: what is superfluous, what is missing, and the "
             "proof of each.", "hvr.cli.judge"),
     Command("lint", "Find what is suspicious in a PDDL domain and problem.", "hvr.cli.lint"),

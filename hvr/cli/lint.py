@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hvr.cli.reporting import Reports, add_report_arguments, read_reports, report_base
 from hvr.cli.settings import LINT_SECTION, read_settings
-from hvr.cli.streams import use_utf8
-from hvr.errors import UsageError
-from hvr.values import Value
 
 if TYPE_CHECKING:
     from hvr.validation.findings import Finding
@@ -25,14 +22,14 @@ Look for what is wrong, superfluous or suspicious in a PDDL domain: what is decl
 used, missing and superfluous requirements, conditions that contradict themselves, effects that
 change nothing; with a PROBLEM also actions that can never apply in it, goals that cannot be
 reached or hold from the beginning, and numbers without a value. Of folders and many files, each
-problem is linted with the domain that it names.
+problem is linted with the domain that it names. Without FILES and settings, it is this folder.
 """
 
 _EPILOG = """\
 examples:
   hvr lint domain.pddl
   hvr lint domain.pddl problem.pddl
-  hvr lint domain.pddl problem.pddl --format sarif > hvr.sarif
+  hvr lint domain.pddl problem.pddl --format text --format sarif=hvr.sarif
   hvr lint benchmarks/ --ignore HVR301,HVR316
 
 in the files:
@@ -63,9 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "do not report rules that begin so"))  # fmt: skip
     parser.add_argument("--skip", metavar="PATTERN", action="append", help=(
         "leave out files that are called so; may be given several times"))  # fmt: skip
-    parser.add_argument("--format", choices=_FORMATS, help=(
-        "how to report (default: text; github where GITHUB_ACTIONS is true)"))  # fmt: skip
-    parser.add_argument("--output-file", metavar="FILE", help="write the report there")
+    add_report_arguments(parser, _FORMATS)
     parser.add_argument("--strict", action="store_const", const=True, help=(
         "exit with 1 for notes, too"))  # fmt: skip
     parser.add_argument("--lenient", action="store_const", const=True, help=(
@@ -83,89 +78,58 @@ def run(args: argparse.Namespace) -> int:
     from hvr.validation.rules import Level
 
     settings = read_settings(Path.cwd(), LINT_SECTION)
+    reports = read_reports(args, settings, _FORMATS)
+    reports.check_writable()
 
     def chosen(name: str, default: Any) -> Any:
         value = getattr(args, name)
         return settings.get(name, default) if value is None else value
 
-    names = args.files or settings.get("files", ())
-    if not names:
-        raise UsageError("there is nothing to lint: name a domain, a domain and a problem, or "
-                         "folders with them")  # fmt: skip
+    names = args.files or settings.get("files", ()) or (".",)
     choice = Choice(read_rules(chosen("select", ())), read_rules(chosen("ignore", ())))
     models = find_models(names, chosen("skip", ()))
     found = lint_files(models, lenient=chosen("lenient", False))
     findings = without_ignored([finding for finding in found if choice.wants(finding)])
-    output = _Output(_format(args, settings), settings.get("rules_url", ""), args.output_file)
-    output.write(findings, models)
+    _write(findings, models, reports, settings.get("rules_url", ""))
     if any(finding.rule.id.startswith("HVR0") for finding in findings):
         return 2
     strict = chosen("strict", False)
     return 1 if any(strict or f.level is not Level.NOTE for f in findings) else 0
 
 
-def _format(options: argparse.Namespace, settings: dict[str, Any]) -> str:
-    chosen: str | None = options.format or settings.get("format")
-    if chosen is None:
-        return "github" if os.environ.get("GITHUB_ACTIONS") == "true" else "text"
-    if chosen not in _FORMATS:
-        raise UsageError(f"hvr lint has no format {chosen!r}; there are {', '.join(_FORMATS)}")
-    return chosen
+def _write(findings: Sequence[Finding], models: Models, reports: Reports, rules_url: str) -> None:
+    from hvr.validation.lint.files import fold
 
+    folded = fold(findings, models)
 
-class _Output(Value):
-    """Where the report goes, and how it looks."""
-
-    form: str
-    rules_url: str
-    file: str | None
-
-    def write(self, findings: Sequence[Finding], models: Models) -> None:
-        """Write the report."""
-        if self.file is not None:
-            from hvr.cli.output import check_writable, write_whole
-
-            path = Path(self.file)
-            check_writable(path)
-            write_whole(path, "".join(self._chunks(findings, models)))
-            sys.stdout.writelines(_text(findings))
-            print(_summary(findings), end="")
-        else:
-            if self.form in ("json", "sarif", "junit"):
-                use_utf8()
-            sys.stdout.writelines(self._chunks(findings, models))
-        sys.stdout.flush()
-        if models.others:
-            from hvr.printable import one_line
-
-            names = ", ".join(models.others)
-            print(one_line(f"neither domains nor problems: {names}"), file=sys.stderr)
-
-    def _chunks(self, findings: Sequence[Finding], models: Models) -> Iterator[str]:
-        if self.form == "json":
+    def render(form: str, _: Iterable[Finding]) -> Iterator[str]:
+        if form == "json":
             data = [_to_json(one) for one in findings]
             yield json.dumps(data, ensure_ascii=False, indent=1) + "\n"
-        elif self.form == "junit":
+        elif form == "junit":
             from hvr.validation.reporters.junit_lint import report
 
             files = dict.fromkeys(file for pair in models.pairs for file in pair if file)
-            yield from report(findings, list(files), _base())
-        elif self.form in ("sarif", "github"):
+            yield from report(findings, list(files), report_base())
+        elif form in ("sarif", "github"):
             from hvr.validation.reporters import ReportOptions, find_reporter
 
             # A model has no plans; what is said about it are warnings of a report on none.
-            options = ReportOptions(tuple(findings), base=_base(), rules_url=self.rules_url)
-            yield from find_reporter(self.form)((), options)
+            options = ReportOptions(tuple(folded), base=report_base(), rules_url=rules_url)
+            yield from find_reporter(form)((), options)
         else:
-            yield from _text(findings)
-        if self.form in ("text", "github"):
-            yield _summary(findings)
+            yield from _text(folded)
+        if form in ("text", "github"):
+            yield _summary(folded, len(findings))
 
+    reports.write(findings, render, shown=True)
+    if reports.brief:
+        print(_summary(folded, len(findings)).rstrip() + f"; see {reports.files[0].path}")
+    if models.others:
+        from hvr.printable import one_line
 
-def _base() -> str:
-    here = Path.cwd()
-    base = os.environ.get("GITHUB_WORKSPACE") or str(here)
-    return base if here.is_relative_to(base) else str(here)
+        names = ", ".join(models.others)
+        print(one_line(f"neither domains nor problems: {names}"), file=sys.stderr)
 
 
 def _text(findings: Sequence[Finding]) -> Iterator[str]:
@@ -185,13 +149,15 @@ def _text(findings: Sequence[Finding]) -> Iterator[str]:
             yield f"    {line[indent:]}\n    {caret}^\n"
 
 
-def _summary(findings: Sequence[Finding]) -> str:
+def _summary(findings: Sequence[Finding], all_findings: int) -> str:
     from hvr.validation.rules import Level
     from hvr.validation.text import count
 
     levels = Counter(one.level for one in findings)
     parts = [count(levels[level], level.value) for level in Level if levels[level]]
-    return f"{', '.join(parts) or 'nothing found'}\n"
+    repeats = all_findings - len(findings)
+    more = f" (and {count(repeats, 'repeat')} in other problems)" if repeats else ""
+    return f"{', '.join(parts) or 'nothing found'}{more}\n"
 
 
 def _to_json(finding: Finding) -> dict[str, object]:
@@ -205,4 +171,5 @@ def _to_json(finding: Finding) -> dict[str, object]:
         "file": finding.file,
         "about": finding.subject,
         "location": location_to_json(finding.location),
+        "problems": list(finding.problems),
     }

@@ -66,7 +66,9 @@ def main(given: Sequence[str]) -> int:
         if asks_for_help(call.rest):
             parser.print_help()
             return 0
-        code: int = module.run(parser.read(call.rest))
+        arguments = parser.read(call.rest)
+        gc.enable()
+        code: int = module.run(arguments)
         return code
     except HvrError as error:
         message = str(error) if parser is None else parser.with_flags(error)

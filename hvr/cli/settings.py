@@ -91,10 +91,18 @@ def _text(value: object, folder: Path) -> str:
     return value
 
 
-def _format(value: object, folder: Path) -> str:
-    if _text(value, folder) not in FORMATS:
+def _formats(value: object, folder: Path) -> list[str]:
+    """Return formats, each alone or with the file that its report goes to."""
+    texts = [value] if isinstance(value, str) else value
+    if not isinstance(texts, list):
         raise TypeError
-    return str(value)
+    formats: list[str] = []
+    for text in texts:
+        form, named, file = _text(text, folder).partition("=")
+        if form not in FORMATS:
+            raise TypeError
+        formats.append(f"{form}={_path(file, folder)}" if named else form)
+    return formats
 
 
 def _on_failure(value: object, folder: Path) -> str:
@@ -147,7 +155,10 @@ _READERS: dict[str, tuple[_Reader, str]] = {
     "problem": _FILE,
     "plans": (_paths, "a list of names"),
     "skip": (_patterns, "a list of patterns"),
-    "format": (_format, f"one of {', '.join(FORMATS)}"),
+    "format": (
+        _formats,
+        f"one of {', '.join(FORMATS)}, each alone or as FORMAT=FILE, or a list of these",
+    ),
     "output-file": _FILE,
     "exit-zero": _FLAG,
     "jobs": (_jobs, "a whole number from 0 on"),
@@ -171,7 +182,10 @@ _LINT_READERS: dict[str, tuple[_Reader, str]] = {
     "skip": (_patterns, "a list of patterns"),
     "select": (_patterns, "a list of rules"),
     "ignore": (_patterns, "a list of rules"),
-    "format": (_format, f"one of {', '.join(FORMATS)}"),
+    "format": (
+        _formats,
+        f"one of {', '.join(FORMATS)}, each alone or as FORMAT=FILE, or a list of these",
+    ),
     "strict": _FLAG,
     "lenient": _FLAG,
     "rules-url": (_text, "an address"),

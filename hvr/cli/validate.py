@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import gc
-import os
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -13,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from hvr.cli import arguments
 from hvr.cli.engine_options import add_engine_options, other_engine
+from hvr.cli.reporting import FOR_PEOPLE, Reports, add_report_arguments, read_reports, report_base
 from hvr.cli.settings import read_settings
-from hvr.cli.streams import use_utf8
 from hvr.errors import UsageError
 from hvr.validation.outcomes import OnFailure, Outcome
-from hvr.validation.reporters import FORMATS, ReportOptions, find_reporter
+from hvr.validation.reporters import ReportOptions, find_reporter
 from hvr.values import Value
 
 if TYPE_CHECKING:
@@ -33,6 +32,7 @@ FILES are the domain, the problem and then plans: files, patterns such as 'plans
 folders (everything below them that looks like a plan), or - for standard input. Or they are a
 suite: folders with domains, problems and plans, which are paired by their names; names with
 {domain} and {problem} in them; or a manifest, a .jsonl file with domain, problem and plan.
+Without FILES and settings, the suite is this folder.
 """
 
 _EPILOG = """\
@@ -40,7 +40,7 @@ examples:
   hvr validate domain.pddl problem.pddl plan.txt
   hvr validate domain.pddl problem.pddl plans/ --jobs 4
   hvr validate domain.pddl problem.pddl plan.txt --advise
-  hvr validate domain.pddl problem.pddl 'out/*.plan' --format sarif --output-file hvr.sarif
+  hvr validate domain.pddl problem.pddl 'out/*.plan' --format text --format sarif=hvr.sarif
   some-planner domain.pddl problem.pddl | hvr validate domain.pddl problem.pddl - --json
   hvr validate domain.pddl problem.pddl plan.txt --watch
   hvr validate benchmarks/ --skip '*.log'
@@ -61,8 +61,6 @@ settings:
   what is configured may be left out here, and options given here win
 """
 
-_SHOWN_AS_TEXT = ("text", "github")
-
 
 class _Request(Value):
     """What is to be done, from the command line and the settings."""
@@ -70,11 +68,12 @@ class _Request(Value):
     files: tuple[str, ...]
     settings: dict[str, Any]
     skip: tuple[str, ...]
-    format: str
-    output_file: Path | None
-    plot: Path | None
+    reports: Reports
+    pictures: dict[str, Path]
+    certificate: Path | None
     exit_zero: bool
     quiet: bool
+    explain_skipped: bool
     watch: bool
     engine: EngineChoice | None
     rules_url: str
@@ -124,16 +123,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _value(asking, "--state-at", "STEP", arguments.whole,
            "show the state after a step; 0: the initial state")  # fmt: skip
     _flag(asking, "--happenings", "show what changed when")
-    _flag(asking, "--values", "show the numeric fluents over time")
-    asking.add_argument("--plot", metavar="FILE", help=(
-        "draw the numeric fluents of the one plan over time, as an SVG picture"))  # fmt: skip
+    asking.add_argument("--values", metavar="FILE.svg", nargs="?", const=True, help=(
+        "show the numeric fluents over time; with FILE.svg draw those of the one plan, with its "
+        "processes"))  # fmt: skip
+    asking.add_argument("--no-values", dest="values", action="store_const", const=False,
+        help=argparse.SUPPRESS)  # fmt: skip
+    asking.add_argument("--gantt", metavar="FILE", help=(
+        "draw the one plan over time, as a picture (.svg) or a page (.html)"))  # fmt: skip
+    asking.add_argument("--certificate", metavar="FILE", help=(
+        "write a proof of the verdict on the one plan, for hvr check"))  # fmt: skip
 
     reporting = parser.add_argument_group("reporting")
-    reporting.add_argument("--format", choices=FORMATS, help=(
-        "how to report (default: text; github where GITHUB_ACTIONS is true)"))  # fmt: skip
+    add_report_arguments(reporting)
     reporting.add_argument("--json", action="store_true", help="short for --format json")
-    reporting.add_argument("--output-file", metavar="FILE", help=(
-        "write the report there; the text goes to standard output all the same"))  # fmt: skip
+    reporting.add_argument("--explain-skipped", action="store_true", help=(
+        "list every file that is not validated, why, and how to include it"))  # fmt: skip
     _flag(reporting, "--exit-zero", "exit with 0 when plans are invalid; not when in doubt")
     _flag(reporting, "--quiet", "print nothing", "-q")
     reporting.add_argument("--watch", action="store_true", help=(
@@ -157,8 +161,10 @@ def run(args: argparse.Namespace) -> int:
     gc.set_threshold(100_000)
     request = _request(args)
     if args.serve:
-        if args.files or args.watch or args.output_file or args.format:
-            raise UsageError("--serve takes no files, no --watch, no --output-file and no --format")
+        if args.files or args.watch or args.output_file or args.format or args.certificate:
+            raise UsageError(
+                "--serve takes no files, no --watch, --output-file, --certificate and no --format"
+            )
         from hvr.cli.serve import serve
 
         return serve(request.options)
@@ -172,15 +178,25 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _judge_rows(args: argparse.Namespace, request: _Request) -> int:
-    if args.files or args.watch or args.serve or args.format or args.json or args.plot:
+    shown = _pictures(args) or args.certificate or args.format or args.json
+    if args.files or args.watch or args.serve or shown:
         raise UsageError(
-            "--rows takes no other files, no --watch, --serve, --plot and no --format: it writes "
-            "a line of JSON for each row"
+            "--rows takes no other files, no --watch, --serve, --gantt, --values FILE, "
+            "--certificate and no --format: it writes a line of JSON for each row"
         )
     from hvr.cli.rows import judge_rows
 
-    output = request.output_file
+    output = Path(args.output_file) if args.output_file else None
     return judge_rows(args.rows, request.options, request.engine, output, quiet=request.quiet)
+
+
+def _pictures(given: argparse.Namespace) -> dict[str, Path]:
+    """Return the files that pictures go to, by the option that names them."""
+    if given.gantt is None and not isinstance(given.values, str):
+        return {}
+    from hvr.cli.pictures import named_pictures
+
+    return named_pictures(given.gantt, given.values)
 
 
 def _flag(group: argparse._ArgumentGroup, name: str, text: str, *short: str) -> None:
@@ -212,20 +228,22 @@ def _request(given: argparse.Namespace) -> _Request:
         value = getattr(given, name, None)
         return settings.get(name, default) if value is None else value
 
-    output = chosen("output_file", None)
     if given.watch and "-" in given.files:
         raise UsageError("--watch cannot read a plan from standard input: name a file")
     given.jobs = chosen("jobs", 1)
-    form = _format(given, settings)
+    reports = read_reports(given, settings)
+    pictures = _pictures(given)
+    json_values = None if any(form.startswith("json") for form in reports.forms) else False
     return _Request(
         files=tuple(given.files),
         settings=settings,
         skip=tuple(chosen("skip", ())),
-        format=form,
-        output_file=Path(output) if output else None,
-        plot=Path(given.plot) if given.plot else None,
+        reports=reports,
+        pictures=pictures,
+        certificate=Path(given.certificate) if given.certificate else None,
         exit_zero=chosen("exit_zero", False),
         quiet=chosen("quiet", False),
+        explain_skipped=given.explain_skipped,
         watch=given.watch,
         engine=other_engine(given),
         rules_url=settings.get("rules_url", ""),
@@ -242,7 +260,8 @@ def _request(given: argparse.Namespace) -> _Request:
             extract=chosen("extract", False),
             plan_number=given.plan_number,
             happenings=chosen("happenings", False),
-            values=bool(given.plot) or chosen("values", None if form.startswith("json") else False),
+            values="values" in pictures or chosen("values", json_values),
+            timeline=bool(pictures),
             any_order=chosen("any_order", False),
             no_decomposition=given.no_decomposition,
         ),
@@ -256,17 +275,6 @@ def _suite(request: _Request) -> Suite:
     return find_suite(request.files, request.settings, request.skip, extract=extract)
 
 
-def _format(given: argparse.Namespace, settings: dict[str, Any]) -> str:
-    if given.json:
-        if given.format not in (None, "json"):
-            raise UsageError(f"--json and --format {given.format} exclude each other")
-        return "json"
-    chosen: str | None = given.format or settings.get("format")
-    if chosen is None:
-        return "github" if os.environ.get("GITHUB_ACTIONS") == "true" else "text"
-    return chosen
-
-
 # Doing it ------------------------------------------------------------------------------------
 
 
@@ -274,24 +282,29 @@ def _validate(request: _Request) -> int:
     from hvr.validation.batch import UnusableModelError
     from hvr.validation.suites.judging import judge_suite
 
-    if request.output_file is not None:
-        from hvr.cli.output import check_writable
-
-        check_writable(request.output_file)
+    request.reports.check_writable()
     suite = _suite(request)
-    if request.plot is not None:
-        from hvr.cli.plot import check_plot
+    if request.pictures:
+        from hvr.cli.pictures import check_pictures
 
-        check_plot(request.plot, suite)
+        check_pictures(request.pictures, suite)
+    if request.certificate is not None:
+        from hvr.cli.certify import check_certificate
+
+        check_certificate(request.certificate, suite)
     outcomes: Counter[Outcome] = Counter()
     try:
         results = judge_suite(suite, request.options, engine=request.engine)
     except UnusableModelError as error:
         return _refused(request, error, outcomes)
-    if request.plot is not None:
-        from hvr.cli.plot import plotted
+    if request.pictures:
+        from hvr.cli.pictures import drawn
 
-        results = plotted(request.plot, results)
+        results = drawn(request.pictures, results)
+    if request.certificate is not None:
+        from hvr.cli.certify import certified
+
+        results = certified(request.certificate, results, request.options, suite)
     _report(request, results, outcomes, several=len(suite.jobs) > 1)
     _remark(request, suite)
     if outcomes[Outcome.UNKNOWN]:
@@ -302,9 +315,7 @@ def _validate(request: _Request) -> int:
 def _refused(request: _Request, error: UnusableModelError, outcomes: Counter[Outcome]) -> int:
     """Say why the only domain and problem cannot be used."""
     # As text it is the message of the error that follows.
-    is_text = request.format == "text"
-    if not is_text or request.output_file is not None:
-        _report(request, [error.result], outcomes, shown=not is_text)
+    _report(request, [error.result], outcomes, shown=request.reports.shown != "text")
     from hvr.printable import block
 
     first, line_break, rest = str(error).partition("\n")
@@ -319,9 +330,13 @@ def _remark(request: _Request, suite: Suite) -> None:
         return
     from hvr.printable import one_line
 
-    is_text = request.format in _SHOWN_AS_TEXT or request.output_file is not None
-    for remark in suite.remarks():
-        print(one_line(remark), file=sys.stdout if is_text else sys.stderr)
+    remarks = suite.explained() if request.explain_skipped else suite.remarks()
+    if request.reports.shown == "github":
+        from hvr.validation.reporters.github import harmless
+
+        remarks = [harmless(remark) for remark in remarks]
+    for remark in remarks:
+        print(one_line(remark), file=request.reports.aside)
 
 
 def _report(
@@ -334,35 +349,14 @@ def _report(
 ) -> None:
     """Report the results as they come, and count their outcomes."""
     shown = shown and not request.quiet
-    if request.format not in _SHOWN_AS_TEXT and request.output_file is None:
-        use_utf8()
-    options = ReportOptions(base=_base(), rules_url=request.rules_url, problems=several)
-    aside = shown and request.format not in _SHOWN_AS_TEXT and request.output_file is None
-    counted = _counted(results, outcomes, aside=aside)
-    if request.output_file is None:
-        _show(find_reporter(request.format)(counted, options), shown)
-        return
-    from hvr.cli.output import write_whole
-
-    kept: list[Judged] = []
-    recorded = _recorded(counted, kept)
-    if request.format == "text":
-        _show((), shown)
-        kept += counted
-    else:
-        _show(find_reporter("text")(recorded, options), shown)
-    write_whole(request.output_file, "".join(find_reporter(request.format)(kept, options)))
-    if shown and request.format == "text":
+    reports = request.reports
+    options = ReportOptions(base=report_base(), rules_url=request.rules_url, problems=several)
+    counted = _counted(results, outcomes, aside=shown and reports.shown not in FOR_PEOPLE)
+    reports.write(counted, lambda form, items: find_reporter(form)(items, options), shown=shown)
+    if shown and reports.brief:
         from hvr.validation.reporters.text import summary
 
-        print(f"{summary(outcomes)}; see {request.output_file}")
-
-
-def _show(chunks: Iterable[str], shown: bool) -> None:
-    for chunk in chunks:
-        if shown:
-            sys.stdout.write(chunk)
-            sys.stdout.flush()
+        print(f"{summary(outcomes)}; see {reports.files[0].path}")
 
 
 def _counted(
@@ -374,19 +368,3 @@ def _counted(
                 print(warning, file=sys.stderr)
         outcomes[result.report.outcome] += 1
         yield result
-
-
-def _recorded(results: Iterable[Judged], kept: list[Judged]) -> Iterator[Judged]:
-    for result in results:
-        kept.append(result)
-        yield result
-
-
-def _base() -> str:
-    """Return the folder that paths in a report are relative to.
-
-    A GitHub workflow may work in a folder of the repository; its annotations are about the whole.
-    """
-    here = os.getcwd()  # noqa: PTH109 - a text is wanted
-    workspace = os.environ.get("GITHUB_WORKSPACE", "")
-    return workspace if workspace and Path(here).is_relative_to(workspace) else here

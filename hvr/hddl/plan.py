@@ -26,6 +26,7 @@ class HierarchicalPlan(Value):
         root_line: the number of the line of the initial network.
         end: the number of the last line.
         closed: whether the text says where the plan ends.
+        ignored: How many lines before `==>` and after `<==` say something.
     """
 
     actions: Sequence[PlanLine]
@@ -35,6 +36,21 @@ class HierarchicalPlan(Value):
     root_line: int = 0
     end: int = 0
     closed: bool = True
+    ignored: int = 0
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """How the text was read, in sentences, where that is worth saying."""
+        notes = []
+        if self.ignored:
+            others = "1 other line was" if self.ignored == 1 else f"{self.ignored} other lines were"
+            end = repr(END) if self.closed else "the end"
+            notes.append(
+                f"the lines from {START!r} to {end} were read as the plan; {others} ignored"
+            )
+        if not self.closed:
+            notes.append(f"the text has no {END!r} and was read to its end")
+        return tuple(notes)
 
     def place(self, number: int) -> Location:
         """Return the place of a line."""
@@ -46,14 +62,15 @@ class HierarchicalPlan(Value):
 
 
 def read_hierarchical_plan(source: str | Path, *, file: str | None = None) -> HierarchicalPlan:
-    """Read a plan from `==>` to `<==`; what a planner prints around it is passed over.
+    """Read a plan from `==>` to `<==`, and count the lines that a planner prints around it.
 
-    A text without `<==` ends with the plan.
+    A text without `<==` is read to its end: pandaPIparser writes none.
 
     Raises:
         DataFileError: the file cannot be read.
-        PddlSyntaxError: there is no such plan, a line of it is malformed, or an identifier is
-            given twice.
+        PddlSyntaxError: there is no such plan, a line of it is malformed, a line outside is one of
+            a plan, an identifier is given twice, or the plan is not yet converted from
+            pandaPIengine's.
     """
     return _PlanReader(Source.read(source, file=file, default="<plan>")).read()
 
@@ -78,6 +95,7 @@ class _PlanReader:
         self.root: tuple[int, ...] | None = None
         self.root_line = 0
         self.given: dict[int, int] = {}
+        self.ignored = 0
 
     def read(self) -> HierarchicalPlan:
         lines = numbered_lines(self.source.text)
@@ -107,11 +125,23 @@ class _PlanReader:
             self.root_line,
             number,
             closed,
+            self.ignored,
         )
 
     def _find(self, marker: str, lines: Iterator[tuple[int, str]]) -> int:
         """Go on to a line that is a marker; return its number, 0 without one."""
-        return next((number for number, text in lines if text.strip() == marker), 0)
+        for number, text in lines:
+            stripped = text.strip()
+            if stripped == marker:
+                return number
+            if stripped[:1] in ("", ";"):
+                continue
+            self.ignored += 1
+            words = stripped.split(maxsplit=2)
+            if words[0].isdigit() and f" {ARROW} " in stripped:
+                message = f"the line {_short(words)} belongs to no plan"
+                self._fail(number, message, f"every line of the plan between {START!r} and {END!r}")
+        return 0
 
     def _line(self, words: list[str], number: int) -> None:
         if words[0] == ROOT_WORD:
@@ -124,6 +154,10 @@ class _PlanReader:
             self._fail(
                 number, f"the line {_short(words)} names no task", "identifier task argument …"
             )
+        if "[" in words[1]:
+            message = "this is what pandaPIengine prints, for the model that pandaPIgrounder made"
+            expected = "the plan for your model: pandaPIparser -c PRINTED CONVERTED writes it"
+            self._fail(number, message, expected)
         (identifier,) = self._identifiers(words[:1], number)
         if identifier in self.given:
             message = f"the identifier {identifier} was given in line {self.given[identifier]}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 from pathlib import Path
 
 from hvr.errors import GroundingLimitError, NumberTooLargeError
@@ -111,12 +112,24 @@ def read_actions(source: str | Path, *, file: str | None = None) -> Hierarchical
     text = Source.read(source, file=file, default="<plan>")
     if any(line.strip() == START for line in text.text.splitlines()):
         whole = read_hierarchical_plan(text.text, file=text.file)
+        if not whole.closed and whole.root is None:
+            # Actions come before the line with the initial tasks.
+            end = len(text.text.rstrip())
+            text.syntax_error(end, "the text ends within the plan", expected="'root …' and '<=='")
         return HierarchicalPlan(whole.actions, None, file=whole.file, end=whole.end)
     body = _COMMENT.sub(lambda match: " " * len(match.group()), text.text)
     actions: list[PlanLine] = []
     end = 0
+    before = Fraction(0)
     for match in _STEP.finditer(body):
         _between(text, body, end, match.start())
+        stamp = _STAMP.search(body, end, match.start())
+        if stamp is not None:
+            if (time := Fraction(stamp[1])) < before:
+                text.syntax_error(
+                    stamp.start(), "the steps are in another order than their numbers"
+                )
+            before = time
         end = match.end()
         words = match.group(1).split()
         if not words:
@@ -128,6 +141,7 @@ def read_actions(source: str | Path, *, file: str | None = None) -> Hierarchical
 
 
 _NUMBER = re.compile(r"[\s\d.:,]*")
+_STAMP = re.compile(r"([0-9]{1,300}(?:\.[0-9]{1,300})?)\s*[.:]?\s*\Z")
 
 
 def _between(text: Source, body: str, start: int, end: int) -> None:

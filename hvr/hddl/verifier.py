@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
+from typing import NoReturn
 
 from hvr.errors import GroundingLimitError, NumberTooLargeError
 from hvr.hddl.certificate import Certificate
@@ -85,10 +86,11 @@ class DecompositionVerifier:
         """Say whether a plan is a solution.
 
         Raises:
-            PddlSyntaxError: the text ends within the plan.
+            PddlSyntaxError: The text ends without `<==`, before the tree is complete.
         """
         try:
-            return _Check(self, plan).run()
+            report = _Check(self, plan).run()
+            return report.replace(notes=(*plan.notes, *report.notes))
         except (GroundingLimitError, NumberTooLargeError) as error:
             return ValidationReport(Outcome.UNKNOWN, len(plan.actions), 0, reason=str(error))
 
@@ -109,6 +111,11 @@ class DecompositionVerifier:
         return self.domain.methods.get(line.method) if line.name else self.problem.root
 
 
+def _refuse_cut(plan: HierarchicalPlan, failure: Failure) -> NoReturn:
+    message = f"the text ends without '<==', so the plan may be cut off. {failure.message}"
+    raise PddlTextSyntaxError(Diagnostic(plan.place(plan.end), message, "", "'<=='"))
+
+
 class _Check:
     """Judges one plan."""
 
@@ -124,10 +131,14 @@ class _Check:
     def run(self) -> ValidationReport:
         failure = next(self._structure(), None)
         if failure is not None:
+            if not self.plan.closed:
+                _refuse_cut(self.plan, failure)
             return self._invalid(failure, 0)
         self.tree.measure()
         matches, failure = self._matches(self.verifier.any_order)
         if failure is not None:
+            if not self.plan.closed and self._at_the_end(failure):
+                _refuse_cut(self.plan, failure)
             return self._invalid(failure, 0) if self.complete else self._undecided()
         self.states = self.verifier.states(self.plan.actions)
         placed, failure = self._schedule(matches, len(self.states) - 1)
@@ -144,6 +155,11 @@ class _Check:
         certificate = Certificate(self.tree, self.method_of, placed)
         return ValidationReport(Outcome.VALID, count, count, cost=cost, certificate=certificate)
 
+    def _at_the_end(self, failure: Failure) -> bool:
+        """Return whether a failure is in the last line, which may be cut off."""
+        last = self.plan.tasks[-1].number if self.plan.tasks else self.plan.root_line
+        return failure.location is not None and failure.location.line == last
+
     def _invalid(self, failure: Failure, executed: int) -> ValidationReport:
         count = len(self.plan.actions)
         return ValidationReport(Outcome.INVALID, count, executed, (failure,))
@@ -156,8 +172,6 @@ class _Check:
 
     def _structure(self) -> Iterator[Failure]:
         plan, tree, reasons = self.plan, self.tree, self.reasons
-        if plan.root is None or tree.missing:
-            self._refuse_cut()
         if plan.root is None:
             yield reasons.no_decomposition()
             return
@@ -176,14 +190,6 @@ class _Check:
             assert method is not None
             self.method_of[node] = method
         yield from reasons.no_tree(self.method_of)
-
-    def _refuse_cut(self) -> None:
-        plan = self.plan
-        if plan.closed:
-            return
-        message = "the text ends within the plan"
-        expected = "the other tasks, and '<=='"
-        raise PddlTextSyntaxError(Diagnostic(plan.place(plan.end), message, "", expected))
 
     # What it means --------------------------------------------------------------------------
 

@@ -1,7 +1,7 @@
 """Problems without types, for engines that know no type hierarchies.
 
 Types become static predicates: parameters and variables range over all objects, and conditions
-say of which type an object must be.
+test the type of each object.
 """
 
 from __future__ import annotations

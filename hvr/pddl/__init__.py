@@ -5,9 +5,10 @@ of `hvr.pddl.model`, printed by `print_…`, and compiled on demand by a `Task` 
 `State`s. Nothing here knows of robots, knowledge graphs or the command line.
 """
 
+from typing import TYPE_CHECKING
+
 from hvr.errors import GroundingLimitError, NumberTooLargeError, UndefinedValueError
 from hvr.pddl.diagnostics import Diagnostic, UnsupportedPddlError
-from hvr.pddl.grounding import applicable_actions, ground_all
 from hvr.pddl.location import Location
 from hvr.pddl.model import (
     OBJECT,
@@ -53,10 +54,24 @@ from hvr.pddl.model import (
 )
 from hvr.pddl.parser import parse_constraint, parse_domain, parse_formula, parse_problem
 from hvr.pddl.plan import PlanText, Step, TimedAction, parse_plan, print_plan, read_plan
-from hvr.pddl.plan_json import plan_from_json, plan_to_json
-from hvr.pddl.printer import print_domain, print_formula, print_problem
 from hvr.pddl.state import State, holds
 from hvr.pddl.task import Misfit, MisfitKind, Task
+
+if TYPE_CHECKING:
+    from hvr.pddl.grounding import applicable_actions, ground_all
+    from hvr.pddl.plan_json import plan_from_json, plan_to_json
+    from hvr.pddl.printer import print_domain, print_formula, print_problem
+
+_LATE = {
+    "applicable_actions": "grounding",
+    "ground_all": "grounding",
+    "plan_from_json": "plan_json",
+    "plan_to_json": "plan_json",
+    "print_domain": "printer",
+    "print_formula": "printer",
+    "print_problem": "printer",
+}
+"""Names that a validation does without; their modules are imported when they are first used."""
 
 __all__ = [
     "OBJECT",
@@ -128,3 +143,11 @@ __all__ = [
     "read_plan",
     "substitute",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _LATE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"{__name__}.{_LATE[name]}"), name)

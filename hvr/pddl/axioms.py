@@ -8,14 +8,14 @@ atoms and not that of ground rules.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from hvr.pddl.compiler import Binding, Compiler
 from hvr.pddl.conditions import Conjunction, set_bits
 from hvr.pddl.facts import Relation, bindings, match_row
 from hvr.pddl.ground_rules import GroundRules
-from hvr.pddl.model import And, Atom, Comparison, DerivedPredicate, TypedName, walk
+from hvr.pddl.model import And, Atom, Comparison, DerivedPredicate, TypedName, atoms_of, walk
 from hvr.pddl.numeric import Values
 from hvr.pddl.rule_bodies import Clause, clauses_of
 from hvr.pddl.stratification import predicates_in, strata
@@ -78,13 +78,34 @@ class Axioms:
     def __init__(self, task: Task) -> None:
         self._task = task
         self._strata = [_Stratum(task, rules) for rules in strata(task.domain.derived)]
+        self._for_steps = list(self._read_by_actions())
 
     def close(self, bits: int, values: Values) -> int:
         """Return the bits with exactly those derived atoms that follow from the others."""
+        return self._settled(self._strata, bits, values)
+
+    def close_for_steps(self, bits: int, values: Values) -> int:
+        """Return the bits like `close`, with those derived atoms only that actions may read."""
+        return self._settled(self._for_steps, bits, values)
+
+    def _settled(self, order: Iterable[_Stratum], bits: int, values: Values) -> int:
         work = _Fixpoint(self._task, bits & ~self._task.derived_bits, values)
-        for stratum in self._strata:
+        for stratum in order:
             work.settle(stratum)
         return work.bits
+
+    def _read_by_actions(self) -> Iterator[_Stratum]:
+        """Yield the strata that conditions of actions depend on, in their order."""
+        needed = {
+            atom.predicate
+            for action in self._task.domain.actions.values()
+            for part in (action.precondition, action.effect)
+            for atom in atoms_of(part)
+        }
+        for stratum in reversed(self._strata):
+            if not needed.isdisjoint(stratum.predicates):
+                needed.update(stratum.read)
+        return (stratum for stratum in self._strata if not needed.isdisjoint(stratum.predicates))
 
 
 class _Fixpoint:

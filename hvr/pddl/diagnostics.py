@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
 from hvr.errors import PddlSemanticError, PddlSyntaxError
@@ -89,6 +88,8 @@ def nearest(name: str, known: Iterable[str]) -> str:
         names = [n for n in names if n[:2] == name[:2] or n[-2:] == name[-2:]]
         names.sort(key=lambda n: abs(len(n) - len(name)))
         del names[_MANY_NAMES:]
+    import difflib
+
     matches = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
     return matches[0] if matches else ""
 

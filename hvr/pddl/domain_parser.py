@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from hvr.pddl.continuous import process_effect
 from hvr.pddl.expressions import ExpressionReader
 from hvr.pddl.lexer import Word
 from hvr.pddl.lists import NAME, RESERVED, ListReader, Types
@@ -21,7 +20,6 @@ from hvr.pddl.model import (
 )
 from hvr.pddl.reader import Group, Node
 from hvr.pddl.sections import constraints, define, requirements
-from hvr.pddl.stratification import unstratified
 
 _DOMAIN_SECTIONS = (
     ":requirements",
@@ -217,6 +215,8 @@ class DomainParser(ListReader):
             place = reader.source.location(group.offset)
             rules.append(DerivedPredicate(word.text, parameters, body, place))
             words.append(word)
+        from hvr.pddl.stratification import unstratified
+
         meaningless = {rule.predicate for rule in unstratified(rules)}
         for rule, word in zip(rules, words, strict=True):
             if rule.predicate in meaningless:
@@ -348,8 +348,12 @@ def _by_itself(reader: ExpressionReader, word: Word, items: list[Node], what: st
         precondition = reader.formula(node, scope)
     if (node := fields.get(":effect")) is not None:
         reader.context = f"{what} {word.text}, :effect"
-        read = process_effect if what == "process" else ExpressionReader.effect
-        effect = read(reader, node, scope)
+        if what == "process":
+            from hvr.pddl.continuous import process_effect
+
+            effect = process_effect(reader, node, scope)
+        else:
+            effect = reader.effect(node, scope)
     location = reader.source.location(word.offset)
     return ActionSchema(word.text, parameters, precondition, effect, location)
 

@@ -53,6 +53,7 @@ class SpanningEffect(Value):
     Attributes:
         start, between, end: the parts of its condition, compiled.
         effects: the operator whose effects it has.
+        condition_at_start: The part of its condition at the start, as it is written.
         condition, effect: its condition and effect at the end, as they are written.
         binding: what their variables stand for.
     """
@@ -61,6 +62,7 @@ class SpanningEffect(Value):
     between: Conjunction
     end: Conjunction
     effects: Operator
+    condition_at_start: Expression
     condition: Expression
     effect: Expression
     binding: Binding
@@ -186,6 +188,7 @@ class DurativeTemplate:
             yield SpanningEffect(
                 *_parts(compiler, effect.condition, instance),
                 _operator(compiler, action, conditions.TRUE, at_end, instance),
+                part_at(effect.condition, "at start"),
                 part_at(effect.condition, "at end"),
                 at_end,
                 instance,

@@ -7,10 +7,9 @@ from collections.abc import Callable, Mapping
 from typing import NoReturn, TypeVar
 
 from hvr.nested import Steps, finish
-from hvr.pddl.continuous import continuous_effect
 from hvr.pddl.lexer import Source, Word
 from hvr.pddl.lists import (
-    NAME,
+    ANY_NAME,
     NUMBER,
     RESERVED,
     ListReader,
@@ -356,6 +355,8 @@ class ExpressionReader(ListReader):
                     "an atomic formula, (not …), (and …), (forall …) or (when …)",
                 )
             case text if timed and text in _NUMERIC_EFFECTS:
+                from hvr.pddl.continuous import continuous_effect
+
                 return continuous_effect(self, group, scope)
             case _ if timed:
                 when = self._time(group)
@@ -398,6 +399,7 @@ class ExpressionReader(ListReader):
             if (
                 node.text in self.domain.functions
                 and not self.domain.functions[node.text].parameters
+                and not NUMBER.fullmatch(node.text)
             ):
                 self.source.warn(
                     node.offset, "a function without parentheses", expected=f"({node.text})"
@@ -550,11 +552,18 @@ class ExpressionReader(ListReader):
         self._count(group, 2, f"({head.text} term term)")
         args = group.items[1:]
         place = self.source.location(group.offset)
-        if head.text == "=" and not any(self._is_number(a) for a in args):
+        # An object may be called `1`: it is meant where the other side is a variable or an object.
+        objects = all(map(self._is_object, args)) or not any(map(self._is_number, args))
+        if head.text == "=" and objects:
             left, right = (self._term(self.word(a, "a term"), scope) for a in args)
             return Equal(left, right, place)
         one, two = (self.numeric(a, scope) for a in args)
         return Comparison(head.text, one, two, place)
+
+    def _is_object(self, node: Node) -> bool:
+        if isinstance(node, Group) or (node.text == "?duration" and self.in_durative_action):
+            return False
+        return node.text[0] == "?" or node.text in self.objects
 
     def _is_number(self, node: Node) -> bool:
         # "=" compares numbers as well as objects, and only numbers can be lists.
@@ -652,7 +661,7 @@ class ExpressionReader(ListReader):
             self.syntax(group, f"{name!r} takes {arguments_text(count)}, not {given}", shape)
 
     def _no_predicate(self, head: Word) -> NoReturn:
-        if head.text.startswith("?") or not NAME.fullmatch(head.text):
+        if head.text.startswith("?") or not ANY_NAME.fullmatch(head.text):
             self.syntax(head, f"{head.text!r} cannot be a predicate", "a predicate name")
         if head.text in self.domain.functions:
             self.semantic(

@@ -203,7 +203,7 @@ def bindings(
         open_ = names & inner
         if not open_:
             # Already decided: it holds for all bindings or for none.
-            if not _true(literal, positive, current, relation):
+            if not is_true(literal, positive, current, relation):
                 return iter(())
             continue
         for name in open_:
@@ -316,17 +316,18 @@ def _consistent(
     keys = current.keys()
     for name in choice:
         for literal, positive, names in filters[name]:
-            if names <= keys and not _true(literal, positive, current, relation):
+            if names <= keys and not is_true(literal, positive, current, relation):
                 return False
     return True
 
 
-def _true(
+def is_true(
     literal: Atom | Equal,
     positive: bool,
     current: Mapping[str, str],
     relation: Callable[[str], Relation],
 ) -> bool:
+    """Return whether a literal whose variables are all bound has the wanted value."""
     if isinstance(literal, Equal):
         left = current.get(literal.left, literal.left)
         right = current.get(literal.right, literal.right)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from hvr.pddl import conditions
 from hvr.pddl.compiler import Binding, Compiler
 from hvr.pddl.conditions import Conjunction, set_bits
-from hvr.pddl.facts import Literal, Relation, bindings, match_row
-from hvr.pddl.model import And, Atom, Equal, Not
+from hvr.pddl.facts import Literal, Relation, bindings, is_true, match_row
+from hvr.pddl.model import And, Atom, Equal, is_variable
 from hvr.pddl.numeric import Values
 from hvr.pddl.rule_bodies import Clause
 
@@ -49,6 +49,7 @@ class GroundRules:
         self._begun = False
         self._rows: dict[str, Relation] = {}
         self._joins: dict[str, list[tuple[int, int]]] = {}
+        self._known_joins: dict[tuple[int, int], _Join] = {}
         self._literals = [self._to_join(clause) for clause in clauses]
         for number, literals in enumerate(self._literals):
             for place, (literal, _) in enumerate(literals):
@@ -135,10 +136,17 @@ class GroundRules:
 
     def _join(self, number: int, clause: Clause, seed: Binding, skip: int | None) -> None:
         """Make the instances of a clause that fit `seed`, which literal `skip` was matched with."""
-        task = self._task
-        literals = [item for place, item in enumerate(self._literals[number]) if place != skip]
-        left = [variable for variable in clause.variables if variable.name not in seed]
-        for binding in bindings(left, literals, seed, self._relation, task.members):
+        found: Iterator[Mapping[str, str]]
+        if skip is None:
+            left, literals = clause.variables, self._literals[number]
+            found = bindings(left, literals, seed, self._relation, self._task.members)
+        else:
+            join = self._known_joins.get((number, skip))
+            if join is None:
+                join = _Join(self._task, clause, self._literals[number], skip)
+                self._known_joins[number, skip] = join
+            found = join.matches(seed, self._relation)
+        for binding in found:
             key = number, tuple([binding[v.name] for v in clause.variables])
             if key not in self._seen:
                 self._seen.add(key)
@@ -152,15 +160,121 @@ class GroundRules:
         return self._rows[predicate]
 
     def _make(self, clause: Clause, binding: Binding) -> None:
-        parts = [literal if sign else Not(literal) for literal, sign in clause.literals]
-        condition = Compiler(self._task).condition(And((*parts, *clause.rest)), binding)
-        if condition is conditions.FALSE:
+        # Joining has decided the static literals; the others are bits.
+        task = self._task
+        positive = negative = 0
+        for literal, sign in clause.literals:
+            if isinstance(literal, Atom) and not task.is_static(literal.predicate):
+                row = tuple([binding[a] if a[0] == "?" else a for a in literal.args])
+                bit = 1 << task.index_of(literal.predicate, row)
+                if sign:
+                    positive |= bit
+                else:
+                    negative |= bit
+        if positive & negative:
             return
+        whole: Conjunction | None = None
+        mentioned = positive | negative
+        if clause.rest:
+            rest = Compiler(task).condition(And(clause.rest), binding)
+            whole = conditions.conjunction((Conjunction(positive, negative), rest))
+            if whole is conditions.FALSE:
+                return
+            positive, negative, mentioned = whole.positive, whole.negative, whole.mentioned()
+            if not (whole.clauses or whole.tests):
+                whole = None
         head = clause.head
-        bit = 1 << self._task.index_of(head.predicate, tuple([binding[a] for a in head.args]))
-        simple = not (condition.clauses or condition.tests)
-        whole = None if simple else condition
-        instance = bit, condition.positive, condition.negative, whole
+        bit = 1 << task.index_of(head.predicate, tuple([binding[a] for a in head.args]))
+        instance = bit, positive, negative, whole
         self._instances.append(instance)
-        for index in set_bits(condition.mentioned() & self._task.derived_bits):
+        for index in set_bits(mentioned & task.derived_bits):
             self._readers.setdefault(1 << index, []).append(instance)
+
+
+class _Join:
+    """The literals of a clause in an order to match them, once one of them has been matched.
+
+    The order is found once, by what is bound then: `bindings` looks for the best one each time.
+
+    Args:
+        task: the task.
+        clause: the clause.
+        literals: The literals to match.
+        skip: the place of the literal that has been matched.
+    """
+
+    def __init__(self, task: Task, clause: Clause, literals: Sequence[Literal], skip: int) -> None:
+        self._types = {v.name: task.members(v.types) for v in clause.variables}
+        matched = literals[skip][0]
+        bound = _variables(matched)
+        waiting = [item for place, item in enumerate(literals) if place != skip]
+        # What to do next: to test literals, then to match an atom or to try a variable's objects.
+        self._steps: list[tuple[list[Literal], Atom | str | None]] = []
+        while True:
+            decided = [item for item in waiting if _variables(item[0]) <= bound]
+            waiting = [item for item in waiting if item not in decided]
+            atoms = [literal for literal, sign in waiting if sign and isinstance(literal, Atom)]
+            open_ = [name for name in self._types if name not in bound]
+            if not open_:
+                self._steps.append((decided, None))
+                return
+            if atoms:
+                best = max(atoms, key=lambda atom: _known_arguments(atom, bound))
+                self._steps.append((decided, best))
+                waiting = [item for item in waiting if item[0] is not best]
+                bound |= _variables(best)
+            else:
+                self._steps.append((decided, open_[0]))
+                bound.add(open_[0])
+
+    def matches(
+        self, seed: Binding, relation: Callable[[str], Relation]
+    ) -> Iterator[Mapping[str, str]]:
+        """Yield the bindings of all variables that extend the one of the matched literal."""
+        stack: list[Iterator[Mapping[str, str]]] = [iter((seed,))]
+        while stack:
+            found = next(stack[-1], None)
+            if found is None:
+                stack.pop()
+                continue
+            tests, choice = self._steps[len(stack) - 1]
+            if not all(is_true(item, sign, found, relation) for item, sign in tests):
+                continue
+            if choice is None:
+                yield found
+            elif isinstance(choice, str):
+                stack.append(_objects(choice, found, self._types[choice]))
+            else:
+                stack.append(self._rows(choice, found, relation(choice.predicate)))
+
+    def _rows(
+        self, atom: Atom, found: Mapping[str, str], rows: Relation
+    ) -> Iterator[Mapping[str, str]]:
+        types = self._types
+        for row in rows.rows([found.get(a) if a[0] == "?" else a for a in atom.args]):
+            more = dict(found)
+            for arg, value in zip(atom.args, row, strict=True):
+                known = more.get(arg) if arg[0] == "?" else arg
+                if known is None and value in types[arg]:
+                    more[arg] = value
+                elif known != value:
+                    break
+            else:
+                yield more
+
+
+def _objects(
+    name: str, found: Mapping[str, str], objects: Iterable[str]
+) -> Iterator[Mapping[str, str]]:
+    for value in objects:
+        yield {**found, name: value}
+
+
+def _variables(literal: Atom | Equal) -> set[str]:
+    names = (literal.left, literal.right) if isinstance(literal, Equal) else literal.args
+    return set(filter(is_variable, names))
+
+
+def _known_arguments(atom: Atom, bound: set[str]) -> tuple[int, int]:
+    known = sum(arg in bound or not is_variable(arg) for arg in atom.args)
+    return known, known - len(atom.args)

@@ -25,7 +25,6 @@ _FLAT_LIST = r"\([^();]*+\)"
 _NESTED_LIST = rf"\((?:[^();]++|\((?:[^();]++|\((?:[^();]++|{_FLAT_LIST})*+\))*+\))*+\)"
 # A list that is nested at most four deep, most of any file, is one token.
 _TOKEN = re.compile(rf";[^\r\n]*|{_NESTED_LIST}|[()]|[^\s();]+")
-_INNER_TOKEN = re.compile(rf"{_NESTED_LIST}|[^\s();]+")
 _SMALL_TOKEN = re.compile(r";[^\r\n]*|[()]|[^\s();]+")
 _WORD = re.compile(r"\S+")
 _MOST_WARNINGS = 100
@@ -33,9 +32,9 @@ _LINE = 500
 """Diagnostics keep at most so many characters of a line on either side of the fault."""
 _MANY = 1_000_000
 _LINE_END = re.compile(r"\r\n|\r|\n")
-_INSIDE_WORD = re.compile(r"(?<=[^\s();\0])\0+(?=[^\s();\0])")
-_NULS = re.compile(r"\0+")
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_INSIDE_WORD = r"(?<=[^\s();\0])\0+(?=[^\s();\0])"
+_NULS = r"\0+"
+_CONTROL = r"[\x00-\x08\x0b-\x1f\x7f-\x9f]"
 _BOMS = (
     (b"\xef\xbb\xbf", "utf-8-sig"),
     (b"\xff\xfe", "utf-16"),
@@ -62,7 +61,7 @@ class Source:
             a word.
     """
 
-    __slots__ = ("_starts", "file", "lenient", "text", "warnings")
+    __slots__ = ("_digit_noted", "_starts", "file", "lenient", "text", "warnings")
 
     def __init__(self, text: str, file: str, *, lenient: bool = False) -> None:
         self.text = text
@@ -70,6 +69,7 @@ class Source:
         self.lenient = lenient
         self.warnings: list[Diagnostic] = []
         self._starts: array[int] | None = None
+        self._digit_noted = False
         if "\0" in text:
             self._replace_nuls()
 
@@ -97,9 +97,9 @@ class Source:
         """Put spaces in the place of NUL characters, unless they would take a word apart."""
         message = "a NUL character: this is not a PDDL text"
         expected = "a text file"
-        if (inside := _INSIDE_WORD.search(self.text)) is not None:
+        if (inside := re.search(_INSIDE_WORD, self.text)) is not None:
             self.syntax_error(inside.start(), message, expected=expected)
-        for nuls in islice(_NULS.finditer(self.text), _MOST_WARNINGS + 1):
+        for nuls in islice(re.finditer(_NULS, self.text), _MOST_WARNINGS + 1):
             self.overlook(nuls.start(), message, expected=expected, error=PddlTextSyntaxError)
         self.text = self.text.replace("\0", " ")
 
@@ -125,7 +125,7 @@ class Source:
         start = max(text.rfind("\n", first, offset), text.rfind("\r", first, offset), first - 1) + 1
         end = _LINE_END.search(text, offset, min(len(text), offset + _LINE))
         line = text[start : end.start() if end else offset + _LINE]
-        return _CONTROL.sub("\ufffd", line), offset - start + 1
+        return re.sub(_CONTROL, "\ufffd", line), offset - start + 1
 
     def syntax_error(
         self, offset: int, message: str, *, expected: str = "", found: str = "", context: str = ""
@@ -172,6 +172,13 @@ class Source:
     def warn(self, offset: int, message: str, *, expected: str = "", suggestion: str = "") -> None:
         """Note a slip that leaves the meaning clear, whether the reading is lenient or not."""
         self._keep(offset, message, expected, "", suggestion, "")
+
+    def note_digit(self, offset: int, name: str) -> None:
+        """Note the first name of a text that begins with a digit."""
+        if not self._digit_noted:
+            self._digit_noted = True
+            message = f"the name {name!r} begins with a digit, which PDDL does not allow"
+            self.warn(offset, message, expected="a letter, then letters, digits, '-' and '_'")
 
     def _keep(
         self, offset: int, message: str, expected: str, found: str, suggestion: str, context: str
@@ -241,7 +248,7 @@ def tokens(source: Source) -> Iterator[tuple[str, int]]:
 
 def inner_tokens(text: str, offset: int) -> Iterator[tuple[str, int]]:
     """Yield the tokens of a folded text without comments that begins at an offset."""
-    for match in _INNER_TOKEN.finditer(text):
+    for match in _TOKEN.finditer(text):
         yield match.group(), offset + match.start()
 
 

@@ -17,6 +17,8 @@ from hvr.pddl.reader import Group, Node, alike, first_of
 Types = tuple[str, ...]
 
 NAME = re.compile(r"[^\W\d_][\w\-.'/@+#&%!*~$|]*")
+ANY_NAME = re.compile(r"[^\W_][\w\-.'/@+#&%!*~$|]*")
+"""Names as planners read them, which may begin with a digit."""
 NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)")
 RESERVED = frozenset(
     {"and", "or", "not", "imply", "forall", "exists", "when", "either", "define", "="}
@@ -103,7 +105,7 @@ class ListReader:
         """Read a new or known name; `what` ("object", "action") is for the message."""
         word = self.word(node, f"{article(what)} name")
         text = word.text
-        if not NAME.fullmatch(text):
+        if not ANY_NAME.fullmatch(text):
             expected = f"{article(what)} name: a letter, then letters, digits, '-' and '_'"
             if text.startswith("-") and len(text) > 1:
                 expected += f"; or '- {text[1:]}' with a space, if this is a type"
@@ -114,12 +116,16 @@ class ListReader:
                 f"{text!r} is a word of the language and cannot be {article(what)} name",
                 f"another {what} name",
             )
+        if not NAME.match(text):
+            self.source.note_digit(word.offset, text)
         return word
 
     def variable(self, node: Node) -> Word:
         word = self.word(node, "a ?variable")
-        if not word.text.startswith("?") or not NAME.fullmatch(word.text[1:]):
+        if not word.text.startswith("?") or not ANY_NAME.fullmatch(word.text[1:]):
             self.syntax(word, f"{word.text!r} cannot be a variable", "a ?variable")
+        if not NAME.match(word.text, 1):
+            self.source.note_digit(word.offset, word.text)
         return word
 
     def typed_list(
@@ -192,12 +198,21 @@ class ListReader:
         read = self._variables[text] = tuple([TypedName(n, of) for n, of in names.items()])
         return read
 
-    def plain_names(self, text: str, types: Iterable[str]) -> dict[str, Types] | None:
+    def plain_names(self, group: Group, types: Iterable[str]) -> dict[str, Types] | None:
         """Read a keyword and a typed list of names, quickly; None if anything is wrong with it."""
-        names = self._plain_list(text.split()[1:], types)
-        if names is None or not RESERVED.isdisjoint(names):
+        text = group.text
+        names = None if text is None else self._plain_list(text.split()[1:], types)
+        if text is None or names is None or not RESERVED.isdisjoint(names):
             return None
-        return names if all(map(NAME.fullmatch, names)) else None
+        if all(map(NAME.fullmatch, names)):
+            return names
+        if not all(map(ANY_NAME.fullmatch, names)):
+            return None
+        first = next(name for name in names if not NAME.match(name))
+        place = re.search(rf"(?<!\S){re.escape(first)}(?!\S)", text)
+        assert place is not None
+        self.source.note_digit(group.offset + 1 + place.start(), first)
+        return names
 
     def _plain_list(self, items: list[str], types: Iterable[str]) -> dict[str, Types] | None:
         """Read a typed list of different words; None if anything else is wrong than the words."""

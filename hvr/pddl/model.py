@@ -547,11 +547,15 @@ class Metric(Value):
         return f"(:metric {self.direction} {self.expression})"
 
 
+TimedEffect: TypeAlias = "Atom | Not | NumericEffect"
+"""What the world does by itself: an atom, its negation or an `assign`."""
+
+
 class TimedInitial(Value):
-    """A change that the world makes by itself: an atom, its negation or an `assign`."""
+    """A change that the world makes by itself."""
 
     time: Decimal
-    effect: Atom | Not | NumericEffect
+    effect: TimedEffect
 
     def __str__(self) -> str:
         effect: object = self.effect

@@ -177,6 +177,23 @@ _TESTS: dict[str, Callable[[Rational, Rational], bool]] = {
 }
 
 
+def rounded(value: Rational) -> Fraction:
+    """Return a number as a fraction, to be shown; a constant that is not rational is near it."""
+    if isinstance(value, int | Fraction):
+        return Fraction(value)
+    return value.approximation()
+
+
+def is_another(value: Rational | None, before: Rational | None) -> bool:
+    """Say whether a number is written differently; nothing is computed to find out."""
+    if value is before:
+        return False
+    plain = isinstance(value, int | Fraction) or value is None
+    if plain != (isinstance(before, int | Fraction) or before is None):
+        return True
+    return value != before if plain else value.key != before.key  # type: ignore[union-attr]
+
+
 class NumericTest:
     """A compiled comparison, or its negation."""
 
@@ -213,7 +230,7 @@ def compare(symbol: str, left: Rational, right: Rational, tolerance: Rational = 
         return _TESTS[symbol](left, right)
     match symbol:
         case "=":
-            return _TESTS["<"](abs(Fraction(left - right)), tolerance)
+            return -tolerance < left - right < tolerance
         case "<":
             return _TESTS["<"](left, right + tolerance)
         case "<=":

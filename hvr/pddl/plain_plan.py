@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from itertools import islice
+from typing import overload
 
 from hvr.pddl.lexer import Source
 from hvr.pddl.model import GroundAction
@@ -26,15 +27,15 @@ _COST = rf"(?:\s*+\[\s*+{TIME}\s*+\])?+"
 
 _COMMENT = re.compile(r";[^\r\n]*")
 _STEPS = re.compile(rf"(?:\s*+{PDDL_STEP})*+\s*+")
-_CALLS = re.compile(rf"(?:\s*+{_CALL})++\s*+")
-_TIMED = re.compile(rf"(?:\s*+{TIME}\s*+:\s*+{PDDL_STEP}{_COST})++\s*+")
+_CALLS = rf"(?:\s*+{_CALL})++\s*+"
+_TIMED = rf"(?:\s*+{TIME}\s*+:\s*+{PDDL_STEP}{_COST})++\s*+"
 # Names may have very many digits, which are looked at once each.
-_STAMP = re.compile(r"(?<![0-9.])([0-9]++)(?:\.([0-9]*+))?+\s*+:")
+_STAMP = r"(?<![0-9.])([0-9]++)(?:\.([0-9]*+))?+\s*+:"
 _INSIDE = re.compile(r"\(([^()]*)\)")
-_CALLED = re.compile(r"([^\s()]++\([^()]*)\)")
-_ONE_STEP = re.compile(PDDL_STEP)
-_STEP_OR_COMMENT = re.compile(r";[^\r\n]*+|(\((?:[^();]++|;[^\r\n]*+)*+\))")
-_CALL_OR_COMMENT = re.compile(r";[^\r\n]*+|([^\s();]++\((?:[^();]++|;[^\r\n]*+)*+\))")
+_CALLED = r"([^\s()]++\([^()]*)\)"
+_ONE_STEP = PDDL_STEP
+_STEP_OR_COMMENT = r";[^\r\n]*+|(\((?:[^();]++|;[^\r\n]*+)*+\))"
+_CALL_OR_COMMENT = r";[^\r\n]*+|([^\s();]++\((?:[^();]++|;[^\r\n]*+)*+\))"
 
 
 class PlainPlan(Value):
@@ -49,6 +50,33 @@ class PlainPlan(Value):
     steps: list[str]
     read: Callable[[int], GroundAction]
     calls: bool = False
+
+    @property
+    def actions(self) -> Sequence[GroundAction]:
+        """The steps with their places, each read when it is wanted."""
+        return _Actions(self.read, len(self.steps))
+
+
+class _Actions(Sequence[GroundAction]):
+    """Steps that are not kept: an object for each would take many times the text."""
+
+    def __init__(self, read: Callable[[int], GroundAction], count: int) -> None:
+        self._read = read
+        self._count = count
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, index: int) -> GroundAction: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[GroundAction]: ...
+    def __getitem__(self, index: int | slice) -> GroundAction | Sequence[GroundAction]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(self._count))]
+        if not -self._count <= index < self._count:
+            raise IndexError(index)
+        return self._read(index % self._count + 1)
 
 
 def plain_plan(source: Source, epsilon: Fraction) -> PlainPlan | None:
@@ -70,8 +98,8 @@ def plain_plan(source: Source, epsilon: Fraction) -> PlainPlan | None:
         text = _COMMENT.sub("", text)
     if _STEPS.fullmatch(text) is not None or _is_timed(text, epsilon):
         return PlainPlan(_INSIDE.findall(text.lower()), _reader(source, _STEP_OR_COMMENT))
-    if _CALLS.fullmatch(text) is not None:
-        calls = _CALLED.finditer(text.lower())
+    if re.fullmatch(_CALLS, text) is not None:
+        calls = re.finditer(_CALLED, text.lower())
         steps = [match[1].replace("(", " ").replace(",", " ") for match in calls]
         return PlainPlan(steps, _reader(source, _CALL_OR_COMMENT), calls=True)
     return None
@@ -79,10 +107,10 @@ def plain_plan(source: Source, epsilon: Fraction) -> PlainPlan | None:
 
 def _is_timed(text: str, epsilon: Fraction) -> bool:
     """Say whether all steps have times before them that rise by more than epsilon."""
-    if _TIMED.fullmatch(text) is None:
+    if re.fullmatch(_TIMED, text) is None:
         return False
     least, before = int(epsilon * 10**_DIGITS), -(10 ** (3 * _DIGITS))
-    for match in _STAMP.finditer(text):
+    for match in re.finditer(_STAMP, text):
         ticks = int(match[1] + (match[2] or "").ljust(_DIGITS, "0"))
         if ticks - before <= least:
             return False
@@ -90,20 +118,26 @@ def _is_timed(text: str, epsilon: Fraction) -> bool:
     return True
 
 
-def _reader(source: Source, pattern: re.Pattern[str]) -> Callable[[int], GroundAction]:
-    """Return what reads a single step of a text, by a pattern of which group 1 is a step."""
+def _reader(source: Source, expression: str) -> Callable[[int], GroundAction]:
+    """Return a reader of single steps of a text, by an expression with a step as its group 1."""
     text = source.text
-    left = (match.start() for match in pattern.finditer(text) if match[1] is not None)
+    left = _step_starts(expression, text)
     starts = array("q")
 
     def read(number: int) -> GroundAction:
         starts.extend(islice(left, max(0, number - len(starts))))
-        match = pattern.match(text, starts[number - 1])
+        match = re.compile(expression).match(text, starts[number - 1])
         assert match is not None
         words = re.sub(r"[(),]", " ", _COMMENT.sub(" ", match[1])).lower().split()
         return GroundAction(words[0], tuple(words[1:]), source.location(match.start()))
 
     return read
+
+
+def _step_starts(expression: str, text: str) -> Iterator[int]:
+    for match in re.finditer(expression, text):
+        if match[1] is not None:
+            yield match.start()
 
 
 def _json_plan(source: Source) -> PlainPlan | None:
@@ -117,7 +151,7 @@ def _json_plan(source: Source) -> PlainPlan | None:
         return None
     if not isinstance(texts, list) or not texts:
         return None
-    if not all(isinstance(t, str) and _ONE_STEP.fullmatch(t) for t in texts):
+    if not all(isinstance(t, str) and re.fullmatch(_ONE_STEP, t) for t in texts):
         return None
     steps = [text[1:-1].lower() for text in texts]
     left = _places(source.text)

@@ -61,8 +61,7 @@ class PlanText(Value):
 
 _STEP = "a step: (action object …)"
 _CALL = "action(object, object)"
-_ITEM = re.compile(
-    r"""
+_ITEM = r"""
     (?P<space>(?:\s++|;[^\r\n]*+)++)
     | (?P<fence>```[a-z]*)
     | (?P<stamp>[-+]?(?:[0-9]+/[0-9]+|[0-9]+(?:\.[0-9]*)?|\.[0-9]+))\s*:
@@ -70,9 +69,8 @@ _ITEM = re.compile(
     | \((?P<pddl>(?:[^();]++|;[^\r\n]*+)*+)\)
     | (?P<name>[^\W\d][^\s();:,\[\]{}`"]*+)\((?P<args>(?:[^();]++|;[^\r\n]*+)*+)\)
     | \[\s*(?P<cost>[0-9]+/[0-9]+|[0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*\]
-    """,
-    re.VERBOSE,
-)
+    """
+"""Compiled when first needed: most plans are read without it."""
 _ARGUMENT = re.compile(r"[^?,:=\[\]{}\"`\s();]+")
 _COMMENT = re.compile(r";[^\r\n]*")
 _HEADER = re.compile(r"\s*(?:sequentialplan|timetriggeredplan):")
@@ -188,12 +186,13 @@ class _PlanReader:
 
     def read(self) -> PlanText:
         text = self.text
+        match_item = re.compile(_ITEM, re.VERBOSE).match
         header = _HEADER.match(text)
         place = header.end() if header else 0
         stamp: re.Match[str] | None = None
         may_cost = False
         while place < len(text):
-            item = _ITEM.match(text, place)
+            item = match_item(text, place)
             kind = item.lastgroup if item else None
             if item is None or (kind == "cost" and not may_cost):
                 place = self._skip_surplus(place, stamp)

@@ -20,7 +20,18 @@ _WRAPPINGS = ("result", "output")
 _HELD = (*_PLANS, *_WRAPPINGS)
 _HOLDERS = frozenset((*_HELD, "blocks"))
 _MOST_WRAPPINGS = 4
+_NO_STEPS = frozenset((
+    "domain", "goal", "goals", "init", "initial_state", "macro", "metric", "objects",
+    "postcondition", "precondition", "problem", "state",
+))  # fmt: skip
+"""Members of an object with a plan that may have facts in them, which look like steps."""
+_STEP_LINE = re.compile(
+    r"^[ \t]*(?:[0-9.]+[ \t]*:[ \t]*)?"
+    r"(?:\([^()?:\n]+\)|[^\W\d][^\s():]*\([^()?:\n]*\))[ \t]*(?:\[[^\n]*)?$",
+    re.MULTILINE,
+)
 _TIMES = ("time", "start", "start_time")
+_ARGUMENTS = ("args", "arguments", "parameters")
 _DECIMAL = re.compile(r"-?[0-9]{1,400}(?:\.[0-9]{1,400})?(?:e[-+]?[0-9]{1,2})?")
 _NAME = re.compile(r"[^?,:=\[\]{}\"`\s();]+")
 
@@ -54,7 +65,11 @@ def steps_from_json(data: object) -> tuple[Step, ...]:
     if isinstance(data, dict) and isinstance(data.get("blocks"), list):
         blocks = [block.get("actions") for block in data["blocks"] if isinstance(block, dict)]
         if len(blocks) == len(data["blocks"]) and all(isinstance(b, list) for b in blocks):
-            data = [step for block in blocks for step in block or ()]
+            steps = [step for block in blocks for step in block or ()]
+            _refuse_steps_beside(data, "blocks", steps)
+            for block in data["blocks"]:
+                _refuse_steps_beside(block, "actions", block["actions"])
+            data = steps
     wrapped = False
     for _ in range(_MOST_WRAPPINGS):
         if not isinstance(data, dict):
@@ -63,6 +78,7 @@ def steps_from_json(data: object) -> tuple[Step, ...]:
         wraps = [name for name in held if name in _PLANS] or held
         if len(wraps) != 1:
             break
+        _refuse_steps_beside(data, wraps[0], data[wraps[0]])
         data, wrapped = data[wraps[0]], True
     if isinstance(data, str) and wrapped:
         read = read_plan(data, file="the text in the JSON plan").steps
@@ -70,7 +86,7 @@ def steps_from_json(data: object) -> tuple[Step, ...]:
     if not isinstance(data, Sequence) or isinstance(data, str | bytes):
         raise PddlSyntaxError('a JSON plan is a list of {"action": name, "args": [name, …]}')
     names: dict[str, str] = {}
-    steps: list[Step] = []
+    found: list[Step] = []
     for number, item in enumerate(data, 1):
         step = _step_from_json(number, item)
         action = step.action if isinstance(step, TimedAction) else step
@@ -78,14 +94,40 @@ def steps_from_json(data: object) -> tuple[Step, ...]:
         name, *args = [names.setdefault(text, text) for text in (action.name, *action.args)]
         action = GroundAction(name, tuple(args), _place_of(item))
         if isinstance(step, TimedAction):
-            steps.append(TimedAction(action, step.start, step.duration))
+            found.append(TimedAction(action, step.start, step.duration))
         else:
-            steps.append(action)
-        if type(steps[-1]) is not type(steps[0]):
+            found.append(action)
+        if type(found[-1]) is not type(found[0]):
             raise PddlSyntaxError(
                 f"one of the steps 1 and {number} of the JSON plan has a time, and the other none"
             )
-    return tuple(steps)
+    return tuple(found)
+
+
+def _refuse_steps_beside(holder: dict[str, Any], name: str, plan: object) -> None:
+    """Refuse an object with steps beside its plan."""
+    for key, value in holder.items():
+        if key == name or key in _NO_STEPS or not _has_steps(value, _MOST_WRAPPINGS):
+            continue
+        try:
+            same = steps_from_json({"plan": value}) == steps_from_json({"plan": plan})
+        except PddlSyntaxError:
+            same = False
+        if not same:
+            raise PddlSyntaxError(f"the JSON plan has steps in {name!r}, and others in {key!r}")
+
+
+def _has_steps(value: object, levels: int) -> bool:
+    """Return whether there is anything in a value that looks like a step."""
+    if isinstance(value, str):
+        return _STEP_LINE.search(value) is not None
+    if not levels or not isinstance(value, list | dict):
+        return False
+    if isinstance(value, list):
+        return any(_has_steps(item, levels - 1) for item in value)
+    named = "action" in value or ("name" in value and not value.keys().isdisjoint(_ARGUMENTS))
+    others = (item for key, item in value.items() if key not in _NO_STEPS)
+    return named or any(_has_steps(item, levels - 1) for item in others)
 
 
 def _placed(step: Step, place: Location | None) -> Step:
@@ -128,9 +170,6 @@ def _step_from_json(number: int, item: object) -> Step:
         return _step_from_text(number, item)
     if not isinstance(item, dict):
         raise PddlSyntaxError(f"step {number} of the JSON plan is not an object; {shape}")
-    name = item.get("name")
-    if isinstance(name, str) and name.strip().startswith("("):
-        return _step_from_text(number, name)  # what else planning.domains says explains it
     times = [key for key in _TIMES if key in item]
     if times:
         start = _number(number, item[times[0]])
@@ -142,10 +181,19 @@ def _step_from_json(number: int, item: object) -> Step:
         return TimedAction(action, start, duration)
     # Without a time, a duration is no more than a note, as in plan files.
     item = {key: value for key, value in item.items() if key != "duration"}
+    text = item.get("name")
+    if isinstance(text, str) and text.strip().startswith("("):
+        more = next((k for k, v in item.items() if k != "action" and k != "name"), None)
+        said = str(item.get("action", "")).lstrip()
+        if more is not None or (not said.startswith("(:") and _STEP_LINE.search(said)):
+            raise PddlSyntaxError(
+                f"step {number} of the JSON plan has {(more or 'action')!r} beside a whole step"
+            )
+        return _step_from_text(number, text)  # planning.domains explains it with the action
     if len(item) == 1 and isinstance(item.get("action"), str) and "(" in item["action"]:
         return _step_from_text(number, item["action"])
     named = [key for key in ("action", "name") if key in item]
-    given = [key for key in ("args", "arguments", "parameters") if key in item]
+    given = [key for key in _ARGUMENTS if key in item]
     if unknown := sorted(map(str, item.keys() - {*named[:1], *given[:1]})):
         raise PddlSyntaxError(f"step {number} of the JSON plan has the key {unknown[0]!r}; {shape}")
     name = item[named[0]] if named else None

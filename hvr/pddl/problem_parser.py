@@ -22,6 +22,7 @@ from hvr.pddl.model import (
     Number,
     NumericEffect,
     Problem,
+    TimedEffect,
     TimedInitial,
     TypedName,
     preferences_of,
@@ -146,7 +147,7 @@ class ProblemParser(ListReader):
     def _objects(self, group: Group) -> Mapping[str, Types]:
         self.context = ":objects"
         if group.text is not None:
-            plain = self.plain_names(group.text, self.domain.types)
+            plain = self.plain_names(group, self.domain.types)
             if plain is not None and not any(c.name in plain for c in self.domain.constants):
                 return plain
         names = self.typed_list(group.items[1:], "object", types=self.domain.types)
@@ -173,6 +174,7 @@ class _InitReader:
         self.true: dict[str, list[tuple[str, ...]]] = {}
         self.numbers: dict[FunctionTerm, Decimal] = {}
         self.timed: list[TimedInitial] = []
+        self._timed_effects: dict[tuple[Decimal, Atom | FunctionTerm], TimedEffect] = {}
         self._derived = {rule.predicate for rule in reader.domain.derived}
         self._names: dict[str, str] = {}
         self._fitting: dict[str, tuple[Collection[str], ...]] = {}
@@ -278,14 +280,25 @@ class _InitReader:
     def _timed(self, item: Group) -> TimedInitial:
         reader = self.reader
         time = reader.number(item.items[1])
+        if time < 0:
+            reader.semantic(item, "a timed literal cannot precede time 0", expected="a time >= 0")
         inner = reader.group(item.items[2], "a fact")
         head = reader.head(inner, "a fact: (predicate object …)").text
+        target: Atom | FunctionTerm
+        effect: TimedEffect
+        both = "becomes both true and false"
         if head == "=":
-            term, value = _numeric_fact(reader, inner)
-            return TimedInitial(time, NumericEffect("assign", term, Number(value)))
-        if head == "not":
-            return TimedInitial(time, Not(self._negated(inner)))
-        return TimedInitial(time, self._fact(inner))
+            target, value = _numeric_fact(reader, inner)
+            effect = NumericEffect("assign", target, Number(value))
+            both = "is given a second value"
+        elif head == "not":
+            target = self._negated(inner)
+            effect = Not(target)
+        else:
+            effect = target = self._fact(inner)
+        if self._timed_effects.setdefault((time, target), effect) != effect:
+            reader.semantic(item, f"{target} {both} at {time:f}", expected="one value at a time")
+        return TimedInitial(time, effect)
 
 
 def _is_timed(item: Group) -> bool:

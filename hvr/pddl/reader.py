@@ -11,21 +11,13 @@ from hvr.pddl.diagnostics import PddlTextSyntaxError
 from hvr.pddl.lexer import Source, Word, first_word, inner_tokens, tokens, words
 
 MAX_NESTING = 12_000
-"""Deeper nesting is refused.
-
-Before that, what is nested in its own kind (`and`, `or`, `not`, `imply`, `when`, quantifiers, sums,
-products) is written flat (`hvr.pddl.flattening`), and may be of any depth.
-"""
+"""Deeper nesting is refused."""
 
 _FLAT = 150
 """What is nested deeper is first written as flat as possible: it is quicker then."""
 
 MOST_SURPLUS = 100
 """A text with more surplus `)` is refused: its structure cannot be told."""
-
-_MOST_OPEN = 200_000
-"""With so many open lists a text is not read on: no model has them."""
-
 
 _FIRST_WORD = re.compile(r"\s*+([^\s()]++)")
 
@@ -133,7 +125,7 @@ def read_nodes(source: Source) -> list[Node]:
     surplus = 0
     top: list[Node] = []
     stack: list[Group] = []
-    deepest = 0
+    deep = False
     items: list[str | Group] = []
     places: array[int] = array("q")
     for token, offset in tokens(source):
@@ -147,9 +139,9 @@ def read_nodes(source: Source) -> list[Node]:
             else:
                 top.append(group)
             stack.append(group)
-            deepest = max(deepest, len(stack))
-            if deepest > _MOST_OPEN:
-                _too_deep(source, offset, _MOST_OPEN)
+            if len(stack) > _FLAT and not deep:
+                deep = True
+                _check_depth(source)
             items = group.tokens = []
             places = group.places = array("q")
         elif token == ")":
@@ -172,11 +164,10 @@ def read_nodes(source: Source) -> list[Node]:
                 return top
     if stack:
         _unclosed(source, stack)
-    if deepest > _FLAT:
+    if deep:
         from hvr.pddl.flattening import flatten
 
         flatten(top)
-        _refuse_depth(source, top)
     return top
 
 
@@ -190,22 +181,25 @@ def _overlook_surplus(source: Source, offset: int, count: int, *, begun: bool) -
     source.overlook(offset, message, expected="end of text", found="')'", error=PddlTextSyntaxError)
 
 
-def _refuse_depth(source: Source, top: list[Node]) -> None:
-    """Raise for nesting beyond MAX_NESTING."""
-    level = [node for node in top if isinstance(node, Group)]
-    for _ in range(MAX_NESTING):
-        level = [item for group in level for item in group.items if isinstance(item, Group)]
-        if not level:
-            return
-    _too_deep(source, level[0].offset, MAX_NESTING)
+def _check_depth(source: Source) -> None:
+    """Raise for nesting beyond MAX_NESTING and for deep lists that are not closed.
 
-
-def _too_deep(source: Source, offset: int, depth: int) -> NoReturn:
-    source.syntax_error(
-        offset,
-        f"parentheses are nested more than {depth} deep",
-        expected="a flatter formula",
-    )
+    An object for each open list would take many times the text.
+    """
+    opened = array("q")
+    for token, offset in tokens(source):
+        if token == "(":
+            opened.append(offset)
+            if len(opened) > MAX_NESTING:
+                source.syntax_error(
+                    offset,
+                    f"parentheses are nested more than {MAX_NESTING} deep",
+                    expected="a flatter formula",
+                )
+        elif token == ")" and opened:
+            opened.pop()
+    if opened:
+        _never_closed(source, opened[-1], "")
 
 
 def _unclosed(source: Source, stack: list[Group]) -> NoReturn:
@@ -226,10 +220,14 @@ def _unclosed(source: Source, stack: list[Group]) -> NoReturn:
                     found=f"'({head_of(inner)}'",
                 )
     opened = stack[-1]
+    _never_closed(source, opened.offset, head_of(opened))
+
+
+def _never_closed(source: Source, offset: int, head: str) -> NoReturn:
     source.syntax_error(
         len(source.text.rstrip()),
-        f"the text ends before the list '({head_of(opened)}' is closed",
-        expected=f"')' for the '(' at {source.location(opened.offset)}",
+        f"the text ends before the list '({head}' is closed",
+        expected=f"')' for the '(' at {source.location(offset)}",
         found="end of text",
     )
 

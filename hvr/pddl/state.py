@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from hvr.pddl.model import Atom, Expression, FunctionTerm
-from hvr.pddl.numeric import Values
+from hvr.pddl.numeric import Values, rounded
 
 if TYPE_CHECKING:
     from hvr.pddl.task import Task
@@ -15,19 +15,37 @@ if TYPE_CHECKING:
 class State:
     """An immutable state of a task. States of one task compare and hash by value.
 
-    `bits` has the derived atoms, too.
+    Args:
+        task: the task.
+        bits: the true fluents.
+        values: the values of the numeric fluents.
+        closed: whether `bits` has the derived atoms; otherwise they are derived when first read.
     """
 
-    __slots__ = ("bits", "task", "values")
+    __slots__ = ("_bits", "_closed", "task", "values")
 
-    bits: int
+    _bits: int
+    _closed: bool
     task: Task
     values: Values
 
-    def __init__(self, task: Task, bits: int, values: Values = ()) -> None:
+    def __init__(self, task: Task, bits: int, values: Values = (), *, closed: bool = True) -> None:
         object.__setattr__(self, "task", task)
-        object.__setattr__(self, "bits", bits)
+        object.__setattr__(self, "_bits", bits)
+        object.__setattr__(self, "_closed", closed)
         object.__setattr__(self, "values", values)
+
+    @property
+    def bits(self) -> int:
+        """The true fluents, derived ones included."""
+        if not self._closed:
+            object.__setattr__(self, "_bits", self.task.close(self._bits, self.values))
+            object.__setattr__(self, "_closed", True)
+        return self._bits
+
+    def bits_for_steps(self) -> int:
+        """Return the true fluents, of the derived ones those that steps may read."""
+        return self._bits if self._closed else self.task.close_for_steps(self._bits, self.values)
 
     def atoms(self, *, static: bool = False) -> frozenset[Atom]:
         """Return the true fluent atoms, and the static facts too when `static` is set."""
@@ -37,7 +55,7 @@ class State:
     def numbers(self) -> dict[FunctionTerm, Fraction]:
         """Return the numeric fluents that have a value."""
         known = enumerate(self.values)
-        return {self.task.term(i): Fraction(v) for i, v in known if v is not None}
+        return {self.task.term(i): rounded(v) for i, v in known if v is not None}
 
     def holds(self, formula: Expression) -> bool:
         """Say whether a formula without free variables is true here."""

@@ -236,7 +236,8 @@ class Task:
                 if index >> 3 >= len(data):
                     data.extend(bytes(len(data)))
                 data[index >> 3] |= 1 << (index & 7)
-        return State(self, self.close(int.from_bytes(data, "little"), values), values)
+        bits = int.from_bytes(data, "little")
+        return State(self, bits, values, closed=self._axioms is None)
 
     def state_with(self, atoms: Iterable[Atom], numbers: Mapping[FunctionTerm, Fraction]) -> State:
         """Return the state in which exactly these fluents are true and numbers have these values.
@@ -254,6 +255,10 @@ class Task:
     def close(self, bits: int, values: Values = ()) -> int:
         """Return the bits with exactly those derived atoms that follow from the others."""
         return bits if self._axioms is None else self._axioms.close(bits, values)
+
+    def close_for_steps(self, bits: int, values: Values = ()) -> int:
+        """Return the bits like `close`, with those derived atoms only that actions may read."""
+        return bits if self._axioms is None else self._axioms.close_for_steps(bits, values)
 
     def members(self, types: tuple[str, ...]) -> Mapping[str, object]:
         """Return the objects of (either of) some types, as the keys of a mapping."""
@@ -467,7 +472,7 @@ class Task:
         if metric is None:
             return total_time
         try:
-            return Fraction(self._metric(metric.expression, values, total_time, violated))
+            return numeric.rounded(self._metric(metric.expression, values, total_time, violated))
         except UndefinedValueError:
             return None
 

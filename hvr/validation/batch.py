@@ -19,6 +19,7 @@ from hvr.pddl import (
     parse_problem,
     read_plan,
 )
+from hvr.pddl.plan import decimal_text
 from hvr.validation import rules
 from hvr.validation.judged import STDIN, HappeningText, Judged, ShownState
 from hvr.validation.languages import Language, PlanJudge, language_of
@@ -47,6 +48,7 @@ class BatchOptions(Value):
         minimise: look for steps that a valid plan does not need.
         state_at: the number of a step, to show the state after it.
         happenings: show what changed when.
+        timeline: Keep the plan over time, for pictures.
         values: show the numeric fluents over time; None: where they change continuously.
         extract: look for the plan in a text that is more than a plan and does not mark it.
         plan_number: which of several plans in a text is meant, from 1; 0 is the last.
@@ -64,6 +66,7 @@ class BatchOptions(Value):
     minimise: bool = False
     state_at: int | None = None
     happenings: bool = False
+    timeline: bool = False
     values: bool | None = False
     extract: bool = False
     plan_number: int | None = None
@@ -73,7 +76,7 @@ class BatchOptions(Value):
     @property
     def needs_steps(self) -> bool:
         """Whether the steps of a plan are needed besides the verdict about it."""
-        asked = self.advise or self.minimise or self.happenings or self.values
+        asked = self.advise or self.minimise or self.happenings or self.values or self.timeline
         return bool(asked) or self.state_at is not None
 
 
@@ -256,6 +259,7 @@ def judge_source(model: LoadedModel, name: str, read: Callable[[], str | Path]) 
     options = model.options
     try:
         report, source, model = _checked(model, name, read())
+        report = _with_smaller_epsilon(model, name, source, report)
         more = options.needs_steps or _wants_values(model)
         if more and report.outcome is not Outcome.UNKNOWN:
             return _more(model, name, source, report, start)
@@ -310,12 +314,21 @@ def _checked(
     from hvr.validation.extraction import extract
 
     text = Source.read(source, file=name, lenient=True).text
-    actions = [*validator.task.domain.actions, *validator.task.domain.durative_actions]
+    domain = validator.task.domain
     asked = options.extract or name == _STDIN_NAME
-    plan = extract(text, name, actions=actions, asked=asked, number=options.plan_number)
+    actions = [*domain.actions, *domain.durative_actions]
+    predicates = tuple(domain.predicates)
+    plan = extract(
+        text,
+        name,
+        actions=actions,
+        predicates=predicates,
+        asked=asked,
+        number=options.plan_number,
+    )
     if plan is None:
         if refused is not None:
-            raise refused if asked else _with_hint(refused, text, actions)
+            raise refused if asked else _with_hint(refused, text, actions, predicates)
         return check(source, validator), source, model
     if plan.until is not None and options.until is None:
         validator = validator.lasting(plan.until)
@@ -324,7 +337,35 @@ def _checked(
     return report.replace(notes=(plan.note, *report.notes)), plan.text, model
 
 
-def _with_hint(refused: PddlSyntaxError, text: str, actions: Sequence[str]) -> PddlSyntaxError:
+def _with_smaller_epsilon(
+    model: LoadedModel, name: str, source: str | Path, report: ValidationReport
+) -> ValidationReport:
+    """Note the largest `--epsilon` with which an invalid plan is valid, if there is one."""
+    validator, options = model.validator, model.options
+    if report.outcome is not Outcome.INVALID or not isinstance(validator, Validator):
+        return report
+    if isinstance(source, Path) and not source.is_file():
+        return report  # it could be read only once
+    from hvr.pddl.lexer import Source
+    from hvr.pddl.timed_texts import timed_texts
+
+    text = Source.read(source, file=name, lenient=options.lenient)
+    if ":" not in text.text:
+        return report  # no step has a time
+    plan = timed_texts(text) or read_plan(text.text, lenient=options.lenient).steps
+    epsilon = validator.smaller_epsilon(plan)
+    if epsilon is None:
+        return report
+    note = (
+        f"with --epsilon {decimal_text(epsilon)} the plan is valid: some of its happenings are no "
+        f"further apart than {decimal_text(validator.epsilon)}"
+    )
+    return report.replace(notes=(*report.notes, note))
+
+
+def _with_hint(
+    refused: PddlSyntaxError, text: str, actions: Sequence[str], predicates: Sequence[str]
+) -> PddlSyntaxError:
     """Say of a text that is not a plan whether there is one in it."""
     from hvr.pddl.diagnostics import PddlTextSyntaxError
     from hvr.validation.extraction import extract
@@ -332,7 +373,7 @@ def _with_hint(refused: PddlSyntaxError, text: str, actions: Sequence[str]) -> P
     if not isinstance(refused, PddlTextSyntaxError):
         return refused
     try:
-        plan = extract(text, "", actions=actions, asked=True)
+        plan = extract(text, "", actions=actions, predicates=predicates, asked=True)
     except PddlSyntaxError:
         found = "there are several plans in the text, and --extract says where"
     else:
@@ -363,7 +404,16 @@ def _more(
         from hvr.validation.minimise import minimise
 
         shorter, removed = minimise(validator, plan)
-    happenings = _happenings(validator, plan) if options.happenings else None
+    happenings = timeline = None
+    if options.happenings or options.timeline:
+        happenings = _happenings(validator, plan)
+    if options.timeline:
+        assert happenings is not None
+        from hvr.validation.timeline import timeline_of
+
+        goes_on = options.on_failure is not OnFailure.STOP
+        spans = validator.process_spans(plan)
+        timeline = timeline_of(plan, happenings, spans, report, goes_on=goes_on)
     values = validator.curves(plan) if _wants_values(model) else None
     state = None
     if options.state_at is not None:
@@ -381,8 +431,9 @@ def _more(
         ),
         seconds=perf_counter() - start,
         state=state,
-        happenings=happenings,
+        happenings=happenings if options.happenings else None,
         values=values,
+        timeline=timeline,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from hvr.pddl import Diagnostic, GroundAction, Location
 from hvr.validation import rules
@@ -12,7 +13,7 @@ from hvr.validation.rules import Level, Rule
 from hvr.validation.text import explain_failure, explain_literal
 from hvr.values import Value
 
-_PLACE = re.compile(r"(?P<file>.*?):(?P<line>\d+):(?P<column>\d+): (?P<message>.*)", re.DOTALL)
+_PLACE = r"(?s)(?P<file>.*?):(?P<line>\d+):(?P<column>\d+): (?P<message>.*)"
 
 
 class Related(Value):
@@ -33,6 +34,7 @@ class Finding(Value):
         related: the places that explain it, such as the violated condition in the domain file.
         plan: the plan file that it is about; "" when it is about the domain or the problem.
         subject: what stays the same when lines are inserted before it, to recognise it by.
+        problems: The problem files that it depends on; () when it holds for the domain alone.
     """
 
     rule: Rule
@@ -42,6 +44,7 @@ class Finding(Value):
     related: tuple[Related, ...] = ()
     plan: str = ""
     subject: str = ""
+    problems: tuple[str, ...] = ()
 
     @property
     def file(self) -> str:
@@ -156,7 +159,7 @@ def _related(failure: Failure, limit: int | None) -> tuple[Related, ...]:
     return tuple(related)
 
 
-def _with_causes(literals: tuple[UnmetLiteral, ...]) -> list[UnmetLiteral]:
+def _with_causes(literals: Sequence[UnmetLiteral]) -> list[UnmetLiteral]:
     everything: list[UnmetLiteral] = []
     for literal in literals:
         everything += [literal, *literal.because]
@@ -171,7 +174,7 @@ def _condition_name(failure: Failure) -> str:
 
 def _noted(result: Judged, note: str) -> Finding:
     # A note about a place begins with it, as messages do.
-    match = _PLACE.fullmatch(note)
+    match = re.fullmatch(_PLACE, note)
     if match is None or match["file"] != result.plan:
         return Finding(rule_of_note(note), Level.NOTE, note, plan=result.plan, subject=note)
     place = Location(match["file"], int(match["line"]), int(match["column"]))
@@ -181,5 +184,7 @@ def _noted(result: Judged, note: str) -> Finding:
 
 def rule_of_note(note: str) -> Rule:
     """Return the rule of a note on how a plan was read."""
-    # Notes are sentences; that on the notation has these words.
+    # Notes are sentences, which have these words.
+    if note.startswith("with --epsilon "):
+        return rules.SMALLER_EPSILON
     return rules.NOTATION if "were read as" in note else rules.OVERLOOKED

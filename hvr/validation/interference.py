@@ -167,8 +167,10 @@ class _Reader:
     ) -> Steps[None]:
         match effect:
             case When(condition, body):
+                # Read in either case: flattened, the action has the condition or its negation
+                # among its preconditions (Fox & Long 2003, definition 7).
+                self.formula(condition, binding)
                 if self.task.condition(condition, binding).holds(bits, values):
-                    self.formula(condition, binding)
                     yield self._effect(body, binding, bits, values)
             case Forall(variables, body):
                 for instance in self.task.instances(variables, And(()), True, binding):

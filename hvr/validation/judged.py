@@ -11,6 +11,7 @@ from hvr.values import Value
 if TYPE_CHECKING:
     from hvr.validation.continuous.curves import Curve
     from hvr.validation.findings import Finding
+    from hvr.validation.timeline import Timeline
 
 
 STDIN = "-"
@@ -87,6 +88,7 @@ class Judged(Value):
         state: a state on the way, when one was asked for.
         happenings: what changed when, when it was asked for.
         values: the numeric fluents over time, when they were asked for.
+        timeline: The plan over time, when a picture was asked for; not part of the JSON values.
         warnings: what was found about the domain and the problem of a suite, with the first of
             their plans.
     """
@@ -98,6 +100,7 @@ class Judged(Value):
     happenings: tuple[HappeningText, ...] | None = None
     warnings: tuple[Finding, ...] = ()
     values: tuple[Curve, ...] | None = None
+    timeline: Timeline | None = None
 
     @property
     def plan(self) -> str:

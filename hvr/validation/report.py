@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
-from typing import Any
+from typing import Any, overload
 
 from hvr.pddl import Atom, Diagnostic, Expression, FunctionTerm, GroundAction, Location, Not, Step
 from hvr.pddl.model import parts_of
@@ -86,6 +86,54 @@ class StepRef(Value):
         }
 
 
+class UnmetLiterals(Sequence["UnmetLiteral"]):
+    """Literals that are looked for when they are first read; they equal the tuple of them.
+
+    A verdict needs none of them. Until then they keep the task alive. A copy or a pickle has the
+    literals themselves.
+
+    Args:
+        find: what looks for them.
+    """
+
+    __slots__ = ("_find", "_found")
+
+    def __init__(self, find: Callable[[], Iterable[UnmetLiteral]]) -> None:
+        self._find: Callable[[], Iterable[UnmetLiteral]] | None = find
+        self._found: tuple[UnmetLiteral, ...] = ()
+
+    def found(self) -> tuple[UnmetLiteral, ...]:
+        """Return the literals."""
+        if self._find is not None:
+            self._found = tuple(self._find())
+            self._find = None
+        return self._found
+
+    def __len__(self) -> int:
+        return len(self.found())
+
+    @overload
+    def __getitem__(self, index: int) -> UnmetLiteral: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[UnmetLiteral, ...]: ...
+    def __getitem__(self, index: int | slice) -> UnmetLiteral | tuple[UnmetLiteral, ...]:
+        return self.found()[index]
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, UnmetLiterals):
+            other = other.found()
+        return self.found() == other
+
+    def __hash__(self) -> int:
+        return hash(self.found())
+
+    def __repr__(self) -> str:
+        return repr(self.found())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return tuple, (self.found(),)
+
+
 class UnmetLiteral(Value):
     """One literal of a violated condition.
 
@@ -106,7 +154,7 @@ class UnmetLiteral(Value):
     fixed: bool = False
     changed_by: StepRef | None = None
     numbers: tuple[tuple[FunctionTerm, Fraction | None], ...] = ()
-    because: tuple[UnmetLiteral, ...] = ()
+    because: Sequence[UnmetLiteral] = ()
 
     @property
     def location(self) -> Location | None:
@@ -158,7 +206,7 @@ class Failure(Value):
     message: str
     step: int | None = None
     action: GroundAction | None = None
-    literals: tuple[UnmetLiteral, ...] = ()
+    literals: Sequence[UnmetLiteral] = ()
     suggestion: str = ""
     location: Location | None = None
     time: Fraction | None = None

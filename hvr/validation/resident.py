@@ -1,7 +1,8 @@
 """Answers to requests, one after the other, by a process that stays: models are read once.
 
-A request is an object with `domain`, `problem` and `plan`, each the text itself or the name of a
-file, and if it likes with `id`, which comes back with the answer. The answer is what
+A request is an object with the texts `domain`, `problem` and `plan`. In place of a text, it may
+name a file: `domain_file`, `problem_file`, `plan_file`. A text is never taken for a file name, so a
+plan from elsewhere cannot open files. An `id` is returned with the answer. The answer is what
 `hvr validate --json` says of one plan; a request that cannot be used is answered by `error`.
 """
 
@@ -12,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from hvr.errors import HvrError, UsageError
-from hvr.files import text_or_path
 from hvr.pddl.lexer import decode
 from hvr.texts import parse_json, read_bytes
 from hvr.validation.batch import (
@@ -24,6 +24,8 @@ from hvr.validation.batch import (
 from hvr.validation.kept import KeptModels
 
 _PARTS = ("domain", "problem", "plan")
+_FILE = "_file"
+_KEYS = ("id", *_PARTS, *(f"{part}{_FILE}" for part in _PARTS))
 
 
 class Resident:
@@ -56,12 +58,9 @@ class Resident:
         return {"id": request.get("id"), **said}
 
     def _judge(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        if surplus := [name for name in request if name not in ("id", *_PARTS)]:
-            raise UsageError(f"a request has no {surplus[0][:60]!r}")
-        for name in _PARTS:
-            if not isinstance(request.get(name), str):
-                raise UsageError(f'"{name}" has to be a text, or the name of a file')
-        domain, problem, plan = (text_or_path(request[name]) for name in _PARTS)
+        if surplus := [name for name in request if name not in _KEYS]:
+            raise UsageError(f"a request has no {surplus[0][:60]!r}; it has {', '.join(_KEYS)}")
+        domain, problem, plan = (_source(request, part) for part in _PARTS)
         try:
             model = self._model(domain, problem)
         except UnusableModelError as error:
@@ -75,6 +74,24 @@ class Resident:
             "<problem>" if isinstance(problem, str) else str(problem),
         )
         return self._models.model(names, (_text(domain, names[0]), _text(problem, names[1])))
+
+
+def _source(request: Mapping[str, Any], part: str) -> str | Path:
+    """Return a part of a request: a string is its text, a path its file.
+
+    Raises:
+        UsageError: The part is missing, there twice, or no string.
+    """
+    named = f"{part}{_FILE}"
+    given = [key for key in (part, named) if key in request]
+    if len(given) != 1 or not isinstance(request[given[0]], str):
+        raise UsageError(f'there has to be either the text "{part}" or the name "{named}"')
+    source: str = request[given[0]]
+    if given[0] == named:
+        return Path(source)
+    if part != "plan" and "(" not in source:
+        raise UsageError(f'"{part}" is a text without parentheses; to name a file, use "{named}"')
+    return source
 
 
 def _text(source: str | Path, name: str) -> str:

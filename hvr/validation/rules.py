@@ -82,6 +82,7 @@ _TABLE: tuple[tuple[str, str, Level, str], ...] = (
     ("HVR201", "notation", Level.NOTE, "The plan is not in the notation of PDDL plan files."),
     ("HVR202", "missing-requirement", Level.WARNING, "A feature is used without its flag."),
     ("HVR203", "overlooked", Level.WARNING, "A slip in a text was passed over."),
+    ("HVR204", "smaller-epsilon", Level.NOTE, "With a smaller --epsilon the plan is valid."),
     # What a domain declares.
     ("HVR301", "unused-predicate", Level.NOTE, "A predicate is declared and never used."),
     ("HVR302", "never-true", Level.NOTE, "A predicate is read, but nothing makes it true."),
@@ -102,6 +103,7 @@ _TABLE: tuple[tuple[str, str, Level, str], ...] = (
     ("HVR315", "missing-value", Level.WARNING, "A number is read that is never given."),
     ("HVR316", "unused-object", Level.NOTE, "No action can use an object."),
     ("HVR317", "not-explored", Level.NOTE, "There are too many instances to tell all."),
+    ("HVR318", "timed-literal", Level.WARNING, "A timed literal repeats, or changes nothing."),
     # What a hierarchical model says.
     ("HVR401", "task-without-method", Level.WARNING, "No method decomposes a task."),
     ("HVR402", "endless-recursion", Level.WARNING, "A task never comes down to actions."),
@@ -122,6 +124,7 @@ NOT_VALIDATED = RULES["HVR006"]
 NOTATION = RULES["HVR201"]
 REQUIREMENT = RULES["HVR202"]
 OVERLOOKED = RULES["HVR203"]
+SMALLER_EPSILON = RULES["HVR204"]
 
 FAILURE_RULES: dict[FailureKind, Rule] = {
     FailureKind.PRECONDITION: RULES["HVR101"],

@@ -6,9 +6,10 @@ says where it fails, and what went wrong there is explained with the history of 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
-from itertools import pairwise
+from itertools import islice, pairwise
+from typing import TYPE_CHECKING, TypeVar
 
 from hvr.errors import InconsistentEffectError
 from hvr.pddl import (
@@ -25,6 +26,7 @@ from hvr.pddl import (
 )
 from hvr.pddl.conditions import Operator
 from hvr.pddl.model import walk
+from hvr.pddl.numeric import Values
 from hvr.validation.report import (
     Failure,
     FailureKind,
@@ -33,8 +35,19 @@ from hvr.validation.report import (
     UnmetLiteral,
     ValidationReport,
 )
-from hvr.validation.stepper import MOST_FAILURES, Stepper
-from hvr.validation.trajectory import Constraints, Violation
+from hvr.validation.stepper import MOST_FAILURES, MOST_KEPT, Stepper
+
+if TYPE_CHECKING:
+    from hvr.validation.trajectory import Violation
+
+
+_Step = TypeVar("_Step")
+
+_FEWEST_STEPS, _MOST_STEPS = 50, 20_000
+"""Shorter plans are judged faster than compared; longer ones would fill the memory."""
+_FEWEST_STATES, _MOST_STATES = 4, 128
+_MOST_BYTES = 4_000_000
+_SLICE = 64
 
 
 def sequence_order(task: Task, plan: Sequence[Step], epsilon: Fraction) -> Sequence[int] | None:
@@ -81,32 +94,121 @@ def is_simple(task: Task) -> bool:
     return not task.domain.derived and forgets_the_past(task)
 
 
+class Checkpoints:
+    """States along the plan of a validator that was judged last.
+
+    A plan that begins in the same way resumes at the last state before the first difference.
+    """
+
+    def __init__(self) -> None:
+        self._steps: Sequence[object] = ()
+        self._every = 1
+        # After every so many steps, from the first one.
+        self._states: list[tuple[int, Values]] = []
+
+    def resume(self, steps: Sequence[object], bits: int, values: Values) -> tuple[int, int, Values]:
+        """Return from where to judge a plan: after how many steps, and the state there.
+
+        Args:
+            steps: what tells its steps apart: equal ones are the same operator.
+            bits, values: the state before the plan.
+        """
+        count = len(steps)
+        size = bits.bit_length() // 8 + 8 * len(values) + 100
+        most = min(_MOST_STATES, _MOST_BYTES // size)
+        if not _FEWEST_STEPS <= count <= _MOST_STEPS or most < _FEWEST_STATES:
+            self._steps, self._states = (), []
+            return 0, bits, values
+        place = 0
+        if self._states and self._states[0] == (bits, values) and count <= most * self._every:
+            place = min(common(self._steps, steps) // self._every, len(self._states) - 1)
+            del self._states[place + 1 :]
+        else:
+            self._every = 1 + count // (most // 2)
+            self._states = [(bits, values)]
+        self._steps = steps
+        return place * self._every, *self._states[place]
+
+    def note(self, bits: int, values: Values) -> None:
+        """Note the state after `until_next` more steps."""
+        self._states.append((bits, values))
+
+    @property
+    def until_next(self) -> int | None:
+        """How many steps there are from one noted state to the next; None: none is noted."""
+        return self._every if self._states else None
+
+
+def common(one: Sequence[object], two: Sequence[object]) -> int:
+    """Return how many items two sequences have in common at their beginning."""
+    place, most = 0, min(len(one), len(two))
+    # Slices are compared in C, and the same objects at once.
+    while place < most and one[place : place + _SLICE] == two[place : place + _SLICE]:
+        place += _SLICE
+    while place < most and one[place] == two[place]:
+        place += 1
+    return min(place, most)
+
+
 def check_quickly(
-    start: State, steps: Iterable[Operator | None], count: int, before: int
+    start: State,
+    plan: Sequence[_Step],
+    operator_of: Callable[[_Step], Operator | None],
+    before: int,
+    states: Checkpoints,
 ) -> ValidationReport | int:
     """Accept a valid plan, or say how many of its steps can be executed before something fails.
 
     Args:
         start: the state to begin in, of a task that `forgets_the_past`.
-        steps: the operators; None for a step that has none.
-        count: how many steps there are.
+        plan: the steps.
+        operator_of: returns the operator of a step; None for a step that has none.
         before: how many steps were executed before, which counts in the metric.
+        states: where the plan judged before has led.
     """
-    bits, values = start.bits, start.values
-    task = start.task
-    close = task.close if task.derived_predicates else None
+    task, count = start.task, len(plan)
+    executed, bits, values = states.resume(plan, start.bits_for_steps(), start.values)
+    every = states.until_next
+    operators = map(operator_of, islice(plan, executed, None))
+    try:
+        while every is not None and count - executed >= every:
+            passed, bits, values = _advance(task, bits, values, islice(operators, every))
+            executed += passed
+            if passed < every:
+                return executed
+            states.note(bits, values)
+        passed, bits, values = _advance(task, bits, values, operators)
+        executed += passed
+        if executed < count:
+            return executed
+        if task.derived_predicates:
+            bits = task.close(bits, values)
+        if not task.goal.holds(bits, values):
+            return executed
+        cost = task.metric_value(values, Fraction(before + count), {})
+    except (GroundingLimitError, NumberTooLargeError, UndefinedValueError):
+        # Whoever executes the step in full gets the same error, and tells it.
+        return executed
+    return ValidationReport(Outcome.VALID, count, count, cost=cost)
+
+
+def _advance(
+    task: Task, bits: int, values: Values, operators: Iterable[Operator | None]
+) -> tuple[int, int, Values]:
+    """Execute operators while they are applicable: how many were, and the state then."""
+    close = task.close_for_steps if task.derived_predicates else None
     executed = 0
     # Written out instead of calling `Operator.applicable` and `apply`: calls would cost more than
     # what they do.
     try:
-        for operator in steps:
+        for operator in operators:
             if operator is None:
-                return executed
+                break
             before_step = bits
             if bits & operator.positive != operator.positive or bits & operator.negative:
-                return executed
+                break
             if not operator.plain and not operator.precondition.holds(bits, values):
-                return executed
+                break
             if operator.conditional:
                 bits = operator.apply(bits, values)
             else:
@@ -116,18 +218,52 @@ def check_quickly(
             if close is not None:
                 bits = close(bits, values)
             executed += 1
-        if not task.goal.holds(bits, values):
-            return executed
-        cost = task.metric_value(values, Fraction(before + count), {})
     except (
         GroundingLimitError,
         InconsistentEffectError,
         NumberTooLargeError,
         UndefinedValueError,
     ):
-        # Whoever executes the step in full gets the same error, and tells it.
-        return executed
-    return ValidationReport(Outcome.VALID, count, count, cost=cost)
+        pass
+    return executed, bits, values
+
+
+class Follower:
+    """Where the steps have led that could be executed of the plan explained last.
+
+    Another plan goes on from there: what it does not begin with is taken back.
+    """
+
+    def __init__(self) -> None:
+        self._ahead: Stepper | None = None
+        self._start: State | None = None
+        self._executed: Sequence[Operator] = ()
+        self._to_a_step = False
+
+    def after(self, stepper: Stepper, executed: Sequence[Operator], *, to_a_step: bool) -> Stepper:
+        """Return a stepper after some steps that are known to be applicable.
+
+        Args:
+            stepper: where they begin.
+            executed: the steps.
+            to_a_step: see `Stepper.follow`.
+        """
+        ahead, start = self._ahead, stepper.state
+        same = to_a_step == self._to_a_step and start is self._start
+        if ahead is None or not same or stepper.step_number:
+            ahead, kept = stepper.fork(), 0
+            ahead.begin(to_a_step=to_a_step)
+        else:
+            kept = common(self._executed, executed)
+            for _ in range(len(self._executed) - kept):
+                ahead.undo()
+        ahead.follow(executed[kept:], to_a_step=to_a_step)
+        if len(executed) <= MOST_KEPT:
+            self._ahead, self._start = ahead, start
+            self._executed, self._to_a_step = executed, to_a_step
+        else:
+            self._ahead = None
+        return ahead
 
 
 # In full ------------------------------------------------------------------------------------
@@ -140,8 +276,8 @@ class SequenceRun:
         stepper: where the plan begins; it stays there.
         plan: the steps.
         on_failure: what to do about a step that fails.
-        executed: the first steps, when they are known to be applicable: `plan` has those behind
-            them.
+        executed: Number of steps that the stepper has already executed. `plan` then holds only the
+            next step, which fails, or is empty.
     """
 
     def __init__(
@@ -149,18 +285,18 @@ class SequenceRun:
         stepper: Stepper,
         plan: Sequence[GroundAction],
         on_failure: OnFailure,
-        executed: Sequence[Operator] = (),
+        executed: int = 0,
     ) -> None:
         self.task = stepper.task
         self.plan = plan
         self._ahead = stepper.fork()
-        for operator in executed:
-            self._ahead.follow(operator)
         self._on_failure = on_failure
+        from hvr.validation.trajectory import Constraints
+
         self._constraints = Constraints(self.task)
         self._failures: list[Failure] = []
-        self._count = len(executed) + len(plan)
-        self._executed = len(executed)
+        self._executed = executed
+        self._count = executed + len(plan)
 
     def run(self) -> ValidationReport:
         """Judge the plan."""
@@ -231,7 +367,7 @@ class SequenceRun:
         self._constraints.forget(violation)
         ahead = self._ahead
         at = ahead.step_number or None
-        literals: tuple[UnmetLiteral, ...] = ()
+        literals: Sequence[UnmetLiteral] = ()
         if violation.blamed is not None:
             formula, wanted = violation.blamed
             literals = ahead.unmet(formula, violation.binding, wanted=wanted)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import islice
-from typing import Self, TypeAlias
+from typing import TYPE_CHECKING, Self, TypeAlias
 
 from hvr.errors import InconsistentEffectError, UsageError
 from hvr.pddl import (
@@ -17,7 +17,6 @@ from hvr.pddl import (
     State,
     Task,
     UndefinedValueError,
-    applicable_actions,
 )
 from hvr.pddl.compiler import Binding, Compiler
 from hvr.pddl.conditions import Operator, set_bits
@@ -32,7 +31,9 @@ from hvr.validation.report import (
     UnmetLiteral,
     place_of,
 )
-from hvr.validation.violations import StateChange, unmet_literals
+
+if TYPE_CHECKING:
+    from hvr.validation.violations import StateChange
 
 MOST_FAILURES = 1000
 """How many failures are reported of one plan."""
@@ -53,6 +54,10 @@ _History: TypeAlias = (
 )
 
 
+MOST_KEPT = 10_000
+"""Reasons are looked for at once after more steps: they would keep all of them in memory."""
+
+
 class Stepper:
     """Executes steps on a state and says why one cannot be executed.
 
@@ -68,16 +73,26 @@ class Stepper:
         if state is not None and state.task is not task:
             raise UsageError("the state to begin in belongs to another task")
         self.task = task
-        start = state or task.initial
-        self._bits = start.bits
-        self._values = start.values
+        self._start = state or task.initial
+        # None in the first state: its derived atoms may never be needed.
+        self._known_bits: int | None = None
+        self._values = self._start.values
         self._steps = 0
         self._history: _History = None
 
     @property
+    def _bits(self) -> int:
+        return self._start.bits if self._known_bits is None else self._known_bits
+
+    @_bits.setter
+    def _bits(self, bits: int) -> None:
+        self._known_bits = bits
+
+    @property
     def state(self) -> State:
         """The present state."""
-        return State(self.task, self._bits, self._values)
+        known = self._known_bits
+        return self._start if known is None else State(self.task, known, self._values)
 
     @property
     def step_number(self) -> int:
@@ -176,6 +191,8 @@ class Stepper:
 
         Durative actions are left out.
         """
+        from hvr.pddl.grounding import applicable_actions
+
         return tuple(islice(applicable_actions(self.state), limit))
 
     # For whoever judges whole plans ---------------------------------------------------------
@@ -229,12 +246,25 @@ class Stepper:
         self._moved(action, after, numbers, violated)
         return failure
 
-    def follow(self, operator: Operator) -> None:
-        """Execute a step that is known to be applicable and to violate no preference."""
-        bits, values = self._bits, self._values
-        numbers = operator.apply_numbers(bits, values)
-        after = self.task.close(operator.apply(bits, values), numbers)
-        self._moved(operator.action, after, numbers, ())
+    def begin(self, *, to_a_step: bool) -> None:
+        """Prepare for `follow`."""
+        if to_a_step:
+            self._bits = self.state.bits_for_steps()
+
+    def follow(self, operators: Iterable[Operator], *, to_a_step: bool) -> None:
+        """Execute steps that are known to be applicable and to violate no preference.
+
+        Args:
+            operators: the steps.
+            to_a_step: whether a step is asked about next, and nothing else: of the derived atoms
+                those that no step reads are then left out.
+        """
+        close = self.task.close_for_steps if to_a_step else self.task.close
+        for operator in operators:
+            bits, values = self._bits, self._values
+            numbers = operator.apply_numbers(bits, values)
+            after = close(operator.apply(bits, values), numbers)
+            self._moved(operator.action, after, numbers, ())
 
     def _moved(
         self, action: GroundAction, bits: int, values: Values, violated: tuple[str, ...]
@@ -256,7 +286,7 @@ class Stepper:
         action: GroundAction,
         why: str,
         *,
-        literals: tuple[UnmetLiteral, ...] = (),
+        literals: Sequence[UnmetLiteral] = (),
         suggestion: str = "",
     ) -> Failure:
         step = self._steps + 1
@@ -272,23 +302,15 @@ class Stepper:
 
     def unmet(
         self, formula: Expression, binding: Binding, *, wanted: bool = True
-    ) -> tuple[UnmetLiteral, ...]:
+    ) -> Sequence[UnmetLiteral]:
         """Return the literals that keep a formula from having the wanted value now."""
-        return unmet_literals(
-            self.task,
-            self._bits,
-            self._values,
-            formula,
-            binding,
-            self._changes(),
-            wanted=wanted,
-        )
+        from hvr.validation.violations import unmet_literals
 
-    def _changes(self) -> Iterator[StateChange]:
-        number, after = self._steps, self._values
-        for _, action, changed, before, _ in _newest_first(self._history):
-            yield StateChange(StepRef(number, action), changed, before, after)
-            number, after = number - 1, before
+        past = _Past(self._steps, self._values, self._history)
+        reasons = unmet_literals(
+            self.task, self._bits, self._values, formula, binding, past, wanted=wanted
+        )
+        return reasons if self._steps <= MOST_KEPT else reasons.found()
 
     def past_states(self) -> Iterator[tuple[int, Values]]:
         """Yield the states from the first one to the present one."""
@@ -325,3 +347,22 @@ def _newest_first(
     while history is not None:
         yield history
         history = history[0]
+
+
+class _Past:
+    """What some steps did, newest first."""
+
+    __slots__ = ("_history", "_steps", "_values")
+
+    def __init__(self, steps: int, values: Values, history: _History) -> None:
+        self._steps = steps
+        self._values = values
+        self._history = history
+
+    def __iter__(self) -> Iterator[StateChange]:
+        from hvr.validation.violations import StateChange
+
+        number, after = self._steps, self._values
+        for _, action, changed, before, _ in _newest_first(self._history):
+            yield StateChange(StepRef(number, action), changed, before, after)
+            number, after = number - 1, before

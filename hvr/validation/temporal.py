@@ -10,15 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
 from hvr.errors import InconsistentEffectError, UndefinedValueError
 from hvr.pddl import (
+    TRUE,
     Atom,
     Expression,
     GroundAction,
     Location,
+    Not,
     State,
     TimedAction,
 )
@@ -29,7 +31,7 @@ from hvr.pddl.conditions import (
     set_bits,
 )
 from hvr.pddl.durative import DurativeOperator, SpanningEffect
-from hvr.pddl.numeric import Rational, Values, evaluate
+from hvr.pddl.numeric import Rational, Values, evaluate, is_another, rounded
 from hvr.pddl.plan import decimal_text
 from hvr.printable import short, short_names
 from hvr.validation.calendar import Calendar, TimedEvent, with_next
@@ -44,13 +46,14 @@ from hvr.validation.report import (
     ValidationReport,
     place_of,
 )
-from hvr.validation.stepper import KINDS, MOST_FAILURES, goal_preferences
+from hvr.validation.stepper import KINDS, MOST_FAILURES, MOST_KEPT, goal_preferences
 from hvr.validation.trajectory import Constraints, Violation
 from hvr.validation.violations import LastChanges, StateChange, unmet_literals
 from hvr.values import Value
 
 if TYPE_CHECKING:
     from hvr.validation.continuous.curves import Curve, Stretch
+    from hvr.validation.timeline import ProcessSpan
     from hvr.validation.validator import Validator
 
 
@@ -104,7 +107,7 @@ class TemporalRun:
         self.tolerance = validator.tolerance
         self.epsilon = validator.epsilon
         self.plan = plan
-        self._before = validator.state
+        self.before = validator.state
         # When time stops, if that is later than the last event.
         self._until: Fraction | None = None
         self.bits = validator.state.bits
@@ -115,6 +118,7 @@ class TemporalRun:
         # Whether actions go on to which nothing matters in between.
         self._runs_all = False
         self.happenings: list[Happening] = []
+        self.process_spans: list[ProcessSpan] = []
         self._changes: list[StateChange] = []
         self._last = LastChanges(self._ref)
         self._last_time = Fraction(0)
@@ -193,6 +197,29 @@ class TemporalRun:
                 state = State(self.task, happening.bits, happening.values)
         return state
 
+    def evidence(self) -> ValidationReport:
+        """Judge the plan up to the first failure, and keep the states in `happenings`."""
+        self._keeps = True
+        return self.run(OnFailure.STOP)
+
+    def next_events(self) -> list[TimedEvent]:
+        """Return the events that would be the next happening, after `evidence`."""
+        happenings = self._calendar().happenings()
+        return next(islice(happenings, len(self.happenings), None), [])
+
+    def contentions(
+        self, events: Sequence[TimedEvent]
+    ) -> Iterator[tuple[TimedEvent, TimedEvent, str]]:
+        """Yield events that interfere in the present state, and over which atom or number."""
+        state = State(self.task, self.bits, self.values)
+        steps = [access(state, self._parts(event)) for event in events]
+        for i, j, over in interferences(self.task, steps):
+            yield events[i], events[j], over
+
+    def operator_of(self, number: int) -> DurativeOperator:
+        """Return the operator of a step that goes on."""
+        return self._running[number].operator
+
     def curves(self) -> tuple[Curve, ...]:
         """Judge the plan and return its numbers over time, up to the first failure."""
         from hvr.validation.continuous.curves import Stretch, curves_of
@@ -210,7 +237,7 @@ class TemporalRun:
         """Return the numbers from one happening to the next, after `run`."""
         from hvr.validation.continuous.curves import Stretch
 
-        first = Happening(Fraction(0), (), self._before.bits, self._before.values)
+        first = Happening(Fraction(0), (), self.before.bits, self.before.values)
         for one, two in pairwise((first, *self.happenings)):
             yield Stretch(one.time, two.time, one.time, one.values)
 
@@ -357,7 +384,7 @@ class TemporalRun:
                     event.number,
                     FailureKind.DURATION,
                     f"has the duration {decimal_text(Fraction(event.duration))}, and "
-                    f"(?duration {test.symbol} {decimal_text(Fraction(bound))}) is demanded",
+                    f"(?duration {test.symbol} {decimal_text(rounded(bound))}) is demanded",
                     time=event.time,
                     condition=test.text.location,
                 )
@@ -370,11 +397,15 @@ class TemporalRun:
         steps = [access(state, self._parts(event)) for event in events]
         for i, j, over in interferences(self.task, steps):
             one, two = events[i], events[j]
-            if one.number is None and two.number is None:
-                continue
             if two.number is None:
                 one, two = two, one
-            assert two.number is not None
+            if two.number is None:
+                # A literal may be listed twice, as a fact may be.
+                if one.effect != two.effect:
+                    self._fail_literals(time, one, two, over)
+                if self._stopped:
+                    return
+                continue
             self._fail(
                 two.number,
                 FailureKind.INTERFERENCE,
@@ -385,6 +416,20 @@ class TemporalRun:
             if self._stopped:
                 return
 
+    def _fail_literals(self, time: Fraction, one: TimedEvent, two: TimedEvent, over: str) -> None:
+        """Note that two timed initial literals contradict each other."""
+        one, two = sorted((one, two), key=lambda event: event.time)
+        effect = two.effect.operand if isinstance(two.effect, Not) else two.effect
+        message = (
+            f"The timed initial literals at {decimal_text(one.time)} and "
+            f"{decimal_text(two.time)} interfere: they are no further apart than epsilon, "
+            f"{decimal_text(self.epsilon)}, and give {over} different values."
+        )
+        place = place_of(effect)
+        self._failures.append(
+            Failure(FailureKind.INTERFERENCE, message, time=time, condition=place)
+        )
+
     def _parts(self, event: TimedEvent) -> StepParts:
         """Return what an event reads and changes, its duration and spanning effects included."""
         written = event.binding, event.precondition, event.effect
@@ -393,15 +438,19 @@ class TemporalRun:
             return StepParts(*written, (event.operator,))
         when = "at start" if event.start else "at end"
         bounds = [test.text.right for test in durative.tests if test.when == when]
-        firing = self._firing(event) if event.end is not None else []
-        return StepParts(
-            *written,
-            (event.operator, *(effect.effects for effect in firing)),
-            tuple(bounds),
-            tuple([(s.condition, s.effect, s.binding) for s in firing]),
-        )
+        if event.start is not None:
+            read = [(s.condition_at_start, TRUE, s.binding) for s in durative.spanning]
+            return StepParts(*written, (event.operator,), tuple(bounds), tuple(read))
+        operators = [event.operator]
+        further: list[tuple[Expression, Expression, Binding]] = []
+        for spanning in self._pending(event):
+            fires = spanning.end.holds(self.bits, self.values)
+            operators += [spanning.effects] * fires
+            effect = spanning.effect if fires else TRUE
+            further.append((spanning.condition, effect, spanning.binding))
+        return StepParts(*written, tuple(operators), tuple(bounds), tuple(further))
 
-    def _firing(self, event: TimedEvent) -> list[SpanningEffect]:
+    def _pending(self, event: TimedEvent) -> list[SpanningEffect]:
         """Return the effects at an end whose condition on earlier times was fulfilled."""
         assert event.number is not None and event.end is not None
         running = self._running.get(event.number)
@@ -411,8 +460,11 @@ class TemporalRun:
             # An action that ends with its start has nothing in between.
             if (running is None or running.effects[place])
             and (running is not None or effect.start.holds(self.bits, self.values))
-            and effect.end.holds(self.bits, self.values)
         ]
+
+    def _firing(self, event: TimedEvent) -> list[SpanningEffect]:
+        """Return the effects that take place at an end and depend on earlier times, too."""
+        return [s for s in self._pending(event) if s.end.holds(self.bits, self.values)]
 
     def _execute(self, time: Fraction, events: list[TimedEvent]) -> None:
         # All events read the state before the happening, and none sees what another does.
@@ -530,8 +582,7 @@ class TemporalRun:
     ) -> None:
         """Remember that an event has flipped some bits and changed some numbers."""
         if not self._keeps:
-            known = len(values)
-            changed = [i for i in touched if self.values[i] != (values[i] if i < known else None)]
+            changed = [i for i in touched if is_another(_at(self.values, i), _at(values, i))]
             self._last.note(event, set_bits(flipped), changed)
             return
         after = values
@@ -566,15 +617,22 @@ class TemporalRun:
             if self._stopped:
                 return
 
-    def _break(self, running: _Running, time: Fraction) -> None:
-        """Note that what must hold while an action goes on does not, in the present state."""
+    def _break(self, running: _Running, time: Fraction, after: Fraction | None = None) -> None:
+        """Note that what must hold while an action goes on does not, in the present state.
+
+        Args:
+            running: The action.
+            time: The time of the present state.
+            after: The time up to which it held, if that is another one.
+        """
         running.invariant_failed = True
         operator = running.operator
         invariant = operator.template.conditions["over all"]
         self._fail(
             running.number,
             FailureKind.INVARIANT,
-            f"cannot go on after {decimal_text(time)}: what must hold all the time does not",
+            f"cannot go on after {decimal_text(time if after is None else after)}: what must hold "
+            "all the time does not",
             time=time,
             literals=self._unmet(invariant, operator.binding),
             condition=place_of(invariant),
@@ -590,7 +648,7 @@ class TemporalRun:
         if violation is None:
             return
         self._constraints.forget(violation)
-        literals: tuple[UnmetLiteral, ...] = ()
+        literals: Sequence[UnmetLiteral] = ()
         if violation.blamed is not None:
             formula, wanted = violation.blamed
             literals = self._unmet(formula, violation.binding, wanted=wanted)
@@ -612,7 +670,7 @@ class TemporalRun:
         why: str,
         *,
         time: Fraction | None = None,
-        literals: tuple[UnmetLiteral, ...] = (),
+        literals: Sequence[UnmetLiteral] = (),
         suggestion: str = "",
         condition: Location | None = None,
     ) -> None:
@@ -634,16 +692,18 @@ class TemporalRun:
 
     def _unmet(
         self, formula: Expression, binding: Binding, *, wanted: bool = True
-    ) -> tuple[UnmetLiteral, ...]:
-        return unmet_literals(
-            self.task,
-            self.bits,
-            self.values,
-            formula,
-            binding,
-            reversed(self._changes) if self._keeps else self._last,
-            wanted=wanted,
+    ) -> Sequence[UnmetLiteral]:
+        past = self._changes[::-1] if self._keeps else self._last
+        reasons = unmet_literals(
+            self.task, self.bits, self.values, formula, binding, past, wanted=wanted
         )
+        # Where the run goes on, other steps become the last to change something.
+        later = self._on_failure is OnFailure.STOP and len(self.plan) <= MOST_KEPT
+        return reasons if later else reasons.found()
+
+
+def _at(values: Values, index: int) -> Rational | None:
+    return values[index] if index < len(values) else None
 
 
 def _fits_bound(symbol: str, excess: Rational, tolerance: Fraction) -> bool:

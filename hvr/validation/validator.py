@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,10 +29,11 @@ from hvr.pddl import (
 )
 from hvr.pddl.conditions import Operator
 from hvr.pddl.lexer import Source
-from hvr.pddl.plain_plan import plain_plan
-from hvr.pddl.timed_texts import TimedTexts, timed_texts
+from hvr.pddl.plain_plan import PlainPlan, plain_plan
 from hvr.validation.report import OnFailure, Outcome, ValidationReport
 from hvr.validation.sequences import (
+    Checkpoints,
+    Follower,
     SequenceRun,
     action_of,
     check_quickly,
@@ -39,12 +41,13 @@ from hvr.validation.sequences import (
     sequence_order,
 )
 from hvr.validation.stepper import Stepper
-from hvr.validation.violations import with_steps
 
 if TYPE_CHECKING:
+    from hvr.pddl.timed_texts import TimedTexts
     from hvr.validation.continuous.curves import Curve
     from hvr.validation.continuous.dynamics import Dynamics
     from hvr.validation.temporal import TemporalRun
+    from hvr.validation.timeline import ProcessSpan
 
 TOLERANCE = Fraction(1, 100)
 """How far a duration may be from what its action demands; planners round. VAL's default."""
@@ -53,6 +56,8 @@ EXACT = Fraction(0)
 """How far numeric conditions may be missed: not at all."""
 
 _MOST_TEXTS = 200_000
+_SMALLEST_EPSILON = 9
+"""How many decimals an epsilon may have that is tried."""
 _CALLS = "the steps were read as action(object, …)"
 
 
@@ -100,6 +105,9 @@ class Validator(Stepper):
         # a text is quicker than reading it.
         self._by_text: dict[str, Operator] = {}
         self._by_states = forgets_the_past(task)
+        # Plans that differ in a step from the one before are judged from there.
+        self._states_by_text, self._states_by_action = Checkpoints(), Checkpoints()
+        self._follower = Follower()
         self._dynamics: Dynamics | None = None
 
     def lasting(self, until: Fraction) -> Validator:
@@ -130,8 +138,10 @@ class Validator(Stepper):
                 return self._in_time(plan).run(on_failure)
             if not self._by_states:
                 return SequenceRun(self, actions, on_failure).run()
-            count, operators = len(actions), map(self._operator_of, actions)
-            verdict = check_quickly(self.state, operators, count, self.step_number)
+            count = len(actions)
+            verdict = check_quickly(
+                self.state, actions, self._operator_of, self.step_number, self._states_by_action
+            )
             if isinstance(verdict, ValidationReport):
                 return verdict
             if on_failure is not OnFailure.STOP:
@@ -166,11 +176,16 @@ class Validator(Stepper):
         overlooked = _notes(text.warnings)
         domain = self.task.domain
         timed = domain.durative_actions or domain.moves or self.task.problem.timed_init
-        plain = plain_plan(text, self.epsilon) if self._by_states and not timed else None
-        if plain is not None:
+        plain = None if timed else plain_plan(text, self.epsilon)
+        if plain is not None and self._by_states:
             steps, known, count = plain.steps, self._by_text, len(plain.steps)
-            operators = (known.get(step) or self._operator(step) for step in steps)
-            report = check_quickly(self.state, operators, count, self.step_number)
+            report = check_quickly(
+                self.state,
+                steps,
+                lambda step: known.get(step) or self._operator(step),
+                self.step_number,
+                self._states_by_text,
+            )
             if not isinstance(report, ValidationReport) and on_failure is OnFailure.STOP:
                 # What is behind the step that cannot be executed is not read.
                 step_at = plain.read
@@ -178,20 +193,34 @@ class Validator(Stepper):
                 failing = [step_at(report + 1)] if report < count else []
                 executed = [operator for operator in before if operator is not None]
                 report = self._explained(executed, failing).replace(steps=count)
+                from hvr.validation.violations import with_steps
+
                 report = with_steps(report, step_at, self.step_number)
             if isinstance(report, ValidationReport):
                 told = (*report.notes, *overlooked, *((_CALLS,) if plain.calls else ()))
                 return report.replace(notes=told) if told else report
-        steps_in_time = timed_texts(text) if timed else None
-        if steps_in_time is not None:
-            report = self._judged_in_time(steps_in_time, on_failure)
-            return report.replace(notes=(*report.notes, *overlooked)) if overlooked else report
+        if timed:
+            from hvr.pddl.timed_texts import timed_texts
+
+            if (steps_in_time := timed_texts(text)) is not None:
+                report = self._judged_in_time(steps_in_time, on_failure)
+                return report.replace(notes=(*report.notes, *overlooked)) if overlooked else report
+        if plain is not None:
+            report = self._judged_in_order(plain, on_failure)
+            told = (*report.notes, *overlooked, *((_CALLS,) if plain.calls else ()))
+            return report.replace(notes=told) if told else report
         plan = read_plan(text.text, file=text.file, lenient=lenient)
         report = self.check(plan.steps, on_failure=on_failure)
         notes = [*overlooked, *_notes(plan.warnings)]
         if plan.notation == "call":
             notes.append(_CALLS)
         return report.replace(notes=(*report.notes, *notes)) if notes else report
+
+    def _judged_in_order(self, plain: PlainPlan, on_failure: OnFailure) -> ValidationReport:
+        try:
+            return SequenceRun(self, plain.actions, on_failure).run()
+        except (GroundingLimitError, NumberTooLargeError) as error:
+            return ValidationReport(Outcome.UNKNOWN, len(plain.steps), 0, reason=str(error))
 
     def _judged_in_time(self, steps: TimedTexts, on_failure: OnFailure) -> ValidationReport:
         try:
@@ -204,7 +233,8 @@ class Validator(Stepper):
     ) -> ValidationReport:
         """Say why the step behind some that can be executed cannot, or what the goal lacks."""
         try:
-            return SequenceRun(self, failing, OnFailure.STOP, executed).run()
+            ahead = self._follower.after(self, executed, to_a_step=bool(failing))
+            return SequenceRun(ahead, failing, OnFailure.STOP, len(executed)).run()
         except (GroundingLimitError, NumberTooLargeError) as error:
             return ValidationReport(Outcome.UNKNOWN, len(executed), 0, reason=str(error))
 
@@ -239,6 +269,14 @@ class Validator(Stepper):
         """
         return self._in_time(tuple(plan)).curves()
 
+    def process_spans(self, plan: Iterable[Step]) -> tuple[ProcessSpan, ...]:
+        """Return when which process was active, up to the first failure."""
+        if not self.task.domain.moves:
+            return ()
+        run = self._in_time(tuple(plan))
+        run.curves()
+        return tuple(run.process_spans)
+
     def state_after(self, plan: Iterable[Step], number: int) -> State:
         """Return the state after a step of a plan has ended; 0 is the present state.
 
@@ -256,6 +294,41 @@ class Validator(Stepper):
                 break
         return ahead.state
 
+    def smaller_epsilon(self, plan: Sequence[Step]) -> Fraction | None:
+        """Return the largest power of ten below `epsilon` with which a plan is valid, if any.
+
+        None as well for plans without times, and where no two times are so close.
+        """
+        times = {Fraction(initial.time) for initial in self.task.problem.timed_init}
+        for step in plan:
+            if not isinstance(step, TimedAction):
+                return None
+            times.add(step.start)
+            if step.duration is not None:
+                times.add(step.start + step.duration)
+        gaps = (two - one for one, two in pairwise(sorted(times)))
+        least = min((gap for gap in gaps if gap <= self.epsilon), default=None)
+        if least is None:
+            return None
+        from copy import copy
+
+        from hvr.pddl.timed_texts import TimedTexts
+
+        other = copy(self)
+        for digits in range(1, _SMALLEST_EPSILON + 1):
+            other.epsilon = Fraction(1, 10**digits)
+            if other.epsilon >= self.epsilon:
+                continue
+            if isinstance(plan, TimedTexts):
+                report = other._judged_in_time(plan, OnFailure.STOP)
+            else:
+                report = other.check(plan)
+            if report.valid:
+                return other.epsilon
+            if other.epsilon < least:
+                return None
+        return None
+
     def _sequence(self, plan: Sequence[Step]) -> list[GroundAction] | None:
         """Return the steps in the order of execution, None if they are to be judged in time."""
         order = sequence_order(self.task, plan, self.epsilon)
@@ -263,6 +336,7 @@ class Validator(Stepper):
 
     def _in_time(self, plan: Sequence[Step] | TimedTexts) -> TemporalRun:
         # Imported when it is wanted: most plans are sequences, and the command is to start fast.
+        from hvr.pddl.timed_texts import TimedTexts
         from hvr.validation.temporal import TemporalRun
 
         steps = plan if isinstance(plan, TimedTexts) else with_times(plan)
@@ -303,9 +377,10 @@ def validate(
     """Say whether a plan is valid.
 
     Args:
-        domain: a domain, its text, or its file as a path or a string such as "domain.pddl".
-        problem: a problem, its text or its file.
-        plan: a plan, its text or its file.
+        domain: A domain, its text as a string, or its file as a path. A string is never taken
+            for the name of a file, so that texts from elsewhere open none.
+        problem: A problem, its text or its file, likewise.
+        plan: A plan, its text or its file, likewise.
         tolerance: how far a duration may be from what its action demands.
         epsilon: steps no further apart than this are simultaneous.
         numeric_tolerance: how far numeric conditions may be missed; VAL forgives 0.0001.
@@ -317,18 +392,18 @@ def validate(
 
     Raises:
         DataFileError: a file cannot be read.
-        UsageError: a string could be a text or the name of a file.
+        UsageError: A string for the domain or problem is no PDDL text.
         PddlError: a text cannot be used; the message says where and why.
     """
-    from hvr.files import text_or_path
-
     warnings: list[Diagnostic] = []
     try:
         if isinstance(domain, str | Path):
-            domain = parse_domain(text_or_path(domain), lenient=lenient, warnings=warnings)
+            domain = parse_domain(
+                model_source(domain, "domain"), lenient=lenient, warnings=warnings
+            )
         if isinstance(problem, str | Path):
             problem = parse_problem(
-                text_or_path(problem), domain, lenient=lenient, warnings=warnings
+                model_source(problem, "problem"), domain, lenient=lenient, warnings=warnings
             )
         validator = Validator(
             domain,
@@ -340,7 +415,7 @@ def validate(
     except UnsupportedPddlError as error:
         return ValidationReport(Outcome.UNKNOWN, 0, 0, reason=str(error))
     if isinstance(plan, str | Path):
-        report = validator.check_file(text_or_path(plan), lenient=lenient)
+        report = validator.check_file(plan, lenient=lenient)
     else:
         report = validator.check(plan)
     notes = _notes(warnings)
@@ -349,6 +424,19 @@ def validate(
 
 def _notes(warnings: Iterable[Diagnostic]) -> tuple[str, ...]:
     return tuple([f"{warning.location}: {warning.message}" for warning in warnings])
+
+
+def model_source(source: str | Path, part: str) -> str | Path:
+    """Return the text or the file of a domain or problem, if it can be one.
+
+    Raises:
+        UsageError: The text has no parentheses, such as the name of a file.
+    """
+    if isinstance(source, str) and "(" not in source:
+        raise UsageError(
+            f"the {part} is a text without parentheses: give a file as pathlib.Path(…)", field=part
+        )
+    return source
 
 
 def _action(text: str) -> GroundAction:

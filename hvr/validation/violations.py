@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from hvr.errors import ContinuousChangeError, GroundingLimitError
 from hvr.nested import Steps, finish
 from hvr.pddl import (
     And,
@@ -26,10 +28,11 @@ from hvr.pddl import (
     TypedName,
     substitute,
 )
-from hvr.pddl.facts import bindings, match_row
-from hvr.pddl.model import functions_of
-from hvr.pddl.numeric import Values
-from hvr.validation.report import StepRef, UnmetLiteral, ValidationReport
+from hvr.pddl.compiler import Parts
+from hvr.pddl.facts import bindings, match_row, necessary_literals
+from hvr.pddl.model import functions_of, parts_of, walk
+from hvr.pddl.numeric import Values, is_another, rounded
+from hvr.validation.report import StepRef, UnmetLiteral, UnmetLiterals, ValidationReport
 from hvr.values import Value
 
 if TYPE_CHECKING:
@@ -110,105 +113,130 @@ def unmet_literals(
     newest_first: Iterable[StateChange] | LastChanges,
     *,
     wanted: bool = True,
-) -> tuple[UnmetLiteral, ...]:
+) -> UnmetLiterals:
     """Return the fewest literals that keep a formula from holding (or failing), and their past.
 
     A conjunction gives those of all its parts, a disjunction or `exists` those of the part with
-    fewest, of a part that actions can mend if there is one. Empty when the formula holds.
+    fewest, of a part that actions can mend if there is one. Empty when the formula holds. They
+    are looked for when they are first read.
 
     Args:
         task: the task.
         bits, values: the state.
         formula: the formula, whose free variables `binding` binds.
-        newest_first: what has been done, to find who gave the literals their values.
+        newest_first: what has been done, to find who gave the literals their values; it may be
+            gone through more than once.
         wanted: the value that the formula should have.
-
-    Raises:
-        GroundingLimitError: a quantifier has too many instances.
     """
-    blame = _Blamer(task, bits, values).blame(formula, binding, wanted)
-    literals = [_literal(task, bits, values, f, w, _DEEPEST_RULE) for f, w in blame.items()]
-    return _with_history(task, literals, newest_first)
+    finder = _Finder(task, bits, values, newest_first)
+    return UnmetLiterals(lambda: finder.all(formula, binding, wanted))
 
 
-def _literal(
-    task: Task, bits: int, values: Values, formula: Expression, wanted: bool, depth: int
-) -> UnmetLiteral:
-    because: tuple[UnmetLiteral, ...] = ()
-    numbers: tuple[tuple[FunctionTerm, Fraction | None], ...] = ()
-    if isinstance(formula, Atom) and formula.predicate in task.derived_predicates and depth:
-        blamer = _Blamer(task, bits, values)
-        because = tuple(
-            _literal(task, bits, values, f, w, depth - 1)
-            for f, w in blamer.rules(formula, wanted).items()
-            if f != formula
-        )
-    if isinstance(formula, Comparison):
-        terms = dict.fromkeys([*functions_of(formula.left), *functions_of(formula.right)])
-        present = {term: task.number(term, values) for term in terms}
-        numbers = tuple([(t, None if v is None else Fraction(v)) for t, v in present.items()])
-    fixed = is_fixed(task, formula)
-    return UnmetLiteral(formula, wanted, fixed, None, numbers, because)
+class _Finder:
+    """Looks for the literals to blame in a state, and for who gave them their values."""
+
+    def __init__(
+        self,
+        task: Task,
+        bits: int,
+        values: Values,
+        newest_first: Iterable[StateChange] | LastChanges,
+    ) -> None:
+        self._task = task
+        self._values = values
+        self._newest_first = newest_first
+        self._blamer = _Blamer(task, bits, values)
+        self._flips = _Flips(() if isinstance(newest_first, LastChanges) else newest_first)
+
+    def all(self, formula: Expression, binding: Binding, wanted: bool) -> Iterable[UnmetLiteral]:
+        """Return the literals to blame for a formula; none where that is not decided."""
+        try:
+            return self._literals(self._blamer.blame(formula, binding, wanted), _DEEPEST_RULE)
+        except (ContinuousChangeError, GroundingLimitError):
+            return ()
+
+    def _causes(self, atom: Atom, wanted: bool, depth: int) -> Iterable[UnmetLiteral]:
+        blame = self._blamer.rules(atom, wanted)
+        return self._literals({f: w for f, w in blame.items() if f != atom}, depth)
+
+    def _literals(self, blame: Blame, depth: int) -> Iterator[UnmetLiteral]:
+        task = self._task
+        terms = {f: _terms(f) for f in blame if isinstance(f, Comparison)}
+        changed, recount = self._changes(blame, terms)
+        for formula, wanted in blame.items():
+            because: Sequence[UnmetLiteral] = ()
+            numbers: tuple[tuple[FunctionTerm, Fraction | None], ...] = ()
+            step: StepRef | None = None
+            if isinstance(formula, Atom):
+                if formula.predicate in task.derived_predicates and depth:
+                    because = UnmetLiterals(partial(self._causes, formula, wanted, depth - 1))
+                if not task.is_static(formula.predicate):
+                    step = changed.get(task.index(formula))
+            elif isinstance(formula, Comparison):
+                present = {term: task.number(term, self._values) for term in terms[formula]}
+                numbers = tuple(
+                    [(t, None if v is None else rounded(v)) for t, v in present.items()]
+                )
+                for term in terms[formula]:
+                    if term.function in task.fluent_functions:
+                        last_change = recount.get(task.number_index(term))
+                        if last_change is not None and (step is None or _later(last_change, step)):
+                            step = last_change
+            fixed = is_fixed(task, formula)
+            yield UnmetLiteral(formula, wanted, fixed, step, numbers, because)
+
+    def _changes(
+        self, blame: Blame, terms: Mapping[Comparison, Iterable[FunctionTerm]]
+    ) -> tuple[dict[int, StepRef], dict[int, StepRef]]:
+        """Return who last changed the bits and numbers of some literals."""
+        task = self._task
+        atoms = [f for f in blame if isinstance(f, Atom) and not task.is_static(f.predicate)]
+        bits = dict.fromkeys([task.index(atom) for atom in atoms])
+        fluents = [t for of in terms.values() for t in of if t.function in task.fluent_functions]
+        numbers = dict.fromkeys([task.number_index(term) for term in fluents])
+        if isinstance(self._newest_first, LastChanges):
+            return self._newest_first.of(bits, numbers)
+        return self._flips.of(bits), _latest(self._newest_first, numbers)
 
 
-def _with_history(
-    task: Task,
-    literals: list[UnmetLiteral],
-    newest_first: Iterable[StateChange] | LastChanges,
-) -> tuple[UnmetLiteral, ...]:
-    """Fill in who changed the literals and those that explain them."""
-    bits: dict[int, None] = {}
-    numbers: dict[int, None] = {}
-    for literal in _all(literals):
-        if literal.fixed:
-            continue
-        if isinstance(literal.formula, Atom):
-            bits[task.index(literal.formula)] = None
-        for term, _ in literal.numbers:
-            if term.function in task.fluent_functions:
-                numbers[task.number_index(term)] = None
-    if isinstance(newest_first, LastChanges):
-        changed, recount = newest_first.of(bits, numbers)
-    else:
-        changed, recount = _latest(newest_first, bits, numbers)
-
-    def complete(literal: UnmetLiteral) -> UnmetLiteral:
-        because = tuple(complete(inner) for inner in literal.because)
-        step: StepRef | None = None
-        if isinstance(literal.formula, Atom) and not literal.fixed:
-            step = changed.get(task.index(literal.formula))
-        for term, _ in literal.numbers:
-            if term.function in task.fluent_functions:
-                last_change = recount.get(task.number_index(term))
-                if last_change is not None and (step is None or _later(last_change, step)):
-                    step = last_change
-        return UnmetLiteral(
-            literal.formula, literal.wanted, literal.fixed, step, literal.numbers, because
-        )
-
-    return tuple(complete(literal) for literal in literals)
+def _terms(comparison: Comparison) -> Iterable[FunctionTerm]:
+    return dict.fromkeys([*functions_of(comparison.left), *functions_of(comparison.right)])
 
 
-def _latest(
-    newest_first: Iterable[StateChange], bits: dict[int, None], numbers: dict[int, None]
-) -> tuple[dict[int, StepRef], dict[int, StepRef]]:
-    """Return which steps last changed some bits and numbers."""
-    changed: dict[int, StepRef] = {}
+class _Flips:
+    """Who flipped each bit last. Past steps are read once, and no further than needed."""
+
+    def __init__(self, newest_first: Iterable[StateChange]) -> None:
+        self._left = iter(newest_first)
+        self._by: dict[int, StepRef] = {}
+
+    def of(self, bits: Iterable[int]) -> dict[int, StepRef]:
+        """Return which steps last flipped some bits, those that any has flipped."""
+        missing = {index for index in bits if index not in self._by}
+        while missing:
+            change = next(self._left, None)
+            if change is None:
+                break
+            for index in change.bits:
+                self._by.setdefault(index, change.step)
+            missing.difference_update(change.bits)
+        return self._by
+
+
+def _latest(newest_first: Iterable[StateChange], numbers: Iterable[int]) -> dict[int, StepRef]:
+    """Return which steps last changed some numbers."""
+    missing = set(numbers)
     recount: dict[int, StepRef] = {}
-    for change in newest_first:
-        if not bits and not numbers:
-            break
-        for index in change.bits:
-            if index in bits:
-                del bits[index]
-                changed[index] = change.step
-        if numbers and change.before is not change.after:
-            for index in list(numbers):
+    for change in newest_first if missing else ():
+        if change.before is not change.after:
+            for index in list(missing):
                 old = change.before[index] if index < len(change.before) else None
-                if index < len(change.after) and change.after[index] != old:
-                    del numbers[index]
+                if index < len(change.after) and is_another(change.after[index], old):
+                    missing.discard(index)
                     recount[index] = change.step
-    return changed, recount
+            if not missing:
+                break
+    return recount
 
 
 def with_steps(
@@ -226,86 +254,50 @@ def with_steps(
         step = literal.changed_by
         if step is not None and step.number is not None and step.number > base:
             step = step.replace(action=step_at(step.number - base))
-        because = tuple(map(placed, literal.because))
+        because = placed_all(literal.because)
         return literal.replace(changed_by=step, because=because)
 
-    return report.replace(
-        failures=tuple(
-            [
-                failure.replace(literals=tuple(map(placed, failure.literals)))
-                for failure in report.failures
-            ]
+    def placed_all(literals: Sequence[UnmetLiteral]) -> Sequence[UnmetLiteral]:
+        return (
+            UnmetLiterals(lambda: map(placed, literals))
+            if isinstance(literals, UnmetLiterals)
+            else literals
         )
-    )
 
-
-def _all(literals: Iterable[UnmetLiteral]) -> Iterator[UnmetLiteral]:
-    for literal in literals:
-        yield literal
-        yield from _all(literal.because)
+    failures = [f.replace(literals=placed_all(f.literals)) for f in report.failures]
+    return report.replace(failures=tuple(failures))
 
 
 def _later(one: StepRef, two: StepRef) -> bool:
     return (one.time or 0, one.number or 0) > (two.time or 0, two.number or 0)
 
 
+_Measure = tuple[bool, int]
+"""How bad a part is: whether actions cannot mend it, and how many literals it has."""
+
+
 class _Blamer:
+    """Finds the literals to blame in one state.
+
+    A part that is worse than one already found is given up as soon as that is known, and shared
+    parts are looked at once: a rule for a derived atom may be asked about every pair of objects.
+    """
+
     def __init__(self, task: Task, bits: int, values: Values) -> None:
         self.task = task
         self.bits = bits
         self.values = values
+        # Of quantified parts: the blame, or that it is worse than a measure.
+        self._known: dict[tuple[object, ...], Blame | _Measure] = {}
+        self._without_instances: dict[int, bool] = {}
+        self._outer_literals: dict[int, list[tuple[Atom, bool]]] = {}
+        self._parts = Parts()
 
     def blame(self, formula: Expression, binding: Binding, positive: bool) -> Blame:
-        return finish(self._blame(formula, binding, positive))
-
-    def _blame(self, formula: Expression, binding: Binding, positive: bool) -> Steps[Blame]:
-        match formula:
-            case Atom() | Equal() | Comparison():
-                ground = substitute(formula, binding)
-                return {} if self._has_value(ground, positive) else {ground: positive}
-            case Preference():
-                return {}
-            case Not(operand):
-                blame: Blame = yield self._blame(operand, binding, not positive)
-                return blame
-            case And(operands) | Or(operands):
-                parts = [(operand, positive) for operand in operands]
-                all_ = isinstance(formula, And) == positive
-            case Imply(left, right):
-                parts = [(left, not positive), (right, positive)]
-                all_ = not positive
-            case Forall(_, body) | Exists(_, body):
-                quantified: Blame = yield self._quantified(formula, body, binding, positive)
-                return quantified
-            case _:
-                raise TypeError(f"an effect is not a formula: {formula}")
-        found: list[Blame] = []
-        for operand, sign in parts:
-            part = yield self._blame(operand, binding, sign)
-            if not part and not all_:
-                return {}
-            found.append(part)
-        if all_:
-            return self._all(found)
-        best = min(found, key=self._badness, default=None)
-        return {substitute(formula, binding): positive} if best is None else best
-
-    def _quantified(
-        self, formula: Forall | Exists, body: Expression, binding: Binding, positive: bool
-    ) -> Steps[Blame]:
-        variables = formula.variables
-        if isinstance(formula, Forall) == positive:
-            every: list[Blame] = []
-            for instance in self.task.instances(variables, body, not positive, binding):
-                every.append((yield self._blame(body, instance, positive)))
-            return self._all(every)
-        instances = self.task.instances(variables, body, positive, binding)
-        best = yield self._best_instance(body, instances, positive)
-        if best is None or formula_only(best):
-            # No instance is possible: show what the best impossible one lacks.
-            instances = self._unfiltered(variables, binding)
-            best = yield self._best_instance(body, instances, positive)
-        return {substitute(formula, binding): positive} if best is None else best
+        """Return the literals to blame for a formula that does not have the wanted value."""
+        found = finish(self._blame(formula, binding, positive, None))
+        assert found is not None
+        return found
 
     def rules(self, atom: Atom, wanted: bool) -> Blame:
         """Blame the bodies of the rules of a derived atom: the best one, or all that hold."""
@@ -318,41 +310,197 @@ class _Blamer:
             if binding is not None:
                 parts.append(self.blame(rule.body, binding, wanted))
         if not wanted:
-            return self._all(parts)
+            return _union(parts)
         return min(parts, key=self._badness, default={})
 
-    def _has_value(self, ground: Expression, wanted: bool) -> bool:
-        condition = self.task.condition(ground if wanted else Not(ground))
-        return condition.holds(self.bits, self.values)
+    def _blame(
+        self, formula: Expression, binding: Binding, positive: bool, bound: _Measure | None
+    ) -> Steps[Blame | None]:
+        """Return the blame, or None when it is worse than a bound."""
+        match formula:
+            case Atom() | Equal() | Comparison():
+                return self._literal(formula, binding, positive)
+            case Preference():
+                return {}
+            case Not(operand):
+                denied: Blame | None = yield self._blame(operand, binding, not positive, bound)
+                return denied
+            case And(operands) | Or(operands):
+                parts = [(operand, positive) for operand in operands]
+                all_ = isinstance(formula, And) == positive
+            case Imply(left, right):
+                parts = [(left, not positive), (right, positive)]
+                all_ = not positive
+            case Forall() | Exists():
+                quantified: Blame | None = yield self._quantified(formula, binding, positive, bound)
+                return quantified
+            case _:
+                raise TypeError(f"an effect is not a formula: {formula}")
+        if all_:
+            every: Blame | None = yield self._every(parts, binding, bound)
+            return every
+        best: Blame | None = None
+        for operand, sign in parts:
+            part: Blame | None = yield self._blame(operand, binding, sign, bound)
+            if part is None:
+                continue
+            if not part:
+                return {}
+            measure = self._badness(part)
+            if bound is None or measure < bound:
+                best, bound = part, measure
+            elif best is None and measure == bound:
+                best = part
+        if best is None and not parts:
+            return {substitute(formula, binding): positive}
+        return best
 
-    def _all(self, parts: Iterable[Blame]) -> Blame:
-        result: Blame = {}
-        for part in parts:
-            result |= part
-        return result
+    def _every(
+        self, parts: list[tuple[Expression, bool]], binding: Binding, bound: _Measure | None
+    ) -> Steps[Blame | None]:
+        """Blame all of some parts."""
+        found: list[Blame] = [{}] * len(parts)
+        later: list[int] = []
+        # Literals first: where they are too many or cannot be mended, the rest does not matter.
+        for place, (part, sign) in enumerate(parts):
+            if isinstance(part, Atom | Equal | Comparison):
+                found[place] = self._literal(part, binding, sign)
+            elif isinstance(part, Not) and isinstance(part.operand, Atom | Equal | Comparison):
+                found[place] = self._literal(part.operand, binding, not sign)
+            else:
+                later.append(place)
+        so_far = _union(found)
+        measure = self._badness(so_far)
+        for place in later:
+            if bound is not None and measure > bound:
+                return None
+            part, sign = parts[place]
+            blame: Blame | None = yield self._blame(part, binding, sign, bound)
+            if blame is None:
+                return None
+            found[place] = blame
+            so_far |= blame
+            measure = measure[0] or self._badness(blame)[0], len(so_far)
+        return None if bound is not None and measure > bound else _union(found)
+
+    def _literal(
+        self, formula: Atom | Equal | Comparison, binding: Binding, positive: bool
+    ) -> Blame:
+        if isinstance(formula, Atom):
+            row = tuple([binding.get(a, a) for a in formula.args])
+            if self._is_true(formula.predicate, row) == positive:
+                return {}
+            return {Atom(formula.predicate, row, formula.location): positive}
+        ground = substitute(formula, binding)
+        condition = self.task.condition(ground if positive else Not(ground))
+        return {} if condition.holds(self.bits, self.values) else {ground: positive}
+
+    def _is_true(self, predicate: str, row: tuple[str, ...]) -> bool:
+        if self.task.is_static(predicate):
+            return row in self.task.static_facts.relation(predicate)
+        return bool(self.bits >> self.task.index_of(predicate, row) & 1)
+
+    def _quantified(
+        self, formula: Forall | Exists, binding: Binding, positive: bool, bound: _Measure | None
+    ) -> Steps[Blame | None]:
+        if bound is not None and self._may_lack_instances(formula):
+            # What is blamed then may be less than its parts.
+            bound = None
+        exists = isinstance(formula, Exists) == positive
+        if bound is not None and not bound[0] and exists and self._impossible(formula, binding):
+            return None
+        key = self._parts.key(formula, binding, positive)
+        known = self._known.get(key)
+        if isinstance(known, dict):
+            return known
+        if known is not None and bound is not None and bound <= known:
+            return None
+        found: Blame | None = yield self._instances(formula, binding, positive, bound)
+        if found is not None:
+            self._known[key] = found
+        elif bound is not None:
+            self._known[key] = bound
+        return found
+
+    def _instances(
+        self, formula: Forall | Exists, binding: Binding, positive: bool, bound: _Measure | None
+    ) -> Steps[Blame | None]:
+        variables, body = formula.variables, formula.body
+        if isinstance(formula, Forall) == positive:
+            every: Blame = {}
+            fixed = False
+            for instance in self.task.instances(variables, body, not positive, binding):
+                part: Blame | None = yield self._blame(body, instance, positive, bound)
+                if part is None:
+                    return None
+                every |= part
+                fixed = fixed or self._badness(part)[0]
+                if bound is not None and (fixed, len(every)) > bound:
+                    return None
+            return every
+        instances = self.task.instances(variables, body, positive, binding)
+        best, any_ = yield self._best_instance(body, instances, positive, bound)
+        if not any_ or (best is not None and formula_only(best)):
+            # No instance is possible: show what the best impossible one lacks.
+            instances = self._unfiltered(variables, binding)
+            best, any_ = yield self._best_instance(body, instances, positive, bound)
+        return best if any_ else {substitute(formula, binding): positive}
 
     def _best_instance(
-        self, body: Expression, instances: Iterable[Binding], positive: bool
-    ) -> Steps[Blame | None]:
-        """Return the best instance of a quantifier; of equally good ones that of which more is
-        true.
+        self,
+        body: Expression,
+        instances: Iterable[Binding],
+        positive: bool,
+        bound: _Measure | None,
+    ) -> Steps[tuple[Blame | None, bool]]:
+        """Return the best instance of a quantifier, and whether there is any instance.
 
-        "The egg is in the fridge, which is closed" says more than "the egg is not on the chair".
+        Of equally good instances the one with more true atoms wins: "The egg is in the fridge,
+        which is closed" says more than "the egg is not on the chair".
         """
         best: Blame | None = None
-        badness: tuple[bool, int] = (True, 0)
         support = 0
+        any_ = False
         for binding in instances:
-            part: Blame = yield self._blame(body, binding, positive)
+            any_ = True
+            part: Blame | None = yield self._blame(body, binding, positive, bound)
+            if part is None:
+                continue
             if not part:
-                return part
+                return part, True
             measure = self._badness(part)
-            if best is not None and measure > badness:
+            if bound is not None and measure > bound:
                 continue
             held = self._support(body, binding) if positive else 0
-            if best is None or measure < badness or held > support:
-                best, badness, support = part, measure, held
-        return best
+            if best is None or bound is None or measure < bound or held > support:
+                best, bound, support = part, measure, held
+        return best, any_
+
+    def _impossible(self, formula: Forall | Exists, binding: Binding) -> bool:
+        """Return whether a static literal, the same in all instances, keeps a part from holding."""
+        literals = self._outer_literals.get(id(formula))
+        if literals is None:
+            inner = {variable.name for variable in formula.variables}
+            literals = self._outer_literals[id(formula)] = [
+                (literal, sign)
+                for literal, sign in necessary_literals(formula.body, isinstance(formula, Exists))
+                if isinstance(literal, Atom)
+                and self.task.is_static(literal.predicate)
+                and inner.isdisjoint(literal.args)
+            ]
+        return any(self._literal(literal, binding, sign) for literal, sign in literals)
+
+    def _may_lack_instances(self, formula: Expression) -> bool:
+        """Return whether a quantifier in a formula has a variable of a type without objects."""
+        known = self._without_instances
+        if id(formula) not in known:
+            # Innermost first: each part needs the answers for its own parts.
+            for part in reversed([*walk(formula)]):
+                variables = part.variables if isinstance(part, Forall | Exists) else ()
+                known[id(part)] = any(known[id(inner)] for inner in parts_of(part)) or any(
+                    not self.task.members(variable.types) for variable in variables
+                )
+        return known[id(formula)]
 
     def _support(self, formula: Expression, binding: Binding) -> int:
         """Return how many atoms of a formula that can change are true."""
@@ -360,8 +508,8 @@ class _Blamer:
         stack = [formula]
         while stack:
             match stack.pop():
-                case Atom() as atom if not self.task.is_static(atom.predicate):
-                    count += self._has_value(substitute(atom, binding), True)
+                case Atom(predicate, args) if not self.task.is_static(predicate):
+                    count += self._is_true(predicate, tuple([binding.get(a, a) for a in args]))
                 case And(operands) | Or(operands):
                     stack += operands
                 case _:
@@ -378,6 +526,13 @@ class _Blamer:
         task = self.task
         every = bindings(variables, (), binding, task.static_facts.relation, task.members)
         return islice(every, _MOST_INSTANCES)
+
+
+def _union(parts: Iterable[Blame]) -> Blame:
+    result: Blame = {}
+    for part in parts:
+        result |= part
+    return result
 
 
 def formula_only(part: Blame) -> bool:

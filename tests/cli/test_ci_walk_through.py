@@ -157,3 +157,76 @@ def test_the_models_are_linted_in_one_call(capsys: pytest.CaptureFixture[str]) -
     files = {one["file"] for one in json.loads(capsys.readouterr().out)}
     assert main(["lint", "bench", "--select", "HVR314", "--ignore", "HVR3"]) == 0
     assert files <= {str(file) for file in Path("bench").rglob("*.pddl")}
+
+
+# A repository with 30 domains -------------------------------------------------------------------
+
+DOMAINS = 30
+
+
+@pytest.fixture
+def thirty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository with a folder for each of 30 domains, with two problems and their plans."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("GITHUB_ACTIONS", "GITHUB_WORKSPACE"):
+        monkeypatch.delenv(name, raising=False)
+    for number in range(DOMAINS):
+        folder = Path(f"domains/d{number:02}")
+        folder.mkdir(parents=True)
+        (folder / "domain.pddl").write_text(LIGHTS.replace("lights", f"lights-{number}"))
+        for problem in ("p1", "p2"):
+            (folder / f"{problem}.pddl").write_text(
+                f"(define (problem {problem}) (:domain lights-{number}) (:objects l - lamp)"
+                " (:init) (:goal (on l)))"
+            )
+            (folder / f"{problem}.plan").write_text("(switch-on l)\n")
+    Path("README.md").write_text("# Thirty domains\n")
+    return tmp_path
+
+
+@pytest.mark.usefixtures("thirty")
+@pytest.mark.parametrize(
+    ("changes", "options", "code", "words"),
+    [
+        ({}, [], 0, "60 plans: 60 valid\n"),
+        ({"d07/p1.plan": "(switch-on x)\n"}, [], 1, "60 plans: 59 valid, 1 invalid\n"),
+        ({"d07/p1.plan": "prose\n"}, [], 2, "60 plans: 59 valid, 1 unknown\n"),
+        ({"d07/p1.plan": "(no)", "d08/p1.plan": "prose"}, [], 2, "1 invalid, 1 unknown\n"),
+        ({"d07/p1.plan": "(no)"}, ["--skip", "*/d07/p1.plan"], 0, "59 plans: 59 valid\n"),
+        ({"d07/p1.plan": "(no)"}, ["--exit-zero"], 0, "60 plans: 59 valid, 1 invalid\n"),
+        ({"d07/p1.plan": None, "d07/p1.md": "1. on\n"}, [], 2, "p1.md: unknown: not validated"),
+        ({"d07/domain.pddl": None}, [], 2, "60 plans: 58 valid, 2 unknown\n"),
+        # A changed domain rechecks the plans of all its problems.
+        ({"d07/domain.pddl": LIGHTS.replace("lights", "lights-7").replace("(and)", "(on ?l)")},
+         [], 1, "60 plans: 58 valid, 2 invalid\n"),
+    ],
+)  # fmt: skip
+def test_exit_codes_of_a_repository_with_30_domains(
+    changes: dict[str, str | None],
+    options: list[str],
+    code: int,
+    words: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for name, text in changes.items():
+        if text is None:
+            Path("domains", name).unlink()
+        else:
+            Path("domains", name).write_text(text)
+    reports = ["--format=text", "--format=sarif=plans.sarif", "--format=junit=plans.xml"]
+    assert main(["validate", *options, *reports]) == code
+    assert words in capsys.readouterr().out
+    results = json.loads(Path("plans.sarif").read_text())["runs"][0]["results"]
+    assert bool(results) is ("valid\n" not in words or "invalid" in words or "unknown" in words)
+    document = JUnitXml.fromfile("plans.xml")
+    assert document.failures + document.errors == len(results)
+
+
+@pytest.mark.usefixtures("thirty")
+def test_lint_of_30_domains_is_clean_and_a_slip_is_named(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["lint"]) == 0
+    Path("domains/d07/p2.pddl").write_text("(define (problem p2)")
+    assert main(["lint"]) == 2
+    assert "domains/d07/p2.pddl:1:" in capsys.readouterr().out

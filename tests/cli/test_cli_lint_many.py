@@ -153,3 +153,72 @@ def test_a_warning_of_the_validator_can_be_ignored(capsys: pytest.CaptureFixture
     domain.write_text("; hvr: ignore-file HVR202\n" + domain.read_text())
     assert main(call) == 0
     assert "HVR202" not in capsys.readouterr().out
+
+
+def write_repeats(number: int) -> None:
+    for n in range(3, number + 1):
+        text = PROBLEM.format(name=f"p{n}", domain="fridge")
+        Path(f"fridge/p{n}.pddl").write_text(text)
+
+
+def test_a_finding_that_problems_share_is_listed_once(capsys: pytest.CaptureFixture[str]) -> None:
+    write_repeats(30)
+    assert main(["lint", "fridge", "--select", "HVR314"]) == 1
+    (line, *_, summary) = capsys.readouterr().out.splitlines()
+    assert "(in all 30 problems: fridge/p1.pddl … fridge/p9.pddl)" in line
+    assert summary == "1 error (and 29 repeats in other problems)"
+    Path("fridge/p7.pddl").write_text("(define (problem p7) (:domain fridge) (:init (full))"
+                                      " (:goal (full)))\n")  # fmt: skip
+    main(["lint", "fridge", "--select", "HVR314,HVR310"])
+    out = capsys.readouterr().out
+    assert "(in 29 of 30 problems: fridge/p1.pddl … fridge/p9.pddl)" in out
+
+
+def test_a_finding_of_one_problem_in_the_domain_names_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    Path("shelf/domain.pddl").write_text(
+        "(define (domain shelf) (:predicates (full) (key)) (:action fill :precondition (key)"
+        " :effect (full)))"
+    )
+    Path("shelf/p2.pddl").write_text(
+        "(define (problem p2) (:domain shelf) (:init (key)) (:goal (full)))"
+    )
+    main(["lint", "shelf", "--select", "HVR310"])
+    out = capsys.readouterr().out
+    assert "(in 1 of 2 problems: shelf/p1.pddl)" in out
+    main(["lint", "shelf", "--select", "HVR310", "--format", "json"])
+    (finding,) = json.loads(capsys.readouterr().out)
+    assert finding["problems"] == ["shelf/p1.pddl"]
+    main(["lint", "shelf/domain.pddl", "shelf/p1.pddl", "--select", "HVR310"])
+    assert "problems:" not in capsys.readouterr().out
+
+
+def test_programs_get_every_repeat(capsys: pytest.CaptureFixture[str]) -> None:
+    write_repeats(30)
+    reports = ["--format=json", "--format=sarif=l.sarif", "--format=junit=l.xml"]
+    assert main(["lint", "fridge", "--select", "HVR314", *reports]) == 1
+    assert len(json.loads(capsys.readouterr().out)) == 30
+    (result,) = json.loads(Path("l.sarif").read_text())["runs"][0]["results"]
+    places = [*result["locations"], *result["relatedLocations"]]
+    files = {place["physicalLocation"]["artifactLocation"]["uri"] for place in places}
+    assert files == {f"fridge/p{n}.pddl" for n in range(1, 31)}
+    assert JUnitXml.fromfile("l.xml").failures == 30
+
+
+@pytest.mark.parametrize("text", ["", "(defin (problem p4) (:domain shelf))", "; later\n"])
+@pytest.mark.parametrize("name", ["p4.pddl", "p4.hddl"])
+def test_a_model_file_that_defines_nothing_is_a_finding(
+    name: str, text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("shelf", name).write_text(text)
+    assert main(["lint", "shelf"]) == 2
+    assert f"shelf/{name}: error: not linted" in capsys.readouterr().out
+
+
+def test_without_files_and_settings_the_folder_is_linted(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["lint"]) == main(["lint", "."]) == 1
+    out = capsys.readouterr().out
+    assert out[: len(out) // 2] == out[len(out) // 2 :]

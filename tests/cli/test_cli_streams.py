@@ -36,6 +36,7 @@ PROBLEM = """(define (problem i) (:domain d) (:init (p)) (:goal (q)))"""
 CASES: Mapping[tuple[str, ...], str] = {
     ("plan",): "'open the fridge' --no-verify --html page.html",
     ("validate",): "domain.pddl problem.pddl bläd.plan good.plan --jobs 2",
+    ("check",): "good.json domain.pddl problem.pddl good.plan",
     ("judge",): "good.plan --domain domain.pddl --problem problem.pddl --html page.html",
     ("lint",): "domain.pddl problem.pddl",
     ("convert",): "htn.txt --to json",
@@ -106,6 +107,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "tools.json").write_text('[{"name": "a"}]')
     (folder / "htn.txt").write_text("==>\n0 a\nroot 1\n1 t -> m 0\n<==\n")
     (folder / "bläd.plan").write_text("(a)(b)")
+    process("validate", "domain.pddl", "problem.pddl", "good.plan", "--certificate", "good.json",
+            cwd=folder)  # fmt: skip
     done = process("plan", "--task", "T2", "--llm", "scripted:error=0", "--library", "library.ttl",
                    "--save", "made", "--no-verify", cwd=folder)  # fmt: skip
     assert done.returncode == 0, done.stderr

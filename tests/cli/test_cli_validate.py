@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -14,10 +16,14 @@ from junitparser import JUnitXml
 
 import hvr
 from hvr.cli.main import run
+from hvr.files import unwritable
+from hvr.validation.reporters import FORMATS
+from tests.command_line import Hvr
 from tests.validation.validation_task import write_task
 
 SOURCES = Path(hvr.__file__).resolve().parents[1]
 TASK = ("domain.pddl", "problem.pddl")
+TIMES = re.compile(r'(?<=time=")[0-9.]+|(?<="seconds": )[-0-9.e]+')
 
 
 @pytest.fixture(autouse=True)
@@ -86,7 +92,11 @@ def test_exit_codes(call: Call, plans: list[str], code: int) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ([], ["no domain file", "pyproject.toml"]),
+        ([*TASK, "plans/good.plan", "--format", "sarif="], ["sarif=", "file"]),
+        ([*TASK, "plans/good.plan", "--format", "text", "--format", "junit"], ["text", "junit"]),
+        ([*TASK, "plans/good.plan", "--format", "json=a", "--format", "text=./a"], ["same file"]),
+        ([*TASK, "plans/good.plan", "--format", "json=none/a"], ["none/a"]),
+        ([*TASK, "plans/good.plan", "--format", "json=-"], ["standard output"]),
         (["domain.pddl"], ["no problem file"]),
         ([*TASK], ["no plan"]),
         ([*TASK, "plans/good.plan", "--fromat", "sarif"], ["--fromat", "--help"]),
@@ -248,6 +258,52 @@ def test_output_file(call: Call) -> None:
     assert call(*TASK, "plans", "--json", "--output-file", "out.json", "-q")[1] == ""
     assert len(json.loads(Path("out.json").read_text())) == 4
     assert not list(Path().glob(".out*"))
+
+
+def test_several_reports_from_one_run(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = [f"--format={form}={form}.out" for form in FORMATS]
+    code, out, _ = call(*TASK, "plans", *files)
+    assert code == 2
+    assert out == call(*TASK, "plans")[1] == Path("text.out").read_text()
+    for form in FORMATS:
+        alone = call(*TASK, "plans", "--format", form)[1]
+        remarks = () if form not in ("text", "github") else ("not plans", "problems without")
+        alone = "".join(line for line in alone.splitlines(True) if not line.startswith(remarks))
+        # Times are the only thing that differs.
+        assert TIMES.sub("", Path(f"{form}.out").read_text()) == TIMES.sub("", alone), form
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    assert "\n::error " in call(*TASK, "plans", "--format", "sarif=out.sarif")[1]
+    code, out, _ = call(*TASK, "plans", "--format", "sarif=out.sarif", "--json")
+    assert len(json.loads(out)) == len(json.loads(Path("json.out").read_text()))
+    Path("pyproject.toml").write_text(
+        '[tool.hvr.validate]\nformat = ["text", "json-lines=sub/lines.json"]\n'
+    )
+    Path("sub").mkdir()
+    call(*TASK, "plans")
+    assert Path("sub/lines.json").read_text()
+
+
+def test_one_report_that_cannot_be_written_keeps_no_other_from_it(
+    call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: Path, content: str) -> None:
+        if path.name == "a.json":
+            raise unwritable(path, OSError(errno.ENOSPC, "No space left on device"))
+        path.write_text(content)
+
+    monkeypatch.setattr("hvr.cli.output.write_whole", full)
+    reports = ("--format", "json=a.json", "--format", "sarif=b.sarif")
+    code, out, err = call(*TASK, "plans/good.plan", *reports)
+    assert code == 4
+    assert "plans/good.plan: valid" in out
+    assert "a.json" in err
+    assert json.loads(Path("b.sarif").read_text())["version"] == "2.1.0"
+
+
+def test_without_files_and_settings_the_suite_is_the_folder(call: Call) -> None:
+    code, out, _ = call()
+    assert code == 2
+    assert (code, out) == call(".")[:2]
 
 
 def test_output_file_of_a_broken_domain(call: Call) -> None:
@@ -443,10 +499,13 @@ def garden(*plans: str) -> list[str]:
 
 
 def test_values_are_told_and_drawn(call: Call, tmp_path: Path) -> None:
-    code, out, _ = call(*garden("plan.txt"), "--values", "--plot", "levels.svg")
+    code, out, _ = call(*garden("plan.txt"), "--values")
     assert code == 0
     assert "6 to 10: from 17 to 9, 17 - 0.5 t^2" in out
-    assert (tmp_path / "levels.svg").read_text().startswith("<svg ")
+    assert call(*garden("plan.txt"), "--values", "levels.svg")[0] == 0
+    picture = (tmp_path / "levels.svg").read_text()
+    assert picture.startswith("<svg ")
+    assert "(drain): 6 to 10" in picture
     code, out, _ = call(*garden("plan.txt"), "--json")
     values = {curve["fluent"]: curve["pieces"] for curve in json.loads(out)[0]["values"]}
     assert values["(level)"][0]["coefficients"] == [2, 3]
@@ -460,10 +519,60 @@ def test_values_of_a_plan_without_numbers_are_none(call: Call) -> None:
 
 
 def test_a_picture_is_of_one_plan(call: Call, tmp_path: Path) -> None:
-    code, _, err = call(*garden("plan.txt", "late.txt"), "--plot", "levels.svg")
+    code, _, err = call(*garden("plan.txt", "late.txt"), "--values", "levels.svg")
     assert code == 2
-    assert "--plot draws one plan" in err
+    assert "--values draws one plan" in err
     assert not (tmp_path / "levels.svg").exists()
-    code, _, err = call(*garden("plan.txt"), "--plot", "nowhere/levels.svg")
+    code, _, err = call(*garden("plan.txt"), "--values", "nowhere/levels.svg")
     assert code == 2
     assert "there is no folder nowhere" in err
+    code, _, err = call("--values", *garden("plan.txt"))
+    assert code == 2
+    assert "write --values after the files" in err
+    code, _, err = call(*garden("plan.txt"), "--gantt", "plan.png")
+    assert code == 2
+    assert "--gantt draws .svg or .html files" in err
+
+
+@pytest.mark.parametrize("name", ["plan.svg", "plan.html"])
+def test_a_plan_is_drawn_over_time(call: Call, tmp_path: Path, name: str) -> None:
+    code, out, _ = call(*garden("early.txt"), "--gantt", name)
+    assert code == 1
+    assert "invariant at step 1" in out
+    picture = (tmp_path / name).read_text()
+    assert "step 1 (water): 0 to 4" in picture
+    assert 'class="bar failed"' in picture
+
+
+def test_a_certificate_proves_the_verdict(hvr_: Hvr) -> None:
+    for name, code, proven in (
+        ("good", 0, "valid"),
+        ("early", 1, "invalid"),
+        ("ajar", 1, "invalid"),
+    ):
+        plan, file = f"plans/{name}.plan", f"{name}.json"
+        assert hvr_("validate", *TASK, plan, "--certificate", file).code == code
+        checked = hvr_("check", file, *TASK, plan)
+        assert (checked.code, checked.err) == (0, "")
+        assert checked.out.startswith(f"{plan}: proven {proven} (")
+    other = hvr_("check", "good.json", *TASK, "plans/ajar.plan")
+    assert (other.code, other.out) == (1, "")
+    assert "about other files" in other.err
+    assert hvr_("check", "plans/good.plan", *TASK, "plans/good.plan").code == 2
+
+
+def test_a_certificate_that_cannot_be_had_is_not_written(hvr_: Hvr) -> None:
+    unknown = hvr_("validate", *TASK, "plans/broken.plan", "--certificate", "proof.json")
+    assert unknown.code == 2
+    assert "proof.json was not written" in unknown.err
+    assert not Path("proof.json").exists()
+    Path("answer.txt").write_text("The plan:\n```\n(open)\n(fill)\n(close)\n```\n")
+    longer = hvr_("validate", *TASK, "answer.txt", "--extract", "--certificate", "proof.json")
+    assert longer.code == 0
+    assert "write the plan to a file of its own" in longer.err
+    assert not Path("proof.json").exists()
+    several = hvr_("validate", *TASK, "plans/", "--certificate", "proof.json")
+    assert several.code == 2
+    assert "one plan" in several.err
+    for wrong in ("-", "no/such/folder/proof.json"):
+        assert hvr_("validate", *TASK, "plans/good.plan", "--certificate", wrong).code == 2

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hvr.errors import HvrError
+from hvr.errors import HvrError, PddlSyntaxError
 from hvr.hddl.draw import draw_svg, draw_tree, plan_to_values
 from hvr.hddl.export import Block, export_blocks
 from hvr.hddl.parse import parse_hddl_domain, parse_hddl_problem
@@ -20,7 +20,7 @@ from hvr.hddl.plan import (
     read_hierarchical_plan,
 )
 from hvr.hddl.printer import print_hddl_domain, print_hddl_problem
-from hvr.hddl.recover import ActionsJudge
+from hvr.hddl.recover import ActionsJudge, read_actions
 from hvr.hddl.verifier import DecompositionVerifier
 from hvr.pddl import GroundAction, parse_domain, parse_problem
 from tests.command_line import Hvr
@@ -161,3 +161,55 @@ def test_runs_and_plans_are_converted(hvr_: Hvr, tmp_path: Path) -> None:
     assert hvr_("validate", *made).code == 0
     (tmp_path / "plan.json").write_text("{}")
     assert hvr_("convert", tmp_path, "--to", "hddl", "--folder", tmp_path / "htn").code == 2
+
+
+OUTPUTS = Path(__file__).parents[1] / "validation" / "planner_outputs" / "parcels"
+
+
+def judged(text: str) -> str:
+    domain = parse_hddl_domain(PARCELS / "domain.hddl")
+    problem = parse_hddl_problem(PARCELS / "problem.hddl", domain)
+    return str(DecompositionVerifier(domain, problem).check_file(text).outcome)
+
+
+def test_what_pandapiengine_prints_is_to_be_converted_first() -> None:
+    with pytest.raises(PddlSyntaxError, match="pandaPIparser -c") as caught:
+        judged((OUTPUTS / "pandaPIengine.log").read_text(encoding="utf-8"))
+    assert "<plan>:63:1: " in str(caught.value)
+
+
+def test_what_pandapiparser_converts_has_no_end_and_is_read() -> None:
+    text = (OUTPUTS / "pandaPIparser.plan").read_text(encoding="utf-8")
+    assert "<==" not in text
+    assert judged(text) == "valid"
+
+
+@pytest.mark.parametrize("file", [PARCELS / "plan.txt", OUTPUTS / "pandaPIparser.plan"])
+def test_a_plan_that_is_cut_off_is_not_invalid(file: Path) -> None:
+    text = file.read_text(encoding="utf-8").replace("<==", "").rstrip()
+    assert judged(text) == "valid"
+    for end in range(0, len(text), 7):
+        with pytest.raises(PddlSyntaxError):
+            judged(text[:end])
+
+
+def test_lines_around_a_plan_are_counted_and_never_those_of_a_plan() -> None:
+    text = (PARCELS / "plan.txt").read_text(encoding="utf-8")
+    domain = parse_hddl_domain(PARCELS / "domain.hddl")
+    problem = parse_hddl_problem(PARCELS / "problem.hddl", domain)
+    verifier = DecompositionVerifier(domain, problem)
+    report = verifier.check_file(f"searching\n\n{text}done\n")
+    assert report.valid
+    (note,) = report.notes
+    assert note.endswith("from '==>' to '<==' were read as the plan; 2 other lines were ignored")
+    with pytest.raises(PddlSyntaxError, match="belongs to no plan"):
+        verifier.check_file(f"{text}90 deliver book shop -> carry 1 2\n")
+
+
+def test_actions_keep_the_order_of_their_numbers() -> None:
+    assert len(read_actions("0: (load van1 book depot)\n1: (stay)\n").actions) == 2
+    with pytest.raises(PddlSyntaxError, match="another order"):
+        read_actions("1: (load van1 book depot)\n0: (stay)\n")
+    plan = (PARCELS / "plan.txt").read_text(encoding="utf-8")
+    with pytest.raises(PddlSyntaxError, match="within the plan"):
+        read_actions(plan[: plan.index("root")])

@@ -6,13 +6,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hvr.checker import UnprovenError, check
 from hvr.hddl.parse import parse_hddl_domain, parse_hddl_problem
 from hvr.hddl.plan import read_hierarchical_plan
 from hvr.hddl.recover import ActionsJudge
 from hvr.hddl.verifier import DecompositionVerifier
+from hvr.validation.certificate import NoCertificateError
 from hvr.validation.report import Outcome
 from tests.hddl.hddl_networks import Model
 from tests.hddl.hddl_reference import HierarchyReference
+from tests.validation.certificate_damage import certified_hierarchy, damaged
 
 
 def compare(seed: int, *, any_order: bool, plans: int = 4) -> list[bool]:
@@ -100,3 +103,17 @@ def test_the_checker_refuses_certificates_that_were_tampered_with(field: str) ->
         wrong[field] = 7
     assert not reference.accepts(plan, (first, second.replace(**{field: wrong[field]}), *rest))
     assert not reference.accepts(plan, (first, *rest))
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_certificates_are_accepted_and_damaged_ones_refused(seed: int) -> None:
+    model = Model(Random(seed))
+    files = (model.domain.encode(), model.problem.encode(), model.plan().encode())
+    try:
+        certificate, report = certified_hierarchy(files)
+    except NoCertificateError:
+        return
+    assert check(certificate, files).startswith(report.outcome.value)
+    for kind, wrong in damaged(certificate, Random(seed)):
+        with pytest.raises(UnprovenError):
+            pytest.fail(f"{kind}: {check(wrong, files)}")

@@ -1,6 +1,7 @@
 """Formulas, effects and numbers nested by turns to any depth mean what their shallow forms do."""
 
 import pickle
+import tracemalloc
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -175,3 +176,13 @@ def test_what_is_far_too_deep_is_refused_with_its_place() -> None:
     text = nested(["(and (yes) ", "(or (no) "] * MOST, "(yes)")
     with pytest.raises(PddlSyntaxError, match="nested more than"):
         parse_formula(text, parse_domain(written()[0]))
+
+
+def test_lists_that_are_never_closed_take_no_object_each() -> None:
+    text = "(define (domain d) (:action a :effect " + "(forall (?x) " * 50_000
+    tracemalloc.start()
+    with pytest.raises(PddlSyntaxError, match="nested more than"):
+        parse_domain(text)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 6 * len(text)

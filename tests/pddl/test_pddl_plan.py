@@ -277,3 +277,36 @@ def test_a_json_plan_without_times_may_have_durations() -> None:
 def test_times_that_are_none_are_refused(text: str) -> None:
     with pytest.raises(PddlSyntaxError):
         read_plan(text)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"plan": ["(a)"], "more": ["(b)"]},
+        {"plan": ["(a)"], "then": [{"action": "b"}]},
+        {"plan": ["(a)"], "also": "then\n(b)\n"},
+        {"result": {"plan": ["(a)"], "output": "(b)\n"}},
+        {"result": {"plan": ["(a)"]}, "plan": ["(b)"]},
+        {"blocks": [{"actions": ["(a)"]}], "actions": ["(b)"]},
+        {"blocks": [{"actions": ["(a)"], "more": ["(b)"]}]},
+        [{"name": "(a)", "then": ["(b)"]}],
+        [{"name": "(a)", "action": "(b)"}],
+    ],
+)
+def test_a_json_plan_with_steps_elsewhere_is_refused(data: object) -> None:
+    with pytest.raises(PddlSyntaxError, match=r"beside a whole step|, and others in"):
+        read_plan(json.dumps(data))
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"plan": ["(a)"], "goal": ["(on a b)"], "cost": 1, "note": "it (really) works"},
+        {"plan": ["(a)"], "actions_text": "(a)\n; cost = 1\n"},
+        {"blocks": [{"macro": {"name": "m", "precondition": ["(p)"]}, "actions": ["(a)"]}]},
+        [{"name": "(a)", "action": "(:action a)"}],
+        [{"name": "(a)", "time": 0}],
+    ],
+)
+def test_what_else_json_plans_say_is_no_step(data: object) -> None:
+    assert [str(step).split(": ")[-1] for step in read_plan(json.dumps(data)).steps] == ["(a)"]

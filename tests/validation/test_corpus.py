@@ -111,6 +111,7 @@ def test_argued_exceptions(name: str) -> None:
 def test_malformed_input_ends_in_an_error_with_a_place_or_in_a_verdict() -> None:
     # Legal, or harmless: the reference validator has its own reasons to refuse these.
     accepted = {
+        "domain_numeric_action_name",
         "domain_huge_nesting_10000",
         "domain_utf16",
         "domain_missing_effect",

@@ -1,6 +1,10 @@
 """Derived predicates: least fixpoints, negation between strata, what they are blamed on."""
 
+import pickle
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from hvr.pddl import Atom, Domain, GroundAction, Problem, parse_domain, parse_problem
 from hvr.validation import FailureKind, Validator
@@ -119,3 +123,57 @@ def test_names_of_outer_variables_may_come_again() -> None:
     validator = Validator(domain, parse_problem(text, domain))
     assert validator.goal_holds()
     assert names(validator, "r") == {"m"}
+
+
+def test_reasons_that_are_read_late_are_those_of_the_time_of_the_verdict() -> None:
+    world = task(f"{ALL_UP} (link a b) (= (load a) 0) (= (load b) 0)", "(and (reach a c) (whole))")
+    validator = Validator(*world)
+    plan = [step("cut", "a", "b"), step("join", "b", "c")]
+    late = validator.check(plan)
+    now = Validator(*world).check(plan)
+    written = now.to_json()
+    for action in (step("join", "b", "c"), step("join", "c", "a"), step("cut", "a", "b")):
+        assert validator.apply(action).ok
+    assert late.to_json() == written
+    assert late == now
+    assert pickle.loads(pickle.dumps(late)) == now
+    assert late.failures[0].literals[0].because
+
+
+ACTIONS = [step("join", a, b) for a in "abc" for b in "abc"]
+ACTIONS += [step("cut", a, b) for a in "abc" for b in "abc" if a != b]
+ACTIONS += [step("switch", n) for n in "abc"]
+# Steps that can always be executed come more often: plans get far before they fail.
+STEPS = st.sampled_from([*ACTIONS, *(ACTIONS[:9] * 20)])
+EDITS = st.lists(st.tuples(st.integers(0, 90), st.integers(0, 3), STEPS), min_size=1, max_size=6)
+
+
+@given(
+    st.lists(STEPS, min_size=60, max_size=90),
+    EDITS,
+    st.sampled_from(["(whole)", "(reach a c)", "(rich)", "()", "(not (reach a a))"]),
+    st.booleans(),
+)
+@settings(max_examples=25, deadline=None)
+def test_a_plan_that_changes_by_a_step_is_judged_like_a_new_one(
+    plan: list[GroundAction], edits: list[tuple[int, int, GroundAction]], goal: str, as_text: bool
+) -> None:
+    world = task(RING, goal)
+    validator = Validator(*world)
+
+    def judged(by: Validator) -> object:
+        text = "\n".join(map(str, plan))
+        report = by.check_file(text) if as_text else by.check(plan)
+        return report.to_json()
+
+    for place, what, action in ((0, 3, plan[0]), *edits):
+        if what == 0:
+            plan.insert(place, action)
+        elif what == 1:
+            del plan[place : place + 1]
+        elif what == 2:
+            plan[place : place + 1] = [action]
+        else:
+            del plan[max(place, 55) :]
+            plan += [action] * 3
+        assert judged(validator) == judged(Validator(*world))

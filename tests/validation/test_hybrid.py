@@ -19,6 +19,7 @@ from hvr.pddl import (
 )
 from hvr.validation import FailureKind, Outcome, ValidationReport, Validator
 from hvr.validation.continuous.curves import Curve
+from hvr.validation.continuous.motion import Motion, _CoupledError
 
 # Levels that rise and fall, a car, a ball: whatever the bodies of the tests say.
 HEAD = """
@@ -273,24 +274,47 @@ def test_invalid(name: str) -> None:
     json.dumps(report.to_json())
 
 
+@pytest.mark.parametrize("name", [*VALID, *INVALID])
+def test_integration_never_contradicts_the_exact_solution(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def integrate(motion: Motion, index: int) -> object:
+        # Every number that has a rate is left to numerical integration.
+        if index in motion._rates:
+            raise _CoupledError
+        value = motion._numbers[index] if index < len(motion._numbers) else None
+        return None if value is None else motion._constant(value)
+
+    monkeypatch.setattr(Motion, "_solve", integrate)
+    monkeypatch.setattr("hvr.validation.continuous.systems._closed", lambda *_: None)
+    if name in VALID:
+        body, plan, goal, *init = VALID[name]
+        outcome, report = Outcome.VALID, check(body, plan, goal, *init)
+    else:
+        outcome, report = Outcome.INVALID, check(*INVALID[name][0])
+    # What is equal exactly is not decided by enclosures.
+    assert report.outcome in (outcome, Outcome.UNKNOWN)
+
+
 UNKNOWN = {
-    "exponential functions": (
-        "(:process decay :precondition (on) :effect (decrease (level) (* #t (level))))",
-        "its own value: exponential functions would be needed",
-    ),
-    "an oscillator": (
-        "(:process swing :precondition (on) :effect (and (increase (level) (* #t (speed)))"
-        " (decrease (speed) (* #t (level)))))",
-        "depend on each other: exponential functions would be needed",
-    ),
-    "a nonlinear rate": (
+    "a number that grows without bound": (
         "(:process grow :precondition (on) :effect (increase (level) (* #t (* (level) (level)))))",
-        "numerical integration with bounds would be needed",
+        "(level) cannot be enclosed beyond",
     ),
-    "a quotient": (
-        "(:process move :precondition (on) :effect (and (increase (speed) #t)"
-        " (increase (level) (* #t (/ 1 (speed))))))",
-        "logarithms would be needed",
+    "a divisor that reaches 0": (
+        RISING + "(:event e :precondition (and (not (full)) (>= (/ 1 (- (level) 4)) 5))"
+        " :effect (full))",
+        "a divisor cannot be told from 0",
+    ),
+    "a quotient that has no value at the beginning": (
+        RISING + "(:event e :precondition (and (on) (>= (/ 1 (- (level) 1)) 5)) :effect (full))",
+        "a division by zero",
+    ),
+    "a comparison that is not decided": (
+        "(:process drag :precondition (on)"
+        " :effect (decrease (level) (* #t (* (level) (level)))))"
+        "(:event e :precondition (and (on) (<= (level) 0.1)) :effect (not (on)))",
+        "whether (level) <= 0.1 holds",
     ),
     "sliding": (
         "(:process up :precondition (and (on) (<= (level) 3)) :effect (increase (level) #t))"
@@ -381,7 +405,8 @@ def test_a_single_step_cannot_be_judged() -> None:
         ("(within 2.5 (>= (level) 5))", None),
         ("(within 2.4 (>= (level) 5))", 4),
         ("(sometime (and (> (level) 3) (< (level) 4)))", None),
-        ("(at-most-once (or (< (level) 1) (> (level) 5)))", Fraction(5, 2)),
+        # After 2.5, that is, and the report is about a time at which it holds.
+        ("(at-most-once (or (< (level) 1) (> (level) 5)))", Fraction("2.501")),
         ("(hold-during 1 2 (< (level) 4))", None),
     ],
 )
@@ -389,6 +414,55 @@ def test_constraints_see_what_lies_between(constraint: str, time: Fraction | Non
     constraints = f"(:constraints {constraint})"
     report = check(RISING, "0: (start)\n4: (finish)", "(done)", constraints=constraints)
     assert (report.failure and report.failure.time) == time, report.explain()
+
+
+@given(
+    st.integers(-3, 3),
+    st.integers(-3, 3),
+    st.integers(-2, 2),
+    st.sampled_from(["<", "<=", ">", ">=", "="]),
+    st.integers(-5, 5),
+    st.booleans(),
+)
+def test_a_failure_reports_the_number_of_its_time(
+    level: int, speed: int, force: int, symbol: str, bound: int, is_constraint: bool
+) -> None:
+    """At the reported time the number is the reported one, and breaks the condition."""
+    condition = f"({symbol} (level) {bound})"
+    action = (
+        "(:durative-action a :duration (= ?duration 4)"
+        f" :condition (over all {'()' if is_constraint else condition}))"
+    )
+    init = f"(on) (= (level) {level}) (= (speed) {speed}) (= (force) {force})"
+    constraints = f"(:constraints (always {condition}))" if is_constraint else ""
+    report = check(ACCELERATING + action, "0: (a) [4]", "(not (done))", init, constraints)
+    if report.failure is None:
+        return
+    time = report.failure.time
+    assert time is not None
+    (literal,) = report.failure.literals
+    ((_, value),) = literal.numbers
+    assert value is not None
+    expected = level + speed * time + Fraction(force, 2) * time**2
+    # Irrational times are rounded.
+    assert abs(value - expected) < Fraction(1, 10**9)
+    holds = {"<": value < bound, "<=": value <= bound, "=": value == bound,
+             ">": value > bound, ">=": value >= bound}[symbol]  # fmt: skip
+    assert not holds or abs(value - bound) < Fraction(1, 10**9)
+
+
+def test_an_invariant_that_breaks_just_after_a_time_names_both() -> None:
+    body = (
+        "(:durative-action a :duration (= ?duration 9) :condition (over all (<= (level) 3))"
+        " :effect (increase (level) #t))"
+    )
+    failure = check(body, "1: (a) [9]", "()").failure
+    assert failure is not None
+    assert failure.time == Fraction("4.001")
+    assert "cannot go on after 4:" in failure.message
+    (literal,) = failure.literals
+    assert literal.numbers[0][1] == Fraction("3.001")
+    assert literal.changed_by is not None and literal.changed_by.time == Fraction("4.001")
 
 
 def test_time_goes_by_until_a_time_that_is_asked_for() -> None:

@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from collections.abc import Iterable
 from fractions import Fraction
 from itertools import product
 
@@ -118,6 +119,35 @@ def test_plans_in_time(world: World) -> None:
         assert not reference.judge_constraints(seen, Verdict())
     else:
         assert (report.failure.kind.value, report.failure.step) in verdict.why
+
+
+def check_literals(world: World, literals: Iterable[UnmetLiteral], plain: Plain) -> None:
+    """The literals of a failure have the values that are reported for them."""
+    for literal in literals:
+        truth = world.reference.truth(literal.formula, plain, {})
+        assert truth is (None if None in dict(literal.numbers).values() else literal.actual)
+        for term, value in literal.numbers:
+            if term.function in {t.function for t in plain.numbers}:
+                assert plain.numbers.get(term) == value
+        check_literals(world, literal.because, plain)
+
+
+@pytest.mark.slow
+@given(scheduled(EVERYTHING))
+@law(60)
+def test_a_failure_reports_the_values_of_its_time(world: World) -> None:
+    """In the state at the reported time the literals are false."""
+    report = Validator(world.domain, world.problem).check(world.timed)
+    if report.failure is None or not report.failure.literals:
+        return
+    failure = report.failure
+    event(failure.kind)
+    verdict = world.reference.judge_timed(world.timed)
+    at = verdict.worlds[-1][0] if failure.time is None else failure.time
+    # A condition of a step is read before it; what must hold throughout, after what happens.
+    early = failure.kind in (FailureKind.PRECONDITION, FailureKind.END_CONDITION)
+    seen = [plain for t, plain in verdict.worlds if t < at or (t == at and not early)]
+    check_literals(world, failure.literals, seen[-1] if seen else verdict.worlds[0][1])
 
 
 @pytest.mark.slow

@@ -107,6 +107,36 @@ def test_a_number_without_a_value_and_an_object_without_a_use() -> None:
     assert about(found, "HVR316") == ["casper"]
 
 
+@pytest.mark.parametrize(
+    ("literals", "words"),
+    [
+        ("(at 3 (lit)) (at 3 (lit))", ["listed twice"]),
+        ("(at 3 (= (fee) 2)) (at 3.0 (= (fee) 2.0))", ["listed twice"]),
+        ("(at 3 (not (lit)))", ["changes nothing"]),
+        ("(at 3 (= (fee) 1))", ["changes nothing"]),
+        ("(at 4 (not (lit))) (at 3 (lit))", []),
+        ("(at 3 (lit)) (at 4 (lit)) (at 5 (not (lit)))", ["changes nothing"]),
+        ("(at 0 (lit))", ["contradicts the initial state"]),
+        ("(at 0 (= (fee) 2))", ["contradicts the initial state"]),
+        ("(at 0 (not (open)))", ["changes nothing"]),
+        # An action may have changed it before.
+        ("(at 3 (not (open)))", []),
+        ("(at 3 (= (sum) 0))", []),
+    ],
+)
+def test_timed_literals_without_effect(literals: str, words: list[str]) -> None:
+    model = parse_domain("""
+    (define (domain d) (:requirements :fluents :timed-initial-literals)
+      (:predicates (lit) (open)) (:functions (fee) (sum))
+      (:action enter :precondition (lit) :effect (and (open) (increase (sum) (fee)))))
+    """)
+    text = f"(:init (= (fee) 1) (= (sum) 0) {literals}) (:goal (open))"
+    problem = parse_problem(f"(define (problem p) (:domain d) {text})", model)
+    found = [f.message for f in lint(model, problem) if f.rule == "HVR318"]
+    assert len(found) == len(words)
+    assert all(word in message for word, message in zip(words, found, strict=True))
+
+
 def test_conditional_effects_and_rules_that_can_never_be() -> None:
     model = parse_domain("""
     (define (domain d) (:requirements :adl :derived-predicates) (:predicates (p) (q) (r))

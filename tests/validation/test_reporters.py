@@ -8,13 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from junitparser import Error as JUnitError
 from junitparser import Failure as JUnitFailure
 from junitparser import JUnitXml
 
 from hvr.errors import UsageError
 from hvr.pddl import Atom, Diagnostic, GroundAction, Location
-from hvr.validation.findings import explain_repair, findings, warning_finding
+from hvr.validation.findings import Finding, explain_repair, findings, warning_finding
 from hvr.validation.judged import Judged
 from hvr.validation.report import (
     Failure,
@@ -412,6 +414,46 @@ def test_github_escapes() -> None:
     report = ValidationReport(Outcome.UNKNOWN, 0, 0, reason="50%,\r\nthen: more")
     (line,) = annotations(rendered("github", made.judged(report, "a,b:c%.plan")))
     assert line == ("::error file=a%2Cb%3Ac%25.plan,title=HVR005 undecided::50%25,%0D%0Athen: more")
+
+
+COMMAND = re.compile(
+    r"::(?:error|warning|notice) file=[^:,%\r\n]*(?:%[0-9A-F]{2}[^:,%\r\n]*)*"
+    r"(?:,line=\d+,col=\d+)?,title=HVR\d{3} [a-z-]+::(?:[^%\r\n]|%(?:25|0D|0A))*"
+)
+"""A workflow command as GitHub documents it, with the properties that hvr gives."""
+
+
+@given(st.text(min_size=1), st.text(), st.sampled_from(Level))
+def test_every_annotation_is_a_command_that_says_the_same(
+    file: str, message: str, level: Level
+) -> None:
+    finding = Finding(RULES["HVR301"], level, message, plan=file)
+    (line, *others) = rendered("github", warnings=(finding,)).split("\n")
+    assert COMMAND.fullmatch(line)
+    assert others == [""]
+    said = line.rpartition("::")[2] if "::" not in message else line.split("::", 2)[2]
+    assert said.replace("%0D", "\r").replace("%0A", "\n").replace("%25", "%") == message
+
+
+@pytest.mark.parametrize("level", Level)
+def test_what_github_does_not_show_is_in_the_log(level: Level) -> None:
+    many = [Finding(RULES["HVR301"], level, f"number {n}.", plan="d.pddl") for n in range(25)]
+    text = rendered("github", warnings=tuple(many))
+    assert len(annotations(text)) == 10
+    assert all(f"number {n}." in text for n in range(25))
+    assert "15 more findings are lines of this log" in text
+    assert "GitHub shows" not in rendered("github", warnings=tuple(many[:10]))
+
+
+@given(st.text())
+def test_markdown_cells_are_text(reason: str) -> None:
+    report = ValidationReport(Outcome.UNKNOWN, 0, 0, reason=reason)
+    text = rendered("markdown", made.VALID, made.judged(report, "a|b.plan"))
+    *_, row = text.splitlines()
+    assert text.startswith("**hvr validate**: 2 plans: 1 valid, 1 unknown\n")
+    assert row.startswith(r"| a\|b.plan | unknown | HVR005 | ")
+    assert len(re.findall(r"(?<!\\)(?:\\\\)*\|", row)) == 5
+    assert not re.search(r"(?<!\\)(?:\\\\)*[<`]", row)
 
 
 def test_a_plan_cannot_give_the_runner_commands() -> None:

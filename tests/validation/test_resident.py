@@ -13,6 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hvr.cli.main import main
+from hvr.errors import PddlSyntaxError, UsageError
+from hvr.validation import Outcome, stream, validate
 from hvr.validation.batch import BatchOptions
 from hvr.validation.resident import Resident
 from tests.validation.validation_task import write_task
@@ -28,6 +30,10 @@ def ask(resident: Resident, **request: Any) -> dict[str, Any]:
     return resident.answer(json.dumps({**TEXTS, **request}))
 
 
+def from_files(resident: Resident, names: dict[str, str]) -> dict[str, Any]:
+    return resident.answer(json.dumps({f"{part}_file": name for part, name in names.items()}))
+
+
 def test_texts_are_judged_and_the_id_comes_back() -> None:
     answer = ask(Resident(BatchOptions()), id=["any", 1])
     assert (answer["id"], answer["outcome"], answer["cost"]) == (["any", 1], "valid", 1)
@@ -38,9 +44,9 @@ def test_files_are_read_anew_for_each_request(tmp_path: Path) -> None:
     names = {part: str(tmp_path / f"{part}.pddl") for part in TEXTS}
     for part, text in TEXTS.items():
         Path(names[part]).write_text(text)
-    assert ask(resident, **names)["outcome"] == "valid"
+    assert from_files(resident, names)["outcome"] == "valid"
     Path(names["problem"]).write_text(TEXTS["problem"].replace("(:init (p))", "(:init)"))
-    answer = ask(resident, **names)
+    answer = from_files(resident, names)
     assert answer["outcome"] == "invalid"
     assert answer["failure"]["literals"][0]["location"]["file"] == names["domain"]
 
@@ -67,10 +73,13 @@ def test_few_models_are_kept() -> None:
         ("[]", "object"),
         ("[" * 100_000, "nested"),
         (b"\xff\xfe{}", "not JSON"),
-        ('{"id": 1, "domain": "a"}', "problem"),
+        ('{"id": 1, "domain": "(a)"}', "problem"),
         (json.dumps({**TEXTS, "plans": []}), "plans"),
         (json.dumps({**TEXTS, "domain": 5}), "domain"),
-        (json.dumps({**TEXTS, "domain": "no-such-file"}), "no-such-file"),
+        (json.dumps({**TEXTS, "domain": "domain.pddl"}), "domain_file"),
+        (json.dumps({**TEXTS, "problem": "problem.pddl"}), "problem_file"),
+        (json.dumps({**TEXTS, "plan_file": "plan.txt"}), "plan_file"),
+        (json.dumps({"domain_file": "no-such-file", "problem": "(x)", "plan": ""}), "no-such-file"),
     ],
 )
 def test_a_request_that_cannot_be_used_is_answered_by_an_error(
@@ -79,7 +88,11 @@ def test_a_request_that_cannot_be_used_is_answered_by_an_error(
     assert words in Resident(BatchOptions()).answer(line)["error"]
 
 
-@given(st.dictionaries(st.sampled_from(["id", *TEXTS]), st.text() | st.none() | st.integers()))
+@given(
+    st.dictionaries(
+        st.sampled_from(["id", *TEXTS, "plan_file"]), st.text() | st.none() | st.integers()
+    )
+)
 def test_whatever_is_asked_is_answered(request: dict[str, Any]) -> None:
     resident = Resident(BatchOptions(advise=True))
     for line in (json.dumps(request), json.dumps({**TEXTS, **request})):
@@ -98,7 +111,8 @@ def test_the_command_answers_as_json_does(
     Path("bad.plan").write_text("(brew)")
     main(["validate", *names.values(), "--json"])
     (expected,) = json.loads(capsys.readouterr().out)
-    lines = f"\n{json.dumps({'id': 1, **names})}\nnonsense\n".encode()
+    files = {f"{part}_file": name for part, name in names.items()}
+    lines = f"\n{json.dumps({'id': 1, **files})}\nnonsense\n".encode()
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lines)))
     assert main(["validate", "--serve"]) == 0
     one, two = map(json.loads, capsys.readouterr().out.splitlines())
@@ -109,3 +123,44 @@ def test_the_command_answers_as_json_does(
 def test_serving_takes_no_files(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["validate", "--serve", "domain.pddl"]) == 2
     assert "--serve" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("part", TEXTS)
+@pytest.mark.parametrize("content", ["hunter2 is the password\n", "(hunter2)\n", ""])
+def test_a_text_is_never_opened_as_a_file(
+    part: str, content: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("secret", "a.plan", "(a)"):
+        Path(name).write_text(content or TEXTS[part])
+        for text in (name, str(tmp_path / name)):
+            answer = json.dumps(ask(Resident(BatchOptions(extract=True)), **{part: text}))
+            if text == TEXTS[part]:
+                assert '"outcome": "valid"' in answer
+            else:
+                assert '"outcome": "valid"' not in answer
+            assert "hunter2" not in answer
+
+
+def test_python_takes_strings_for_texts_and_paths_for_files(tmp_path: Path) -> None:
+    paths = {part: tmp_path / f"{part}.pddl" for part in TEXTS}
+    for part, text in TEXTS.items():
+        paths[part].write_text(text)
+    assert validate(**paths).valid
+    assert validate(**TEXTS).valid
+    for part in ("domain", "problem"):
+        with pytest.raises(UsageError, match="pathlib"):
+            validate(**{**TEXTS, part: str(paths[part])})
+    with pytest.raises(PddlSyntaxError) as caught:
+        validate(**{**TEXTS, "plan": str(paths["plan"])})
+    assert "(a)" not in str(caught.value)
+
+
+def test_rows_open_no_file(tmp_path: Path) -> None:
+    secret = tmp_path / "secret.plan"
+    secret.write_text("(a)")
+    texts = (TEXTS["domain"], TEXTS["problem"], str(secret))
+    (judged,) = stream([texts])
+    assert judged.report.outcome is Outcome.UNKNOWN
+    (judged,) = stream([(str(secret), *texts[1:])])
+    assert judged.report.outcome is Outcome.UNKNOWN

@@ -66,6 +66,9 @@ def test_files_that_are_called_like_plans_are_plans(name: str) -> None:
         ("notes.txt", "Ask Ann about (holding b).\nThen go on.\n", Kind.OTHER),
         ("notes.txt", "Try this:\n(pick-up a)\n(stack a b)\n", Kind.DOUBTFUL),
         ("result.txt", "; made by x\n0: (pick-up a) [1]\n(stack a b)\n", Kind.PLAN),
+        ("result.txt", "; by LPG-td\n0.0002:   (LOAD A B) [1.0000])\n", Kind.PLAN),
+        ("result.log", "done\nplan: SequentialPlan:\n    a(b)\n", Kind.PLAN),
+        ("result.log", "Result(plan=SequentialPlan([a(b)]), engine=1)\n", Kind.PLAN),
         ("answer", "pick-up(a)\nstack(a, b)\n", Kind.PLAN),
         ("answer.json", '[{"action": "a", "args": []}]', Kind.PLAN),
         ("answer.json", '["(go a b)", "(go b c)"]', Kind.PLAN),
@@ -233,7 +236,7 @@ def test_no_file_is_passed_over_in_silence(names: set[str]) -> None:
         except UsageError:
             return
         places = [
-            *suite.others, *suite.without_plan, *(left.file for left in suite.left),
+            *(left.file for left in (*suite.others, *suite.left)), *suite.without_plan,
             *dict.fromkeys(job.problem for job in suite.jobs),
             *(plan for job in suite.jobs for plan in job.plans),
         ]  # fmt: skip
@@ -316,3 +319,86 @@ def test_plans_of_a_manifest_may_be_skipped() -> None:
     assert suite.remarks() == ["skipped on demand: a.log"]
     with pytest.raises(UsageError, match="not skipped"):
         read_manifest(manifest, ["a.*"])
+
+
+# Plans in other texts -------------------------------------------------------------------------
+
+TEXTS = ("p1.md", "P1.txt", "gpt-4_p1.md", "p1.answer.out", "answers/p1.log", "p1", "p1.json",
+         "p1.txt.gz")  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("text", ["First pick it up, then go.\n", "- `a`\n- `b`\n", ""])
+def test_a_text_named_after_a_problem_is_no_success(name: str, text: str) -> None:
+    write_model("domain.pddl", "p1.pddl", "p2.pddl")
+    write("p2.plan")
+    write(name, text)
+    (left,) = collect(["."]).left
+    assert left.file == name
+    assert "p1.pddl" in left.reason or left.reason == "it is compressed"
+    assert left.remedy
+    assert not collect(["."], [name]).left
+    (left,) = plans_of("domain.pddl", "p1.pddl", [".", "p2.plan"]).left
+    assert left.file == name
+    if not name.endswith(".gz"):
+        suite = collect(["."], doubtful=True)
+        assert pairs(suite)[name] == ("domain.pddl", "p1.pddl")
+        by_file = {result.plan: result.report for result in judge_suite(suite, BatchOptions())}
+        assert not by_file[name].valid
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["README.md", "notes.txt", "problem-statement.md", "docs/p10.md", "p1.png", "p1.py", "p1.yaml",
+     "changes.log", "p12.txt", "domain.md"],
+)  # fmt: skip
+@pytest.mark.parametrize("extract", [False, True])
+def test_texts_about_other_things_are_listed_and_no_failure(name: str, extract: bool) -> None:
+    write_model("domain.pddl", "p1.pddl")
+    write("p1.plan")
+    write(name, "Ask Ann (today) about the plan.\n")
+    suite = collect(["."], doubtful=extract)
+    assert pairs(suite) == {"p1.plan": ("domain.pddl", "p1.pddl")}
+    assert not suite.left
+    assert [left.file for left in suite.others] == [name]
+    assert any(line.startswith(f"not validated: {name}: ") for line in suite.explained())
+
+
+def test_plans_in_other_texts_are_found_on_demand() -> None:
+    write_model("domain.pddl", "p1.pddl", "p2.pddl")
+    fenced = "Here it is:\n\n```\n(a)\n```\n"
+    for name in ("p1.md", "p2.txt", "README.md", "answer.md"):
+        write(name, fenced)
+    suite = collect(["."], doubtful=True)
+    assert set(pairs(suite)) == {"p1.md", "p2.txt"}
+    assert [left.file for left in suite.left] == ["answer.md"]
+    assert [left.file for left in suite.others] == ["README.md"]
+    options = BatchOptions(extract=True)
+    outcomes = [result.report.outcome for result in judge_suite(suite, options)]
+    assert outcomes == [Outcome.VALID, Outcome.VALID, Outcome.UNKNOWN]
+
+
+@pytest.mark.parametrize("name", ["p2.pddl", "p2.hddl"])
+@pytest.mark.parametrize("text", ["", "(defin (problem p2))"])
+def test_a_broken_model_is_no_success(name: str, text: str) -> None:
+    write_model("domain.pddl", "p1.pddl")
+    write("p1.plan")
+    write(name, text)
+    assert [left.file for left in collect(["."]).left] == [name]
+
+
+def test_what_is_not_validated_is_explained() -> None:
+    write_model("domain.pddl", "p1.pddl", "p2.pddl")
+    names = ("old.plan", "p1.md", "p1.plan", "p1.plan.gz", "notes.txt", "a.png", ".git/config",
+             ".hidden.plan")  # fmt: skip
+    for name in names:
+        write(name, "prose\n" if name == "notes.txt" else "(a)\n")
+    lines = collect(["."], ["old*"]).explained()
+    explained = {line.split(": ")[1]: line for line in lines}
+    expected = {"old.plan", "p1.md", "p1.plan.gz", "notes.txt", "a.png", ".git", ".hidden.plan",
+                "p2.pddl"}  # fmt: skip
+    assert set(explained) == expected
+    assert all("; " in line for line in lines)
+    assert "--skip" in explained["old.plan"]
+    assert "unpack" in explained["p1.plan.gz"]
+    assert "--extract" in explained["p1.md"]

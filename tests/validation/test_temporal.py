@@ -101,6 +101,18 @@ def test_timed_literals_and_steps_at_the_same_time(plan: str, expected: Found) -
     assert failure(check(plan)) == expected
 
 
+def test_timed_literals_within_epsilon_contradict_each_other() -> None:
+    init = "(at 2 (not (light))) (at 2.0005 (light))"
+    report = check("3: (look)", init=init)
+    assert failure(report) == (FailureKind.INTERFERENCE, None, 2)
+    assert "at 2 and 2.0005" in report.explain()
+    assert check("3: (look)", init=init, epsilon=Fraction("0.0001")).valid
+    # A literal may be listed twice.
+    assert check("3: (look)", init="(at 2 (light)) (at 2.0005 (light)) (at 2 (light))").valid
+    twice = "(at 2 (= (count) 3)) (at 2 (= (count) 3))"
+    assert check("3: (look)", "(= (count) 3)", init=twice).valid
+
+
 def test_timed_literals_after_the_last_step_count_for_the_goal() -> None:
     assert failure(check("1: (look)", "(not (light))")) is None
     assert failure(check("1: (look)", "(light)")) == (FailureKind.GOAL, None, None)
@@ -246,3 +258,13 @@ def test_a_text_is_judged_as_its_steps_are(
     of_text = validator.check_file(text, file="plan", on_failure=on_failure)
     of_steps = validator.check(read_plan(text, file="plan").steps, on_failure=on_failure)
     assert of_text.to_json() == of_steps.to_json()
+
+
+def test_an_effect_on_a_number_without_a_value_that_does_not_take_place() -> None:
+    domain = parse_domain(
+        "(define (domain d) (:predicates (p)) (:functions (w)) (:durative-action b"
+        " :parameters () :duration (= ?duration 1) :condition (and)"
+        " :effect (and (at start (p)) (when (at start (p)) (at start (increase (w) 1))))))"
+    )
+    problem = parse_problem("(define (problem q) (:domain d) (:init) (:goal (p)))", domain)
+    assert Validator(domain, problem).check(read_plan("0: (b) [1]").steps).valid

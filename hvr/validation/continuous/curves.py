@@ -1,27 +1,31 @@
-"""The numeric fluents of a plan over time: pieces of polynomials, as plain values."""
+"""The numeric fluents of a plan over time, in pieces, as plain values."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from math import inf, nextafter
 from typing import TYPE_CHECKING, Any
 
-from hvr.pddl.numeric import Rational
+from hvr.pddl.numeric import Rational, exact
 from hvr.validation.continuous.polynomials import Number, Polynomial
 from hvr.validation.report import decimal_text, number_to_json
 from hvr.values import Value
 
 if TYPE_CHECKING:
     from hvr.pddl import Task
+    from hvr.validation.continuous.functions import Quantity, TimeFunction
+
+_SAMPLES = 32
 
 
 class Stretch(Value):
-    """All numbers from a time to another: constants, or polynomials in the time since `origin`."""
+    """All numbers from a time to another, as functions of the time since `origin`."""
 
     start: Fraction
     end: Fraction
     origin: Fraction
-    numbers: Sequence[Number | None]
+    numbers: Sequence[Quantity | None]
 
 
 class Piece(Value):
@@ -29,35 +33,69 @@ class Piece(Value):
 
     Attributes:
         start, end: when; equal for the value after the last happening.
-        coefficients: those of the powers 0, 1, 2 and so on of the time since `start`.
+        coefficients: The coefficients of the powers 0, 1, 2 and so on of the time since `start`, if
+            the fluent is a polynomial.
+        formula: another function of the time since `start`, with rounded constants; empty if it is
+            a polynomial, or was integrated.
+        samples: times and the bounds of the value there, if it is no polynomial.
     """
 
     start: Fraction
     end: Fraction
     coefficients: tuple[Rational, ...]
+    formula: str = ""
+    samples: tuple[tuple[Fraction, Fraction, Fraction], ...] = ()
 
     def __str__(self) -> str:
-        first, last = decimal_text(self.at(self.start)), decimal_text(self.at(self.end))
+        first, last = self._text(self.start), self._text(self.end)
         if self.start == self.end:
             return f"at {decimal_text(self.start)}: {first}"
         span = f"{decimal_text(self.start)} to {decimal_text(self.end)}"
+        if self.samples:
+            if len(self.samples) <= 2:
+                return f"{span}: {first}"
+            return f"{span}: from {first} to {last}, {self.formula or 'integrated'}"
         if len(self.coefficients) < 2:
             return f"{span}: {first}"
         return f"{span}: from {first} to {last}, {_formula(self.coefficients)}"
 
     def at(self, time: Rational) -> Fraction:
-        """Return the value at a time."""
+        """Return the value at a time, that at the nearest sample if there are samples."""
+        if self.samples:
+            _, low, high = self._nearest(time)
+            return (low + high) / 2
         return Fraction(Polynomial(self.coefficients)(time - self.start))
+
+    def _nearest(self, time: Rational) -> tuple[Fraction, Fraction, Fraction]:
+        return min(self.samples, key=lambda sample: abs(sample[0] - time))
+
+    def _text(self, time: Fraction) -> str:
+        if not self.samples:
+            return decimal_text(self.at(time))
+        _, low, high = self._nearest(time)
+        texts = decimal_text(low), decimal_text(high)
+        # Of bounds that agree in all digits that are shown, one is enough.
+        return texts[0] if texts[0] == texts[1] else f"between {texts[0]} and {texts[1]}"
 
     def to_json(self) -> dict[str, Any]:
         """Return JSON values."""
-        return {
+        data: dict[str, Any] = {
             "from": number_to_json(self.start),
             "to": number_to_json(self.end),
             "first": number_to_json(self.at(self.start)),
             "last": number_to_json(self.at(self.end)),
-            "coefficients": [number_to_json(Fraction(c)) for c in self.coefficients] or [0],
         }
+        if not self.samples:
+            coefficients = [number_to_json(Fraction(c)) for c in self.coefficients]
+            return {**data, "coefficients": coefficients or [0]}
+        bounds = [
+            [number_to_json(time), *_floats_around(low, high)] for time, low, high in self.samples
+        ]
+        return {**data, "formula": self.formula or None, "bounds": bounds}
+
+
+def _floats_around(low: Fraction, high: Fraction) -> tuple[float, float]:
+    return nextafter(float(low), -inf), nextafter(float(high), inf)
 
 
 class Curve(Value):
@@ -84,7 +122,11 @@ def curves_of(task: Task, stretches: Iterable[Stretch], final: Stretch) -> tuple
         if stretch.start == stretch.end and stretch is not final:
             continue
         for index, number in enumerate(stretch.numbers):
-            if number is not None:
+            if number is None:
+                continue
+            if not isinstance(number, int | Fraction | Polynomial):
+                _append_function(pieces.setdefault(index, []), stretch, number)
+            else:
                 _append(pieces.setdefault(index, []), stretch, number)
     named = [Curve(str(task.term(index)), tuple(found)) for index, found in pieces.items()]
     return tuple(sorted(named, key=lambda curve: curve.fluent))
@@ -107,8 +149,8 @@ def _formula(coefficients: tuple[Rational, ...]) -> str:
 def _append(pieces: list[Piece], stretch: Stretch, number: Number) -> None:
     """Add a piece, or lengthen the last one where it simply goes on."""
     polynomial = _since(number, stretch.start - stretch.origin)
-    if pieces and pieces[-1].end == stretch.start:
-        last = pieces[-1]
+    last = pieces[-1] if pieces else None
+    if last is not None and last.end == stretch.start and not last.samples:
         going_on = _since(Polynomial(last.coefficients), stretch.start - last.start)
         if going_on == polynomial or (
             stretch.start == stretch.end and going_on.constant == polynomial.constant
@@ -116,6 +158,35 @@ def _append(pieces: list[Piece], stretch: Stretch, number: Number) -> None:
             pieces[-1] = last.replace(end=stretch.end)
             return
     pieces.append(Piece(stretch.start, stretch.end, polynomial.coefficients))
+
+
+def _append_function(pieces: list[Piece], stretch: Stretch, function: TimeFunction) -> None:
+    """Add a piece that is no polynomial, or lengthen the last one where it is constant."""
+    from hvr.validation.continuous.functions import shown, value_at
+
+    def bounds(time: Fraction) -> tuple[Fraction, Fraction, Fraction]:
+        value = value_at(function, exact(time - stretch.origin))
+        if isinstance(value, int | Fraction):
+            return time, Fraction(value), Fraction(value)
+        assert not isinstance(value, Polynomial)
+        low, high, bits = value.bounds()
+        return time, Fraction(low, 1 << bits), Fraction(high, 1 << bits)
+
+    formula = shown(function, stretch.start - stretch.origin)
+    count = 1 if function.constant or stretch.start == stretch.end else _SAMPLES
+    length = stretch.end - stretch.start
+    samples = [bounds(stretch.start + length * k / count) for k in range(count + 1)]
+    last = pieces[-1] if pieces else None
+    goes_on = last is not None and last.end == stretch.start and last.formula == formula
+    if last is not None and goes_on and function.constant and len(last.samples) == 2:
+        pieces[-1] = last.replace(end=stretch.end, samples=(last.samples[0], samples[-1]))
+        return
+    if last is not None and last.samples and stretch.start == stretch.end == last.end:
+        # The value after the last happening is that before it, unless the bounds are apart.
+        _, low, high = last.samples[-1]
+        if low <= samples[0][2] and samples[0][1] <= high:
+            return
+    pieces.append(Piece(stretch.start, stretch.end, (), formula, tuple(samples)))
 
 
 def _since(number: Number, later: Rational) -> Polynomial:

@@ -31,7 +31,7 @@ from hvr.values import Value, cached_property
 class GroundProcess(Value):
     """Something that goes on while its condition holds, and what it changes meanwhile.
 
-    A process with conditional effects is several of these.
+    A process with conditional effects is split into several values.
     """
 
     action: GroundAction
@@ -129,7 +129,7 @@ class Dynamics:
         binding: Binding,
         duration: Rational,
     ) -> tuple[GroundProcess, ...]:
-        """Return what a durative action changes while it goes on.
+        """Return the processes that a durative action causes while it goes on.
 
         Raises:
             ContinuousChangeError: a condition of a continuous effect looks at the start or end.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from hvr.errors import InconsistentEffectError, UndefinedValueError
 from hvr.pddl import State, Task
@@ -11,11 +11,14 @@ from hvr.pddl.conditions import NumericChange, change_numbers
 from hvr.pddl.numeric import Values
 from hvr.pddl.plan import decimal_text
 from hvr.validation.continuous.dynamics import GroundEvent
-from hvr.validation.continuous.motion import Moment, MovingState, Numbers
-from hvr.validation.continuous.polynomials import Number
+from hvr.validation.continuous.moments import Moment
+from hvr.validation.continuous.motion import MovingState, Numbers
 from hvr.validation.interference import StepParts, access, interferences
 from hvr.validation.report import FailureKind, StepRef
 from hvr.values import Value
+
+if TYPE_CHECKING:
+    from hvr.validation.continuous.functions import Quantity
 
 
 class Aftermath(Value):
@@ -28,7 +31,7 @@ class Aftermath(Value):
     """
 
     bits: int
-    numbers: list[Number | None]
+    numbers: list[Quantity | None]
     touched: tuple[tuple[int, frozenset[int]], ...]
 
 
@@ -48,20 +51,19 @@ def happen_together(
     state: State,
     numbers: Numbers,
     moment: Moment,
-    *,
-    is_exact: bool,
+    reading: MovingState,
 ) -> Aftermath | Trouble:
-    """Return what events change that happen at one moment.
+    """Return the changes made by events that happen at one moment.
 
     Args:
         task: the task.
         refs: the events with their time, for messages.
         events: the events.
-        happened: those that have happened at this time before.
-        state: the state before, rounded.
+        happened: The events that have happened at this time before.
+        state: the state before.
         numbers: the numbers before, to be read at the moment.
         moment: when.
-        is_exact: whether the numbers are exact.
+        reading: the truth of conditions before, at the moment.
     """
     for ref, event in zip(refs, events, strict=True):
         if event in happened:
@@ -82,7 +84,6 @@ def happen_together(
             "changes."
         )
         return Trouble(FailureKind.INTERFERENCE, events[j], message)
-    before = MovingState(numbers, state.bits, is_exact)
     add = delete = 0
     after = list(numbers)
     touched: list[tuple[int, frozenset[int]]] = []
@@ -92,11 +93,11 @@ def happen_together(
         add |= operator.add
         delete |= operator.delete
         for condition, more_add, more_delete in operator.conditional:
-            if before.holds(condition, moment):
+            if reading.holds(condition, moment):
                 add |= more_add
                 delete |= more_delete
                 mine |= more_add | more_delete
-        changes = [change for guard, change in operator.numeric if before.holds(guard, moment)]
+        changes = [change for guard, change in operator.numeric if reading.holds(guard, moment)]
         try:
             after = _changed(changes, numbers, after)
         except (UndefinedValueError, InconsistentEffectError) as error:
@@ -106,8 +107,10 @@ def happen_together(
     return Aftermath(state.bits & ~delete | add, after, tuple(touched))
 
 
-def _changed(changes: list[NumericChange], before: Numbers, after: Numbers) -> list[Number | None]:
-    # Polynomials compute like numbers: see `calculate`.
+def _changed(
+    changes: list[NumericChange], before: Numbers, after: Numbers
+) -> list[Quantity | None]:
+    # Functions compute like numbers: see `calculate`.
     return list(change_numbers(changes, cast("Values", tuple(before)), cast("Values", after)))
 
 

@@ -8,22 +8,24 @@ about others at the same time. The state at a time is the one after all that hap
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from fractions import Fraction
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from hvr.errors import ContinuousChangeError, UndefinedValueError
 from hvr.pddl import TRUE, State, TimedAction
 from hvr.pddl.conditions import Conjunction, set_bits
-from hvr.pddl.numeric import Rational, Values, exact
+from hvr.pddl.numeric import Rational, Values, exact, is_another
 from hvr.pddl.plan import decimal_text
 from hvr.validation.calendar import TimedEvent
 from hvr.validation.continuous.curves import Stretch
 from hvr.validation.continuous.dynamics import Dynamics, GroundEvent, GroundProcess
 from hvr.validation.continuous.events import Trouble, happen_together
-from hvr.validation.continuous.motion import Moment, Motion, MovingState, Numbers, compare
-from hvr.validation.continuous.polynomials import Number, Root
-from hvr.validation.continuous.segment import Segment, approximate
+from hvr.validation.continuous.moments import Moment, compare
+from hvr.validation.continuous.motion import Motion, MovingState, Numbers, exact_time, values_at
+from hvr.validation.continuous.polynomials import Root
+from hvr.validation.continuous.segment import Segment, SegmentSample, approximate
 from hvr.validation.report import (
     Failure,
     FailureKind,
@@ -33,10 +35,15 @@ from hvr.validation.report import (
     place_of,
 )
 from hvr.validation.temporal import Happening, TemporalRun
+from hvr.validation.timeline import ProcessSpan
+from hvr.validation.trajectory import Violation
 from hvr.validation.violations import StateChange
 
 if TYPE_CHECKING:
+    from hvr.validation.continuous.functions import Quantity
     from hvr.validation.validator import Validator
+
+_T = TypeVar("_T")
 
 MOST_MOMENTS = 10_000
 """At how many times something may happen by itself; a ball that bounces ever lower never rests."""
@@ -81,8 +88,12 @@ class HybridRun(TemporalRun):
         times = [step.start for step in self.plan]
         times += [Fraction(timed.time) for timed in self.task.problem.timed_init]
         times += [] if self._until is None else [self._until]
-        self._settle(list(self.values), 0, onward=min(times, default=Fraction(0)) > 0)
-        return super().run(on_failure)
+        try:
+            self._settle(list(self.values), 0, onward=min(times, default=Fraction(0)) > 0)
+            return super().run(on_failure)
+        except UndefinedValueError as error:
+            # Only at an irrational time: where it is rational, the step or event is to blame.
+            raise ContinuousChangeError(f"a number that changes has no value: {error}") from None
 
     def state_after(self, number: int) -> State:
         """Return the state after a step and the events that it brings about at once."""
@@ -107,6 +118,7 @@ class HybridRun(TemporalRun):
                 break
             state = self._moving(self._motion)
             moment = self._next(state, end)
+            self._motion.follow(end if moment is None else moment)
             self._watch(Segment(self._motion, state, self._origin, self._moment, moment or end))
             if self._stopped:
                 return
@@ -127,8 +139,8 @@ class HybridRun(TemporalRun):
             if not self._stopped and not at_end:
                 self._check_going_on(self._time(self._moment), list(self._running.values()))
             if not self._stopped and self._constraints:
-                now = self._time(self._moment)
-                self._constrain(self._constraints.observe(now, self.bits, self.values), now)
+                now = exact_time(self._origin, self._moment)
+                self._constrain(self._observed(now, self.values), self._time(self._moment))
             if at_end:
                 break
         if not self._stopped:
@@ -139,7 +151,7 @@ class HybridRun(TemporalRun):
         if compare(self._moment, exact(time - self._origin)) < 0:
             self.values = self._motion.at(exact(time - self._origin))
         self._origin, self._moment = time, 0
-        self._motion = Motion(self.values, 0, (), self.task.term, self._motion.is_exact)
+        self._motion = Motion(self.values, 0, (), self.task.term)
 
     def _happen(self, time: Fraction, events: list[TimedEvent]) -> None:
         before = frozenset(self._running)
@@ -165,8 +177,6 @@ class HybridRun(TemporalRun):
         watched = [event.operator.precondition for event in self._dynamics.events]
         watched += [process.condition for process in self._holding]
         for moment in state.turns(watched, self._moment, end):
-            if not self._motion.is_exact:
-                self._tell_apart(moment, end)
             at_end = compare(moment, end) == 0
             for event in self._dynamics.events:
                 condition = event.operator.precondition
@@ -181,18 +191,11 @@ class HybridRun(TemporalRun):
                     return moment
         return None
 
-    def _tell_apart(self, moment: Root, end: Rational) -> None:
-        """Refuse to say in which order two things happen that may be at one time."""
-        distance = abs(Fraction(end - moment.approximation()))
-        if 0 < distance < Fraction(1, 10**30):
-            raise ContinuousChangeError(
-                f"whether an event comes before what happens at {decimal_text(self._origin + end)} "
-                "is decided by less than 1e-30: arithmetic of algebraic numbers would be needed"
-            )
-
     # Events and processes -------------------------------------------------------------------
 
-    def _settle(self, numbers: list[Number | None], moment: Moment, *, onward: bool = True) -> None:
+    def _settle(
+        self, numbers: list[Quantity | None], moment: Moment, *, onward: bool = True
+    ) -> None:
         """Let events happen until none can, then find out what goes on.
 
         Args:
@@ -200,19 +203,12 @@ class HybridRun(TemporalRun):
             moment: the time, since the origin.
             onward: whether time goes on from here, before anything else happens.
         """
-        is_exact = self._motion.is_exact
         while not self._stopped:
-            state = MovingState(numbers, self.bits, is_exact)
+            state = self._reading(numbers)
             events = self._dynamics.events
             due = [e for e in events if state.holds(e.operator.precondition, moment)]
             if not due and onward:
-                self._motion = self._set_in_motion(numbers, moment, is_exact)
-                if isinstance(moment, Root) and not self._motion.is_exact:
-                    # From here on all times and numbers are rounded. What has reached a bound
-                    # still has this very value.
-                    is_exact = False
-                    numbers, moment = self._rounded_from(numbers, moment)
-                    self._motion = self._set_in_motion(numbers, moment, is_exact)
+                self._motion = self._set_in_motion(numbers, moment)
                 state = self._moving(self._motion)
                 due = [
                     e for e in events if state.holds(e.operator.precondition, moment, after=True)
@@ -220,32 +216,24 @@ class HybridRun(TemporalRun):
             if not due:
                 break
             numbers = self._take_place(due, numbers, moment)
-        self.values = _rounded(numbers, moment)
+        self.values = values_at(numbers, moment)
 
-    def _rounded_from(self, numbers: Numbers, moment: Root) -> tuple[list[Number | None], Moment]:
-        """Make an irrational moment the origin; return the numbers there and the moment."""
-        self._origin += moment.approximation()
-        self._moment = 0
-        return list(_rounded(numbers, moment)), 0
-
-    def _set_in_motion(self, numbers: Numbers, moment: Moment, is_exact: bool) -> Motion:
+    def _set_in_motion(self, numbers: Numbers, moment: Moment) -> Motion:
         """Find the processes that go on from a moment, and how the numbers change by them."""
         candidates = [*self._dynamics.processes]
         for number in self._running:
             candidates += self._effects.get(number, ())
-        start = MovingState(numbers, self.bits, is_exact)
+        start = self._reading(numbers)
         active = [p for p in candidates if start.holds(p.condition, moment)]
         tried: list[list[GroundProcess]] = []
         ended: set[GroundProcess] = set()
         while True:
             rates = [rate for process in active for rate in process.rates]
             try:
-                motion = Motion(numbers, moment, rates, self.task.term, is_exact)
+                motion = Motion(numbers, moment, rates, self.task.term)
             except UndefinedValueError as error:
                 self._fail_change(active, moment, str(error))
-                return Motion(numbers, moment, (), self.task.term, is_exact)
-            if isinstance(moment, Root) and not motion.is_exact:
-                return motion  # to begin anew, where it is rounded
+                return Motion(numbers, moment, (), self.task.term)
             state = self._moving(motion)
             self._holding = {p: state.holds(p.condition, moment, after=True) for p in candidates}
             wanted = [p for p in candidates if self._holding[p] and p not in ended]
@@ -275,12 +263,12 @@ class HybridRun(TemporalRun):
         self._on_failure = OnFailure.STOP
 
     def _take_place(
-        self, events: list[GroundEvent], numbers: list[Number | None], moment: Moment
-    ) -> list[Number | None]:
+        self, events: list[GroundEvent], numbers: list[Quantity | None], moment: Moment
+    ) -> list[Quantity | None]:
         """Let events happen together; return the numbers after them."""
         time = self._time(moment)
         refs = tuple([StepRef(None, event.action, time) for event in events])
-        before = State(self.task, self.bits, _rounded(numbers, moment))
+        before = State(self.task, self.bits, values_at(numbers, moment))
         result = happen_together(
             self.task,
             refs,
@@ -289,7 +277,7 @@ class HybridRun(TemporalRun):
             before,
             numbers,
             moment,
-            is_exact=self._motion.is_exact,
+            self._reading(numbers),
         )
         if isinstance(result, Trouble):
             schema = result.event.schema
@@ -299,7 +287,7 @@ class HybridRun(TemporalRun):
             self._on_failure = OnFailure.STOP
             return numbers
         self._happened.update(events)
-        values = _rounded(result.numbers, moment)
+        values = values_at(result.numbers, moment)
         self.bits = self.task.close(result.bits, values)
         self.values = values
         if self._keeps:
@@ -323,7 +311,7 @@ class HybridRun(TemporalRun):
             self._changes.append(StateChange(ref, bits, before, after, gradual=gradual))
             return
         known = [*before, *[None] * (len(after) - len(before))]
-        self._last.note_step(ref, bits, [i for i, v in enumerate(after) if v != known[i]])
+        self._last.note_step(ref, bits, [i for i, v in enumerate(after) if is_another(v, known[i])])
 
     # Watching -------------------------------------------------------------------------------
 
@@ -340,44 +328,67 @@ class HybridRun(TemporalRun):
             broken = None if running.invariant_failed else segment.broken(operator.invariant)
             if broken is None:
                 continue
-            time, sample = broken
-            present, known, last = self.values, len(self._changes), self._last
-            self._last = last.fork()
-            self._credit(sample, time)
-            self.values = sample
-            self._break(running, time)
-            self.values, self._last = present, last
-            del self._changes[known:]
+            with self._at_sample(broken):
+                self._break(running, broken.time, broken.after)
             if self._stopped:
                 return
         if self._constraints:
-            for time, values in segment.states(self._constraints.conditions()):
-                self._constrain(self._constraints.observe(time, self.bits, values), time)
+            for sample in segment.states(self._constraints.conditions()):
+                violation = self._observed(sample.since, sample.values)
+                if violation is not None:
+                    with self._at_sample(sample):
+                        self._constrain(violation, sample.time)
                 if self._stopped:
                     return
 
+    @contextmanager
+    def _at_sample(self, sample: SegmentSample) -> Iterator[None]:
+        """Make a sample the present state while a report is written."""
+        present, known, last = self.values, len(self._changes), self._last
+        self._last = last.fork()
+        self._credit(sample.values, sample.time)
+        self.values = sample.values
+        yield
+        self.values, self._last = present, last
+        del self._changes[known:]
+
+    def _observed(self, since: Quantity, values: Values) -> Violation | None:
+        """Show the trajectory constraints a state that holds from a time on."""
+        return self._constraints.observe(cast("Fraction", since), self.bits, values)
+
     def _possible(self, event: TimedEvent) -> bool:
-        self._trust(event.operator.precondition)
-        return super()._possible(event)
+        return self._decided(
+            event.operator.precondition, lambda: super(HybridRun, self)._possible(event)
+        )
 
     def _report(self, values: Values, total_time: Fraction) -> ValidationReport:
-        self._trust(self.task.goal)
-        return super()._report(values, total_time)
+        return self._decided(
+            self.task.goal, lambda: super(HybridRun, self)._report(values, total_time)
+        )
 
-    def _trust(self, condition: Conjunction) -> None:
-        """Refuse to judge a condition that rounded numbers decide."""
-        if not self._motion.is_exact:
-            MovingState(self.values, self.bits, is_exact=False).doubt(condition, 0)
+    def _decided(self, condition: Conjunction, ask: Callable[[], _T]) -> _T:
+        """Ask about the present state; where the answer is undecided, name the comparison."""
+        try:
+            return ask()
+        except ContinuousChangeError:
+            state = self._reading(self.values)
+            for part in condition.parts():
+                for test in part.tests:
+                    state.decide(test)
+            raise
 
     # Places in time -------------------------------------------------------------------------
 
     def _moving(self, motion: Motion) -> MovingState:
-        return MovingState(motion, self.bits, motion.is_exact)
+        return MovingState(motion, self.bits, self.task.term, self._origin)
+
+    def _reading(self, numbers: Numbers) -> MovingState:
+        return MovingState(numbers, self.bits, self.task.term, self._origin)
 
     def _time(self, moment: Moment) -> Fraction:
         return self._origin + approximate(moment)
 
-    def _numbers(self, moment: Moment) -> list[Number | None]:
+    def _numbers(self, moment: Moment) -> list[Quantity | None]:
         return self._motion.numbers() if isinstance(moment, Root) else list(self._motion.at(moment))
 
     def _reach(self, moment: Root) -> None:
@@ -388,7 +399,7 @@ class HybridRun(TemporalRun):
             return
         self._origin += moment.low
         self._moment = 0
-        self._motion = Motion(self.values, 0, (), self.task.term, self._motion.is_exact)
+        self._motion = Motion(self.values, 0, (), self.task.term)
 
     def _record(self, end: Moment) -> None:
         if not self._keeps:
@@ -396,6 +407,11 @@ class HybridRun(TemporalRun):
         numbers = self._motion.numbers()
         span = self._time(self._moment), self._time(end)
         self._recorded.append(Stretch(*span, self._origin, numbers))
+        self.process_spans += [
+            ProcessSpan(str(process.action), *span)
+            for process in self._active
+            if self._step_of(process) is None
+        ]
 
     def _stretches(self) -> list[Stretch]:
         return self._recorded
@@ -411,13 +427,6 @@ class HybridRun(TemporalRun):
     def _step_of(self, process: GroundProcess) -> int | None:
         """Return the number of the durative action that a process belongs to."""
         return next((n for n, own in self._effects.items() if process in own), None)
-
-
-def _rounded(numbers: Numbers, moment: Moment) -> Values:
-    if not isinstance(moment, Root):
-        # Then they are numbers, and no polynomials.
-        return cast("Values", tuple(numbers))
-    return Motion(numbers, moment, (), str).at(moment)
 
 
 def _touched(before: Values, after: Values, touched: Collection[int]) -> Values:

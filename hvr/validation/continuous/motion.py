@@ -1,48 +1,46 @@
-"""How numbers change between two happenings: polynomials in time, and conditions along them.
+"""How numbers change between two happenings, and the truth of conditions along the way.
 
-Rates may depend on numbers that change themselves, as long as none depends on its own rate: then
-each is a polynomial and its integral the next (a triangular system). Anything else has solutions
-that are no polynomials and is refused by name.
+Rates may depend on numbers that change themselves. As long as none depends on its own rate, each
+number is the integral of another (a triangular system), and usually a polynomial in time. All else
+is left to `systems`, which is imported when a task needs it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
-from typing import TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
-from hvr.errors import ContinuousChangeError, NumberTooLargeError, UndefinedValueError
+from hvr.errors import (
+    ContinuousChangeError,
+    HvrError,
+    NumberTooLargeError,
+    UndefinedValueError,
+)
 from hvr.nested import Steps, finish
 from hvr.pddl.conditions import Conjunction
 from hvr.pddl.numeric import Compiled, NumericTest, Rational, Values, evaluate, exact
-from hvr.validation.continuous.polynomials import (
-    Number,
-    Polynomial,
-    Root,
-    compare_roots,
-    in_order,
-    roots,
-    sign_at,
-    value_at,
-)
+from hvr.validation.continuous.moments import Moment, as_root, compare_roots, in_order
+from hvr.validation.continuous.polynomials import Polynomial, Root, roots, sign_at
+from hvr.validation.report import decimal_text
 
-Moment: TypeAlias = "Rational | Root"
-"""A time since the origin of a motion."""
+if TYPE_CHECKING:
+    from hvr.validation.continuous.flows import Flow
+    from hvr.validation.continuous.functions import Quantity
 
-Numbers: TypeAlias = "Sequence[Number | None]"
-"""The numbers at a moment: each a number, or a polynomial to be read at the moment."""
+Numbers: TypeAlias = "Sequence[Quantity | None]"
+"""The numbers at a moment: each a number, or a function to be read at the moment."""
 
 _MOST_BITS = 13_000
 _MOST_DEGREE = 40
-_DOUBTFUL = Fraction(1, 10**30)
-"""Two numbers that are nearer than this and were rounded (to `PRECISION`) are not told apart."""
+_MOST_DERIVATIVES = 12
 
 
 class Rate:
     """A part of the rate of a numeric fluent: how much it grows in a unit of time.
 
     Attributes:
-        index: that of the fluent.
+        index: The index of the fluent.
         sign: 1 or -1.
         amount: the amount, compiled.
     """
@@ -55,20 +53,20 @@ class Rate:
         self.amount = amount
 
 
-class Motion:
-    """The numbers from a moment on, while certain rates apply: each a polynomial in time.
+class _CoupledError(Exception):
+    """Rates depend on each other, or have no integral that is as simple."""
 
-    It can be read like `Values`, and gives polynomials for what changes.
+
+class Motion:
+    """The numbers from a moment on, while certain rates apply, as functions of time.
+
+    It can be read like `Values`, and gives functions for what changes.
 
     Args:
         numbers: what they are at the moment.
-        moment: when, since the origin of all polynomials here.
+        moment: when, since the origin of the time in all functions here.
         rates: what changes them.
         name: the name of the fluent of an index, for errors.
-        is_exact: whether nothing was rounded before.
-
-    Attributes:
-        is_exact: whether nothing was rounded; a root that is not rational may make it necessary.
     """
 
     def __init__(
@@ -77,102 +75,138 @@ class Motion:
         moment: Moment,
         rates: Iterable[Rate],
         name: Callable[[int], object],
-        is_exact: bool = True,
     ) -> None:
-        self.is_exact = is_exact
         self.moment = moment
+        self.name = name
         self._numbers = numbers
-        self._name = name
         self._rates: dict[int, list[Rate]] = {}
         for rate in rates:
             self._rates.setdefault(rate.index, []).append(rate)
         self._length = max([len(numbers), *(index + 1 for index in self._rates)])
-        self._known: dict[int, Number | None] = {}
+        self._known: dict[int, Quantity | None] = {}
         self._open: list[int] = []
+        self._flow: Flow | None = None
         if self._rates:
             # All at once, so that what cannot be solved is refused here.
-            self.numbers()
+            try:
+                self.numbers()
+            except _CoupledError:
+                self._open = []
+                self._known |= self._solve_together()
 
     def __len__(self) -> int:
         return self._length
 
-    def __getitem__(self, index: int) -> Number | None:
+    def __getitem__(self, index: int) -> Quantity | None:
         if index not in self._known:
             self._known[index] = self._solve(index)
         return self._known[index]
 
     def at(self, moment: Moment) -> Values:
-        """Return the numbers at a moment; they are rounded where they are not rational."""
-        return tuple(
-            [self._at(number, moment) for number in map(self.__getitem__, range(len(self)))]
-        )
+        """Return the numbers at a moment."""
+        return values_at(self.numbers(), moment)
 
-    def numbers(self) -> list[Number | None]:
+    def numbers(self) -> list[Quantity | None]:
         """Return all numbers, to be read at any moment."""
         return [self[index] for index in range(len(self))]
 
-    def _at(self, number: Number | None, moment: Moment) -> Rational | None:
-        if not isinstance(number, Polynomial):
-            return number
-        value = value_at(number, moment)[0] if isinstance(moment, Root) else number(moment)
-        return _bounded(value)
+    def follow(self, moment: Moment) -> None:
+        """Make sure that the numbers that are integrated exist until a moment.
 
-    def _solve(self, index: int) -> Number | None:
+        Raises:
+            ContinuousChangeError: they cannot be enclosed so far.
+        """
+        if self._flow is not None:
+            self._flow.follow(moment)
+
+    def _solve(self, index: int) -> Quantity | None:
         value = self._numbers[index] if index < len(self._numbers) else None
         rates = self._rates.get(index)
         if rates is None:
             return None if value is None else self._constant(value)
         if value is None:
-            raise UndefinedValueError(f"{self._name(index)} has no value")
+            raise UndefinedValueError(f"{self.name(index)} has no value")
         if index in self._open:
-            raise ContinuousChangeError(self._cycle(self._open[self._open.index(index) :]))
+            raise _CoupledError
         self._open.append(index)
         rate = self._rate(index, cast("Values", self))
         self._open.pop()
+        if isinstance(rate, int | Fraction):
+            rate = Polynomial((rate,))
+        if not isinstance(rate, Polynomial):
+            # A closed form where there is one is found in the same way for all such rates.
+            raise _CoupledError
         if rate.degree >= _MOST_DEGREE:
             raise ContinuousChangeError(
-                f"{self._name(index)} changes by a polynomial of a degree above {_MOST_DEGREE}"
+                f"{self.name(index)} changes by a polynomial of a degree above {_MOST_DEGREE}"
             )
         growth = rate.integral(0)
-        constant = self._constant(value - growth if growth.degree >= 0 else value)
-        result = growth + constant
-        # What does not change after all is a number like any other.
-        return result if result.degree > 0 else exact(Fraction(result.constant))
+        # What is subtracted stays a sum, so that the result is plainly the value at the beginning.
+        result = growth + self._constant(value) - _value_at(growth, self.moment)
+        if isinstance(result, Polynomial) and result.degree <= 0:
+            # What does not change after all is a number like any other.
+            return exact(Fraction(result.constant))
+        return result
 
-    def _rate(self, index: int, values: Values) -> Polynomial:
-        rate = Polynomial(())
+    def _solve_together(self) -> dict[int, Quantity | None]:
+        """Return the numbers that change, where they have to be found together."""
+        from hvr.validation.continuous.functions import StateVariable, TimeFunction
+        from hvr.validation.continuous.systems import solve
+
+        variables = {index: StateVariable(index, str(self.name(index))) for index in self._rates}
+        values: list[Quantity | None] = []
+        for index in range(len(self)):
+            if index in variables:
+                values.append(TimeFunction.of(variables[index]))
+            else:
+                value = self._numbers[index]
+                values.append(None if value is None else self._constant(value))
+        rates = [self._rate(index, cast("Values", tuple(values))) for index in variables]
+        initial: list[Quantity] = []
+        for index in variables:
+            value = self._numbers[index] if index < len(self._numbers) else None
+            if value is None:
+                raise UndefinedValueError(f"{self.name(index)} has no value")
+            initial.append(self._constant(value))
+        solved = solve(list(variables.values()), rates, initial, self.moment)
+        self._flow = next((v.flow for v in variables.values() if v.flow is not None), None)
+        return {variable.index: number for variable, number in solved.items()}
+
+    def _rate(self, index: int, values: Values) -> Quantity:
+        rate: Quantity = Polynomial(())
         for part in self._rates[index]:
             rate = rate + evaluate(part.amount, values) * part.sign
         return rate
 
-    def _constant(self, number: Number) -> Rational:
-        """Return the value of a number at the moment from which on it is to be constant."""
-        if not isinstance(number, Polynomial):
-            return number
-        if isinstance(self.moment, Root):
-            value, is_exact = value_at(number, self.moment)
-            self.is_exact &= is_exact
-        else:
-            value = number(self.moment)
-        return _bounded(value)
+    def _constant(self, number: Quantity) -> Quantity:
+        """Return the value of a number that stays constant after the moment."""
+        value = _value_at(number, self.moment)
+        if isinstance(value, int | Fraction):
+            return value
+        from hvr.validation.continuous.functions import condensed
 
-    def _cycle(self, indexes: list[int]) -> str:
-        """Say what would be needed for numbers whose rates depend on each other."""
-        names = " and ".join(str(self._name(i)) for i in indexes)
-        which = "its own value" if len(indexes) == 1 else "each other"
-        rate = f"the rate of {names}" if len(indexes) == 1 else f"the rates of {names}"
-        depends = "depends" if len(indexes) == 1 else "depend"
-        # Along a line through the space of the numbers, linear rates are linear.
-        along: list[Number | None] = list(self._numbers)
-        along += [None] * (self._length - len(along))
-        for place, index in enumerate(indexes):
-            along[index] = Polynomial((place + 1, 2 * place + 1))
-        try:
-            degree = max(self._rate(i, cast("Values", tuple(along))).degree for i in indexes)
-        except (ContinuousChangeError, UndefinedValueError):
-            degree = 2
-        needed = "exponential functions" if degree <= 1 else "numerical integration with bounds"
-        return f"{rate} {depends} on {which}: {needed} would be needed"
+        return condensed(value)
+
+
+def values_at(numbers: Numbers, moment: Moment) -> Values:
+    """Return numbers at a moment: rational numbers, and constants that are not rational."""
+    found = [None if number is None else _value_at(number, moment) for number in numbers]
+    return cast("Values", tuple(found))
+
+
+def _value_at(number: Quantity, moment: Moment) -> Quantity:
+    if isinstance(number, int):
+        return number
+    if isinstance(number, Fraction):
+        return _bounded(number)
+    if isinstance(number, Polynomial):
+        if not isinstance(moment, Root):
+            return _bounded(number(moment))
+        if moment.rational:
+            return _bounded(number(moment.low))
+    from hvr.validation.continuous.functions import value_at
+
+    return value_at(number, moment)
 
 
 def _bounded(value: Rational) -> Rational:
@@ -184,6 +218,17 @@ def _bounded(value: Rational) -> Rational:
     return value
 
 
+def exact_time(origin: Fraction, moment: Moment) -> Quantity:
+    """Return the time of a moment; an irrational one as a constant that can be compared."""
+    if not isinstance(moment, Root):
+        return origin + moment
+    if moment.rational:
+        return origin + moment.low
+    from hvr.validation.continuous.functions import Instant, TimeFunction
+
+    return TimeFunction.of(Instant(moment)) + origin
+
+
 # Conditions ---------------------------------------------------------------------------------
 
 
@@ -193,18 +238,33 @@ class MovingState:
     Args:
         numbers: a motion, or the numbers at one moment.
         bits: the atoms that are true.
-        is_exact: whether no number was rounded.
+        name: the name of the fluent of an index, for errors.
+        origin: the time of moment 0, for errors.
     """
 
-    def __init__(self, numbers: Motion | Numbers, bits: int, is_exact: bool = True) -> None:
+    def __init__(
+        self,
+        numbers: Motion | Numbers,
+        bits: int,
+        name: Callable[[int], object],
+        origin: Fraction,
+    ) -> None:
         self._values = cast("Values", numbers)
         self.bits = bits
-        self.is_exact = is_exact
-        # By the test itself: that of a condition is made once and kept with it.
-        self._differences: dict[NumericTest, Number | None] = {}
+        self._name = name
+        self._origin = origin
+        # Keyed by the test itself, since each condition keeps its own.
+        self._differences: dict[NumericTest, Quantity | None] = {}
+        self._zeros: dict[tuple[Quantity, Moment, Rational], list[Root]] = {}
 
     def holds(self, condition: Conjunction, moment: Moment, *, after: bool = False) -> bool:
         """Say whether a condition holds at a moment, or just after it."""
+        bits = self.bits
+        if bits & condition.positive != condition.positive or bits & condition.negative:
+            return False
+        if not condition.clauses:
+            # Most conditions are so.
+            return all(self._true(test, moment, after) for test in condition.tests)
         return finish(self._holds(condition, moment, after))
 
     def _holds(self, condition: Conjunction, moment: Moment, after: bool) -> Steps[bool]:
@@ -221,56 +281,86 @@ class MovingState:
                 return False
         return all(self._true(test, moment, after) for test in condition.tests)
 
-    def turns(self, conditions: Iterable[Conjunction], start: Moment, end: Moment) -> list[Root]:
-        """Return the moments in (start, end] at which the truth of conditions may change."""
-        last = end.high if isinstance(end, Root) else end
-        found: dict[Polynomial, list[Root]] = {}
+    def turns(
+        self, conditions: Iterable[Conjunction], start: Moment, end: Moment
+    ) -> Iterator[Root]:
+        """Yield the moments in (start, end] at which the truth of conditions may change."""
+        bounds: dict[Quantity, NumericTest] = {}
         for condition in conditions:
-            if self.bits & condition.positive != condition.positive:
-                continue
-            if self.bits & condition.negative:
-                continue
-            for part in condition.parts():
+            for part in self._reachable(condition):
                 for test in part.tests:
-                    for polynomial in self._bounds(test):
-                        if polynomial not in found:
-                            found[polynomial] = roots(polynomial, last)
-        first, final = _as_root(start), _as_root(end)
-        return in_order(
-            root
-            for some in found.values()
-            for root in some
-            if compare_roots(first, root) < 0 and compare_roots(root, final) <= 0
-        )
+                    for bound in self._bounds(test):
+                        bounds.setdefault(bound, test)
+        if not bounds:
+            return
+        last = end.high if isinstance(end, Root) else end
+        sources = [self._zeros_of(bound, test, start, last) for bound, test in bounds.items()]
+        first, final = as_root(start), as_root(end)
+        for root in in_order(sources):
+            if compare_roots(first, root) < 0:
+                if compare_roots(root, final) > 0:
+                    return
+                yield root
 
-    def doubt(self, condition: Conjunction, moment: Moment) -> None:
-        """Refuse a condition if any comparison in it is decided by what was rounded.
-
-        Raises:
-            ContinuousChangeError: there is one.
-        """
+    def _reachable(self, condition: Conjunction) -> Iterator[Conjunction]:
+        """Yield the condition and those inside it, but for what atoms have decided."""
+        bits = self.bits
+        if bits & condition.positive != condition.positive or bits & condition.negative:
+            return
+        if not condition.clauses:
+            yield condition
+            return
         for part in condition.parts():
-            for test in part.tests:
-                self._true(test, moment, False)
+            if bits & part.positive == part.positive and not bits & part.negative:
+                yield part
+
+    def _zeros_of(
+        self, bound: Quantity, test: NumericTest, start: Moment, last: Rational
+    ) -> Iterable[Root | Rational]:
+        if isinstance(bound, Polynomial):
+            key = bound, 0, last
+            if key not in self._zeros:
+                self._zeros[key] = roots(bound, last)
+            return self._zeros[key]
+        return self._crossings(bound, test, start, last)
+
+    def _crossings(
+        self, bound: Quantity, test: NumericTest, start: Moment, last: Rational
+    ) -> Iterator[Root | Rational]:
+        from hvr.validation.continuous.crossings import zeros
+        from hvr.validation.continuous.functions import UndecidedError
+
+        try:
+            yield from zeros(bound, start, last)
+        except (UndecidedError, UndefinedValueError) as error:
+            raise self._undecided(test, error, None) from None
 
     def rests(self, condition: Conjunction) -> bool:
         """Say whether a condition is at a boundary and stays there."""
         for part in condition.parts():
             for test in part.tests:
                 difference = self._difference(test)
-                if difference is not None and difference == 0:
+                if isinstance(difference, int | Fraction) and difference == 0:
                     return True
         return False
 
-    def _bounds(self, test: NumericTest) -> list[Polynomial]:
+    def decide(self, test: NumericTest) -> None:
+        """Refuse a comparison of numbers at moment 0 that is not decided, by name.
+
+        Raises:
+            ContinuousChangeError: the comparison is not decided.
+        """
+        self._true(test, 0, False)
+
+    def _bounds(self, test: NumericTest) -> list[Quantity]:
         difference = self._difference(test)
-        if not isinstance(difference, Polynomial) or difference.degree < 1:
+        if difference is None or not changes(difference):
             return []
         if not test.tolerance:
             return [difference]
         return [difference - test.tolerance, difference + test.tolerance]
 
-    def _difference(self, test: NumericTest) -> Number | None:
+    def _difference(self, test: NumericTest) -> Quantity | None:
         if test not in self._differences:
             try:
                 left, right = evaluate(test.left, self._values), evaluate(test.right, self._values)
@@ -280,6 +370,13 @@ class MovingState:
         return self._differences[test]
 
     def _true(self, test: NumericTest, moment: Moment, after: bool) -> bool:
+        try:
+            return self._compared(test, moment, after)
+        except UndefinedValueError:
+            # A divisor is 0 at the moment: neither the comparison nor its negation holds.
+            return False
+
+    def _compared(self, test: NumericTest, moment: Moment, after: bool) -> bool:
         difference = self._difference(test)
         if difference is None:
             return False
@@ -287,47 +384,87 @@ class MovingState:
         match test.symbol:
             case "=" if forgiven:
                 result = (
-                    self._sign(difference - forgiven, moment, after) < 0
-                    and self._sign(difference + forgiven, moment, after) > 0
+                    self._sign(test, difference - forgiven, moment, after) < 0
+                    and self._sign(test, difference + forgiven, moment, after) > 0
                 )
             case "=":
-                result = self._sign(difference, moment, after) == 0
+                result = self._sign(test, difference, moment, after) == 0
             case "<":
-                result = self._sign(difference - forgiven, moment, after) < 0
+                result = self._sign(test, difference - forgiven, moment, after) < 0
             case "<=":
-                result = self._sign(difference - forgiven, moment, after) <= 0
+                result = self._sign(test, difference - forgiven, moment, after) <= 0
             case ">":
-                result = self._sign(difference + forgiven, moment, after) > 0
+                result = self._sign(test, difference + forgiven, moment, after) > 0
             case _:
-                result = self._sign(difference + forgiven, moment, after) >= 0
+                result = self._sign(test, difference + forgiven, moment, after) >= 0
         return result == test.positive
 
-    def _sign(self, number: Number, moment: Moment, after: bool) -> int:
-        if not isinstance(number, Polynomial):
-            self._trust(number)
+    def _sign(self, test: NumericTest, number: Quantity, moment: Moment, after: bool) -> int:
+        if isinstance(number, int | Fraction):
             return (number > 0) - (number < 0)
-        sign = sign_at(number, moment)
-        if sign and not self.is_exact:
-            time = moment.approximation() if isinstance(moment, Root) else moment
-            self._trust(number(time))
-        while after and not sign and number.degree > 0:
-            # Just after a root the sign is that of the first derivative that is not 0 there.
-            number = number.derivative()
-            sign = sign_at(number, moment)
+        try:
+            sign = _sign_at(number, moment)
+            tried = 0
+            while after and not sign and changes(number):
+                # Just after a root, the first derivative that is not 0 there decides the sign.
+                number = cast("Polynomial", number).derivative()
+                sign = _sign_at(number, moment)
+                tried += 1
+                if tried > _MOST_DERIVATIVES and not isinstance(number, Polynomial):
+                    raise ContinuousChangeError(f"its first {tried} derivatives are 0")
+        except ContinuousChangeError as error:
+            raise self._undecided(test, error, moment) from None
         return sign
 
-    def _trust(self, difference: Rational) -> None:
-        if not self.is_exact and 0 < abs(Fraction(difference)) < _DOUBTFUL:
-            raise ContinuousChangeError(
-                "a comparison is decided by less than 1e-30 after an event at an irrational time: "
-                "arithmetic of algebraic numbers would be needed"
-            )
+    def _undecided(
+        self, test: NumericTest, error: HvrError, moment: Moment | None
+    ) -> ContinuousChangeError:
+        """Return an error that says which comparison is not decided."""
+        from hvr.validation.continuous.functions import UndecidedError
+
+        text = comparison_text(test, self._name, len(self._values))
+        if moment is None:
+            when = f"after {decimal_text(self._origin)}"
+        else:
+            time = self._origin + (moment.approximation() if isinstance(moment, Root) else moment)
+            when = f"at {decimal_text(Fraction(time))}"
+        if not isinstance(error, UndecidedError):
+            return ContinuousChangeError(f"whether {text} holds {when} is not decided: {error}")
+        return ContinuousChangeError(
+            f"whether {text} holds {when} is not decided: the difference of its sides is "
+            f"between {decimal_text(error.low)} and {decimal_text(error.high)}"
+        )
 
 
-def compare(one: Moment, two: Moment) -> int:
-    """Return -1, 0 or 1 as one moment is before, at or after another."""
-    return compare_roots(_as_root(one), _as_root(two))
+def changes(number: Quantity) -> bool:
+    """Say whether a number changes while time goes by."""
+    if isinstance(number, int | Fraction):
+        return False
+    return number.degree > 0 if isinstance(number, Polynomial) else not number.constant
 
 
-def _as_root(moment: Moment) -> Root:
-    return moment if isinstance(moment, Root) else Root(Polynomial(()), moment, moment)
+def _sign_at(number: Quantity, moment: Moment) -> int:
+    if isinstance(number, int | Fraction):
+        return (number > 0) - (number < 0)
+    if isinstance(number, Polynomial) and (not isinstance(moment, Root) or moment.algebraic):
+        return sign_at(number, moment)
+    from hvr.validation.continuous.functions import sign, value_at
+
+    return sign(value_at(number, moment))
+
+
+def comparison_text(test: NumericTest, name: Callable[[int], object], count: int) -> str:
+    """Return a comparison as it is written, with its numeric fluents."""
+    from hvr.validation.continuous.functions import StateVariable, TimeFunction, text_of
+
+    values = tuple(
+        TimeFunction.of(StateVariable(index, str(name(index)))) for index in range(count)
+    )
+    sides = []
+    for side in (test.left, test.right):
+        try:
+            sides.append(text_of(cast("Quantity", evaluate(side, cast("Values", values)))))
+        except (ContinuousChangeError, UndefinedValueError):
+            sides.append("?")
+    text = f"{sides[0]} {test.symbol} {sides[1]}"
+    return text if test.positive else f"not {text}"

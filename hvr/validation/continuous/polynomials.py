@@ -11,24 +11,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from functools import cmp_to_key
 from math import gcd, isqrt, lcm
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from hvr.errors import ContinuousChangeError
 from hvr.pddl.numeric import Rational
+
+if TYPE_CHECKING:
+    from hvr.validation.continuous.functions import Quantity, TimeFunction
 
 Number: TypeAlias = "Rational | Polynomial"
 
-PRECISION = Fraction(1, 1 << 256)
-"""How exactly a root that is not rational is known where a rational number must stand for it."""
+SHOWN_BITS = 64
+"""How many binary places of an irrational time are shown."""
 
 
 class Polynomial:
     """A polynomial in one variable, immutable.
 
     Attributes:
-        coefficients: those of the powers 0, 1, 2 and so on; the last one is not 0.
+        coefficients: The coefficients of the powers 0, 1, 2 and so on; the last one is not 0.
     """
 
     __slots__ = ("coefficients",)
@@ -59,6 +60,8 @@ class Polynomial:
         return result
 
     def __add__(self, other: Number) -> Polynomial:
+        if not isinstance(other, Polynomial | int | Fraction):
+            return NotImplemented
         one, two = self.coefficients, _coefficients(other)
         if len(one) < len(two):
             one, two = two, one
@@ -70,12 +73,16 @@ class Polynomial:
         return Polynomial([-c for c in self.coefficients])
 
     def __sub__(self, other: Number) -> Polynomial:
+        if not isinstance(other, Polynomial | int | Fraction):
+            return NotImplemented
         return self + (-other)
 
     def __rsub__(self, other: Rational) -> Polynomial:
         return -self + other
 
     def __mul__(self, other: Number) -> Polynomial:
+        if not isinstance(other, Polynomial | int | Fraction):
+            return NotImplemented
         one, two = self.coefficients, _coefficients(other)
         if not one or not two:
             return Polynomial(())
@@ -87,17 +94,16 @@ class Polynomial:
 
     __rmul__ = __mul__
 
-    def __truediv__(self, other: Number) -> Polynomial:
+    def __truediv__(self, other: Number) -> Quantity:
+        if not isinstance(other, Polynomial | int | Fraction):
+            return NotImplemented
         divisor = _coefficients(other)
-        if len(divisor) > 1:
-            raise ContinuousChangeError(
-                "a division by a number that changes continuously: rational functions and "
-                "logarithms would be needed"
-            )
-        return Polynomial([Fraction(c) / divisor[0] for c in self.coefficients])
+        if len(divisor) == 1:
+            return Polynomial([Fraction(c) / divisor[0] for c in self.coefficients])
+        return self * _inverse(other)
 
-    def __rtruediv__(self, other: Rational) -> Polynomial:
-        return Polynomial((other,)) / self
+    def __rtruediv__(self, other: Rational) -> Quantity:
+        return other * _inverse(self)
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Polynomial | int | Fraction):
@@ -115,12 +121,12 @@ class Polynomial:
         return Polynomial([i * c for i, c in enumerate(self.coefficients)][1:])
 
     def integral(self, constant: Rational) -> Polynomial:
-        """Return the integral from 0 on, plus a constant."""
+        """Return the antiderivative with a given value at 0."""
         parts = [Fraction(c) / (i + 1) for i, c in enumerate(self.coefficients)]
         return Polynomial((constant, *parts))
 
     def remainder(self, divisor: Polynomial) -> Polynomial:
-        """Return what is left of a division by a polynomial that is not 0."""
+        """Return the remainder of a division by a polynomial that is not 0."""
         rest, by = list(self.coefficients), divisor.coefficients
         while len(rest) >= len(by):
             factor = Fraction(rest[-1]) / by[-1]
@@ -157,6 +163,13 @@ def _coefficients(number: Number) -> tuple[Rational, ...]:
     return (number,) if number else ()
 
 
+def _inverse(number: Number) -> Quantity:
+    # Only such quotients need functions beyond polynomials.
+    from hvr.validation.continuous.functions import inverse_of
+
+    return inverse_of(number)
+
+
 def common_divisor(one: Polynomial, two: Polynomial) -> Polynomial:
     """Return the greatest common divisor, up to a factor."""
     while two.coefficients:
@@ -184,12 +197,19 @@ class Root:
         low, high: the ends of the interval, no roots themselves; equal if the root is rational.
     """
 
-    __slots__ = ("high", "low", "polynomial")
+    __slots__ = ("_whole", "high", "low", "polynomial")
+
+    algebraic = True
+    """Whether it is a root of a polynomial with rational coefficients."""
+
+    depth = 0
+    """How many other irrational times it depends on, one after the other."""
 
     def __init__(self, polynomial: Polynomial, low: Rational, high: Rational) -> None:
         self.polynomial = polynomial
         self.low = low
         self.high = high
+        self._whole: tuple[int, ...] = ()
 
     @property
     def rational(self) -> bool:
@@ -198,19 +218,66 @@ class Root:
 
     def refine(self) -> None:
         """Halve the interval."""
-        middle = Fraction(self.low + self.high) / 2
-        if (self.polynomial(middle) > 0) == (self.polynomial(self.high) > 0):
-            self.high = middle
-        else:
-            self.low = middle
+        self._halve(Fraction(self.high - self.low) / 2)
+
+    def _halve(self, wanted: Rational) -> None:
+        """Halve the interval until it is no longer than wanted, with whole numbers only."""
+        low, high = Fraction(self.low), Fraction(self.high)
+        under = lcm(low.denominator, high.denominator)
+        a, b = int(low * under), int(high * under)
+        most = Fraction(wanted)
+        above = self._sign(b, under) > 0
+        while (b - a) * most.denominator > most.numerator * under:
+            middle = a + b
+            a, b, under = 2 * a, 2 * b, 2 * under
+            if (self._sign(middle, under) > 0) == above:
+                b = middle
+            else:
+                a = middle
+        self.low, self.high = Fraction(a, under), Fraction(b, under)
+
+    def _sign(self, over: int, under: int) -> int:
+        """Return the sign of the polynomial, times a positive number, at a fraction."""
+        if not self._whole:
+            self._whole = tuple(map(int, self.polynomial.primitive().coefficients))
+        result, power = self._whole[-1], 1
+        for coefficient in reversed(self._whole[:-1]):
+            power *= under
+            result = result * over + coefficient * power
+        return _sign(result)
+
+    def enclosure(self, bits: int) -> tuple[Rational, Rational]:
+        """Return the ends of an interval no longer than `2**-bits`."""
+        if self.high - self.low > Fraction(1, 1 << bits):
+            self._halve(Fraction(1, 1 << bits))
+        return self.low, self.high
 
     def approximation(self) -> Rational:
-        """Return the root, or a number within `PRECISION` of it."""
+        """Return the root, or a number near it."""
         if self.rational:
             return self.low
-        while self.high - self.low > PRECISION:
-            self.refine()
-        return Fraction(self.low + self.high) / 2
+        low, high = self.enclosure(SHOWN_BITS)
+        return Fraction(low + high) / 2
+
+    def same(self, other: Root) -> bool:
+        """Say whether a root whose interval meets this one is the same number."""
+        if self.rational or other.rational or not other.algebraic:
+            return False
+        shared = common_divisor(self.polynomial, other.polynomial)
+        if shared.degree < 1:
+            return False
+        # Both are roots of it, and it has one root at most in each interval; they are the same if
+        # it has one where the intervals meet.
+        low, high = max(self.low, other.low), min(self.high, other.high)
+        return low < high and _sign(shared(low)) != _sign(shared(high))
+
+    def reduce(self, number: TimeFunction | Polynomial) -> Quantity:
+        """Return a number that is the same at the root, and as simple as possible."""
+        if isinstance(number, Polynomial):
+            return number.remainder(self.polynomial)
+        from hvr.validation.continuous.functions import remainder
+
+        return remainder(number, self.polynomial)
 
     def __repr__(self) -> str:
         return f"Root({float(self.low)}, {float(self.high)})"
@@ -281,7 +348,7 @@ def _isolated(polynomial: Polynomial, end: Rational) -> list[Root]:
         polynomial = polynomial.quotient(Polynomial((-number, 1)))
     for root in found:
         if not root.rational:
-            root.polynomial = polynomial
+            root.polynomial, root._whole = polynomial, ()
     return sorted(found + whole, key=lambda root: root.low)
 
 
@@ -330,9 +397,20 @@ def sign_at(polynomial: Polynomial, time: Rational | Root) -> int:
         return _sign(polynomial(time))
     if time.rational or polynomial.degree < 1:
         return _sign(polynomial(time.low))
+    if polynomial.degree >= time.polynomial.degree:
+        polynomial = polynomial.remainder(time.polynomial)
+    if polynomial.degree < 1:
+        return _sign(polynomial.constant)
+    if polynomial.degree == 1:
+        # The root is irrational, so that it is not the one of this.
+        constant, slope = polynomial.coefficients
+        zero = Fraction(-constant) / slope
+        while time.low <= zero <= time.high:
+            time.refine()
+        return _sign(slope) if zero < time.low else -_sign(slope)
     if _shared(polynomial, time):
         return 0
-    # It is not 0 there, so neither is it in an interval that is short enough.
+    # The polynomial is not 0 there, nor in a short interval around it.
     sequence = _sturm(square_free(polynomial))
     while _sign(polynomial(time.low)) == 0 or _changes(sequence, time.low) != _changes(
         sequence, time.high
@@ -345,62 +423,3 @@ def _shared(polynomial: Polynomial, root: Root) -> bool:
     """Say whether an irrational root is also one of another polynomial."""
     shared = common_divisor(root.polynomial, polynomial)
     return shared.degree > 0 and _sign(shared(root.low)) != _sign(shared(root.high))
-
-
-def value_at(polynomial: Polynomial, root: Root) -> tuple[Rational, bool]:
-    """Return the value at a root and whether it is exact."""
-    if root.rational:
-        return polynomial(root.low), True
-    # Modulo the polynomial that is 0 there, many values are plainly rational: that of the fluent
-    # that has reached its bound is.
-    rest = polynomial.remainder(root.polynomial)
-    if rest.degree < 1:
-        return rest.constant, True
-    return rest(root.approximation()), False
-
-
-def in_order(found: Iterable[Root]) -> list[Root]:
-    """Return roots of several polynomials in order, each time once."""
-    found = list(found)
-    rational = {root.low: root for root in found if root.rational}
-    if len(rational) == len(found):
-        return [rational[number] for number in sorted(rational)]
-    others = [root for root in found if not root.rational]
-    result: list[Root] = []
-    for root in sorted((*rational.values(), *others), key=cmp_to_key(compare_roots)):
-        if not result or compare_roots(result[-1], root):
-            result.append(root)
-    return result
-
-
-def compare_roots(one: Root, two: Root) -> int:
-    """Return -1, 0 or 1 as one root is smaller than, equal to or larger than another."""
-    if one.rational and two.rational:
-        return _sign(one.low - two.low)
-    if one.rational:
-        return -compare_roots(two, one)
-    if two.rational:
-        while one.low <= two.low <= one.high:
-            one.refine()
-        return -1 if one.high < two.low else 1
-    if one.high < two.low or two.high < one.low:
-        return _sign(one.low - two.low)
-    if _same(one, two):
-        return 0
-    while not (one.high < two.low or two.high < one.low):
-        one.refine()
-        two.refine()
-    return _sign(one.low - two.low)
-
-
-def _same(one: Root, two: Root) -> bool:
-    """Say whether two irrational roots are one number."""
-    if one is two:
-        return True
-    shared = common_divisor(one.polynomial, two.polynomial)
-    if shared.degree < 1:
-        return False
-    # Both are roots of it, and it has one root at most in each interval; they are the same if it
-    # has one where the intervals meet.
-    low, high = max(one.low, two.low), min(one.high, two.high)
-    return low < high and _sign(shared(low)) != _sign(shared(high))

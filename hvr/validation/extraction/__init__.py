@@ -6,11 +6,13 @@ where a text has two different plans, that is an error that names both.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import re
+from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
 
 from hvr.pddl import Diagnostic, Location
 from hvr.pddl.diagnostics import PddlTextSyntaxError
+from hvr.pddl.plan import decimal_text
 from hvr.values import Value
 
 
@@ -24,6 +26,8 @@ class Candidate(Value):
         ignored: how many other lines say something.
         marked: whether the text says that this is a plan, so that it is one without being asked.
         until: the time to which the plan waits after its last step; None if it does not say.
+        cost: Cost that the planner reports, if any.
+        stray: Whether these are steps beside the plan that the text marks.
     """
 
     reader: str
@@ -32,6 +36,13 @@ class Candidate(Value):
     ignored: int
     marked: bool = True
     until: Fraction | None = None
+    cost: Fraction | None = None
+    stray: bool = False
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Value that is the same for two candidates with the same steps at the same times."""
+        return (self.until, *(part for _, steps in self.steps for part in _normal(steps)))
 
     @property
     def text(self) -> str:
@@ -61,6 +72,7 @@ def extract(
     file: str,
     *,
     actions: Collection[str] = (),
+    predicates: Collection[str] = (),
     asked: bool = False,
     number: int | None = None,
 ) -> Candidate | None:
@@ -71,6 +83,7 @@ def extract(
         file: what messages call it.
         actions: the names of actions; a line that speaks of one and is no part of the plan makes a
             plan that nothing marks as such doubtful.
+        predicates: Names of predicates; a line that is a fact is not taken for a step.
         asked: whether to look for a plan that nothing marks as such.
         number: which of several plans is meant, from 1; 0 is the last.
 
@@ -79,23 +92,57 @@ def extract(
     """
     from hvr.validation.extraction.readers import candidates
 
-    plans = candidates(text, actions, asked=asked)
+    plans = candidates(text, actions, predicates, asked=asked)
     wanted = [plan for plan in plans if asked or plan.marked or not plan.ignored]
-    different = {(plan.until, *(step for _, step in plan.steps)): plan for plan in wanted}
-    if number is not None and wanted:
-        index = number - 1 if number else len(wanted) - 1
-        if 0 <= index < len(wanted):
-            return wanted[index]
-        place = Location(file, wanted[-1].first, 1)
+    whole = [plan for plan in wanted if not plan.stray]
+    if number is not None and whole:
+        index = number - 1 if number else len(whole) - 1
+        if 0 <= index < len(whole):
+            return whole[index]
+        place = Location(file, whole[-1].first, 1)
         raise PddlTextSyntaxError(
-            Diagnostic(place, f"there is no plan {number}: there are {len(wanted)}")
+            Diagnostic(place, f"there is no plan {number}: there are {len(whole)}")
         )
+    different = {plan.key: plan for plan in reversed(wanted)}
     if len(different) > 1:
-        shown = [f"{plan.place} ({plan.reader})" for plan in different.values()]
-        more = f" and {len(shown) - 2} more" if len(shown) > 2 else ""
-        message = f"there are {len(shown)} plans: in {shown[0]}, in {shown[1]}{more}"
-        expected = "one plan, or the number of the one that is meant"
-        raise PddlTextSyntaxError(
-            Diagnostic(Location(file, wanted[1].first, 1), message, expected=expected)
+        one, two, *others = sorted(different.values(), key=lambda plan: plan.first)
+        more = f" and {len(others)} more" if others else ""
+        message = (
+            f"there are {len(different)} plans: in {one.place} ({one.reader}), in {two.place} "
+            f"({two.reader}){more}"
         )
-    return wanted[0] if wanted else None
+        place = Location(file, two.first, 1)
+        raise PddlTextSyntaxError(Diagnostic(place, message, expected=_which(whole)))
+    return whole[0] if whole else None
+
+
+def _which(plans: Sequence[Candidate]) -> str:
+    """Say how to name one of several plans, and which of them costs least."""
+    costs = [plan.cost for plan in plans if plan.cost is not None]
+    if len(plans) < 2:
+        return "one plan without steps beside it"
+    choice = f"one plan, or the number of the one that is meant: --plan-number 1 to {len(plans)}"
+    if len(costs) < len(plans):
+        return f"{choice}; --plan-number 0 is the last"
+    listed = ", ".join(map(decimal_text, costs[:8])) + (", …" if len(costs) > 8 else "")
+    if costs[-1] == min(costs):
+        return f"{choice}; --plan-number 0 is the last and best of these, by their costs: {listed}"
+    best = costs.index(min(costs)) + 1
+    return f"{choice}; --plan-number {best} is the best of these, by their costs: {listed}"
+
+
+_PARTS = re.compile(r"(?:([0-9./]+): )?\(([^()]*)\)(?: \[([0-9.]+)\])?")
+
+
+def _normal(steps: str) -> Iterator[object]:
+    """Yield the steps of a line without regard to case, space and the form of numbers."""
+    for match in _PARTS.finditer(steps):
+        stamp, inside, cost = match.groups()
+        yield _number(stamp), tuple(inside.lower().split()), _number(cost)
+
+
+def _number(text: str | None) -> object:
+    try:
+        return None if text is None else Fraction(text.rstrip("."))
+    except (ValueError, ZeroDivisionError):
+        return text

@@ -6,15 +6,18 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise
-from typing import TypeAlias
+from typing import NoReturn, TypeAlias
 
+from hvr.pddl import Diagnostic, Location
+from hvr.pddl.diagnostics import PddlTextSyntaxError
 from hvr.validation.extraction import Candidate
 
 _NAME = r"[^\W\d][^\s();:,\[\]{}`\"]*+"
 _NUMBER = r"[0-9]+(?:\.[0-9]*)?"
-_LIST = r"\((?P<list>[^()]*)\)"
+_LIST = r"\(\s*+(?P<list>[^()\s][^()]*)\)"
 _CALL = rf"(?P<name>{_NAME})\((?P<args>[^()]*)\)"
-_COST = r"(?:\[\s*(?:D:)?(?P<cost>[0-9.]++)[^\[\]]*+\])?"
+# LPG-td prints a surplus `)` behind the durations in its plan files.
+_COST = r"(?:\[\s*(?:D:)?(?P<cost>[0-9.]++)[^\[\]]*+\](?P<surplus>\))?)?"
 _STEP = re.compile(rf"\s*(?:(?P<stamp>{_NUMBER})\s*:\s*)?(?:{_LIST}|{_CALL})\s*{_COST}\s*,?")
 _BULLET = re.compile(r"\s*(?:[-*•+]|(?:step\s*)?\d{1,6}[.):]|step\s*\d{1,6})\s+", re.IGNORECASE)
 _HEADLINE = re.compile(r"\s*(?:step\s*)?\d{1,6}\s*[.:)]?\s*", re.IGNORECASE)
@@ -22,6 +25,11 @@ _WORDS = re.compile(
     rf"\s*(?:step\s+)?(\d+)\s*:\s*({_NAME}(?:[ \t]+[^\s();:,]+)*)\s*", re.IGNORECASE
 )
 _BARE = re.compile(rf"\s*({_NAME})(?:[ \t]+[^\s();:,?]+)*\s*")
+# What is written like a step and is none: parentheses too many or too few, words between them.
+_BROKEN = re.compile(
+    rf"\s*(?:[-*•+]\s+)?(?:{_NUMBER}\s*[:.)]\s*)?(?P<name>{_NAME})?\((?P<list>[\w\s,()\[\].'@+-]*)"
+)
+_FIRST_NAME = re.compile(r"[\s(]*([^\s(),]*)")
 _MENTIONED = re.compile(r"\(|[^\s();:,\[\]{}`\"]++")
 _FENCE = re.compile(r"\s*(?:```|~~~)\s*\w*\s*")
 # ENHSP's plans say between steps how long nothing is done: "0: -----waiting---- [5.0]", and its
@@ -34,7 +42,7 @@ _WAITING = re.compile(
 # Lines that may stand between the steps of a plan that nothing marks as such.
 _BETWEEN = (_HEADLINE, _FENCE, _WAITING)
 
-_FD_STEP = re.compile(rf"({_NAME}(?: [^\s()]+)*) \(\d+\)\s*")
+_FD_STEP = re.compile(r"([^\s();:,\[\]{}`\"]+(?: [^\s()]+)*) \(\d+\)\s*")
 _FD_END = re.compile(r"(?:\[t=[^\]]*\] )?Plan length: (\d+) step\(s\)\.?\s*")
 _FF_BEGIN = re.compile(r"ff: found legal plan as follows|step\s+0: ", re.IGNORECASE)
 _FF_EMPTY = re.compile(r"ff: goal can be simplified to TRUE\b.*", re.IGNORECASE)
@@ -45,40 +53,146 @@ _POPF_BEGIN = re.compile(
     r"[^;]*+;++\s*+(?:Solution Found|Plan found with metric .*)\s*", re.IGNORECASE
 )
 _ARIES_BEGIN = re.compile(r"\*+ SOLUTION FOUND \*+\s*")
-_UNIFIED_BEGIN = re.compile(r"(?:Sequential|TimeTriggered)Plan:\s*")
+_UNIFIED_BEGIN = re.compile(r"\s*(?:plan: )?(?:Sequential|TimeTriggered)Plan:\s*")
+# What Python shows of unified-planning's plans, by themselves or in results.
+_SHOWN_STEPS = re.compile(rf"{_CALL}(?:, |(?=\]))")
+_SHOWN_NUMBER = r"Fraction\((\d+), (\d+)\)"
+_SHOWN_TIMED = re.compile(rf"\({_SHOWN_NUMBER}, {_CALL}, (?:None|{_SHOWN_NUMBER})\)(?:, |(?=\]))")
+_SHOWN = re.compile(r"(?<![\w.])(?P<kind>Sequential|TimeTriggered)Plan\(\[")
+_PARTIAL = re.compile(r"^\s*PartialOrderPlan[:(]|(?<=plan=)PartialOrderPlan\(", re.MULTILINE)
+_COSTS = re.compile(
+    r"(?:\bPlan cost: |^METRIC_VALUE = |^Metric \(Search\): ?)([0-9]+(?:\.[0-9]+)?)\s*$"
+)
+_LINE_END = re.compile(r"\r\n|\r|\n")
 _TEXT_MOST = 20_000_000
+_LINE_MOST = 200_000
+"""A longer line is not looked at for steps, except in what unified-planning shows."""
 
 _Steps: TypeAlias = list[tuple[int, str]]
 
 
-def candidates(text: str, actions: Collection[str], *, asked: bool = False) -> list[Candidate]:
-    """Return the plans in a text; those that it marks as plans where there are any.
+def candidates(
+    text: str,
+    actions: Collection[str],
+    predicates: Collection[str] = (),
+    *,
+    asked: bool = False,
+) -> list[Candidate]:
+    """Return the plans in a text; where it marks some as plans, those and steps beside them.
 
     Args:
         text: the text.
         actions: the names of actions.
+        predicates: Names of predicates, whose facts are no steps.
         asked: whether lines are steps that nothing but an action's name makes such.
+
+    Raises:
+        PddlSyntaxError: The text has a partially ordered plan.
     """
-    lines = text.splitlines()
     if len(text) > _TEXT_MOST:
         return []
-    for reader in (_fast_downward, _ff, _lpg, _enhsp, _popf, _aries, _unified):
-        found = list(reader(lines))
-        if found:
-            return [_candidate(name, steps, lines, first) for name, steps, first in found]
+    lines = _LINE_END.split(text)
+    if _PARTIAL.search(text):
+        _refuse_partial(text)
+    readers = (_fast_downward, _ff, _lpg, _enhsp, _popf, _aries, _unified, _shown)
+    found = sorted((one for reader in readers for one in reader(lines)), key=lambda one: one[2])
+    known = _Known(actions, predicates)
+    if found:
+        plans = [_candidate(name, steps, lines, first) for name, steps, first in found]
+        plans = _with_costs(plans, lines)
+        return [*plans, *_beside(plans, lines, known.is_action)]
     structured = _structured(text)
     if structured:
         return structured
     fenced = list(_fenced(lines, actions if asked else ()))
     if fenced:
-        return [_candidate("a fenced plan", s, lines, f, marked=False) for s, f in fenced]
+        plans = [_candidate("a fenced plan", s, lines, f, marked=False) for s, f in fenced]
+        return [*plans, *_beside(plans, lines, known.may_be_action)]
     numbered = _numbered_words(lines)
     if numbered is not None:
         return [_candidate("numbered steps without parentheses", numbered, lines, 1)]
     bare = _bare(enumerate(lines, 1), actions) if asked else None
     if bare:
         return [_candidate("steps without parentheses", bare, lines, bare[0][0], marked=False)]
-    return _loose(lines, actions)
+    return _loose(lines, known)
+
+
+class _Known:
+    """What is known of the names that a line may begin with."""
+
+    def __init__(self, actions: Collection[str], predicates: Collection[str]) -> None:
+        self.actions = frozenset(map(str.lower, actions))
+        self._facts = frozenset(map(str.lower, predicates)) - self.actions
+
+    def is_action(self, name: str) -> bool:
+        """Return whether a name is an action, as far as the actions are known."""
+        return not self.actions or name.lower() in self.actions
+
+    def may_be_action(self, name: str) -> bool:
+        """Return whether a name may be meant as an action."""
+        return name[:1] not in ("", ":", "?") and name.lower() not in self._facts
+
+
+def _refuse_partial(text: str) -> NoReturn:
+    match = _PARTIAL.search(text)
+    assert match is not None
+    place = Location("<plan>", len(_LINE_END.findall(text, 0, match.start())) + 1, 1)
+    message = "a partially ordered plan: hvr judges sequences and plans with times"
+    expected = "a sequence, such as plan.convert_to(PlanKind.SEQUENTIAL_PLAN, problem) gives"
+    raise PddlTextSyntaxError(Diagnostic(place, message, expected=expected))
+
+
+def _with_costs(plans: Sequence[Candidate], lines: Sequence[str]) -> list[Candidate]:
+    """Add the cost that the text has between a plan and the next one."""
+    result: list[Candidate] = []
+    begins = [plan.steps[0][0] if plan.steps else plan.first for plan in plans]
+    for plan, begin, end in zip(plans, begins, [*begins[1:], len(lines) + 1], strict=True):
+        after = (_COSTS.search(line) for line in lines[begin - 1 : end - 1])
+        match = next(filter(None, after), None)
+        result.append(plan if match is None else plan.replace(cost=Fraction(match[1])))
+    return result
+
+
+def _beside(
+    plans: Sequence[Candidate], lines: Sequence[str], is_step: Callable[[str], bool]
+) -> list[Candidate]:
+    """Return the steps that stand beside the plans, in lines of their own."""
+    taken = {number for plan in plans for number, _ in plan.steps}
+    read = _reader_of_steps(lines)
+    runs: list[_Steps] = []
+    before = 0
+    for number, line in enumerate(lines, 1):
+        if number in taken or not _says_something(line):
+            continue
+        step = read(line)
+        name = _FIRST_NAME.match(step.partition(": ")[2] or step) if step else None
+        if step is None and _is_broken(line, is_step):
+            step, name = "()", None
+        elif name is None or not is_step(name[1]):
+            continue
+        if before and not any(map(_says_something, lines[before : number - 1])):
+            runs[-1].append((number, step or "()"))
+        else:
+            runs.append([(number, step or "()")])
+        before = number
+    return [
+        Candidate("steps beside it", tuple(run), run[0][0], 0, plans[0].marked, stray=True)
+        for run in runs
+    ]
+
+
+def _is_broken(line: str, is_step: Callable[[str], bool]) -> bool:
+    """Return whether a line that is not a step is written like one."""
+    if len(line) > _LINE_MOST:
+        return "(" in line
+    match = _BROKEN.fullmatch(line.replace("`", "").replace("**", ""))
+    if match is None:
+        return False
+    name = match["name"]
+    if name is None:
+        first = _FIRST_NAME.match(match["list"])
+        name = first[1] if first else ""
+    return is_step(name)
 
 
 def _candidate(
@@ -198,6 +312,27 @@ _unified = _after(_UNIFIED_BEGIN, "unified-planning prints them")
 _popf = _after(_POPF_BEGIN, "OPTIC and POPF print them")
 
 
+def _shown(lines: Sequence[str]) -> _Found:
+    """Read "SequentialPlan([move(a, b)])" and "TimeTriggeredPlan([(Fraction(0, 1), …)])"."""
+    for number, line in enumerate(lines, 1):
+        for begin in _SHOWN.finditer(line):
+            timed = begin["kind"] == "TimeTriggered"
+            pattern = _SHOWN_TIMED if timed else _SHOWN_STEPS
+            steps: list[str] = []
+            place = begin.end()
+            while (match := pattern.match(line, place)) is not None:
+                step = f"({match['name']} {match['args'].replace(',', ' ')})"
+                if timed:
+                    above, below, above_length, below_length = match.group(1, 2, 5, 6)
+                    length = f" [{above_length}/{below_length}]" if above_length else ""
+                    step = f"{above}/{below}: {step}{length}"
+                steps.append(step)
+                place = match.end()
+            if not line.startswith("])", place):
+                steps.append("()")
+            yield "Python shows unified-planning's plans", [(number, "  ".join(steps))], number
+
+
 # Models and people ----------------------------------------------------------------------------
 
 
@@ -205,10 +340,14 @@ def _step(line: str) -> str | None:
     """Return the steps of a line as a plan file has them; None if it is anything else."""
     place = 0
     steps: list[str] = []
+    if len(line) > _LINE_MOST:
+        return None
     while place < len(line):
         match = _STEP.match(line, place)
         if match is None:
             return None if line[place:].strip() else "  ".join(steps) or None
+        if match["surplus"] and not match["stamp"]:
+            return None
         place = match.end()
         inside = match["list"]
         if inside is None:
@@ -285,7 +424,7 @@ def _numbered_words(lines: Sequence[str]) -> _Steps | None:
     return steps or None
 
 
-def _loose(lines: Sequence[str], actions: Collection[str]) -> list[Candidate]:
+def _loose(lines: Sequence[str], known: _Known) -> list[Candidate]:
     """Read runs of lines that are steps; what speaks of a step elsewhere makes them doubtful."""
     runs: list[_Steps] = []
     going = False
@@ -302,9 +441,10 @@ def _loose(lines: Sequence[str], actions: Collection[str]) -> list[Candidate]:
     if not runs:
         return []
     taken = {number for run in runs for number, _ in run}
-    known = {name.lower() for name in actions}
     for number, line in enumerate(lines, 1):
-        if number not in taken and _speaks_of(line, known):
+        if number in taken or not _says_something(line):
+            continue
+        if _speaks_of(line, known.actions) or _is_broken(line, known.may_be_action):
             # A plan of which a line may be missing is none: this makes it one of two.
             runs.append([(number, "()")])
             break

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from hvr.errors import DataFileError, HvrError, PddlSemanticError, PddlSyntaxError, UsageError
-from hvr.pddl import Diagnostic, UnsupportedPddlError, parse_domain, parse_problem
+from hvr.pddl import Diagnostic, Location, UnsupportedPddlError, parse_domain, parse_problem
 from hvr.printable import short_names
 from hvr.validation import rules
-from hvr.validation.findings import Finding, warning_finding
+from hvr.validation.findings import Finding, Related, warning_finding
 from hvr.validation.languages import Language, language_of
 from hvr.validation.lint.all_rules import lint
 from hvr.validation.rules import rule_of
 from hvr.validation.suites.collected import Listed, is_folder, is_pattern
 from hvr.validation.suites.kinds import Kind, definition
 from hvr.values import Value
+
+_NAMED = 4
+"""How many problems a folded finding names before it names the first and the last alone."""
 
 
 class Models(Value):
@@ -66,6 +70,10 @@ def find_models(names: Sequence[str], skip: Sequence[str] = ()) -> Models:
         if isinstance(domain, str):
             rule, message = rules.UNDECIDED, f"not linted: it {domain}"
             left.append(Finding(rule, rule.level, message, plan=problem, subject=message))
+    doubtful = [seen for seen in listed.of(Kind.DOUBTFUL) if seen.file.lower().endswith(".pddl")]
+    for seen in (*listed.of(Kind.BROKEN), *doubtful):
+        rule, message = rules.SYNTAX, "not linted: it defines neither a domain nor a problem"
+        left.append(Finding(rule, rule.level, message, plan=seen.file, subject=message))
     # A file that was named is a domain unless it says otherwise; that it is none will be said.
     named = [name for name in names if any(seen.file == name for seen in listed.of(Kind.PLAN))]
     pairs += [(name, None) for name in named]
@@ -75,15 +83,58 @@ def find_models(names: Sequence[str], skip: Sequence[str] = ()) -> Models:
 
 
 def lint_files(models: Models, *, lenient: bool = False) -> list[Finding]:
-    """Return what there is to say about models, each finding once.
+    """Return the findings for the models, each once, with the problems that it depends on.
 
     Args:
         models: the files.
         lenient: report what a lenient reading overlooks, instead of refusing the file.
     """
     reader = _Reader(lenient)
-    findings = [finding for pair in models.pairs for finding in reader.lint(*pair)]
-    return list({_key(finding): finding for finding in (*models.left, *findings)}.values())
+    findings: dict[tuple[object, ...], Finding] = {}
+    problems: dict[tuple[object, ...], dict[str, None]] = {}
+    for finding in (*models.left, *(f for pair in models.pairs for f in reader.lint(*pair))):
+        key = _key(finding)
+        findings.setdefault(key, finding)
+        problems.setdefault(key, {}).update(dict.fromkeys(finding.problems))
+    return [finding.replace(problems=tuple(problems[key])) for key, finding in findings.items()]
+
+
+def fold(findings: Sequence[Finding], models: Models) -> list[Finding]:
+    """Put findings together that several problems of a domain share, for formats that people read.
+
+    The message then says in how many problems the finding was made, and in which; the places in
+    the other problems are related places.
+    """
+    domains = {problem: domain for domain, problem in models.pairs if problem is not None}
+    sizes = Counter(domains.values())
+    groups: dict[tuple[object, ...], list[Finding]] = {}
+    for finding in findings:
+        domain = domains.get(finding.file, "")
+        # Findings in the domain file were merged by place before.
+        key = (domain, finding.rule.id, finding.level, finding.message) if domain else _key(finding)
+        groups.setdefault(key, []).append(finding)
+    return [_folded(group, domains, sizes) for group in groups.values()]
+
+
+def _folded(group: Sequence[Finding], domains: dict[str, str], sizes: Counter[str]) -> Finding:
+    first = group[0]
+    in_problem = first.file in domains
+    names = dict.fromkeys(
+        name for finding in group for name in ((finding.file,) if in_problem else finding.problems)
+    )
+    files = list(names)
+    total = sizes[domains[files[0]]] if files and files[0] in domains else 0
+    if total < 2 or (in_problem and len(files) < 2):
+        return first if len(group) == 1 else first.replace(related=_elsewhere(group))
+    shown = ", ".join(files) if len(files) <= _NAMED else f"{files[0]} … {files[-1]}"
+    number = f"all {total}" if len(files) == total else f"{len(files)} of {total}"
+    message = f"{first.message} (in {number} problems: {shown})"
+    return first.replace(message=message, related=(*first.related, *_elsewhere(group)))
+
+
+def _elsewhere(group: Sequence[Finding]) -> tuple[Related, ...]:
+    places = [finding.location or Location(finding.file, 1, 1) for finding in group[1:]]
+    return tuple([Related(place, "The same finding in another place.") for place in places])
 
 
 def _key(finding: Finding) -> tuple[object, ...]:
@@ -128,6 +179,7 @@ class _Reader:
                     one.location,
                     plan=file,
                     subject=one.name,
+                    problems=(problem,) if one.in_problem and problem is not None else (),
                 )
             )
         return findings

@@ -11,10 +11,14 @@ from hvr.pddl import (
     Domain,
     Equal,
     Forall,
+    FunctionTerm,
+    Not,
+    Number,
     NumericEffect,
     Preference,
     Problem,
     Task,
+    TimedInitial,
     UndefinedValueError,
     is_variable,
 )
@@ -46,6 +50,7 @@ def check_problem(domain: Domain, problem: Problem, seconds: float) -> Iterator[
     """
     yield from _missing_values(domain, problem)
     yield from _unused_objects(domain, problem)
+    yield from _timed_literals(domain, problem)
     try:
         task = Task(domain, problem)
         yield from _goal_now(task)
@@ -197,3 +202,56 @@ def _unused_objects(domain: Domain, problem: Problem) -> Iterator[LintFinding]:
             yield issue("HVR316", f"The object {thing} is named nowhere, and no action or "
                         "quantifier takes an object of its type.", thing.name, thing,
                         in_problem=True)  # fmt: skip
+
+
+# Timed literals -------------------------------------------------------------------------------
+
+
+def _timed_literals(domain: Domain, problem: Problem) -> Iterator[LintFinding]:
+    """Yield timed literals that repeat another, change nothing, or take effect at time 0."""
+    if not problem.timed_init:
+        return
+    changed = {
+        effect.fluent.function if isinstance(effect, NumericEffect) else effect.predicate
+        for schema in schemas_of(domain)
+        for effect in changes_of(schema.effect)
+    }
+    known: dict[Atom | FunctionTerm, object] = {}
+    seen: set[TimedInitial] = set()
+    for timed in sorted(problem.timed_init, key=lambda timed: timed.time):
+        target, value = _given(timed)
+        if target not in known:
+            known[target] = (
+                target in problem.init
+                if isinstance(target, Atom)
+                else problem.numeric_init.get(target)
+            )
+        name = target.predicate if isinstance(target, Atom) else target.function
+        fixed = name not in changed or not timed.time
+        why = ""
+        if timed in seen:
+            why = "is listed twice"
+        elif fixed and known[target] == value:
+            why = "changes nothing: nothing else changes what it says, and it is so already"
+        elif not timed.time:
+            why = (
+                "contradicts the initial state, which holds until time 0 and also for the steps "
+                "at time 0; write it without a time"
+            )
+        if why:
+            yield issue("HVR318", f"The timed literal {timed} {why}.", str(target), target,
+                        in_problem=True)  # fmt: skip
+        seen.add(timed)
+        known[target] = value
+
+
+def _given(timed: TimedInitial) -> tuple[Atom | FunctionTerm, object]:
+    """Return the atom or number that a timed literal changes, and its value then."""
+    match timed.effect:
+        case Atom() as atom:
+            return atom, True
+        case NumericEffect(_, fluent, Number(value)):
+            return fluent, value
+        case Not(Atom() as atom):
+            return atom, False
+    raise AssertionError(timed)

@@ -26,6 +26,7 @@ _MODULES = {
     "junit": "junit",
     "sarif": "sarif",
     "github": "github",
+    "markdown": "markdown",
 }
 
 FORMATS = tuple(_MODULES)

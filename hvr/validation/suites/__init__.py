@@ -23,10 +23,20 @@ class Job(Value):
 
 
 class Left(Value):
-    """A file that looks like a plan and is not validated, and why."""
+    """A file that is not validated, and why.
+
+    Attributes:
+        file: The name of the file.
+        reason: Why it is not validated, without a capital and a full stop.
+        remedy: How to get the file validated.
+    """
 
     file: str
     reason: str
+    remedy: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.file}: {self.reason}" + (f"; {self.remedy}" if self.remedy else "")
 
 
 class Suite(Value):
@@ -38,13 +48,15 @@ class Suite(Value):
         skipped: files that were left out on demand.
         others: files that are no plans.
         without_plan: problems that no plan is for.
+        hidden: Hidden files and folders, which are not looked at.
     """
 
     jobs: tuple[Job, ...]
     left: tuple[Left, ...] = ()
     skipped: tuple[str, ...] = ()
-    others: tuple[str, ...] = ()
+    others: tuple[Left, ...] = ()
     without_plan: tuple[str, ...] = ()
+    hidden: tuple[str, ...] = ()
 
     @property
     def files(self) -> list[str]:
@@ -57,6 +69,22 @@ class Suite(Value):
         parts = (
             ("skipped on demand", self.skipped),
             ("problems without a plan", self.without_plan),
-            ("not plans", self.others),
+            ("not plans", tuple([left.file for left in self.others])),
         )
         return [f"{what}: {', '.join(files)}" for what, files in parts if files]
+
+    def explained(self) -> list[str]:
+        """Return a line for each file that was not validated: why, and how to include it."""
+        everything = (
+            *self.left,
+            *(Left(file, "it is left out by --skip", _KEEP) for file in self.skipped),
+            *(Left(file, "it is a problem without a plan", _ADD) for file in self.without_plan),
+            *self.others,
+            *(Left(file, "it is hidden", "name it on the command line") for file in self.hidden),
+        )
+        lines = [f"not validated: {left}" for left in everything]
+        return lines or ["not validated: no file; every file that was seen is part of a result"]
+
+
+_KEEP = "to include it, drop the pattern that it fits"
+_ADD = "to have one validated, name the plan after it, as in p01.pddl and p01.plan"

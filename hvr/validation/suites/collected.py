@@ -11,8 +11,19 @@ from hvr.validation.judged import STDIN
 from hvr.validation.suites import Job, Left, Suite
 from hvr.validation.suites.kinds import Kind, Seen, definition, is_skipped
 
-DOUBTFUL = "it has steps and other text besides"
-PACKED = "it is compressed"
+_REASONS = {
+    Kind.DOUBTFUL: (
+        "it has steps and other text besides",
+        "to have the plan in it validated, use --extract",
+    ),
+    Kind.PACKED: ("it is compressed", "to have it validated, unpack it"),
+    Kind.BROKEN: (
+        "it is called like a model, and defines neither a domain nor a problem",
+        "begin it with (define (domain …) or (define (problem …)",
+    ),
+}
+_UNREAD = "to have the plan in it validated, use --extract, or call it like a plan: p01.plan"
+_OTHER = "to have it validated as a plan, name it on the command line, or call it like a plan"
 
 
 def collect(names: Sequence[str], skip: Sequence[str] = (), *, doubtful: bool = False) -> Suite:
@@ -32,6 +43,7 @@ def collect(names: Sequence[str], skip: Sequence[str] = (), *, doubtful: bool = 
 
     listed = Listed(names, skip, doubtful=doubtful)
     domains, problems = listed.of(Kind.DOMAIN), listed.of(Kind.PROBLEM)
+    listed.look_for_namesakes(problems)
     suite = pair(domains, problems, listed.of(Kind.PLAN))
     if not problems:
         raise UsageError(f"there is no problem in {_shown(names)}")
@@ -40,7 +52,8 @@ def collect(names: Sequence[str], skip: Sequence[str] = (), *, doubtful: bool = 
     return suite.replace(
         left=(*suite.left, *listed.doubtful),
         skipped=tuple(listed.skipped),
-        others=tuple([seen.file for seen in listed.of(Kind.OTHER)]),
+        others=listed.others(),
+        hidden=tuple(listed.hidden),
     )
 
 
@@ -66,14 +79,22 @@ def plans_of(
         DataFileError: a folder that cannot be listed.
     """
     listed = Listed(names, skip, models=False, doubtful=doubtful)
+    listed.look_for_namesakes([Seen(problem, Kind.PROBLEM)])
     plans = tuple([seen.file for seen in listed.of(Kind.PLAN)])
     if not plans and not listed.doubtful:
         raise UsageError(f"there is no plan in {_shown(names)}")
     models = {os.path.normpath(domain), os.path.normpath(problem)}
-    others = [seen.file for kind in (Kind.DOMAIN, Kind.PROBLEM, Kind.OTHER)
-              for seen in listed.of(kind) if os.path.normpath(seen.file) not in models]  # fmt: skip
+    more = [Left(seen.file, f"it is a {kind}", "to have its plans validated, name it as well")
+            for kind in (Kind.DOMAIN, Kind.PROBLEM)
+            for seen in listed.of(kind) if os.path.normpath(seen.file) not in models]  # fmt: skip
     jobs = (Job(domain, problem, plans),) if plans else ()
-    return Suite(jobs, tuple(listed.doubtful), tuple(listed.skipped), tuple(others))
+    return Suite(
+        jobs,
+        tuple(listed.doubtful),
+        tuple(listed.skipped),
+        (*more, *listed.others()),
+        hidden=tuple(listed.hidden),
+    )
 
 
 class Listed:
@@ -95,6 +116,7 @@ class Listed:
         doubtful: bool = False,
     ) -> None:
         self.skipped: list[str] = []
+        self.hidden: list[str] = []
         self.doubtful: list[Left] = []
         self._skip = tuple(skip)
         self._models = models
@@ -107,12 +129,34 @@ class Listed:
         """Return the files of a kind."""
         return [seen for seen in self._seen.values() if seen.kind is kind]
 
+    def others(self) -> tuple[Left, ...]:
+        """Return the files that are neither models nor plans, with the reason."""
+        return tuple([Left(seen.file, seen.why, _OTHER) for seen in self.of(Kind.OTHER)])
+
+    def look_for_namesakes(self, problems: Sequence[Seen]) -> None:
+        """Let no text that is named after a problem pass for something else than a plan."""
+        from hvr.validation.suites.looks import may_hold_a_plan
+        from hvr.validation.suites.pairing import namesake
+
+        for seen in self.of(Kind.OTHER):
+            problem = namesake(seen.file, problems) if may_hold_a_plan(seen.file) else None
+            if problem is None:
+                continue
+            packed = seen.why.startswith("it is compressed")
+            if self._doubtful and not packed:
+                self._seen[os.path.normpath(seen.file)] = Seen(seen.file, Kind.PLAN)
+                continue
+            self._seen[os.path.normpath(seen.file)] = Seen(seen.file, Kind.DOUBTFUL)
+            reason = f"it is named after {problem}, and is not a plan file"
+            remedy = _REASONS[Kind.PACKED][1] if packed else _UNREAD
+            self.doubtful.append(Left(seen.file, reason, remedy))
+
     def _take(self, name: str) -> None:
         if name == STDIN:
             self._seen.setdefault(STDIN, Seen(STDIN, Kind.PLAN))
             return
         if is_folder(name):
-            self._take_all(files_below(name))
+            self._take_all(files_below(name, self.hidden))
         elif is_pattern(name):
             from glob import glob
 
@@ -121,7 +165,9 @@ class Listed:
             if not matches:
                 raise UsageError(f"no file matches {name!r}")
             for match in matches:
-                self._take_all(files_below(match) if is_folder(match) else [match], named=name)
+                self._take_all(
+                    files_below(match, self.hidden) if is_folder(match) else [match], named=name
+                )
         else:
             # A missing file is a result of its own, so that the others are judged all the same.
             self._add(name, named=True)
@@ -145,12 +191,13 @@ class Listed:
             from hvr.validation.suites.looks import look
 
             seen = look(file)
-        if seen.kind is Kind.DOUBTFUL and self._doubtful:
-            seen = Seen(file, Kind.PLAN)
-        if seen.kind is Kind.DOUBTFUL:
-            self.doubtful.append(Left(file, DOUBTFUL))
-        if seen.kind is Kind.PACKED:
-            self.doubtful.append(Left(file, PACKED))
+        if self._doubtful and seen.kind in (Kind.DOUBTFUL, Kind.OTHER):
+            from hvr.validation.suites.looks import has_a_plan
+
+            if seen.kind is Kind.DOUBTFUL or has_a_plan(file):
+                seen = Seen(file, Kind.PLAN)
+        if seen.kind in _REASONS:
+            self.doubtful.append(Left(file, *_REASONS[seen.kind]))
         self._seen[key] = seen
 
 
@@ -170,8 +217,12 @@ def is_pattern(name: str) -> bool:
         return False
 
 
-def files_below(folder: str) -> list[str]:
+def files_below(folder: str, hidden: list[str]) -> list[str]:
     """Return the files in a folder and the folders in it, without hidden ones, in order.
+
+    Args:
+        folder: The folder.
+        hidden: Gets the names of the hidden files and folders.
 
     Raises:
         DataFileError: a folder cannot be listed.
@@ -182,6 +233,7 @@ def files_below(folder: str) -> list[str]:
 
     found: list[str] = []
     for place, folders, files in os.walk(folder, onerror=refuse):
+        hidden += [str(Path(place, name)) for name in sorted((*folders, *files)) if name[0] == "."]
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         found += [str(Path(place, file)) for file in sorted(files) if not file.startswith(".")]
     return found

@@ -27,6 +27,8 @@ class Kind(StrEnum):
     """It has steps, and something else besides."""
     PACKED = "packed"
     """It is called like a plan, and compressed."""
+    BROKEN = "broken"
+    """It is called like a model, and defines neither a domain nor a problem."""
     OTHER = "other"
 
 
@@ -38,12 +40,14 @@ class Seen(Value):
         kind: what it is.
         name: how a domain or a problem calls itself, in lower case.
         domain: the domain that a problem says it belongs to, in lower case.
+        why: The reason for the kind `OTHER`.
     """
 
     file: str
     kind: Kind
     name: str = ""
     domain: str = ""
+    why: str = ""
 
 
 def is_skipped(file: str, patterns: Sequence[str]) -> bool:

@@ -11,7 +11,7 @@ from hvr.validation.suites.kinds import SNIFFED, Kind, Seen, beginning, definiti
 _COMMENT = re.compile(r";[^\r\n]*")
 _STEP = r"(?:\([^()\r\n]*\)|[^\W\d][\w@.+-]*\([^()\r\n]*\))"
 _STAMP = r"[-+]?\d[\d./]*?\s*+[:.)]\s*+"
-_COST = r"(?:\[\s*[\d./]+\s*\])"
+_COST = r"(?:\[\s*[\d./]+\s*\]\)?)"
 _STEPS = re.compile(rf"(?:(?:{_STAMP})?{_STEP}\s*+{_COST}?\s*+)++")
 
 _PLAN_ENDING = re.compile(r".*\.(?:plan|soln?|pddlplan)(?:[._-]?\d+)?")
@@ -19,7 +19,8 @@ _PLAN_WORD = re.compile(r"(?:.*[^a-z])?(?:plan|soln?|solution)(?:\d*|[^a-z].*)")
 _PLANNER = re.compile(
     r"^(?:\[t=[^\]\n]*\] )?Plan length: \d+ step|^ff: found legal plan|^\s*Found Plan:\s*$"
     r"|^\s*Time: \(ACTION\)|^;+ *(?:Solution Found|Plan found with metric)|^\s*==>\s*$"
-    r"|^\*+ SOLUTION FOUND \*+\s*$|^(?:Sequential|TimeTriggered)Plan:\s*$",
+    r"|^\*+ SOLUTION FOUND \*+\s*$|^(?:plan: )?(?:Sequential|TimeTriggered)Plan:\s*$"
+    r"|(?<![\w.])(?:Sequential|TimeTriggered)Plan\(\[",
     re.MULTILINE,
 )
 """What planners print beside a plan; see `hvr.validation.extraction.readers`, `hvr.hddl.plan`."""
@@ -36,6 +37,16 @@ _NEVER_PLANS = frozenset((
     "xml", "yaml", "yml", "zip",
 ))  # fmt: skip
 """Endings of files that are nothing but what their ending says, even with a plan inside."""
+_TEXT_ENDINGS = frozenset((
+    "", "answer", "json", "jsonl", "log", "markdown", "md", "out", "output", "response", "rst",
+    "stdout", "text", "txt",
+))  # fmt: skip
+"""Endings of texts in which people, planners and language models leave plans."""
+_ABOUT = frozenset((
+    "authors", "changelog", "changes", "citation", "code_of_conduct", "contributing", "copying",
+    "history", "licence", "license", "notice", "readme", "security",
+))  # fmt: skip
+"""Names of files about a repository."""
 
 
 def look(file: str) -> Seen:
@@ -43,10 +54,13 @@ def look(file: str) -> Seen:
     name = Path(file).name.lower()
     packed = _PACKED.fullmatch(name)
     if packed is not None:
-        return Seen(file, Kind.PACKED if _named_like_a_plan(packed[1]) else Kind.OTHER)
+        if _named_like_a_plan(packed[1]):
+            return Seen(file, Kind.PACKED)
+        return Seen(file, Kind.OTHER, why="it is compressed, and not called like a plan")
     text = beginning(file)
     if text is None:
-        return Seen(file, Kind.PLAN if _named_like_a_plan(name) else Kind.OTHER)
+        kind = Kind.PLAN if _named_like_a_plan(name) else Kind.OTHER
+        return Seen(file, kind, why="it cannot be read")
     model = definition_in(file, text)
     if model is not None:
         return model
@@ -55,7 +69,40 @@ def look(file: str) -> Seen:
     if kind in (Kind.DOUBTFUL, Kind.OTHER) and _ending(name) not in _NEVER_PLANS:
         log = text if whole else text + ending(file)
         kind = Kind.PLAN if _PLANNER.search(log) else kind
-    return Seen(file, kind)
+    if kind is Kind.OTHER and _ending(name) in ("pddl", "hddl"):
+        kind = Kind.BROKEN
+    return Seen(file, kind, why=_why_other(name, text) if kind is Kind.OTHER else "")
+
+
+def may_hold_a_plan(file: str) -> bool:
+    """Say whether a file is of a kind in which there may be a plan, whatever its name says."""
+    name = Path(file).name.lower()
+    packed = _PACKED.fullmatch(name)
+    return _ending(packed[1] if packed is not None else name) in _TEXT_ENDINGS
+
+
+def has_a_plan(file: str) -> bool:
+    """Say whether a plan is found in a text that is about something else, too."""
+    name = Path(file).name.lower()
+    if _ending(name) not in _TEXT_ENDINGS or name.partition(".")[0] in _ABOUT:
+        return False
+    from hvr.pddl.lexer import Source
+    from hvr.validation.extraction.readers import candidates
+
+    try:
+        return bool(candidates(Source.read(Path(file), lenient=True).text, (), asked=True))
+    except HvrError:
+        return False
+
+
+def _why_other(name: str, text: str) -> str:
+    if not text.strip():
+        return "it is empty"
+    if "\0" in text:
+        return "it is not a text"
+    if _ending(name) in _NEVER_PLANS:
+        return f"a .{_ending(name)} file is not taken for a plan"
+    return "it has no step in it, and is not called like a plan"
 
 
 def is_steps(text: str) -> bool:

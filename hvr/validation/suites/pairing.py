@@ -124,6 +124,22 @@ def problem_of(plan: _Place, problems: Sequence[_Place]) -> _Place | str:
     return "no problem is called like it, and there is not just one beside it"
 
 
+def namesake(file: str, problems: Iterable[Seen]) -> str | None:
+    """Return the problem that a file is named after; None if there is none.
+
+    A problem's name without a digit, such as `problem`, is also a common word, so that the file
+    has to be called just so.
+    """
+    name = PurePath(file).name.lower()
+    for problem in map(_Place.of, problems):
+        if any(character.isdigit() for character in problem.stem):
+            if _mentions(name, problem.stem):
+                return problem.seen.file
+        elif name.partition(".")[0] == problem.stem:
+            return problem.seen.file
+    return None
+
+
 def _suitable(plan: _Place, problems: Sequence[_Place], depth: int) -> list[_Place]:
     """Return the problems that suit a plan best, in the first way in which any does."""
     named = [problem for problem in problems if _mentions(plan.file, problem.stem)]

@@ -1,0 +1,6 @@
+(define (problem haul-two) (:domain haul)
+  (:objects van - truck book lamp - parcel depot shop - place)
+  (:init (at van depot) (lies book depot) (lies lamp depot) (road depot shop) (road shop depot)
+    (= (far depot shop) 5) (= (far shop depot) 5))
+  (:goal (and (lies book shop) (lies lamp shop)))
+  (:metric minimize (total-time)))
