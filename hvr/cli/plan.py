@@ -40,7 +40,7 @@ examples:
   hvr plan --resume runs/boil     (goes on where it broke off; nothing is asked twice)
 
 exit codes:
-  0  the goal is reached, or hvr cannot judge a model's plan
+  0  the goal is reached (with --dry-run: by the plan's end state), or hvr cannot judge the plan
   1  it is not, or the request is impossible here
   2  the request or an option cannot be used, or the model's key or name; a request that can be read
      in several ways is asked about on a terminal, and elsewhere refused with its readings
@@ -125,7 +125,7 @@ def run(args: argparse.Namespace) -> int:
         print_json({**result.to_json(), **more})
     else:
         print("\n".join(_lines(result) + ([] if verdict is None else verdict.brief())))
-    return 0 if result.reached is not False else 1
+    return 1 if False in (result.reached, result.would_reach) else 0
 
 
 def _asked(error: AmbiguousError) -> int | None:
@@ -183,7 +183,7 @@ def _add_planner_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--max-replans", metavar="N", type=whole, help=(
         "new plans at most when the world differs (default: 3)"))  # fmt: skip
     group.add_argument("--dry-run", action=argparse.BooleanOptionalAction, help=(
-        "plan and validate, do not execute"))  # fmt: skip
+        "plan, prove whether the plan reaches the goal, do not execute"))  # fmt: skip
 
 
 def _add_output_options(parser: argparse.ArgumentParser) -> None:
@@ -286,14 +286,24 @@ def _verdict(run: Run) -> Verdict | None:
         return None
 
 
+def _foreseen(run: Run, steps: int) -> str:
+    """Return what the end state of a plan that was not executed proves."""
+    if run.would_reach is None:
+        return f"valid; goal not judged: {run.verdict}"
+    if run.would_reach:
+        end = "valid, goal reached" if steps else "it is already so"
+    else:
+        end = "goal not reached"
+    return f"{end}: {run.verdict}" if run.verdict else end
+
+
 def _lines(run: Run) -> list[str]:
     """Return how a run ended, for people."""
+    from hvr.validation.text import count
+
     steps = sum(len(p.plan.actions) for p in run.plans)
     if run.finished is None:
-        stages = len(run.goal.stages) if run.goal else 1
-        part = f", for the first of {stages} stages" if stages > 1 else ""
-        already = "" if steps else ": it is already so"
-        outcome = f"planned: {steps} steps{already}, valid, not executed{part}"
+        outcome = f"planned, not executed: {count(steps, 'step')}, {_foreseen(run, steps)}"
     elif run.reached is None:
         outcome = f"carried out in {run.finished.steps} steps: {run.verdict}"
     elif run.reached:
@@ -301,8 +311,6 @@ def _lines(run: Run) -> list[str]:
         outcome += f" ({run.verdict})" if run.verdict else ""
     else:
         outcome = f"goal not reached: {run.verdict or run.finished.reason}"
-    from hvr.validation.text import count
-
     lines = [f"{outcome} · saved in {run.folder}"]
     if run.spent is not None:
         known = [("in", run.spent.input), ("out", run.spent.output)]

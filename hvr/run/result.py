@@ -28,13 +28,15 @@ class Run:
             language model's plan is judged by it. None when the sentence could not be read.
         reached: whether the request is met in what the environment shows; None when not executed,
             or when hvr cannot judge what a language model's plan has done.
+        would_reach: whether the plan's end state, as the validator computes it, reaches the goal;
+            None when executed, or when hvr cannot tell. See `verdict`.
         plans: every plan made, in order.
         steps: every step executed, in order.
         finished: how the execution ended; None when not executed.
         planner_calls: number of calls of a classical planner.
         seconds: wall time.
         folder: the run folder.
-        verdict: the grounds for `reached`, in a sentence.
+        verdict: the grounds for `reached` or `would_reach`, in a sentence.
         model: name of the language model; empty without one.
         simulated: whether the model is a simulation of one.
         spent: what the model used; None without one.
@@ -57,6 +59,7 @@ class Run:
     simulated: bool = False
     spent: Spent | None = None
     step_budget: int | None = None
+    would_reach: bool | None = None
 
     @property
     def within_budget(self) -> bool | None:
@@ -74,7 +77,9 @@ class Run:
     def _outcome(self) -> str:
         """What became of it, in a few words."""
         if self.finished is None:
-            return f"planned, {len(self.plans[-1].plan.actions) if self.plans else 0} steps"
+            ends = {True: "reaches the goal", False: "does not reach the goal", None: "not judged"}
+            steps = len(self.plans[-1].plan.actions) if self.plans else 0
+            return f"planned, {steps} steps, {ends[self.would_reach]}"
         end = {True: "goal reached", False: "goal not reached", None: "not judged"}[self.reached]
         return f"{end} after {self.finished.steps} steps"
 
@@ -108,6 +113,7 @@ class Run:
             "read_by": self.goal.reader if self.goal else None,
             "notes": list(self.goal.notes) if self.goal else [],
             "reached": self.reached,
+            "would_reach": self.would_reach,
             "verdict": self.verdict,
             "step_budget": self.step_budget,
             "within_budget": self.within_budget,
@@ -159,7 +165,8 @@ def result_of(
         world=run.request.world.name,
         scene=run.request.scene,
         goal=goal,
-        reached=judgement.reached,
+        reached=None if finished is None else judgement.reached,
+        would_reach=judgement.reached if finished is None else None,
         plans=tuple(run.recorder.plans),
         steps=tuple(run.recorder.steps),
         finished=finished,

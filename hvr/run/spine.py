@@ -20,6 +20,7 @@ from hvr.pddl import And, Task, Trajectory, parse_constraint
 from hvr.plans import Judgement, Understanding
 from hvr.run.account import accounted, earlier_tries
 from hvr.run.assembly import Assembly, assembled
+from hvr.run.dry_run import foreseen
 from hvr.run.folder import RunFolder
 from hvr.run.options import Options
 from hvr.run.recorder import Listener
@@ -174,9 +175,14 @@ def _only_watched(run: Assembly, understanding: Understanding[Any]) -> tuple[Tra
 def _judge(
     run: Assembly, understanding: Understanding[Any], finished: Finished | None
 ) -> Judgement:
-    """Return whether the request was met, and let the policy keep a plan that met it."""
+    """Return whether the request was met, and let the policy keep a plan that met it.
+
+    Without an execution: whether the plan would meet it.
+    """
     if finished is None:
-        return Judgement(None)
+        planned, domain = run.recorder.planned[-1], run.request.world.agent.domain()
+        asks_model = run.policy.asks_model
+        return foreseen(planned, understanding, run.world, domain, asks_model=asks_model)
     judgement = run.policy.judge(
         understanding,
         Judgement(finished.reached, finished.reason),

@@ -198,15 +198,16 @@ class LLMPolicy(Policy[str]):
         inventory: Inventory,
     ) -> Judgement:
         """See `Policy`; even a plan whose steps all worked may not do what was asked for."""
-        if not any(record.plan.actions for record in self.plans):
-            return Judgement(False, "the plan has no steps")
+        steps = any(record.plan.actions for record in self.plans)
         if not done.reached:
-            return done
+            return done if steps else Judgement(False, "the plan has no steps")
         if understanding.impossible:
             return Judgement(
                 False, f"by hvr's own reading, this is impossible here: {understanding.impossible}"
             )
         if understanding.goal is None:
+            if not steps:
+                return Judgement(False, "the plan has no steps")
             return Judgement(
                 None,
                 "every step did what it should; hvr cannot read this request itself, so whether "

@@ -247,6 +247,9 @@ def _outcome(about: Mapping[str, Any], end: Mapping[str, Any], steps: Sequence[S
     """Return how a finished run ended."""
     reached, verdict = _reached(about, end), str(about.get("verdict") or "")
     reason = verdict or str(end.get("reason") or "")
+    if about.get("would_reach") is not None:
+        does = "reaches" if about["would_reach"] else "does not reach"
+        return f"Planned, not executed: the plan {does} the goal{': ' * bool(verdict)}{verdict}."
     if reached:
         return "The goal is reached" + (f": {verdict}." if verdict else ".")
     if reached is None:
