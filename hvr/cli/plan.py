@@ -287,7 +287,7 @@ def _verdict(run: Run) -> Verdict | None:
 
 
 def _foreseen(run: Run, steps: int) -> str:
-    """Return what the end state of a plan that was not executed proves."""
+    """Return how a plan that was not executed ends."""
     if run.would_reach is None:
         return f"valid; goal not judged: {run.verdict}"
     if run.would_reach:

@@ -95,7 +95,7 @@ def test_what_is_wrong_is_sent_back_and_mended(what: str, hvr_: Hvr) -> None:
     script = Script([answer, COFFEE])
     ended, asked = run(hvr_, script)
     assert (ended.code, asked) == (0, ["goal", "correct_goal"]), ended
-    assert said in script.asked[1].text and "planned: 9 steps, valid" in ended.out
+    assert said in script.asked[1].text and "9 steps, valid, goal reached" in ended.out
     drafts = json.loads(Path("run/goal.json").read_text(encoding="utf-8"))
     assert said in drafts[0]["problem"] and drafts[1]["problem"] == ""
 
@@ -112,7 +112,7 @@ def test_what_is_so_already_is_no_error_where_nothing_else_is_asked(hvr_: Hvr) -
         hvr_, Script([goal("on Spatula CounterTop")]), "put a spatula on the counter top"
     )
     assert (ended.code, asked) == (0, ["goal", "correct_goal"])
-    assert "planned: 0 steps: it is already so" in ended.out
+    assert "0 steps, it is already so" in ended.out
 
 
 def test_a_model_that_finds_no_goal_is_believed(hvr_: Hvr) -> None:

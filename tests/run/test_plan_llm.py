@@ -270,7 +270,7 @@ def test_a_fault_that_passes_is_waited_for(reply: Reply, hvr_: Hvr, tmp_path: Pa
             *COFFEE, "--llm", "openai:m", "--base-url", server.url, "--dry-run",
             "--save", tmp_path / "run",
         )  # fmt: skip
-    assert ended.code == 0 and "planned: 9 steps, valid" in ended.out
+    assert ended.code == 0 and "9 steps, valid, goal reached" in ended.out
     assert "; asking again" in ended.err and ended.err.count("\n") == 1
     assert behaviour.purposes == ["select", "macro_plan", *ASKED[1:]]
     assert [e["purpose"] for e in exchanges(tmp_path / "run")] == ASKED
