@@ -6,9 +6,9 @@ import sys
 
 def start() -> None:
     """Run the command line as this process, and exit; Ctrl-C is heard while modules load, too."""
-    # Loading modules makes no garbage. `hvr.cli.main` enables the collector afterwards.
-    gc.disable()
     try:
+        # Loading modules makes no garbage. `hvr.cli.main` enables the collector afterwards.
+        gc.disable()
         from hvr.cli.main import run
 
         run()

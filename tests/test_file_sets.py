@@ -155,6 +155,7 @@ _ALLOWED = {
     "hvr/files.py": "the one place",
     "hvr/knowledge/journal.py": "transactions with an end",
     "hvr/search/fast_downward.py": "a temporary folder",
+    "hvr/search/unified.py": "a temporary folder",
     "hvr/solving/programs.py": "a temporary folder",
     "hvr/cli/unforeseen.py": "a report of what broke everything else",
     "hvr/envs/thor/client.py": "a pipe",

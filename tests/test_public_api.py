@@ -83,23 +83,27 @@ def test_a_plan_is_verified_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         hvr.verify(run.folder / "plan.pddl", "make coffee")
 
 
-def test_a_string_names_a_file_or_is_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_string_is_a_text_and_a_path_is_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     for name, text in (("d.pddl", DOMAIN), ("p.pddl", PROBLEM), ("plan.txt", "(a)\n")):
         Path(name).write_text(text, encoding="utf-8")
-    assert hvr.validate("d.pddl", "p.pddl", "plan.txt").valid
+    files = Path("d.pddl"), Path("p.pddl")
+    assert hvr.validate(*files, Path("plan.txt")).valid
     assert hvr.validate(DOMAIN, Path("p.pddl"), "(a)").valid
-    assert not hvr.validate("d.pddl", "p.pddl", "").valid
+    assert not hvr.validate(*files, "").valid
     with pytest.raises(hvr.PddlError):
-        hvr.validate("d.pddl", "p.pddl", "I would do a.")
-    Path("my plan.txt").write_text("(a)\n", encoding="utf-8")
-    assert hvr.validate("d.pddl", "p.pddl", "my plan.txt").valid
-    with pytest.raises(hvr.DataFileError, match=r"none\.pddl"):
-        hvr.validate("none.pddl", "p.pddl", "plan.txt")
-    Path("(a)").write_text("(a)\n", encoding="utf-8")
-    with pytest.raises(hvr.UsageError, match=r"could be PDDL text.*pathlib\.Path"):
+        hvr.validate(*files, "I would do a.")
+    with pytest.raises(hvr.UsageError, match=r"give a file as pathlib\.Path"):
         hvr.validate("d.pddl", "p.pddl", "(a)")
-    assert hvr.validate("d.pddl", "p.pddl", Path("(a)")).valid
+    with pytest.raises(hvr.DataFileError, match=r"none\.pddl"):
+        hvr.validate(Path("none.pddl"), Path("p.pddl"), "(a)")
+    # A text is never opened, though there is a file of this name.
+    Path("(a)").write_text("(b)\n", encoding="utf-8")
+    assert hvr.validate(*files, "(a)").valid
+    with pytest.raises(hvr.PddlError):
+        hvr.validate(*files, "plan.txt")
 
 
 def test_the_cell_of_the_readme_runs_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -61,7 +61,7 @@ def _place(command: Command, path: str) -> Place:
     options = []
     for action in parser.listed():
         text = (action.help or "") % {**vars(action), "prog": parser.prog}
-        choices = tuple(map(str, action.choices or ()))
+        choices = tuple(map(str, action.choices or vars(action).get("offered", ())))
         if action.option_strings:
             options.append(Option(tuple(action.option_strings), text, action.nargs != 0, choices))
         else:

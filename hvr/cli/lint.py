@@ -88,6 +88,10 @@ def run(args: argparse.Namespace) -> int:
     names = args.files or settings.get("files", ()) or (".",)
     choice = Choice(read_rules(chosen("select", ())), read_rules(chosen("ignore", ())))
     models = find_models(names, chosen("skip", ()))
+    if reports.files:
+        from hvr.cli.output import check_apart
+
+        check_apart(reports.paths, [file for pair in models.pairs for file in pair if file])
     found = lint_files(models, lenient=chosen("lenient", False))
     findings = without_ignored([finding for finding in found if choice.wants(finding)])
     _write(findings, models, reports, settings.get("rules_url", ""))

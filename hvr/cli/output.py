@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import stat
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -11,7 +13,7 @@ from hvr.cli.streams import use_utf8
 from hvr.errors import DataFileError, UsageError
 from hvr.files import write_whole
 
-__all__ = ["check_writable", "print_chunks", "print_json", "write_whole"]
+__all__ = ["check_apart", "check_writable", "print_chunks", "print_json", "write_whole"]
 
 
 def check_writable(path: Path) -> None:
@@ -27,6 +29,38 @@ def check_writable(path: Path) -> None:
         raise DataFileError(f"cannot write {path}: it is a folder")
     if not path.parent.is_dir():
         raise DataFileError(f"cannot write {path}: there is no folder {path.parent}")
+
+
+def check_apart(outputs: Iterable[Path], inputs: Iterable[str] = ()) -> None:
+    """Refuse to write two things to one file, or one to a file that is read.
+
+    Args:
+        outputs: The files that will be written.
+        inputs: The names of the files that are read.
+
+    Raises:
+        UsageError: A file would be lost. Devices take whatever is written to them.
+    """
+    written: set[object] = set()
+    for path in outputs:
+        place = _place(str(path))
+        if place in written:
+            raise UsageError(f"{path} would be written twice: give each output its own file")
+        if place is not None:
+            written.add(place)
+    if written:
+        for name in inputs:
+            if _place(name) in written:
+                raise UsageError(f"{name} is read here, and a report would be written over it")
+
+
+def _place(name: str) -> object:
+    """Return what two names of one file have in common; None for what is no file."""
+    try:
+        known = os.stat(name)  # noqa: PTH116 - a text is given
+    except (OSError, ValueError):
+        return os.path.realpath(name)
+    return (known.st_dev, known.st_ino) if stat.S_ISREG(known.st_mode) else None
 
 
 def print_json(data: object, indent: int | None = None) -> None:

@@ -50,6 +50,11 @@ class Reports(Value):
         """The stream for remarks: standard error where a program reads standard output."""
         return sys.stdout if self.shown in FOR_PEOPLE else sys.stderr
 
+    @property
+    def paths(self) -> list[Path]:
+        """The files that are written."""
+        return [report.path for report in self.files]
+
     def check_writable(self) -> None:
         """Refuse files that cannot be written, before any work is done.
 
@@ -113,9 +118,11 @@ def add_report_arguments(
     group: argparse._ArgumentGroup | argparse.ArgumentParser, formats: Collection[str] = FORMATS
 ) -> None:
     """Add `--format` and `--output-file`."""
-    group.add_argument("--format", metavar="FORMAT[=FILE]", action="append", help=(
+    option = group.add_argument("--format", metavar="FORMAT[=FILE]", action="append", help=(
         f"how to report: {', '.join(formats)} (default: text; github where GITHUB_ACTIONS is "
         "true); with a file, the report is written there; may be given several times"))  # fmt: skip
+    # For completion: as `choices`, argparse would refuse FORMAT=FILE.
+    option.offered = tuple(formats)  # type: ignore[attr-defined]
     group.add_argument("--output-file", metavar="FILE", help=(
         "write the report of the format without a file there"))  # fmt: skip
 
@@ -126,8 +133,8 @@ def read_reports(
     """Return the reports that the command line and the settings ask for.
 
     Raises:
-        UsageError: An unknown format, two reports for one place, or options that exclude each
-            other.
+        UsageError: An unknown format, two reports for standard output, or options that exclude
+            each other.
     """
     texts: Sequence[str] = given.format or settings.get("format", ())
     if getattr(given, "json", False):
@@ -158,9 +165,6 @@ def read_reports(
         files.insert(0, FileReport(plain[0] if plain else "text", Path(output)))
     elif plain:
         shown = plain[0]
-    paths = [os.path.abspath(report.path) for report in files]  # noqa: PTH100
-    if len(set(paths)) < len(paths):
-        raise UsageError("two reports would go to the same file: give each its own")
     brief = bool(output) and (files[0].form, shown) == ("text", "text")
     return Reports(shown, tuple(files), brief)
 

@@ -79,6 +79,12 @@ class _Request(Value):
     rules_url: str
     options: BatchOptions
 
+    @property
+    def outputs(self) -> list[Path]:
+        """The files that are written."""
+        certificate = [] if self.certificate is None else [self.certificate]
+        return [*self.reports.paths, *self.pictures.values(), *certificate]
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
@@ -161,9 +167,11 @@ def run(args: argparse.Namespace) -> int:
     gc.set_threshold(100_000)
     request = _request(args)
     if args.serve:
-        if args.files or args.watch or args.output_file or args.format or args.certificate:
+        written = args.format or args.output_file or args.certificate or request.pictures
+        if args.files or args.watch or written:
             raise UsageError(
-                "--serve takes no files, no --watch, --output-file, --certificate and no --format"
+                "--serve takes no files, no --watch, --output-file, --format, --certificate, "
+                "--gantt and no --values FILE"
             )
         from hvr.cli.serve import serve
 
@@ -284,6 +292,10 @@ def _validate(request: _Request) -> int:
 
     request.reports.check_writable()
     suite = _suite(request)
+    if request.outputs:
+        from hvr.cli.output import check_apart
+
+        check_apart(request.outputs, suite.files)
     if request.pictures:
         from hvr.cli.pictures import check_pictures
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from hvr.errors import PlannerError, UsageError
-from hvr.files import temporary_folder, writing
+from hvr.files import temporary_folder, write_whole, writing
 from hvr.pddl import Task
 from hvr.processes import ProcessTree
 from hvr.search.fast_downward import SearchResult
@@ -95,8 +95,8 @@ def _answer(problem: GroundProblem, engine: str, seconds: float) -> dict[str, An
     """Return the answer of the engine's process."""
     with temporary_folder("hvr-up-") as path:
         folder = Path(path)
+        write_whole(folder / _PROBLEM, pickle.dumps(problem))
         with writing(folder):
-            (folder / _PROBLEM).write_bytes(pickle.dumps(problem))
             log = (folder / _LOG).open("wb")
         command = [sys.executable, "-m", "hvr.search.unified", engine, str(seconds)]
         try:
@@ -133,7 +133,7 @@ def main(engine: str, seconds: str) -> int:
         answer = {"status": result.status.name, "operators": numbers}
     except Exception as error:  # Engines raise what they like.
         answer = {"error": str(error), "unsuitable": isinstance(error, UPException)}
-    Path(_ANSWER).write_text(json.dumps(answer), encoding="utf-8")
+    write_whole(Path(_ANSWER), json.dumps(answer))
     return 0
 
 

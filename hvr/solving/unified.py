@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,17 @@ from hvr.interop.errors import InteropError
 from hvr.interop.from_plans import in_order, steps_back
 from hvr.interop.to_unified import Conversion, convert
 from hvr.interop.untyped import without_types
-from hvr.pddl import Domain, Problem, parse_domain, parse_problem, print_plan
+from hvr.pddl import (
+    Domain,
+    GroundAction,
+    Problem,
+    TimedAction,
+    parse_domain,
+    parse_problem,
+    print_plan,
+    read_plan,
+)
+from hvr.pddl.plan import in_order as in_sequence
 
 _WITHOUT_PLAN = {
     "UNSOLVABLE_PROVEN": 11,
@@ -28,6 +38,7 @@ _FAILED = 35
 
 def main(arguments: list[str]) -> int:
     """Write the plan that was found; return Fast Downward's exit code for the outcome."""
+    from unified_planning.engines import PDDLPlanner
     from unified_planning.engines import PlanGenerationResultStatus as Status
     from unified_planning.environment import get_environment
 
@@ -41,6 +52,8 @@ def main(arguments: list[str]) -> int:
         with environment.factory.OneshotPlanner(
             name=engine, problem_kind=conversion.unified.kind
         ) as planner:
+            if isinstance(planner, PDDLPlanner):
+                read_more_plans(planner)
             result = planner.solve(conversion.unified, timeout=float(seconds))
         if result.plan is None:
             if result.status.name not in _WITHOUT_PLAN:
@@ -55,6 +68,39 @@ def main(arguments: list[str]) -> int:
         return _FAILED
     write_whole(Path("plan.1"), print_plan(steps))
     return 0 if measured and result.status == Status.SOLVED_OPTIMALLY else 2
+
+
+def read_more_plans(planner: Any) -> None:
+    """Let an engine read with hvr's reader the plan files that its own reader refuses.
+
+    up-lpg 0.1.3, for one, refuses the surplus `)` that LPG writes after durations.
+
+    Args:
+        planner: A `PDDLPlanner`; its method `_plan_from_file` is wrapped.
+    """
+    own = planner._plan_from_file
+
+    def read(problem: Any, file: str, item_named: Callable[[str], Any]) -> Any:
+        from unified_planning.plans import ActionInstance, SequentialPlan, TimeTriggeredPlan
+
+        try:
+            return own(problem, file, item_named)
+        except Exception:  # Engines raise what they like.
+            steps = read_plan(Path(file)).steps
+        manager = problem.environment.expression_manager
+
+        def instance(action: GroundAction) -> Any:
+            objects = [manager.ObjectExp(item_named(name)) for name in action.args]
+            return ActionInstance(item_named(action.name), tuple(objects))
+
+        timed = [step for step in steps if isinstance(step, TimedAction)]
+        if not problem.kind.has_continuous_time():
+            return SequentialPlan([instance(action) for action in in_sequence(steps)])
+        return TimeTriggeredPlan(
+            [(step.start, instance(step.action), step.duration) for step in timed]
+        )
+
+    planner._plan_from_file = read
 
 
 def able_engines(domain: Domain, problem: Problem, engines: Sequence[str]) -> list[str]:

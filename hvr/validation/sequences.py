@@ -249,6 +249,8 @@ class Follower:
             to_a_step: see `Stepper.follow`.
         """
         ahead, start = self._ahead, stepper.state
+        # Where a step raises, nobody knows how far it came.
+        self._ahead = None
         same = to_a_step == self._to_a_step and start is self._start
         if ahead is None or not same or stepper.step_number:
             ahead, kept = stepper.fork(), 0
@@ -261,8 +263,6 @@ class Follower:
         if len(executed) <= MOST_KEPT:
             self._ahead, self._start = ahead, start
             self._executed, self._to_a_step = executed, to_a_step
-        else:
-            self._ahead = None
         return ahead
 
 

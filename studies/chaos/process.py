@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import resource
 import signal
 import subprocess
 import threading
@@ -26,7 +27,8 @@ class Ended:
         out: what it wrote to standard output.
         err: the same of standard error.
         seconds: wall time.
-        peak: bytes of memory at most, of it and those that it waited for.
+        peak: Bytes of memory that it or a process it waited for used at most; 0 if that is no
+            more than this process has used, and so cannot be told.
         late: it had to be ended because its time was over.
     """
 
@@ -145,12 +147,16 @@ class Process:
         code = os.waitstatus_to_exitcode(status)
         self.popen.returncode = code
         seconds = time.monotonic() - self.started
+        # A child starts with the memory of its parent, which counts in its maximum: what is no
+        # more than the parent's is not its own.
+        own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        peak = used.ru_maxrss if used.ru_maxrss > own else 0
         self._ended = Ended(
             code=code if code >= 0 else 128 - code,
             out=_read(self.out),
             err=_read(self.err),
             seconds=seconds,
-            peak=used.ru_maxrss * 1024,
+            peak=peak * 1024,
             late=late.is_set(),
         )
         return self._ended

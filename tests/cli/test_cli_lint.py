@@ -108,4 +108,5 @@ class TestLint:
 
     def test_bad_options(self, capsys: pytest.CaptureFixture[str]) -> None:
         assert run(capsys, "--wrong")[0] == 2
+        assert run(capsys, "empty.pddl", "--output-file", "empty.pddl")[0] == 2
         assert run(capsys)[0] == 2

@@ -94,7 +94,17 @@ def test_exit_codes(call: Call, plans: list[str], code: int) -> None:
     [
         ([*TASK, "plans/good.plan", "--format", "sarif="], ["sarif=", "file"]),
         ([*TASK, "plans/good.plan", "--format", "text", "--format", "junit"], ["text", "junit"]),
-        ([*TASK, "plans/good.plan", "--format", "json=a", "--format", "text=./a"], ["same file"]),
+        (
+            [*TASK, "plans/good.plan", "--format", "json=a", "--format", "text=./a"],
+            ["written twice"],
+        ),
+        ([*TASK, "plans/good.plan", "--gantt", "a.svg", "--values", "a.svg"], ["written twice"]),
+        ([*TASK, "plans/good.plan", "--gantt", "a.svg", "--output-file", "a.svg"], ["twice"]),
+        ([*TASK, "plans/good.plan", "--certificate", "a", "--format", "json=a"], ["twice"]),
+        ([*TASK, "plans/good.plan", "--output-file", "plans/good.plan"], ["written over"]),
+        ([*TASK, "plans/good.plan", "--format", "json=domain.pddl"], ["written over"]),
+        ([*TASK, "plans/good.plan", "--certificate", "./problem.pddl"], ["written over"]),
+        (["--serve", "--gantt", "a.svg"], ["--serve", "--gantt"]),
         ([*TASK, "plans/good.plan", "--format", "json=none/a"], ["none/a"]),
         ([*TASK, "plans/good.plan", "--format", "json=-"], ["standard output"]),
         (["domain.pddl"], ["no problem file"]),

@@ -108,7 +108,7 @@ def test_an_interrupt_ends_the_searches(temporary: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(fast_downward, "_race", interrupted)
     with pytest.raises(KeyboardInterrupt):
         solve(room(CUT_ON_TABLE), 600)
-    assert [search.finished() for search in running] == [True]
+    assert [search._process.code is None for search in running] == [False]
     assert not list(temporary.iterdir())
 
 

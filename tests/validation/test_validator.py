@@ -16,6 +16,7 @@ from hvr.pddl import (
     parse_formula,
     parse_plan,
     parse_problem,
+    read_plan,
 )
 from hvr.validation import (
     Failure,
@@ -437,6 +438,26 @@ def test_a_metric_too_large_to_compute_leaves_the_question_open() -> None:
     report = Validator(domain, parse_problem(text, domain)).check_file("(a)")
     assert report.outcome is Outcome.UNKNOWN
     assert "bits" in report.reason
+
+
+def test_a_plan_that_cannot_be_decided_leaves_nothing_behind_for_the_next() -> None:
+    """Its steps were executed up to a state whose derived atoms are too costly."""
+    square = "(* (* (x) (x)) (* (x) (x)))"
+    domain = parse_domain(
+        f"""(define (domain d) (:predicates (p) (q) (large)) (:functions (x))
+        (:derived (large) (> (* {square} {square}) 5))
+        (:action grow :effect (assign (x) 1{"0" * 900})) (:action shrink :effect (assign (x) 1))
+        (:action add :effect (p)) (:action delete :effect (not (p))))"""
+    )
+    text = "(define (problem x) (:domain d) (:init (= (x) 1)) (:goal (p)))"
+    problem = parse_problem(text, domain)
+    plans = ["(add) (delete)", "(add) (grow) (shrink) (delete)", "(add) (delete)", "", "(delete)"]
+    validator = Validator(domain, problem)
+    for plan in plans:
+        report = validator.check_file(plan)
+        assert report == Validator(domain, problem).check_file(plan)
+        assert report == validator.check(read_plan(plan).steps)
+        assert report.outcome is (Outcome.UNKNOWN if "grow" in plan else Outcome.INVALID)
 
 
 @pytest.mark.parametrize(
