@@ -6,14 +6,10 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from hvr.pddl.numeric import Rational
+from hvr.validation.continuous.bounds import PRECISIONS, UndecidedError
 from hvr.validation.continuous.functions import (
-    PRECISIONS,
-    TIME,
     Quantity,
-    Term,
     TimeFunction,
-    UndecidedError,
-    enclose_moment,
     growing,
     sign,
     terms_of,
@@ -29,6 +25,7 @@ from hvr.validation.continuous.intervals import (
 )
 from hvr.validation.continuous.moments import Moment
 from hvr.validation.continuous.polynomials import Polynomial, Root, roots
+from hvr.validation.continuous.symbols import TIME, Term, enclose_moment
 from hvr.validation.continuous.taylor import Tape, variables_of
 
 _LEAST_WIDTH = 60

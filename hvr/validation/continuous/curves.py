@@ -162,7 +162,7 @@ def _append(pieces: list[Piece], stretch: Stretch, number: Number) -> None:
 
 def _append_function(pieces: list[Piece], stretch: Stretch, function: TimeFunction) -> None:
     """Add a piece that is no polynomial, or lengthen the last one where it is constant."""
-    from hvr.validation.continuous.functions import shown, value_at
+    from hvr.validation.continuous.functions import value_at
 
     def bounds(time: Fraction) -> tuple[Fraction, Fraction, Fraction]:
         value = value_at(function, exact(time - stretch.origin))
@@ -172,7 +172,7 @@ def _append_function(pieces: list[Piece], stretch: Stretch, function: TimeFuncti
         low, high, bits = value.bounds()
         return time, Fraction(low, 1 << bits), Fraction(high, 1 << bits)
 
-    formula = shown(function, stretch.start - stretch.origin)
+    formula = _closed_form(function, stretch.start - stretch.origin)
     count = 1 if function.constant or stretch.start == stretch.end else _SAMPLES
     length = stretch.end - stretch.start
     samples = [bounds(stretch.start + length * k / count) for k in range(count + 1)]
@@ -187,6 +187,31 @@ def _append_function(pieces: list[Piece], stretch: Stretch, function: TimeFuncti
         if low <= samples[0][2] and samples[0][1] <= high:
             return
     pieces.append(Piece(stretch.start, stretch.end, (), formula, tuple(samples)))
+
+
+def _closed_form(function: TimeFunction, later: Rational) -> str:
+    """Return a function as text, in the time since a later origin, with rounded constants.
+
+    The text is empty if the function has no closed form.
+    """
+    from hvr.validation.continuous.formulas import sum_text
+    from hvr.validation.continuous.functions import TimeFunction, simple, terms_of
+    from hvr.validation.continuous.symbols import TIME, Inverse, StateVariable, Term
+
+    if any(isinstance(symbol, StateVariable | Inverse) for symbol in function.symbols()):
+        return ""
+    moved = function.replace(lambda symbol: Polynomial((later, 1)) if symbol is TIME else None)
+    sums: dict[Term, Quantity] = {}
+    for (powers, exponent), coefficient in terms_of(moved).items():
+        time = frozenset(item for item in powers if item[0] is TIME)
+        growth = frozenset(item for item in exponent if item[0] is TIME)
+        constant = simple({(powers - time, exponent - growth): coefficient})
+        sums[time, growth] = sums.get((time, growth), 0) + constant
+    rounded = {
+        term: number.approximation() if isinstance(number, TimeFunction) else number
+        for term, number in sums.items()
+    }
+    return sum_text(terms_of(simple(rounded)))  # type: ignore[arg-type]
 
 
 def _since(number: Number, later: Rational) -> Polynomial:

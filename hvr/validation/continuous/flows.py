@@ -14,14 +14,8 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from hvr.pddl.numeric import Rational
-from hvr.validation.continuous.functions import (
-    PRECISIONS,
-    Quantity,
-    StateVariable,
-    TimeFunction,
-    enclose_moment,
-    partial,
-)
+from hvr.validation.continuous.bounds import PRECISIONS
+from hvr.validation.continuous.functions import Quantity, TimeFunction, partial
 from hvr.validation.continuous.intervals import (
     DivisorError,
     Interval,
@@ -34,6 +28,7 @@ from hvr.validation.continuous.intervals import (
 )
 from hvr.validation.continuous.moments import Moment
 from hvr.validation.continuous.polynomials import Polynomial, Root
+from hvr.validation.continuous.symbols import StateVariable, enclose_moment
 from hvr.validation.continuous.taylor import Tape, variables_of
 
 _MOST_STEPS = 20_000

@@ -150,7 +150,8 @@ class Motion:
 
     def _solve_together(self) -> dict[int, Quantity | None]:
         """Return the numbers that change, where they have to be found together."""
-        from hvr.validation.continuous.functions import StateVariable, TimeFunction
+        from hvr.validation.continuous.functions import TimeFunction
+        from hvr.validation.continuous.symbols import StateVariable
         from hvr.validation.continuous.systems import solve
 
         variables = {index: StateVariable(index, str(self.name(index))) for index in self._rates}
@@ -224,7 +225,8 @@ def exact_time(origin: Fraction, moment: Moment) -> Quantity:
         return origin + moment
     if moment.rational:
         return origin + moment.low
-    from hvr.validation.continuous.functions import Instant, TimeFunction
+    from hvr.validation.continuous.functions import TimeFunction
+    from hvr.validation.continuous.symbols import Instant
 
     return TimeFunction.of(Instant(moment)) + origin
 
@@ -327,8 +329,8 @@ class MovingState:
     def _crossings(
         self, bound: Quantity, test: NumericTest, start: Moment, last: Rational
     ) -> Iterator[Root | Rational]:
+        from hvr.validation.continuous.bounds import UndecidedError
         from hvr.validation.continuous.crossings import zeros
-        from hvr.validation.continuous.functions import UndecidedError
 
         try:
             yield from zeros(bound, start, last)
@@ -420,7 +422,7 @@ class MovingState:
         self, test: NumericTest, error: HvrError, moment: Moment | None
     ) -> ContinuousChangeError:
         """Return an error that says which comparison is not decided."""
-        from hvr.validation.continuous.functions import UndecidedError
+        from hvr.validation.continuous.bounds import UndecidedError
 
         text = comparison_text(test, self._name, len(self._values))
         if moment is None:
@@ -455,7 +457,9 @@ def _sign_at(number: Quantity, moment: Moment) -> int:
 
 def comparison_text(test: NumericTest, name: Callable[[int], object], count: int) -> str:
     """Return a comparison as it is written, with its numeric fluents."""
-    from hvr.validation.continuous.functions import StateVariable, TimeFunction, text_of
+    from hvr.validation.continuous.formulas import sum_text
+    from hvr.validation.continuous.functions import TimeFunction, terms_of
+    from hvr.validation.continuous.symbols import StateVariable
 
     values = tuple(
         TimeFunction.of(StateVariable(index, str(name(index)))) for index in range(count)
@@ -463,7 +467,8 @@ def comparison_text(test: NumericTest, name: Callable[[int], object], count: int
     sides = []
     for side in (test.left, test.right):
         try:
-            sides.append(text_of(cast("Quantity", evaluate(side, cast("Values", values)))))
+            number = cast("Quantity", evaluate(side, cast("Values", values)))
+            sides.append(sum_text(terms_of(number)))
         except (ContinuousChangeError, UndefinedValueError):
             sides.append("?")
     text = f"{sides[0]} {test.symbol} {sides[1]}"

@@ -15,19 +15,18 @@ from math import factorial
 from hvr.pddl.numeric import Rational, exact
 from hvr.validation.continuous.flows import Flow
 from hvr.validation.continuous.functions import (
-    TIME,
     Quantity,
-    StateVariable,
-    Symbol,
     TimeFunction,
     condensed,
     growing,
+    inverse_of,
     simple,
     terms_of,
     value_at,
 )
 from hvr.validation.continuous.moments import Moment
 from hvr.validation.continuous.polynomials import Polynomial, roots
+from hvr.validation.continuous.symbols import TIME, Inverse, StateVariable, Symbol
 from hvr.validation.continuous.taylor import variables_of
 
 _LARGEST_SYSTEM = 8
@@ -101,8 +100,6 @@ def _replaced(number: Quantity, solved: Mapping[StateVariable, Quantity]) -> Qua
         return number
 
     def value(symbol: Symbol) -> Quantity | None:
-        from hvr.validation.continuous.functions import Inverse, inverse_of
-
         if isinstance(symbol, StateVariable):
             return solved.get(symbol)
         if isinstance(symbol, Inverse) and not symbol.constant:

@@ -10,18 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hvr.pddl.numeric import Rational
-from hvr.validation.continuous.functions import (
-    TIME,
-    UNIT,
-    Inverse,
-    Quantity,
-    StateVariable,
-    Symbol,
-    Term,
-    TimeFunction,
-    enclose_term,
-    terms_of,
-)
+from hvr.validation.continuous.bounds import enclose_term
+from hvr.validation.continuous.functions import Quantity, TimeFunction, terms_of
 from hvr.validation.continuous.intervals import (
     Interval,
     convolution,
@@ -29,6 +19,14 @@ from hvr.validation.continuous.intervals import (
     inverse,
     scaled,
     times,
+)
+from hvr.validation.continuous.symbols import (
+    TIME,
+    UNIT,
+    Inverse,
+    StateVariable,
+    Symbol,
+    Term,
 )
 
 Coefficients = list[Interval]
