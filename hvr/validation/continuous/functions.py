@@ -45,11 +45,12 @@ _MOST_PARTS = 8
 
 
 class TimeFunction:
-    """A function of time that is no polynomial, or a constant that is not rational. Immutable.
+    """A function of time other than a polynomial, or an irrational constant. Immutable.
 
     Attributes:
-        terms: the coefficient of each term; none is 0.
-        constant: whether it does not depend on the time.
+        terms: The coefficient of each term; none is 0.
+        constant: Whether the function does not depend on the time.
+        depth: Length of the longest chain of enclosures that the function depends on.
     """
 
     __slots__ = ("_derivative", "_key", "constant", "depth", "terms")
@@ -71,13 +72,13 @@ class TimeFunction:
 
     @property
     def key(self) -> frozenset[tuple[Term, Rational]]:
-        """What makes it this function."""
+        """The terms as a hashable value."""
         if self._key is None:
             self._key = frozenset(self.terms.items())
         return self._key
 
     def symbols(self) -> set[Symbol]:
-        """Return the symbols in it; what quotients are made of is not looked at."""
+        """Return the symbols in the terms, but not the symbols inside quotients."""
         return set(symbols_in(self.terms))
 
     # Arithmetic -----------------------------------------------------------------------------
@@ -153,7 +154,7 @@ class TimeFunction:
         return enclose_sum(self.terms, bits)
 
     def approximation(self) -> Fraction:
-        """Return a number near a constant, to be shown."""
+        """Return a rational number near a constant, for display."""
         low, high, bits = self.bounds()
         return Fraction(low + high, 2 << bits)
 
@@ -187,7 +188,7 @@ class TimeFunction:
         return self._derivative
 
     def replace(self, value: Callable[[Symbol], Quantity | None]) -> Quantity:
-        """Return the function with values for some of its symbols."""
+        """Replace the symbols for which `value` returns a number."""
         known = {symbol: value(symbol) for symbol in self.symbols()}
         if all(found is None for found in known.values()):
             return self
@@ -215,7 +216,7 @@ def _linear_form(exponent: Exponent, known: Mapping[Symbol, Quantity | None]) ->
         if symbol is None or found is None:
             parts[symbol] = parts.get(symbol, 0) + factor
             continue
-        # Only the time stands in exponents and is replaced, by something linear.
+        # The time is the only symbol of an exponent that is ever replaced, by a linear function.
         for (powers, _), coefficient in terms_of(found).items():
             target = next((s for s, _ in powers), None)
             parts[target] = parts.get(target, 0) + coefficient * factor
@@ -237,7 +238,7 @@ def _value(symbol: Symbol, moment: Moment) -> Quantity | None:
 
 
 def value_at(number: Quantity, moment: Moment) -> Quantity:
-    """Return the value at a moment: rational, or a constant function."""
+    """Return the value at a moment: a rational number or a constant function."""
     if not isinstance(number, TimeFunction | Polynomial):
         return number
     if isinstance(moment, Root):
@@ -263,7 +264,7 @@ def _slope(symbol: Symbol) -> Quantity:
     return square * symbol.function.derivative()
 
 
-# Making them --------------------------------------------------------------------------------
+# Constructors -------------------------------------------------------------------------------
 
 
 def terms_of(number: Quantity) -> Mapping[Term, Rational]:
@@ -280,7 +281,7 @@ def terms_of(number: Quantity) -> Mapping[Term, Rational]:
 
 
 def simple(terms: Mapping[Term, Rational]) -> Quantity:
-    """Return a sum of terms, as a number or a polynomial if it is one."""
+    """Return a sum of terms as the simplest kind of quantity that can represent it."""
     kept = {term: c for term, c in terms.items() if c}
     if not kept:
         return 0
@@ -300,7 +301,7 @@ def simple(terms: Mapping[Term, Rational]) -> Quantity:
 
 
 def remainder(function: TimeFunction, divisor: Polynomial) -> Quantity:
-    """Return a function that is the same where a polynomial is 0, with lower powers of the time."""
+    """Lower the powers of the time without changing the value at the roots of a polynomial."""
     parts: dict[Term, dict[int, Rational]] = {}
     for (powers, exponent), coefficient in function.terms.items():
         counts = dict(powers)
@@ -314,7 +315,7 @@ def remainder(function: TimeFunction, divisor: Polynomial) -> Quantity:
 
 
 def growing(rate: Rational) -> Quantity:
-    """Return e to the power of a multiple of the time."""
+    """Return e to the power of a rate times the time."""
     return simple({(NO_POWERS, frozenset([(TIME, rate)]) if rate else NO_EXPONENT): 1})
 
 
@@ -338,10 +339,10 @@ def partial(number: Quantity, variable: StateVariable) -> Quantity:
 
 
 def inverse_of(number: Quantity) -> Quantity:
-    """Return one divided by a number.
+    """Return the reciprocal of a number.
 
     Raises:
-        UndefinedValueError: the number is 0.
+        UndefinedValueError: The number is 0.
     """
     if not isinstance(number, TimeFunction | Polynomial):
         if number == 0:
@@ -355,7 +356,7 @@ def inverse_of(number: Quantity) -> Quantity:
         if not powers:
             negative = frozenset((symbol, -factor) for symbol, factor in exponent)
             return TimeFunction({(NO_POWERS, negative): exact(1 / Fraction(coefficient))})
-    # Made monic in some term, so that multiples of one divisor are one symbol.
+    # Divide by one coefficient first, so that multiples of a divisor share one symbol.
     coefficient = next(iter(sorted(function.terms.values(), key=lambda c: (abs(c), c))))
     monic = function * exact(1 / Fraction(coefficient))
     assert isinstance(monic, TimeFunction | Polynomial)
@@ -372,7 +373,7 @@ def sign(number: Quantity) -> int:
 
 
 def condensed(number: Quantity) -> Quantity:
-    """Return a constant as one symbol if it has many parts or a long past."""
+    """Replace a constant with many terms, or a long chain of enclosures, by one symbol."""
     if not isinstance(number, TimeFunction) or not number.constant or not number.depth:
         return number
     if len(number.terms) <= _MOST_PARTS and number.depth <= MOST_DEPTH:
