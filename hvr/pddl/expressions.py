@@ -326,8 +326,9 @@ class ExpressionReader(ListReader):
         group = self.group(node, "an effect")
         if not timed and (literal := self._plain_literal(group, scope)) is not None:
             atom = literal.operand if isinstance(literal, Not) else literal
-            self._not_derived(atom, group)
-            return literal
+            if isinstance(atom, Atom):
+                self._not_derived(atom, group)
+                return literal
         read = self._timed_effect if timed else self._effect
         if group.text is None and head_of(group) == "and":
             plain: _Plain = self._plain_timed_effect if timed else self._plain_effect
@@ -578,8 +579,7 @@ class ExpressionReader(ListReader):
         plain = None if text is None else self._plain_atom(text, group.offset, scope)
         return self._not_derived(plain or self.atom(group, scope), group)
 
-    def _not_derived(self, atom: Expression, group: Group) -> Atom:
-        assert isinstance(atom, Atom)
+    def _not_derived(self, atom: Atom, group: Group) -> Atom:
         if self.domain.derived and atom.predicate in self._derived:
             self.semantic(
                 group,

@@ -109,6 +109,13 @@ class UnmetLiterals(Sequence["UnmetLiteral"]):
             self._find = None
         return self._found
 
+    def settled(self) -> tuple[UnmetLiteral, ...]:
+        """Return the literals; their own reasons have been looked for, too."""
+        for literal in self.found():
+            if isinstance(literal.because, UnmetLiterals):
+                literal.because.settled()
+        return self._found
+
     def __len__(self) -> int:
         return len(self.found())
 

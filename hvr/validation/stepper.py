@@ -310,7 +310,7 @@ class Stepper:
         reasons = unmet_literals(
             self.task, self._bits, self._values, formula, binding, past, wanted=wanted
         )
-        return reasons if self._steps <= MOST_KEPT else reasons.found()
+        return reasons if self._steps <= MOST_KEPT else reasons.settled()
 
     def past_states(self) -> Iterator[tuple[int, Values]]:
         """Yield the states from the first one to the present one."""

@@ -699,7 +699,7 @@ class TemporalRun:
         )
         # Where the run goes on, other steps become the last to change something.
         later = self._on_failure is OnFailure.STOP and len(self.plan) <= MOST_KEPT
-        return reasons if later else reasons.found()
+        return reasons if later else reasons.settled()
 
 
 def _at(values: Values, index: int) -> Rational | None:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hvr.pddl import Atom, Domain, GroundAction, Problem, parse_domain, parse_problem
-from hvr.validation import FailureKind, Validator
+from hvr.validation import FailureKind, OnFailure, Validator
 
 DOMAIN = """
 (define (domain net) (:requirements :derived-predicates :adl :fluents)
@@ -177,3 +177,28 @@ def test_a_plan_that_changes_by_a_step_is_judged_like_a_new_one(
             del plan[max(place, 55) :]
             plan += [action] * 3
         assert judged(validator) == judged(Validator(*world))
+
+
+def test_the_reasons_of_derived_atoms_are_those_of_the_time_of_the_failure() -> None:
+    """Also where the run goes on, and later steps change what is blamed."""
+    domain = parse_domain(
+        """(define (domain d) (:predicates (p) (r) (open))
+        (:derived (open) (and (p) (r)))
+        (:durative-action try :parameters () :duration (= ?duration 1)
+          :condition (at start (open)) :effect (at start (r)))
+        (:durative-action shut :parameters () :duration (= ?duration 1)
+          :condition () :effect (and (at start (not (p))) (at end (not (r))))))"""
+    )
+    problem = parse_problem("(define (problem x) (:domain d) (:init (p)) (:goal (open)))", domain)
+    text = "0: (try) [1]  2: (shut) [1]  4: (try) [1]"
+    for mode in (OnFailure.SKIP, OnFailure.FORCE):
+        report = Validator(domain, problem).check_file(text, on_failure=mode)
+        by = [
+            {str(one.formula): one.changed_by for one in failure.literals[0].because}
+            for failure in report.failures[:2]
+        ]
+        assert by[0] == {"(r)": None}
+        assert {atom: ref and ref.number for atom, ref in by[1].items()} == {
+            "(p)": 2,
+            "(r)": 2 if mode is OnFailure.FORCE else None,
+        }

@@ -7,6 +7,7 @@ import json
 import re
 import sys
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -189,6 +190,32 @@ def test_steps_beside_a_plan_are_never_left_out(more: str) -> None:
     if "fly" not in more:
         with pytest.raises(PddlSyntaxError, match="2 plans"):
             taken(f"{log}\n{more}\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "form"),
+    [
+        *product(("stack", "stack)", "- stack b c", "(\nstack\n)", "4. stack", ")"), ("{1}",)),
+        *product(("6. flie", "6: Action: stack", "6 . stack"), ("{0}. {1}", "{0}: {1}")),
+    ],
+)
+def test_a_line_that_may_be_a_step_is_never_left_out(line: str, form: str) -> None:
+    """Where nothing marks the plan, and the other lines are steps."""
+    steps = [form.format(i, step) for i, step in enumerate(PLAN)]
+    assert taken("\n".join(steps), asked=True) == PLAN
+    for lines in ([line, *steps], [*steps, line]):
+        for text in ("\n".join(lines), "\n".join(["```", *lines, "```"])):
+            with pytest.raises(PddlSyntaxError, match=r"there are \d plans"):
+                taken(text, asked=True)
+
+
+@pytest.mark.parametrize("more", ["(fly)", "(", " fly", "; C:", ", 1", "e3"])
+def test_nothing_in_the_brackets_of_a_step_is_left_out(more: str) -> None:
+    steps = [f"{i}.000: {step} [1.0]" for i, step in enumerate(PLAN)]
+    assert taken("\n".join(steps)) == PLAN
+    for place, step in enumerate(steps):
+        changed = [*steps[:place], step.replace("]", f"{more}]"), *steps[place + 1 :]]
+        assert taken("\n".join(changed)) is None
 
 
 def test_facts_and_the_plan_again_are_no_other_plan() -> None:

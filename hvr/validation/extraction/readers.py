@@ -17,9 +17,13 @@ _NUMBER = r"[0-9]+(?:\.[0-9]*)?"
 _LIST = r"\(\s*+(?P<list>[^()\s][^()]*)\)"
 _CALL = rf"(?P<name>{_NAME})\((?P<args>[^()]*)\)"
 # LPG-td prints a surplus `)` behind the durations in its plan files.
-_COST = r"(?:\[\s*(?:D:)?(?P<cost>[0-9.]++)[^\[\]]*+\](?P<surplus>\))?)?"
+_COST = (
+    r"(?:\[\s*(?:D:\s*)?(?P<cost>[0-9.]++)(?:\s*[;,]\s*[A-Za-z]+\s*:\s*[0-9.]++)*+\s*\]"
+    r"(?P<surplus>\))?)?"
+)
 _STEP = re.compile(rf"\s*(?:(?P<stamp>{_NUMBER})\s*:\s*)?(?:{_LIST}|{_CALL})\s*{_COST}\s*,?")
 _BULLET = re.compile(r"\s*(?:[-*•+]|(?:step\s*)?\d{1,6}[.):]|step\s*\d{1,6})\s+", re.IGNORECASE)
+_NUMBERED = re.compile(rf"\s*(?:step\s*)?{_NUMBER}\s*[.:)]\s*\S", re.IGNORECASE)
 _HEADLINE = re.compile(r"\s*(?:step\s*)?\d{1,6}\s*[.:)]?\s*", re.IGNORECASE)
 _WORDS = re.compile(
     rf"\s*(?:step\s+)?(\d+)\s*:\s*({_NAME}(?:[ \t]+[^\s();:,]+)*)\s*", re.IGNORECASE
@@ -30,7 +34,7 @@ _BROKEN = re.compile(
     rf"\s*(?:[-*•+]\s+)?(?:{_NUMBER}\s*[:.)]\s*)?(?P<name>{_NAME})?\((?P<list>[\w\s,()\[\].'@+-]*)"
 )
 _FIRST_NAME = re.compile(r"[\s(]*([^\s(),]*)")
-_MENTIONED = re.compile(r"\(|[^\s();:,\[\]{}`\"]++")
+_MENTIONED = re.compile(r"[()]|[^\s();:,\[\]{}`\"]++")
 _FENCE = re.compile(r"\s*(?:```|~~~)\s*\w*\s*")
 # ENHSP's plans say between steps how long nothing is done: "0: -----waiting---- [5.0]", and its
 # plan files when they end: "12.0: @PlanEND".
@@ -402,13 +406,18 @@ def _bare(lines: Iterable[tuple[int, str]], actions: Collection[str]) -> _Steps 
     for number, line in lines:
         if not _says_something(line) or _WAITING.fullmatch(line):
             continue
-        plain = line.replace("`", "").replace("**", "")
-        bullet = _BULLET.match(plain)
-        match = _BARE.fullmatch(plain[bullet.end() :] if bullet else plain)
-        if match is None or match[1].lower() not in known:
+        step = _bare_step(line, known)
+        if step is None:
             return None
-        steps.append((number, f"({match[0].strip()})"))
+        steps.append((number, step))
     return steps or None
+
+
+def _bare_step(line: str, actions: Collection[str]) -> str | None:
+    plain = line.replace("`", "").replace("**", "")
+    bullet = _BULLET.match(plain)
+    match = _BARE.fullmatch(plain[bullet.end() :] if bullet else plain)
+    return f"({match[0].strip()})" if match and match[1].lower() in actions else None
 
 
 def _numbered_words(lines: Sequence[str]) -> _Steps | None:
@@ -441,14 +450,29 @@ def _loose(lines: Sequence[str], known: _Known) -> list[Candidate]:
     if not runs:
         return []
     taken = {number for run in runs for number, _ in run}
-    for number, line in enumerate(lines, 1):
-        if number in taken or not _says_something(line):
+    told = [(number, line) for number, line in enumerate(lines, 1) if _says_something(line)]
+    for place, (number, line) in enumerate(told):
+        if number in taken:
             continue
-        if _speaks_of(line, known.actions) or _is_broken(line, known.may_be_action):
+        beside = (told[i] for i in (place - 1, place + 1) if 0 <= i < len(told))
+        if (
+            _speaks_of(line, known.actions)
+            or _is_broken(line, known.may_be_action)
+            or _bare_step(line, known.actions) is not None
+            or _continues(line, (text for n, text in beside if n in taken))
+            or line.strip() in ("(", ")")
+        ):
             # A plan of which a line may be missing is none: this makes it one of two.
             runs.append([(number, "()")])
             break
     return [_candidate("steps", run, lines, run[0][0], marked=False) for run in runs]
+
+
+def _continues(line: str, steps: Iterable[str]) -> bool:
+    """Return whether a line is numbered as one of some steps is."""
+    if not _NUMBERED.match(line) or any(p.fullmatch(line) for p in _BETWEEN):
+        return False
+    return any(map(_NUMBERED.match, steps))
 
 
 def _speaks_of(line: str, actions: Collection[str]) -> bool:
@@ -456,7 +480,7 @@ def _speaks_of(line: str, actions: Collection[str]) -> bool:
         return False
     words = _MENTIONED.findall(line.lower())
     return any(
-        (one == "(" and two in actions) or (two == "(" and one in actions)
+        (one == "(" and two in actions) or (two in ("(", ")") and one in actions)
         for one, two in pairwise(words)
     )
 
