@@ -23,7 +23,7 @@ HvrError                             2  root: catch this to catch everything bel
 ├── ContinuousChangeError            2  numbers change in a way that hvr cannot follow
 │   ├── DivisorError                 2  a divisor may be 0  [hvr.validation.continuous.intervals]
 │   ├── LostError                    2  bounds became wide  [hvr.validation.continuous.intervals]
-│   └── UndecidedError               2  undecided comparison  [hvr.validation.continuous.functions]
+│   └── UndecidedError               2  undecided comparison  [hvr.validation.continuous.bounds]
 ├── UnusableModelError               2  domain or problem is unusable  [hvr.validation.batch]
 ├── NoCertificateError               2  it proves no such verdict  [hvr.validation.certificate]
 ├── UnprovenError                    1  a certificate proves nothing to the checker  [hvr.checker]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import Any
 
 from hvr.errors import DataFileError
 from hvr.printable import one_line
@@ -53,9 +54,18 @@ def run(args: argparse.Namespace) -> int:
     except (ValueError, RecursionError) as error:
         raise DataFileError(f"{args.certificate} is not a certificate: {error}") from error
     try:
-        proven = check(certificate, files)
+        verdict = check(certificate, files)
     except UnprovenError as error:
         print(one_line(f"{args.certificate} is not a proof: {error}"), file=sys.stderr)
         return 1
-    print(one_line(f"{args.plan}: proven {proven}"))
+    print(one_line(f"{args.plan}: proven {verdict} {_terms(certificate)}"))
     return 0
+
+
+def _terms(certificate: dict[str, Any]) -> str:
+    """Return the rules by which a plan was judged, and the fault of an invalid one."""
+    options, fault = certificate["options"], certificate["fault"]
+    rules = [f"{name} {options[name]}" for name in ("epsilon", "tolerance")]
+    rules += [name.replace("_", " ") for name in ("lenient", "any_order") if options[name]]
+    claims = [f"{key} {value}" for key, value in (fault or {}).items() if key != "falsifier"]
+    return f"({', '.join(rules)})" + (f": {', '.join(claims)}" if claims else "")

@@ -7,7 +7,20 @@ variables of a quantifier are a tuple of names and types, such as `(("?y", ("blo
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 from typing import Any
+
+from hvr.pddl.model import (
+    ActionSchema,
+    Atom,
+    DerivedPredicate,
+    Domain,
+    DurativeActionSchema,
+    NumericEffect,
+    Problem,
+    changes_of,
+    signed_parts,
+)
 
 _WORD = re.compile(r"[()]|[^\s()]+")
 
@@ -43,3 +56,57 @@ def _typed(words: tuple[Any, ...]) -> tuple[tuple[str, tuple[str, ...]], ...]:
         found += [(name, types) for name in names]
         names = []
     return tuple(found)
+
+
+def initial_words(domain: Domain, problem: Problem) -> dict[Any, Any]:
+    """Return the initial state: each atom as True, each numeric term with its value.
+
+    The total cost begins at 0 where a problem leaves it out and an action changes it.
+    """
+    state: dict[Any, Any] = {(atom.predicate, *atom.args): True for atom in problem.init}
+    effects = [action.effect for action in domain.actions.values()]
+    effects += [action.effect for action in domain.durative_actions.values()]
+    changes = [change for effect in effects for change in changes_of(effect)]
+    if any(isinstance(c, NumericEffect) and c.fluent.function == "total-cost" for c in changes):
+        state["total-cost",] = Fraction(0)
+    for term, value in problem.numeric_init.items():
+        state[term.function, *term.args] = Fraction(value)
+    return state
+
+
+def action_words(schema: ActionSchema | DurativeActionSchema) -> tuple[Any, Any, Any]:
+    """Return the condition of an action, the limits of its duration and its effect.
+
+    The limits are inequalities: a duration that is given has a lower and an upper one.
+    """
+    if isinstance(schema, DurativeActionSchema):
+        limits = _inequalities(words_of(schema.duration))
+        return words_of(schema.condition), limits, words_of(schema.effect)
+    return words_of(schema.precondition), ("and",), words_of(schema.effect)
+
+
+def rule_words(rule: DerivedPredicate) -> Any:
+    """Return a rule as (forall variables (head body))."""
+    head = (rule.predicate, *(p.name for p in rule.parameters))
+    variables = tuple([(p.name, p.types) for p in rule.parameters])
+    return "forall", variables, (head, words_of(rule.body))
+
+
+def dependencies(domain: Domain) -> list[tuple[str, str, bool]]:
+    """Return which derived predicate needs which to be derived, and whether true or false."""
+    derived = {rule.predicate for rule in domain.derived}
+    return [
+        (rule.predicate, part.predicate, positive)
+        for rule in domain.derived
+        for part, positive in signed_parts(rule.body)
+        if isinstance(part, Atom) and part.predicate in derived
+    ]
+
+
+def _inequalities(limits: Any) -> Any:
+    match limits:
+        case ("=", duration, bound):
+            return "and", ("<=", duration, bound), (">=", duration, bound)
+        case ("and" | "at" as kind, *inside):
+            return kind, *map(_inequalities, inside)
+    return limits

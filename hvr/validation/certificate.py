@@ -34,7 +34,7 @@ from hvr.pddl import (
 )
 from hvr.pddl.compiler import Binding, Compiler
 from hvr.pddl.conditions import set_bits
-from hvr.pddl.model import functions_of, walk
+from hvr.pddl.model import TypedName, functions_of, parts_of, walk
 from hvr.pddl.numeric import Rational
 from hvr.validation.calendar import TimedEvent
 from hvr.validation.report import (
@@ -47,7 +47,7 @@ from hvr.validation.report import (
 from hvr.validation.temporal import TemporalRun
 from hvr.validation.validator import Validator, with_times
 
-FORMAT = "hvr certificate 1"
+FORMAT = "hvr certificate 2"
 
 _MISFITS = (
     FailureKind.UNKNOWN_ACTION,
@@ -61,6 +61,10 @@ _MOST_INSTANCES = 200_000
 
 Literals = dict[str, bool | str | None]
 """Atoms with their truth, numeric terms with their value; None: it has none."""
+
+
+Instance = tuple[Expression, Binding]
+"""An expression, and what its variables stand for."""
 
 
 class NoCertificateError(HvrError):
@@ -143,7 +147,7 @@ def certificate_of(
             "any_order": subject.any_order,
         },
         "fault": fault,
-        "decomposition": [_decomposed(part) for part in report.certificate] if valid else [],
+        "decomposition": _decomposition(report.certificate) if valid else [],
         "happenings": list(_happenings(run)) if fault is None or fault["kind"] != "step" else [],
     }
 
@@ -160,10 +164,14 @@ def certificate_text(certificate: Mapping[str, Any]) -> str:
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
-def _decomposed(part: Decomposed) -> dict[str, Any]:
-    """Return the evidence for one decomposed task that its line in the plan lacks."""
-    told = part.to_json()
-    return {key: told[key] for key in ("id", "parameters", "subtasks", "position")}
+def _decomposition(parts: Iterable[Decomposed]) -> list[dict[str, Any]]:
+    """Return the evidence that the lines of a plan lack; tasks come after those below them."""
+    known = {part.identifier: part for part in parts}
+    order: list[int | None] = [None] if known else []
+    for identifier in order:  # It grows.
+        order += [child for child in known[identifier].subtasks if child in known]
+    told = [known[identifier].to_json() for identifier in reversed(order)]
+    return [{key: one[key] for key in ("id", "parameters", "subtasks", "position")} for one in told]
 
 
 def _happenings(run: TemporalRun) -> Iterator[dict[str, Any]]:
@@ -312,7 +320,10 @@ class Refuter:
         wanted: bool,
         duration: Rational | None = None,
     ) -> Literals | None:
-        """Return literals by which a formula has not the wanted truth, None if it has it."""
+        """Return literals by which a formula has not the wanted truth, None if it has it.
+
+        They are all that the first wrong one of its conjuncts mentions.
+        """
         match formula:
             case Atom(predicate, args):
                 atom = Atom(predicate, _row(args, binding))
@@ -337,36 +348,56 @@ class Refuter:
                 parts = ((operand, binding) for operand in operands)
                 one_is_enough = isinstance(formula, And) is wanted
             case Forall(variables, body) | Exists(variables, body):
-                rows = product(*(self._task.members(v.types) for v in variables))
-                names = [v.name for v in variables]
-                parts = ((body, {**binding, **dict(zip(names, row, strict=True))}) for row in rows)
+                parts = ((body, row) for row in self._rows(variables, binding))
                 one_is_enough = isinstance(formula, Forall) is wanted
             case _:
                 raise NoCertificateError(f"no certificate: certificates know no {formula}")
-        return self._several(parts, wanted, duration, one_is_enough)
-
-    def _several(
-        self,
-        parts: Iterable[tuple[Expression, Binding]],
-        wanted: bool,
-        duration: Rational | None,
-        one_is_enough: bool,
-    ) -> Literals | None:
-        """Refute one of some formulas, or all of them."""
         together: Literals = {}
-        for part, binding in parts:
+        for part, own in self._counted(parts):
+            found = self.refute(part, own, wanted, duration)
+            if one_is_enough and found is not None:
+                return found
+            if not one_is_enough and found is None:
+                return None
+            if not one_is_enough:
+                together |= self._mentioned(part, own)
+        return None if one_is_enough else together
+
+    def _counted(self, parts: Iterable[Instance]) -> Iterator[Instance]:
+        for part in parts:
             self._instances += 1
             if self._instances > _MOST_INSTANCES:
                 raise NoCertificateError(
                     f"no certificate: the proof would have more than {_MOST_INSTANCES} instances"
                 )
-            found = self.refute(part, binding, wanted, duration)
-            if one_is_enough and found is not None:
-                return found
-            if not one_is_enough and found is None:
-                return None
-            together |= found or {}
-        return None if one_is_enough else together
+            yield part
+
+    def _mentioned(self, formula: Expression, binding: Binding) -> Literals:
+        """Return the truth of all atoms and the values of all terms in a formula."""
+        found: Literals = {}
+        stack: list[Instance] = [(formula, binding)]
+        for part, own in self._counted(_emptied(stack)):
+            match part:
+                case Atom(predicate, args):
+                    atom = Atom(predicate, _row(args, own))
+                    found[str(atom)] = atom in self._true
+                case Comparison(_, left, right):
+                    found |= self.values((left, right), own)
+                case Forall(variables, body) | Exists(variables, body):
+                    stack += [(body, row) for row in self._rows(variables, own)]
+                case _:
+                    stack += [(inner, own) for inner in parts_of(part)]
+        return found
+
+    def _rows(self, variables: Sequence[TypedName], binding: Binding) -> Iterator[Binding]:
+        names = [v.name for v in variables]
+        for row in product(*(self._task.members(v.types) for v in variables)):
+            yield {**binding, **dict(zip(names, row, strict=True))}
+
+
+def _emptied(stack: list[Instance]) -> Iterator[Instance]:
+    while stack:
+        yield stack.pop()
 
 
 def _row(args: Sequence[str], binding: Binding) -> tuple[str, ...]:

@@ -147,8 +147,11 @@ class Validator(Stepper):
             if on_failure is not OnFailure.STOP:
                 return SequenceRun(self, actions, on_failure).run()
             before = [self.task.ground(action) for action in actions[:verdict]]
-            report = self._explained(before, actions[verdict : verdict + 1])
-            return report.replace(steps=count)
+            report = self._explained(before, actions[verdict : verdict + 1]).replace(steps=count)
+            from hvr.validation.violations import with_steps
+
+            # What was executed may have been read in another plan.
+            return with_steps(report, lambda number: actions[number - 1], self.step_number)
         except (ContinuousChangeError, GroundingLimitError, NumberTooLargeError) as error:
             return ValidationReport(Outcome.UNKNOWN, len(plan), 0, reason=str(error))
 

@@ -22,6 +22,7 @@ from hvr.pddl import (
     GroundAction,
     Imply,
     Not,
+    NumberTooLargeError,
     Or,
     Preference,
     Task,
@@ -44,6 +45,7 @@ Blame = dict[Expression, bool]
 Binding = Mapping[str, str]
 
 _MOST_INSTANCES = 10_000
+_UNDECIDED = (ContinuousChangeError, GroundingLimitError, NumberTooLargeError)
 _DEEPEST_RULE = 4
 
 
@@ -152,11 +154,14 @@ class _Finder:
         """Return the literals to blame for a formula; none where that is not decided."""
         try:
             return self._literals(self._blamer.blame(formula, binding, wanted), _DEEPEST_RULE)
-        except (ContinuousChangeError, GroundingLimitError):
+        except _UNDECIDED:
             return ()
 
     def _causes(self, atom: Atom, wanted: bool, depth: int) -> Iterable[UnmetLiteral]:
-        blame = self._blamer.rules(atom, wanted)
+        try:
+            blame = self._blamer.rules(atom, wanted)
+        except _UNDECIDED:
+            return ()
         return self._literals({f: w for f, w in blame.items() if f != atom}, depth)
 
     def _literals(self, blame: Blame, depth: int) -> Iterator[UnmetLiteral]:

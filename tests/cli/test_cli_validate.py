@@ -464,7 +464,7 @@ def test_it_starts_without_what_it_does_not_need() -> None:
         "typer", "click", "dataclasses", "inspect", "hvr.validation.reachability",
         "rich", "rdflib", "csv", "tomllib", "multiprocessing",
         "hashlib", "xml", "tempfile", "shutil", "glob", "hvr.run", "hvr.knowledge",
-        "hvr.validation.processes", "hvr.validation.reporters.sarif", "hvr.cli.plan",
+        "hvr.validation.continuous", "hvr.validation.reporters.sarif", "hvr.cli.plan",
     }  # fmt: skip
     assert not loaded & heavy
 

@@ -12,12 +12,11 @@ from hypothesis import strategies as st
 from hvr.errors import ContinuousChangeError
 from hvr.pddl import parse_domain, parse_problem, read_plan
 from hvr.validation import Outcome, ValidationReport, Validator
+from hvr.validation.continuous.bounds import PRECISIONS
 from hvr.validation.continuous.crossings import zeros
 from hvr.validation.continuous.flows import Flow
 from hvr.validation.continuous.functions import (
-    PRECISIONS,
     Quantity,
-    StateVariable,
     TimeFunction,
     growing,
     sign,
@@ -26,6 +25,7 @@ from hvr.validation.continuous.functions import (
 from hvr.validation.continuous.intervals import exponential
 from hvr.validation.continuous.motion import Motion, Rate
 from hvr.validation.continuous.polynomials import Polynomial, Root, roots
+from hvr.validation.continuous.symbols import StateVariable
 from hvr.validation.continuous.systems import solve
 
 LAW = settings(max_examples=25, deadline=None)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hvr.pddl import Atom, Domain, GroundAction, Problem, parse_domain, parse_problem
+from hvr.pddl import Atom, Domain, GroundAction, Problem, Task, parse_domain, parse_problem
 from hvr.validation import FailureKind, OnFailure, Validator
 
 DOMAIN = """
@@ -37,6 +37,7 @@ def task(init: str, goal: str = "()") -> tuple[Domain, Problem]:
     return domain, parse_problem(text, domain)
 
 
+SQUARE = "(* (* (* (x) (x)) (* (x) (x))) (* (* (x) (x)) (* (x) (x))))"
 ALL_UP = "(up a) (up b) (up c) (= (load c) 0)"
 RING = f"{ALL_UP} (link a b) (link b c) (link c a) (= (load a) 0) (= (load b) 0)"
 
@@ -202,3 +203,33 @@ def test_the_reasons_of_derived_atoms_are_those_of_the_time_of_the_failure() -> 
             "(p)": 2,
             "(r)": 2 if mode is OnFailure.FORCE else None,
         }
+
+
+@pytest.mark.parametrize(
+    ("formula", "steps"),
+    [
+        ("(exists (?a ?b ?c ?d) (and (r ?a ?b) (r ?b ?c) (r ?c ?d) (or (r ?d ?a) (p))))", ""),
+        (f"(and (p) (> {SQUARE} 3))", "(grow)"),
+    ],
+)
+@pytest.mark.parametrize("mode", OnFailure)
+def test_reasons_that_cannot_be_told_leave_the_verdict(
+    formula: str, steps: str, mode: OnFailure
+) -> None:
+    """Reading them raises nothing; whether the atom holds was known without them."""
+    domain = parse_domain(
+        f"""(define (domain d) (:predicates (p) (q) (r ?x ?y) (seen)) (:functions (x))
+        (:derived (seen) {formula})
+        (:action link :parameters (?x ?y) :effect (r ?x ?y)) (:action shrink :effect (assign (x) 1))
+        (:action grow :effect (assign (x) 1{"0" * 900}))
+        (:action use :precondition (seen) :effect (q))
+        (:action try :precondition {formula} :effect (q)))"""
+    )
+    text = """(define (problem x) (:domain d) (:objects a b c d) (:init (= (x) 1))
+        (:goal (and (q) (seen))))"""
+    task = Task(domain, parse_problem(text, domain), instance_limit=100)
+    for step in ("(use)", "(try)"):
+        report = Validator(task).check_file(f"{steps}{step}", on_failure=mode)
+        assert report.to_json()["outcome"] in ("invalid", "unknown")
+        assert pickle.loads(pickle.dumps(report)) == report
+        assert report.explain()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from fractions import Fraction
 
 import pytest
@@ -542,3 +544,24 @@ def test_a_throw_is_where_the_formula_says(place: int, speed: int, force: int, t
     values = {str(t): v for t, v in judge.state_after(steps, 1).numbers().items()}
     assert values["(level)"] == place + speed * time + force * time * time / 2
     assert values["(speed)"] == speed + force * time
+
+
+@pytest.mark.parametrize(("rate", "beyond"), [("2", False), ("(speed)", False), ("(level)", True)])
+def test_only_other_rates_load_functions_beyond_polynomials(rate: str, beyond: bool) -> None:
+    rising = RISING.replace("2", rate)
+    code = f"""
+import sys
+from hvr.pddl import parse_domain, parse_problem, read_plan
+from hvr.validation import Validator
+domain = parse_domain({HEAD + rising + ")"!r})
+init = "(= (level) 1) (= (speed) 1) (on)"
+problem = parse_problem(f"(define (problem p) (:domain d) (:init {{init}}) (:goal (done)))", domain)
+assert not any(name.startswith("hvr.validation.continuous") for name in sys.modules)
+assert Validator(domain, problem).check(read_plan("1: (finish)").steps).valid
+print(*sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    names = {name.rpartition(".")[2] for name in done.stdout.split() if ".continuous." in name}
+    assert "polynomials" in names
+    others = names & {"bounds", "flows", "formulas", "functions", "symbols", "systems", "taylor"}
+    assert bool(others) == beyond

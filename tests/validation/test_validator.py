@@ -18,6 +18,7 @@ from hvr.pddl import (
     parse_problem,
     read_plan,
 )
+from hvr.pddl.lexer import Source
 from hvr.validation import (
     Failure,
     FailureKind,
@@ -458,6 +459,28 @@ def test_a_plan_that_cannot_be_decided_leaves_nothing_behind_for_the_next() -> N
         assert report == Validator(domain, problem).check_file(plan)
         assert report == validator.check(read_plan(plan).steps)
         assert report.outcome is (Outcome.UNKNOWN if "grow" in plan else Outcome.INVALID)
+
+
+def test_steps_to_blame_are_placed_in_the_plan_that_is_judged() -> None:
+    """Not in one that was judged before."""
+    domain = parse_domain(
+        """(define (domain d) (:predicates (p) (q))
+        (:action add :effect (p)) (:action take :precondition (p) :effect (not (p))))"""
+    )
+    problem = parse_problem("(define (problem x) (:domain d) (:init) (:goal (p)))", domain)
+    validator = Validator(domain, problem)
+    for text in ("(add) (take)", "\n(add) (take) (take)", "(add)\n\n(add)\n(take)", "(add)(take)"):
+        for file in ("one", "two"):
+            reports = (
+                validator.check(read_plan(text, file=file).steps),
+                validator.check_file(text, file=file),
+            )
+            for report in reports:
+                ref = report.failures[0].literals[0].changed_by
+                place = Source(text, file).location(text.index("(take)"))
+                assert ref is not None
+                assert ref.action is not None
+                assert ref.action.location == place
 
 
 @pytest.mark.parametrize(

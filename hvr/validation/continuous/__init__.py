@@ -1,1 +1,1 @@
-"""Numbers that change continuously: processes, events, and effects that go on in time."""
+"""Continuous change: processes, events and continuous effects (PDDL+)."""

@@ -1,4 +1,8 @@
-"""Where functions that are no polynomials pass 0: found in order, none missed, each one proven."""
+"""Zeros of functions beyond polynomials: in order, proven, and without missing any.
+
+The search rests on two exclusion tests. A function whose enclosure over an interval excludes 0 has
+no zero there. A function whose slope excludes 0 has at most one, which a change of sign proves.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +10,10 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from hvr.pddl.numeric import Rational
+from hvr.validation.continuous.bounds import PRECISIONS, UndecidedError
 from hvr.validation.continuous.functions import (
-    PRECISIONS,
-    TIME,
     Quantity,
-    Term,
     TimeFunction,
-    UndecidedError,
-    enclose_moment,
     growing,
     sign,
     terms_of,
@@ -29,20 +29,22 @@ from hvr.validation.continuous.intervals import (
 )
 from hvr.validation.continuous.moments import Moment
 from hvr.validation.continuous.polynomials import Polynomial, Root, roots
+from hvr.validation.continuous.symbols import TIME, Term, enclose_moment
 from hvr.validation.continuous.taylor import Tape, variables_of
 
 _LEAST_WIDTH = 60
-"""Where a function can be told from 0 in no part longer than this power of a half, it is not."""
+"""Give up on intervals shorter than this power of one half."""
 
 _MOST_DERIVATIVES = 12
 
 
 class Enclosure:
-    """A function that changes, and how to enclose it and its slope over stretches of time.
+    """A function, with enclosures of its values and slopes over intervals of time.
 
     Args:
-        function: the function.
-        original: another one with the same zeros, which others are to be compared with.
+        function: The function; it is not constant.
+        original: A function with the same zeros that `Crossing.reduce` subtracts; `function`
+            itself by default.
     """
 
     def __init__(self, function: Quantity, original: Quantity | None = None) -> None:
@@ -64,7 +66,7 @@ class Enclosure:
         return value, slope
 
     def over(self, low: Rational, high: Rational, bits: int) -> tuple[Interval, Interval]:
-        """Return narrower enclosures than `ranges`, by the value in the middle and the slopes."""
+        """Return narrower enclosures than `ranges`, by the mean value theorem."""
         at = enclosed(low, bits)[0], enclosed(high, bits)[1]
         value, slope = self.ranges(at, bits)
         middle = (at[0] + at[1]) // 2
@@ -77,7 +79,7 @@ class Enclosure:
         )
 
     def derivative(self) -> Enclosure | None:
-        """Return the course of the derivative; None if it does not change."""
+        """Return the derivative with its enclosures; None if it is constant."""
         if not self._derivatives:
             slope = (
                 self.function.derivative() if not isinstance(self.function, int | Fraction) else 0
@@ -93,9 +95,9 @@ class Crossing(Root):
     """A time at which a function passes 0 strictly upwards or downwards.
 
     Attributes:
-        course: the function.
-        low, high: the ends of an interval that contains it, with no other zero inside.
-        rising: whether it passes 0 upwards.
+        course: The function.
+        low, high: The ends of an interval that contains this zero and no other.
+        rising: Whether the function passes 0 upwards.
     """
 
     __slots__ = ("_finest", "_places", "course", "depth", "rising")
@@ -113,14 +115,14 @@ class Crossing(Root):
 
     @property
     def rational(self) -> bool:
-        """Whether it is known to be rational: never."""
+        """Whether the crossing is known to be rational: never."""
         return False
 
     def refine(self) -> None:
         """Make the interval at most half as long.
 
         Raises:
-            UndecidedError: the function cannot be told from 0 in any of the places tried.
+            UndecidedError: No precision narrows the interval any further.
         """
         width = Fraction(self.high) - self.low
         places = width.denominator.bit_length() - width.numerator.bit_length()
@@ -129,14 +131,14 @@ class Crossing(Root):
             if self._narrow(bits) and self.high - self.low <= width / 2:
                 return
             bits *= 2
-        # It depends on a number that is not known any better.
+        # The function depends on a constant that is not known more precisely.
         self._finest = True
         raise UndecidedError(Fraction(0), Fraction(0))
 
     def enclosure(self, bits: int) -> tuple[Rational, Rational]:
-        """Return the ends of an interval that is as short as so many binary places allow."""
+        """Return the ends of the shortest interval that these binary places allow."""
         if bits > self._places:
-            # Each step of Newton doubles the places that are right.
+            # Newton's method converges quadratically until rounding dominates; then stop.
             width = Fraction(self.high - self.low)
             while self._narrow(bits) and self.high - self.low <= width / 2:
                 width = Fraction(self.high - self.low)
@@ -144,7 +146,7 @@ class Crossing(Root):
         return self.low, self.high
 
     def _narrow(self, bits: int) -> bool:
-        """Narrow the interval by Newton's method; return whether anything was gained."""
+        """Narrow the interval by interval Newton; return whether it became shorter."""
         try:
             middle = _between(self.low, self.high, bits)
             at = enclosed(middle, bits)
@@ -161,7 +163,8 @@ class Crossing(Root):
             else:
                 self.low = middle
         if sign_of(slope):
-            # The zero is where the line with one of the slopes through the value passes 0.
+            # By the mean value theorem, the zero is at `middle - value / slope` for one of the
+            # slopes over the interval: intersect with the enclosure of all these points.
             quotients = [Fraction(-v, s) for v in value for s in slope]
             low, high = at[0], at[1]
             self.low = max(self.low, Fraction(low, 1 << bits) + min(quotients))
@@ -172,15 +175,15 @@ class Crossing(Root):
         return (self.low, self.high) != before
 
     def same(self, other: Root) -> bool:
-        """Say whether a root whose interval meets this one is proven to be this crossing."""
+        """Return whether a root with an overlapping interval is proven to be this crossing."""
         if not isinstance(other, Crossing):
             return False
-        # The function rises, or falls, throughout both intervals, and so in both together.
+        # The function is monotonic on both overlapping intervals, so their union has one zero.
         alike = terms_of(self.course.function) == terms_of(other.course.function)
         return alike and self.rising == other.rising
 
     def reduce(self, number: TimeFunction | Polynomial) -> Quantity:
-        """Return a number that is the same at the crossing, where the function is 0."""
+        """Simplify a number without changing its value at the crossing, where the function is 0."""
         zero = terms_of(self.course.original)
         term = next((t for t in zero if _changes(t)), None)
         share = None if term is None else terms_of(number).get(term)
@@ -188,7 +191,7 @@ class Crossing(Root):
             return number
         factor = Fraction(share) / zero[term]
         rest = number - self.course.original * factor
-        # Only what becomes simpler is worth it.
+        # Subtracting a multiple of the function pays only if it cancels terms.
         if isinstance(rest, TimeFunction | Polynomial) and len(terms_of(rest)) > len(
             terms_of(number)
         ):
@@ -204,23 +207,23 @@ def _changes(term: Term) -> bool:
 
 
 def _between(low: Rational, high: Rational, bits: int) -> Fraction:
-    """Return a short number in the middle of an interval."""
+    """Return a number with few digits near the middle of an interval."""
     middle = Fraction(low + high) / 2
     short = Fraction(round(middle * (1 << bits)), 1 << bits)
     return short if low < short < high else middle
 
 
-# Finding them -------------------------------------------------------------------------------
+# Search -------------------------------------------------------------------------------------
 
 
 def zeros(number: Quantity, start: Moment, end: Rational) -> Iterator[Root | Rational]:
-    """Yield the times after `start`, up to `end`, at which a number is 0, in order.
+    """Yield the zeros of a number after `start`, up to `end`, in order.
 
-    Rational numbers among them are times before which there are no others.
+    A plain rational number is not a zero: it says that the search has got that far.
 
     Raises:
-        UndecidedError: whether it is 0 is not decided; raised once the zeros before are yielded.
-        ContinuousChangeError: the number cannot be followed so far.
+        UndecidedError: The number cannot be told from 0; raised after all earlier zeros.
+        ContinuousChangeError: The number cannot be followed to `end`.
     """
     if not isinstance(number, TimeFunction | Polynomial):
         return
@@ -232,7 +235,7 @@ def zeros(number: Quantity, start: Moment, end: Rational) -> Iterator[Root | Rat
 
 
 def _dampened(function: TimeFunction) -> Quantity:
-    """Return a multiple with the same zeros whose largest part does not vanish with time."""
+    """Divide a function by its fastest power of e, so that enclosures stay in proportion."""
     rates = [dict(exponent).get(TIME, 0) for _, exponent in function.terms]
     offsets = [dict(exponent).get(None, 0) for _, exponent in function.terms]
     if not max(rates) and not min(rates):
@@ -244,16 +247,16 @@ def _dampened(function: TimeFunction) -> Quantity:
 
 
 class _Search:
-    """Finds the zeros of a function that is no polynomial.
+    """Finds the zeros of a function by bisection.
 
-    A stretch in which the function is not 0 has none. One in which its slope is not 0 has one where
-    the signs at its ends differ, else none. Any other stretch is halved.
+    An interval is done when its values exclude 0, or when its slopes do and the signs at its ends
+    are known. Any other interval is halved.
     """
 
     def __init__(self, course: Enclosure, start: Moment, end: Rational) -> None:
         self._course = course
         self._end = end
-        # The constants in the function have to be known better than what is to be told apart.
+        # Find a precision that is enough: wide enclosures of constants would blur every test.
         for self._bits in PRECISIONS:
             try:
                 value, _ = course.ranges(enclose_moment(start, self._bits), self._bits)
@@ -263,7 +266,7 @@ class _Search:
                 break
 
     def zeros(self, start: Moment) -> Iterator[Root | Rational]:
-        """Yield the zeros, and times before which there are no others."""
+        """Yield the zeros, and the times that the search has reached."""
         while True:
             low, before = self._leave(start)
             yield low
@@ -279,11 +282,14 @@ class _Search:
                     break
             if not isinstance(found, Root) or found.low >= self._end:
                 return
-            # A zero at a rational time, from which the search goes on.
+            # The last zero is a rational time: start again from it.
             start = found.low
 
     def _leave(self, start: Moment) -> tuple[Rational, int]:
-        """Return a time after the start without a zero in between, and the sign there."""
+        """Return a time after the start with no zero in between, and the sign there.
+
+        The function may be 0 at the start, so enclosures around it never exclude 0.
+        """
         course: Enclosure | None = self._course
         after: Rational = self._end
         for _ in range(_MOST_DERIVATIVES):
@@ -293,7 +299,7 @@ class _Search:
                 break
             following = course.derivative()
             if following is None:
-                # The first derivative that is not 0 does not change: no other zero.
+                # The first derivative that is not 0 is constant, so there is no other zero.
                 slope = course.function
                 assert isinstance(slope, TimeFunction | Polynomial)
                 return after, sign(value_at(slope.derivative(), start))
@@ -302,8 +308,8 @@ class _Search:
             raise UndecidedError(Fraction(0), Fraction(0))
         begin: Rational = start.high if isinstance(start, Root) else start
         width = Fraction(next(self._stretches(begin)) - begin)
-        # The lower derivatives are 0 at the start. Where this one keeps its sign, the function
-        # does, too (Taylor).
+        # All lower derivatives are 0 at the start. By Taylor, the function has the sign of this
+        # derivative as long as the derivative keeps it.
         for halvings in range(_LEAST_WIDTH):
             bits = self._bits + -(-halvings // 32) * 32
             low, begin = start.enclosure(bits) if isinstance(start, Root) else (start, start)
@@ -320,7 +326,7 @@ class _Search:
         raise UndecidedError(Fraction(value[0], 1 << bits), Fraction(value[1], 1 << bits))
 
     def _stretches(self, low: Rational) -> Iterator[Rational]:
-        """Yield times up to the end, so near that each stretch can be enclosed."""
+        """Yield times up to the end, close enough to enclose the function between them."""
         flow = self._course.flow
         if flow is not None:
             for bits in PRECISIONS:
@@ -338,13 +344,13 @@ class _Search:
     def _cells(
         self, low: Rational, high: Rational, before: int
     ) -> Iterator[Root | tuple[Rational, int]]:
-        """Yield the zeros after a time, then how far was searched and the sign there.
+        """Yield the zeros in an interval, then the time reached and the sign there.
 
-        Where a zero at a rational time is found, it is the last that is yielded.
+        A zero at a rational time ends the search: no sign follows it.
 
         Args:
-            low, high: the ends.
-            before: the sign at `low`.
+            low, high: The ends of the interval.
+            before: The sign at `low`.
         """
         waiting: list[tuple[Rational, int]] = [(high, 0)]
         while waiting:
@@ -365,7 +371,7 @@ class _Search:
                     low = high
                     continue
                 if high < self._end and not waiting:
-                    # Not decided here; perhaps a little later.
+                    # The sign at this end is undecided; leave it to the next interval.
                     break
                 if high < self._end and depth < _LEAST_WIDTH:
                     waiting.append((_between(high, waiting[-1][0], 64 + depth), depth + 1))
@@ -378,7 +384,7 @@ class _Search:
         yield low, before
 
     def _places(self, depth: int) -> int:
-        """Return with how many binary places to look at a stretch that was halved so often."""
+        """Return the binary places to use for an interval after so many halvings."""
         return self._bits + -(-depth // 32) * 32
 
     def _sign(self, time: Rational) -> int | None:

@@ -1,4 +1,4 @@
-"""The numeric fluents of a plan over time, in pieces, as plain values."""
+"""The numeric fluents of a plan as piecewise functions of time, for reports."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SAMPLES = 32
 
 
 class Stretch(Value):
-    """All numbers from a time to another, as functions of the time since `origin`."""
+    """All numeric fluents between two times, as functions of the time since `origin`."""
 
     start: Fraction
     end: Fraction
@@ -29,15 +29,15 @@ class Stretch(Value):
 
 
 class Piece(Value):
-    """A numeric fluent from one time to another.
+    """A numeric fluent between two times.
 
     Attributes:
-        start, end: when; equal for the value after the last happening.
+        start, end: The two times; equal for the value after the last happening.
         coefficients: The coefficients of the powers 0, 1, 2 and so on of the time since `start`, if
             the fluent is a polynomial.
-        formula: another function of the time since `start`, with rounded constants; empty if it is
-            a polynomial, or was integrated.
-        samples: times and the bounds of the value there, if it is no polynomial.
+        formula: Any other function of the time since `start`, with rounded constants; empty for a
+            polynomial or an integrated fluent.
+        samples: Times with the bounds of the value there; empty for a polynomial.
     """
 
     start: Fraction
@@ -60,7 +60,7 @@ class Piece(Value):
         return f"{span}: from {first} to {last}, {_formula(self.coefficients)}"
 
     def at(self, time: Rational) -> Fraction:
-        """Return the value at a time, that at the nearest sample if there are samples."""
+        """Return the value at a time, or at the nearest sample if there are samples."""
         if self.samples:
             _, low, high = self._nearest(time)
             return (low + high) / 2
@@ -74,7 +74,7 @@ class Piece(Value):
             return decimal_text(self.at(time))
         _, low, high = self._nearest(time)
         texts = decimal_text(low), decimal_text(high)
-        # Of bounds that agree in all digits that are shown, one is enough.
+        # Show one bound if both have the same digits.
         return texts[0] if texts[0] == texts[1] else f"between {texts[0]} and {texts[1]}"
 
     def to_json(self) -> dict[str, Any]:
@@ -99,7 +99,7 @@ def _floats_around(low: Fraction, high: Fraction) -> tuple[float, float]:
 
 
 class Curve(Value):
-    """A numeric fluent over the time of a plan; where it has no value there is no piece."""
+    """A numeric fluent over the time of a plan, without pieces where it is undefined."""
 
     fluent: str
     pieces: tuple[Piece, ...]
@@ -110,12 +110,12 @@ class Curve(Value):
 
 
 def curves_of(task: Task, stretches: Iterable[Stretch], final: Stretch) -> tuple[Curve, ...]:
-    """Return the numeric fluents in the order of their names.
+    """Return the curves of the numeric fluents, sorted by name.
 
     Args:
-        task: the task, for the names.
-        stretches: from the beginning to the last happening, in order.
-        final: the numbers after it, which has no length.
+        task: The task that names the fluents.
+        stretches: The stretches from the start to the last happening, in order.
+        final: The stretch of length 0 after the last happening.
     """
     pieces: dict[int, list[Piece]] = {}
     for stretch in (*stretches, final):
@@ -133,7 +133,7 @@ def curves_of(task: Task, stretches: Iterable[Stretch], final: Stretch) -> tuple
 
 
 def _formula(coefficients: tuple[Rational, ...]) -> str:
-    """Return a polynomial as text, in the time t since its beginning."""
+    """Return a polynomial in t as text."""
     parts = []
     for power, coefficient in enumerate(coefficients):
         if coefficient:
@@ -147,7 +147,7 @@ def _formula(coefficients: tuple[Rational, ...]) -> str:
 
 
 def _append(pieces: list[Piece], stretch: Stretch, number: Number) -> None:
-    """Add a piece, or lengthen the last one where it simply goes on."""
+    """Append a piece, or extend the last one if its polynomial continues."""
     polynomial = _since(number, stretch.start - stretch.origin)
     last = pieces[-1] if pieces else None
     if last is not None and last.end == stretch.start and not last.samples:
@@ -161,8 +161,8 @@ def _append(pieces: list[Piece], stretch: Stretch, number: Number) -> None:
 
 
 def _append_function(pieces: list[Piece], stretch: Stretch, function: TimeFunction) -> None:
-    """Add a piece that is no polynomial, or lengthen the last one where it is constant."""
-    from hvr.validation.continuous.functions import shown, value_at
+    """Append a piece with samples, or extend the last one if it is constant."""
+    from hvr.validation.continuous.functions import value_at
 
     def bounds(time: Fraction) -> tuple[Fraction, Fraction, Fraction]:
         value = value_at(function, exact(time - stretch.origin))
@@ -172,7 +172,7 @@ def _append_function(pieces: list[Piece], stretch: Stretch, function: TimeFuncti
         low, high, bits = value.bounds()
         return time, Fraction(low, 1 << bits), Fraction(high, 1 << bits)
 
-    formula = shown(function, stretch.start - stretch.origin)
+    formula = _closed_form(function, stretch.start - stretch.origin)
     count = 1 if function.constant or stretch.start == stretch.end else _SAMPLES
     length = stretch.end - stretch.start
     samples = [bounds(stretch.start + length * k / count) for k in range(count + 1)]
@@ -182,11 +182,36 @@ def _append_function(pieces: list[Piece], stretch: Stretch, function: TimeFuncti
         pieces[-1] = last.replace(end=stretch.end, samples=(last.samples[0], samples[-1]))
         return
     if last is not None and last.samples and stretch.start == stretch.end == last.end:
-        # The value after the last happening is that before it, unless the bounds are apart.
+        # Omit the value after the last happening unless it must differ from the value before it.
         _, low, high = last.samples[-1]
         if low <= samples[0][2] and samples[0][1] <= high:
             return
     pieces.append(Piece(stretch.start, stretch.end, (), formula, tuple(samples)))
+
+
+def _closed_form(function: TimeFunction, later: Rational) -> str:
+    """Return a function as text, in the time since a later origin, with rounded constants.
+
+    The text is empty if the function has no closed form.
+    """
+    from hvr.validation.continuous.formulas import sum_text
+    from hvr.validation.continuous.functions import TimeFunction, simple, terms_of
+    from hvr.validation.continuous.symbols import TIME, Inverse, StateVariable, Term
+
+    if any(isinstance(symbol, StateVariable | Inverse) for symbol in function.symbols()):
+        return ""
+    moved = function.replace(lambda symbol: Polynomial((later, 1)) if symbol is TIME else None)
+    sums: dict[Term, Quantity] = {}
+    for (powers, exponent), coefficient in terms_of(moved).items():
+        time = frozenset(item for item in powers if item[0] is TIME)
+        growth = frozenset(item for item in exponent if item[0] is TIME)
+        constant = simple({(powers - time, exponent - growth): coefficient})
+        sums[time, growth] = sums.get((time, growth), 0) + constant
+    rounded = {
+        term: number.approximation() if isinstance(number, TimeFunction) else number
+        for term, number in sums.items()
+    }
+    return sum_text(terms_of(simple(rounded)))  # type: ignore[arg-type]
 
 
 def _since(number: Number, later: Rational) -> Polynomial:

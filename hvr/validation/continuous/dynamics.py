@@ -1,4 +1,4 @@
-"""What happens by itself: the ground processes and events of a task, and continuous effects."""
+"""The ground processes and events of a task, and the continuous effects of its actions."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from hvr.values import Value, cached_property
 
 
 class GroundProcess(Value):
-    """Something that goes on while its condition holds, and what it changes meanwhile.
+    """A process that is active while its condition holds, with the rates it contributes.
 
-    A process with conditional effects is split into several values.
+    A process with conditional effects becomes several ground processes.
     """
 
     action: GroundAction
@@ -46,7 +46,7 @@ class GroundProcess(Value):
 
 
 class GroundEvent(Value):
-    """Something that happens once its condition holds."""
+    """An event that happens as soon as its condition holds."""
 
     operator: Operator
     binding: Binding
@@ -65,12 +65,11 @@ class GroundEvent(Value):
 
 
 class Dynamics:
-    """The processes and events of a task, made ground when they are first asked for.
+    """The processes and events of a task, grounded on first use.
 
     Raises:
-        ContinuousChangeError: a rule for a derived predicate reads numbers that change
-            continuously.
-        GroundingLimitError: there are too many.
+        ContinuousChangeError: A derived predicate depends on a fluent that changes continuously.
+        GroundingLimitError: The task has too many ground processes or events.
     """
 
     def __init__(self, task: Task) -> None:
@@ -90,7 +89,7 @@ class Dynamics:
 
     @cached_property
     def processes(self) -> tuple[GroundProcess, ...]:
-        """The processes whose condition may hold."""
+        """The ground processes whose conditions are satisfiable."""
         compiler = Compiler(self.task)
         return tuple(
             process
@@ -101,7 +100,7 @@ class Dynamics:
 
     @cached_property
     def events(self) -> tuple[GroundEvent, ...]:
-        """The events whose condition may hold."""
+        """The ground events whose conditions are satisfiable."""
         return tuple(
             GroundEvent(
                 self.task.operator(action, binding, schema.precondition, schema.effect),
@@ -129,10 +128,10 @@ class Dynamics:
         binding: Binding,
         duration: Rational,
     ) -> tuple[GroundProcess, ...]:
-        """Return the processes that a durative action causes while it goes on.
+        """Return the continuous effects of a durative action as processes.
 
         Raises:
-            ContinuousChangeError: a condition of a continuous effect looks at the start or end.
+            ContinuousChangeError: A continuous effect has a condition at the start or at the end.
         """
         effect = continuous_part(schema.effect)
         if effect == TRUE:
@@ -159,7 +158,7 @@ def _processes(
 
 
 def continuous_part(effect: Expression) -> Expression:
-    """Return the continuous effects of a durative action; conditions lose their `over all`."""
+    """Return the continuous effects of a durative action, without `over all` in conditions."""
     return finish(_continuous_part(effect))
 
 
@@ -192,7 +191,7 @@ def _continuous_part(effect: Expression) -> Steps[Expression]:
 
 
 def continuous_effects(domain: Domain) -> Iterator[ContinuousEffect]:
-    """Yield the continuous effects of processes and durative actions, as they are written."""
+    """Yield the lifted continuous effects of processes and durative actions."""
     schemas: Iterable[ActionSchema | DurativeActionSchema] = (
         *domain.processes.values(),
         *domain.durative_actions.values(),

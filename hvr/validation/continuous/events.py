@@ -1,4 +1,4 @@
-"""Events that happen together: what they change, or why they cannot happen."""
+"""The joint effect of simultaneous events, or the reason that they cannot happen."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 
 class Aftermath(Value):
-    """What events have changed.
+    """The state after simultaneous events.
 
     Attributes:
-        bits: the true atoms, without those that follow by rules.
-        numbers: the numbers, to be read at the moment of the events.
-        touched: for each event, the bits and the indexes of numbers that it changes.
+        bits: The true atoms, without derived atoms.
+        numbers: The numbers as functions, to be evaluated at the moment of the events.
+        touched: The bits and the indexes of numbers that each event changes.
     """
 
     bits: int
@@ -36,7 +36,7 @@ class Aftermath(Value):
 
 
 class Trouble(Value):
-    """Why events cannot happen: one of them, and a sentence about it."""
+    """A failure of simultaneous events, blamed on one of them."""
 
     kind: FailureKind
     event: GroundEvent
@@ -53,17 +53,17 @@ def happen_together(
     moment: Moment,
     reading: MovingState,
 ) -> Aftermath | Trouble:
-    """Return the changes made by events that happen at one moment.
+    """Apply events that happen at the same moment.
 
     Args:
-        task: the task.
-        refs: the events with their time, for messages.
-        events: the events.
-        happened: The events that have happened at this time before.
-        state: the state before.
-        numbers: the numbers before, to be read at the moment.
-        moment: when.
-        reading: the truth of conditions before, at the moment.
+        task: The task of the events.
+        refs: The events with their time, for messages.
+        events: The ground events.
+        happened: The events that have already happened at this time.
+        state: The state before the events.
+        numbers: The numbers before the events, to be evaluated at the moment.
+        moment: The moment of the events.
+        reading: The truth of conditions before the events.
     """
     for ref, event in zip(refs, events, strict=True):
         if event in happened:
@@ -110,7 +110,7 @@ def happen_together(
 def _changed(
     changes: list[NumericChange], before: Numbers, after: Numbers
 ) -> list[Quantity | None]:
-    # Functions compute like numbers: see `calculate`.
+    # Functions of time support the arithmetic of numbers: see `calculate`.
     return list(change_numbers(changes, cast("Values", tuple(before)), cast("Values", after)))
 
 

@@ -1,10 +1,10 @@
-"""Numbers whose rates have no solution in closed form: integrated with proven enclosures.
+"""Verified integration of rates that have no solution in closed form.
 
-In each step the numbers are a Taylor polynomial and a remainder. Where the remainder, computed over
-a box, keeps the numbers inside the box, the box contains the one solution (Nedialkov, Jackson &
-Pryce, "An effective high-order interval method for validating existence and uniqueness of the
-solution of an IVP for an ODE", 2001). Boxes grow as they go round; more binary places make up
-for it.
+Each step of this high-order enclosure (HOE) is a Taylor polynomial with a remainder. If the
+remainder over a box keeps the solution inside the box, the box contains the unique solution
+(Nedialkov, Jackson & Pryce, "An effective high-order interval method for validating existence and
+uniqueness of the solution of an IVP for an ODE", 2001). Boxes widen from step to step (the wrapping
+effect); more binary places compensate for that.
 """
 
 from __future__ import annotations
@@ -14,14 +14,8 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from hvr.pddl.numeric import Rational
-from hvr.validation.continuous.functions import (
-    PRECISIONS,
-    Quantity,
-    StateVariable,
-    TimeFunction,
-    enclose_moment,
-    partial,
-)
+from hvr.validation.continuous.bounds import PRECISIONS
+from hvr.validation.continuous.functions import Quantity, TimeFunction, partial
 from hvr.validation.continuous.intervals import (
     DivisorError,
     Interval,
@@ -34,22 +28,23 @@ from hvr.validation.continuous.intervals import (
 )
 from hvr.validation.continuous.moments import Moment
 from hvr.validation.continuous.polynomials import Polynomial, Root
+from hvr.validation.continuous.symbols import StateVariable, enclose_moment
 from hvr.validation.continuous.taylor import Tape, variables_of
 
 _MOST_STEPS = 20_000
 _THIN = 16
 _SHORTEST = 30
-"""No step is shorter than this power of a half."""
+"""No step is shorter than this power of one half."""
 
 
 class Flow:
-    """A system of numbers and their rates from a moment on.
+    """An initial value problem.
 
     Args:
         variables: The numbers, which must not belong to another flow.
-        initial: their values at the beginning.
-        rates: their rates, functions of them and of the time.
-        start: when it begins, since the origin of the time in the rates.
+        initial: The value of each variable at the start.
+        rates: The rate of each variable, a function of the variables and the time.
+        start: The moment at which the flow starts.
     """
 
     def __init__(
@@ -68,7 +63,7 @@ class Flow:
         depths = [f.depth for f in (*initial, *rates) if isinstance(f, TimeFunction)]
         self.depth = max([start.depth if isinstance(start, Root) else 0, *depths])
         self._tape = Tape((), self.variables, self.rates)
-        # The numbers whose rates depend on no other, with the slopes of their rates.
+        # Variables whose rates depend on no other variable: `_Run._narrow` needs their slopes.
         alone = [
             (place, partial(rate, self.variables[place]))
             for place, rate in enumerate(self.rates)
@@ -79,12 +74,12 @@ class Flow:
         self._runs: dict[int, _Run] = {}
 
     def enclose(self, at: Interval, bits: int) -> list[Interval]:
-        """Return enclosures of the numbers at all times of an interval.
+        """Return enclosures of the variables over an interval of time.
 
         Raises:
-            LostError: the numbers cannot be followed so far.
+            LostError: The variables cannot be enclosed that far.
         """
-        # Few precisions, since each needs an integration of its own.
+        # Round up to a power of 2, because each precision needs a separate integration.
         work = 64
         while work < bits:
             work *= 2
@@ -93,10 +88,10 @@ class Flow:
         return [(low >> shift, -(-high >> shift)) for low, high in boxes]
 
     def follow(self, moment: Moment) -> None:
-        """Integrate until a moment.
+        """Integrate up to a moment.
 
         Raises:
-            LostError: the numbers cannot be followed so far.
+            LostError: The variables cannot be enclosed that far.
         """
         for bits in PRECISIONS:
             try:
@@ -107,7 +102,7 @@ class Flow:
                     raise
 
     def boundaries(self, end: Rational, bits: int) -> Iterator[Fraction]:
-        """Yield times that part the flow into stretches that are easily enclosed."""
+        """Yield the ends of the integration steps before `end`."""
         run = self._run(bits)
         offset = Fraction(run.origin[1], 1 << bits)
         place = 0
@@ -121,7 +116,7 @@ class Flow:
             yield time
 
     def names(self) -> str:
-        """Return the names of the numbers."""
+        """Return the names of the variables."""
         return ", ".join(variable.name for variable in self.variables)
 
     def _run(self, bits: int) -> _Run:
@@ -131,11 +126,11 @@ class Flow:
 
 
 class _Run:
-    """The integration of a flow with some number of binary places.
+    """The integration of a flow at one precision.
 
     Attributes:
-        origin: an enclosure of the beginning.
-        ends: the ends of the steps, since the beginning.
+        origin: An enclosure of the start.
+        ends: The end of each step, counted from the start.
     """
 
     def __init__(
@@ -171,7 +166,7 @@ class _Run:
             place += 1
 
     def step(self) -> None:
-        """Go on by one step."""
+        """Add one step."""
         if self._lost is not None:
             raise self._lost
         bits, order = self._bits, self._order
@@ -217,11 +212,11 @@ class _Run:
         time: Interval,
         length: int,
     ) -> None:
-        """Narrow the numbers after a step whose rates depend on no other number.
+        """Narrow the variables whose rates depend on no other variable.
 
-        Two solutions part, or approach, by the power of e whose exponent is the integral of the
-        slope of the rate between them (the mean value theorem), so that bounds do not grow where
-        solutions approach each other.
+        By the mean value theorem, the distance of two solutions grows by e to the power of the
+        integral of the slope of the rate between them. A negative slope therefore narrows the
+        bounds around the solution from the centre, where plain Taylor steps would widen them.
         """
         bits, order = self._bits, self._order
         centres = [((a + b) // 2, (a + b) // 2) for a, b in self._state]
@@ -240,17 +235,17 @@ class _Run:
             )
 
     def _is_sharp(self) -> bool:
-        """Say whether the numbers are so well known that their bounds are not to blame."""
+        """Return whether the enclosures are so narrow that more binary places would not help."""
         return all(high - low <= max(abs(low), abs(high)) >> 20 for low, high in self._state)
 
     def _propose(self, rows: list[list[Interval]]) -> int:
-        """Return a length of the step for which the last terms are below the grid."""
+        """Return a step length for which the last Taylor terms are below the grid."""
         bits, order = self._bits, self._order
         longest = min(self._length * 4, 1 << bits + 6)
         for row in rows:
             for k in (order - 1, order):
                 size = max(abs(row[k][0]), abs(row[k][1]))
-                # size h^k is to be some 2^-bits, all in units of 2^-bits.
+                # Choose h so that size h^k is about one unit of 2^-bits.
                 excess = size.bit_length()
                 shift = -(-excess // k)
                 longest = min(longest, 1 << max(bits - shift, 1))
@@ -259,13 +254,13 @@ class _Run:
     def _remainder(
         self, rows: list[list[Interval]], time: Interval, length: int
     ) -> tuple[list[Interval], list[Interval]] | None:
-        """Return the last coefficients over the step, and boxes around the numbers during it.
+        """Return the remainder coefficients and the boxes that enclose the variables over a step.
 
-        It is None if the step is too long for a proof.
+        None means that the step is too long for a proof.
         """
         bits, order = self._bits, self._order
         span = 0, length
-        # The length is a power of 2, so that a product with its powers is a shift.
+        # The length is a power of 2, so multiplying by its powers is a shift.
         shift = order * (bits + 1 - length.bit_length())
         shapes = [horner(row[:order], span, bits) for row in rows]
         margins = []
@@ -274,6 +269,8 @@ class _Run:
             margins.append((4 * size >> shift) + 16)
         over = time[0], time[1] + length
         for _ in range(3):
+            # A box is proven if the remainder computed over it stays within its margins;
+            # otherwise wider margins may succeed.
             boxes = [(a - m, b + m) for (a, b), m in zip(shapes, margins, strict=True)]
             try:
                 found = self._tape.variable_coefficients(over, boxes, order, bits)

@@ -1,9 +1,9 @@
-"""Plans in a world that moves by itself: processes, events and continuous effects.
+"""The execution of plans with processes, events and continuous effects.
 
-The semantics are those of PDDL+ (Fox & Long, "Modelling mixed discrete-continuous domains for
-planning", JAIR 27, 2006). Between happenings numbers follow a `Motion`. A process goes on while its
-condition holds; an event happens as soon as its condition does, and what it changes may bring
-about others at the same time. The state at a time is the one after all that happens then.
+The semantics follow PDDL+ (Fox & Long, "Modelling mixed discrete-continuous domains for planning",
+JAIR 27, 2006). Between happenings the numbers follow a `Motion`. A process is active while its
+condition holds. An event happens as soon as its condition holds, and may trigger other events at
+the same time. The state at a time is the state after all events at that time.
 """
 
 from __future__ import annotations
@@ -46,16 +46,16 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 MOST_MOMENTS = 10_000
-"""At how many times something may happen by itself; a ball that bounces ever lower never rests."""
+"""Limit on the moments of events and processes, against Zeno behaviour such as a bouncing ball."""
 
 
 class HybridRun(TemporalRun):
     """Judges one plan for a task with processes, events or continuous effects.
 
     Args:
-        validator: the validator, in the state to begin in.
-        plan: the steps, in the order of the file.
-        dynamics: the processes and events of the task.
+        validator: The validator, in the initial state of the run.
+        plan: The steps of the plan, in the order of the file.
+        dynamics: The processes and events of the task.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class HybridRun(TemporalRun):
         self._origin = Fraction(0)
         self._moment: Moment = 0
         self._motion = Motion(self.values, 0, (), self.task.term)
-        # Which processes' conditions hold from now on, and which of them are going on.
+        # Whether the condition of each process holds just after the moment.
         self._holding: dict[GroundProcess, bool] = {}
         self._active: tuple[GroundProcess, ...] = ()
         self._effects: dict[int, tuple[GroundProcess, ...]] = {}
@@ -75,14 +75,14 @@ class HybridRun(TemporalRun):
         self._moments = 0
         self._recorded: list[Stretch] = []
         self._until = validator.until
-        # Continuous effects matter to the world.
+        # An action without conditions over time may still have continuous effects: keep it.
         self._runs_all = True
 
     def run(self, on_failure: OnFailure) -> ValidationReport:
-        """Judge the plan.
+        """Validate the plan.
 
         Raises:
-            ContinuousChangeError: numbers change in a way that is not solved exactly.
+            ContinuousChangeError: The continuous change has no exact solution or enclosure.
         """
         self._on_failure = on_failure
         times = [step.start for step in self.plan]
@@ -92,11 +92,11 @@ class HybridRun(TemporalRun):
             self._settle(list(self.values), 0, onward=min(times, default=Fraction(0)) > 0)
             return super().run(on_failure)
         except UndefinedValueError as error:
-            # Only at an irrational time: where it is rational, the step or event is to blame.
+            # At a rational time, the step or event reports this itself as a failure.
             raise ContinuousChangeError(f"a number that changes has no value: {error}") from None
 
     def state_after(self, number: int) -> State:
-        """Return the state after a step and the events that it brings about at once."""
+        """Return the state after a step and the events that it triggers at the same time."""
         state = super().state_after(number)
         times = [h.time for h in self.happenings if any(r.number == number for r in h.steps)]
         for happening in self.happenings:
@@ -105,11 +105,11 @@ class HybridRun(TemporalRun):
         return state
 
     def _note(self, time: Fraction, events: list[TimedEvent], bits: int, values: Values) -> None:
-        # That time has gone by is no news.
+        # Leave out entries that only mark a time.
         told = [e for e in events if e.number is not None or e.effect != TRUE]
         super()._note(time, told, bits, values)
 
-    # Time goes by ---------------------------------------------------------------------------
+    # The passage of time --------------------------------------------------------------------
 
     def _advance(self, time: Fraction) -> None:
         while not self._stopped:
@@ -147,7 +147,7 @@ class HybridRun(TemporalRun):
             self._begin(time)
 
     def _begin(self, time: Fraction) -> None:
-        """Let the time of a happening be the origin."""
+        """Move the origin to the time of a happening."""
         if compare(self._moment, exact(time - self._origin)) < 0:
             self.values = self._motion.at(exact(time - self._origin))
         self._origin, self._moment = time, 0
@@ -168,12 +168,12 @@ class HybridRun(TemporalRun):
         self._settle(list(self.values), 0, onward=not last)
 
     def _check_invariants(self, time: Fraction) -> None:
-        # What has just begun has to hold from here on, not here: `_watch` sees to that.
+        # An invariant holds over an open interval: `_watch` checks the actions that just started.
         older = [r for number, r in self._running.items() if number not in self._fresh]
         self._check_going_on(time, older)
 
     def _next(self, state: MovingState, end: Rational) -> Root | None:
-        """Return the next moment at which an event happens or a process begins or ends."""
+        """Return the next moment at which an event happens, or a process starts or stops."""
         watched = [event.operator.precondition for event in self._dynamics.events]
         watched += [process.condition for process in self._holding]
         for moment in state.turns(watched, self._moment, end):
@@ -196,12 +196,12 @@ class HybridRun(TemporalRun):
     def _settle(
         self, numbers: list[Quantity | None], moment: Moment, *, onward: bool = True
     ) -> None:
-        """Let events happen until none can, then find out what goes on.
+        """Apply events until none is due, then start the processes.
 
         Args:
-            numbers: the numbers, to be read at the moment.
-            moment: the time, since the origin.
-            onward: whether time goes on from here, before anything else happens.
+            numbers: The numbers, to be evaluated at the moment.
+            moment: The time since the origin.
+            onward: Whether time passes before the next happening.
         """
         while not self._stopped:
             state = self._reading(numbers)
@@ -219,7 +219,7 @@ class HybridRun(TemporalRun):
         self.values = values_at(numbers, moment)
 
     def _set_in_motion(self, numbers: Numbers, moment: Moment) -> Motion:
-        """Find the processes that go on from a moment, and how the numbers change by them."""
+        """Find the processes that are active after a moment, and the motion that they cause."""
         candidates = [*self._dynamics.processes]
         for number in self._running:
             candidates += self._effects.get(number, ())
@@ -240,8 +240,8 @@ class HybridRun(TemporalRun):
             if wanted == active:
                 break
             if active in tried:
-                # Round and round. What ends itself at once does not begin again here: a level
-                # that a process raises to its bound stays at the bound.
+                # The choice of processes repeats. A process that stops itself at once must not
+                # start again here: a level that a process raises to its bound stays there.
                 ended.update(p for p in active if not self._holding[p])
             tried.append(active)
             active = [p for p in wanted if p not in ended]
@@ -255,7 +255,7 @@ class HybridRun(TemporalRun):
         return motion
 
     def _fail_change(self, active: list[GroundProcess], moment: Moment, why: str) -> None:
-        """Note that a rate has no value."""
+        """Report that a rate is undefined."""
         names = " and ".join(dict.fromkeys(str(process.action) for process in active))
         time = self._time(moment)
         message = f"{names} cannot go on at {decimal_text(time)}: {why}."
@@ -265,7 +265,7 @@ class HybridRun(TemporalRun):
     def _take_place(
         self, events: list[GroundEvent], numbers: list[Quantity | None], moment: Moment
     ) -> list[Quantity | None]:
-        """Let events happen together; return the numbers after them."""
+        """Apply simultaneous events; return the numbers after them."""
         time = self._time(moment)
         refs = tuple([StepRef(None, event.action, time) for event in events])
         before = State(self.task, self.bits, values_at(numbers, moment))
@@ -283,7 +283,7 @@ class HybridRun(TemporalRun):
             schema = result.event.schema
             place = schema.location or place_of(schema.precondition)
             self._failures.append(Failure(result.kind, result.message, time=time, condition=place))
-            # What comes after has no meaning.
+            # The state after failed events is undefined.
             self._on_failure = OnFailure.STOP
             return numbers
         self._happened.update(events)
@@ -305,7 +305,7 @@ class HybridRun(TemporalRun):
     def _changed(
         self, ref: StepRef, flipped: int, before: Values, after: Values, *, gradual: bool = False
     ) -> None:
-        """Remember what has changed some bits and numbers."""
+        """Record which step, event or process changed the given bits and numbers."""
         bits = tuple(set_bits(flipped))
         if self._keeps:
             self._changes.append(StateChange(ref, bits, before, after, gradual=gradual))
@@ -316,7 +316,7 @@ class HybridRun(TemporalRun):
     # Watching -------------------------------------------------------------------------------
 
     def _watch(self, segment: Segment) -> None:
-        """Check what must hold all the time."""
+        """Check invariants, preferences and trajectory constraints over a segment."""
         for running in list(self._running.values()):
             operator = running.operator
             for place, effect in enumerate(operator.spanning):
@@ -343,7 +343,7 @@ class HybridRun(TemporalRun):
 
     @contextmanager
     def _at_sample(self, sample: SegmentSample) -> Iterator[None]:
-        """Make a sample the present state while a report is written."""
+        """Make a sample the current state while a failure is reported."""
         present, known, last = self.values, len(self._changes), self._last
         self._last = last.fork()
         self._credit(sample.values, sample.time)
@@ -353,7 +353,7 @@ class HybridRun(TemporalRun):
         del self._changes[known:]
 
     def _observed(self, since: Quantity, values: Values) -> Violation | None:
-        """Show the trajectory constraints a state that holds from a time on."""
+        """Pass the state since a time to the trajectory constraints."""
         return self._constraints.observe(cast("Fraction", since), self.bits, values)
 
     def _possible(self, event: TimedEvent) -> bool:
@@ -367,7 +367,7 @@ class HybridRun(TemporalRun):
         )
 
     def _decided(self, condition: Conjunction, ask: Callable[[], _T]) -> _T:
-        """Ask about the present state; where the answer is undecided, name the comparison."""
+        """Evaluate a condition in the current state; name the comparison that is undecided."""
         try:
             return ask()
         except ContinuousChangeError:
@@ -377,7 +377,7 @@ class HybridRun(TemporalRun):
                     state.decide(test)
             raise
 
-    # Places in time -------------------------------------------------------------------------
+    # Moments --------------------------------------------------------------------------------
 
     def _moving(self, motion: Motion) -> MovingState:
         return MovingState(motion, self.bits, self.task.term, self._origin)
@@ -392,7 +392,7 @@ class HybridRun(TemporalRun):
         return self._motion.numbers() if isinstance(moment, Root) else list(self._motion.at(moment))
 
     def _reach(self, moment: Root) -> None:
-        """Go to a moment; a rational one becomes the origin."""
+        """Move to a moment, and move the origin there if it is rational."""
         self.values = self._motion.at(moment)
         if not moment.rational:
             self._moment = moment
@@ -417,7 +417,7 @@ class HybridRun(TemporalRun):
         return self._recorded
 
     def _credit(self, after: Values, time: Fraction) -> None:
-        """Remember which processes and actions have changed the numbers until a time."""
+        """Record which processes and actions changed the numbers up to a time."""
         for process in self._active:
             touched = {rate.index for rate in process.rates}
             ref = StepRef(self._step_of(process), process.action, time)
@@ -425,7 +425,7 @@ class HybridRun(TemporalRun):
             self._changed(ref, 0, self.values, told, gradual=True)
 
     def _step_of(self, process: GroundProcess) -> int | None:
-        """Return the number of the durative action that a process belongs to."""
+        """Return the step number of the durative action that owns a process."""
         return next((n for n, own in self._effects.items() if process in own), None)
 
 

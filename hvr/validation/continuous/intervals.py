@@ -1,7 +1,7 @@
-"""Intervals with ends on a binary grid, rounded outwards: the arithmetic of every enclosure.
+"""Interval arithmetic on a binary grid, rounded outwards.
 
-An interval is a pair of integers, the ends in units of `2**-bits`. Every operation returns an
-interval that contains all results for operands in the intervals. Nothing here is a float.
+An interval is a pair of integers: its ends in units of `2**-bits`. Every operation returns an
+interval that contains all results for operands in the given intervals. No operation uses floats.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ _MOST_EXPONENT = 20_000
 
 
 class DivisorError(ContinuousChangeError):
-    """A divisor cannot be told from 0."""
+    """The enclosure of a divisor contains 0."""
 
 
 class LostError(ContinuousChangeError):
-    """Numbers cannot be followed any further.
+    """Numbers cannot be enclosed beyond some time.
 
     Attributes:
-        final: Whether more binary places would be of no use.
+        final: Whether more binary places would not help.
     """
 
     def __init__(self, message: str, final: bool) -> None:
@@ -36,7 +36,7 @@ class LostError(ContinuousChangeError):
 
 
 def enclosed(number: Rational, bits: int) -> Interval:
-    """Return the least interval around a number."""
+    """Return the smallest interval that contains a number."""
     over, under = number.numerator << bits, number.denominator
     return over // under, -(-over // under)
 
@@ -61,10 +61,10 @@ def scaled(one: Interval, factor: Rational) -> Interval:
 
 
 def power(base: Interval, exponent: int, bits: int) -> Interval:
-    """Return a power with a whole positive exponent."""
+    """Return a power with a positive integer exponent."""
     low, high = base
     if exponent % 2 == 0 and low < 0:
-        # An even power depends on the distance from 0 only.
+        # An even power depends only on the distance from 0.
         low, high = (-high, -low) if high <= 0 else (0, max(-low, high))
     result = (low, high)
     for _ in range(exponent - 1):
@@ -73,10 +73,10 @@ def power(base: Interval, exponent: int, bits: int) -> Interval:
 
 
 def inverse(one: Interval, bits: int) -> Interval:
-    """Return one divided by the interval.
+    """Return the reciprocal.
 
     Raises:
-        DivisorError: the interval contains 0.
+        DivisorError: The interval contains 0.
     """
     low, high = one
     if low <= 0 <= high:
@@ -88,7 +88,7 @@ def inverse(one: Interval, bits: int) -> Interval:
 def convolution(
     one: Sequence[Interval], two: Sequence[Interval], order: int, bits: int
 ) -> Interval:
-    """Return the coefficient of an order in the product of two power series."""
+    """Return one coefficient of the product of two power series."""
     low = high = 0
     for j in range(order + 1):
         a, b = one[j]
@@ -107,7 +107,7 @@ def convolution(
 
 
 def horner(coefficients: Sequence[Interval], at: Interval, bits: int) -> Interval:
-    """Return the values of a polynomial at the points of an interval."""
+    """Return the values of a polynomial over an interval."""
     low = high = 0
     for coefficient in reversed(coefficients):
         low, high = times((low, high), at, bits)
@@ -117,12 +117,12 @@ def horner(coefficients: Sequence[Interval], at: Interval, bits: int) -> Interva
 
 
 def hull(one: Interval, two: Interval) -> Interval:
-    """Return the least interval that contains both."""
+    """Return the smallest interval that contains both."""
     return min(one[0], two[0]), max(one[1], two[1])
 
 
 def sign_of(one: Interval) -> int | None:
-    """Return the sign that all points of an interval have; None if they have several."""
+    """Return the common sign of all points of an interval; None if they differ."""
     low, high = one
     if low > 0:
         return 1
@@ -135,7 +135,7 @@ def exponential(one: Interval, bits: int) -> Interval:
     """Return e to the power of an interval.
 
     Raises:
-        ContinuousChangeError: the result has too many digits.
+        ContinuousChangeError: The result has too many digits.
     """
     low, high = one
     return _exponential(low, bits)[0], _exponential(high, bits)[1]
@@ -149,8 +149,8 @@ def _exponential(exponent: int, bits: int) -> Interval:
         return 0, 1
     if whole > _MOST_EXPONENT:
         raise ContinuousChangeError(f"a number grows beyond e^{_MOST_EXPONENT}")
-    # e^x is e^(x / 2^n), whose series converges at once, squared n times. Each square doubles the
-    # relative error; the result has 1.443 whole bits for each unit of the exponent.
+    # Compute e^(x / 2^n), whose series converges fast, and square it n times. Each square doubles
+    # the relative error, and e^x has about 1.443 x binary digits: `work` has places for both.
     halvings = max(size.bit_length() - bits + 8, 0)
     work = bits + halvings + 3 * whole // 2 + 24
     small = size << (work - bits) >> halvings
@@ -162,7 +162,7 @@ def _exponential(exponent: int, bits: int) -> Interval:
         term_high = (term_high * (small + 1) >> work) // step + 2
         low += term_low
         high += term_high
-    # What is left of the series is less than the last term.
+    # The rest of the series is less than its last term.
     high += term_high + 1
     for _ in range(halvings):
         low, high = low * low >> work, -(-high * high >> work)

@@ -1,4 +1,4 @@
-"""Moments, the times since the origin of a motion: which comes first."""
+"""The order of moments, which are times since the origin of a motion."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ Moment: TypeAlias = "Rational | Root"
 """A time since the origin of a motion."""
 
 _SAME = 256
-"""Two times that agree in so many binary places are not told apart."""
+"""Binary places after which the order of two times counts as undecided."""
 
 
 def compare(one: Moment, two: Moment) -> int:
     """Return -1, 0 or 1 as one moment is before, at or after another.
 
     Raises:
-        ContinuousChangeError: they are too near to each other to be told apart.
+        ContinuousChangeError: The moments are too close to be told apart.
     """
     return compare_roots(as_root(one), as_root(two))
 
@@ -64,9 +64,9 @@ def _apart(one: Root, two: Root) -> bool:
 
 
 def in_order(sources: Iterable[Iterable[Root | Rational]]) -> Iterator[Root]:
-    """Yield the roots that several sources yield in order, each time once.
+    """Merge ordered sources of roots; yield each time once.
 
-    Each source is read as late as possible, since later roots may be undecided and never matter.
+    Each source is read as late as possible: its next root may be undecided, yet never matter.
     """
     waiting = [_Source(iter(source)) for source in sources]
     while True:
@@ -93,7 +93,7 @@ def in_order(sources: Iterable[Iterable[Root | Rational]]) -> Iterator[Root]:
 
 
 class _Source:
-    """Something that yields roots, how far it has come, and the root that was not taken yet."""
+    """An iterator over roots, with its next root and the time it has searched up to."""
 
     def __init__(self, items: Iterator[Root | Rational]) -> None:
         self._items = items

@@ -1,8 +1,8 @@
-"""How numbers change between two happenings, and the truth of conditions along the way.
+"""The motion of numbers between two happenings, and the truth of conditions along it.
 
-Rates may depend on numbers that change themselves. As long as none depends on its own rate, each
-number is the integral of another (a triangular system), and usually a polynomial in time. All else
-is left to `systems`, which is imported when a task needs it.
+Rates may depend on numbers that change. If no number depends on itself (a triangular system), each
+number is the integral of a rate that is already known, and usually a polynomial in time. `systems`
+solves all other rates; it is imported only when a task needs it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from hvr.validation.continuous.functions import Quantity
 
 Numbers: TypeAlias = "Sequence[Quantity | None]"
-"""The numbers at a moment: each a number, or a function to be read at the moment."""
+"""The numbers at a moment: rational numbers, or functions to be evaluated at the moment."""
 
 _MOST_BITS = 13_000
 _MOST_DEGREE = 40
@@ -37,12 +37,12 @@ _MOST_DERIVATIVES = 12
 
 
 class Rate:
-    """A part of the rate of a numeric fluent: how much it grows in a unit of time.
+    """A term in the rate of change of a numeric fluent.
 
     Attributes:
         index: The index of the fluent.
         sign: 1 or -1.
-        amount: the amount, compiled.
+        amount: The compiled expression of the amount per unit of time.
     """
 
     __slots__ = ("amount", "index", "sign")
@@ -54,19 +54,19 @@ class Rate:
 
 
 class _CoupledError(Exception):
-    """Rates depend on each other, or have no integral that is as simple."""
+    """The rates depend on each other, or are not polynomials."""
 
 
 class Motion:
-    """The numbers from a moment on, while certain rates apply, as functions of time.
+    """The numbers as functions of time while given rates apply.
 
-    It can be read like `Values`, and gives functions for what changes.
+    A motion can be indexed like `Values`; numbers that change are functions.
 
     Args:
-        numbers: what they are at the moment.
-        moment: when, since the origin of the time in all functions here.
-        rates: what changes them.
-        name: the name of the fluent of an index, for errors.
+        numbers: The numbers at the start.
+        moment: The start, as time since the origin.
+        rates: The rates that apply.
+        name: The function that names a fluent by its index, for errors.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class Motion:
         self._open: list[int] = []
         self._flow: Flow | None = None
         if self._rates:
-            # All at once, so that what cannot be solved is refused here.
+            # Solve eagerly, so that rates without a solution are refused here.
             try:
                 self.numbers()
             except _CoupledError:
@@ -107,14 +107,14 @@ class Motion:
         return values_at(self.numbers(), moment)
 
     def numbers(self) -> list[Quantity | None]:
-        """Return all numbers, to be read at any moment."""
+        """Return all numbers as functions of time."""
         return [self[index] for index in range(len(self))]
 
     def follow(self, moment: Moment) -> None:
-        """Make sure that the numbers that are integrated exist until a moment.
+        """Integrate up to a moment.
 
         Raises:
-            ContinuousChangeError: they cannot be enclosed so far.
+            ContinuousChangeError: The numbers cannot be enclosed that far.
         """
         if self._flow is not None:
             self._flow.follow(moment)
@@ -134,23 +134,24 @@ class Motion:
         if isinstance(rate, int | Fraction):
             rate = Polynomial((rate,))
         if not isinstance(rate, Polynomial):
-            # A closed form where there is one is found in the same way for all such rates.
+            # `systems` finds the closed form of such rates, if there is one.
             raise _CoupledError
         if rate.degree >= _MOST_DEGREE:
             raise ContinuousChangeError(
                 f"{self.name(index)} changes by a polynomial of a degree above {_MOST_DEGREE}"
             )
         growth = rate.integral(0)
-        # What is subtracted stays a sum, so that the result is plainly the value at the beginning.
+        # Subtract the growth as a sum of terms: at the start it cancels and leaves the value.
         result = growth + self._constant(value) - _value_at(growth, self.moment)
         if isinstance(result, Polynomial) and result.degree <= 0:
-            # What does not change after all is a number like any other.
+            # The rate is 0, so the result is a plain number.
             return exact(Fraction(result.constant))
         return result
 
     def _solve_together(self) -> dict[int, Quantity | None]:
-        """Return the numbers that change, where they have to be found together."""
-        from hvr.validation.continuous.functions import StateVariable, TimeFunction
+        """Solve all rates as one system."""
+        from hvr.validation.continuous.functions import TimeFunction
+        from hvr.validation.continuous.symbols import StateVariable
         from hvr.validation.continuous.systems import solve
 
         variables = {index: StateVariable(index, str(self.name(index))) for index in self._rates}
@@ -179,7 +180,7 @@ class Motion:
         return rate
 
     def _constant(self, number: Quantity) -> Quantity:
-        """Return the value of a number that stays constant after the moment."""
+        """Return the value of a number at the start."""
         value = _value_at(number, self.moment)
         if isinstance(value, int | Fraction):
             return value
@@ -189,7 +190,7 @@ class Motion:
 
 
 def values_at(numbers: Numbers, moment: Moment) -> Values:
-    """Return numbers at a moment: rational numbers, and constants that are not rational."""
+    """Evaluate numbers at a moment, to rational numbers or constant functions."""
     found = [None if number is None else _value_at(number, moment) for number in numbers]
     return cast("Values", tuple(found))
 
@@ -219,12 +220,13 @@ def _bounded(value: Rational) -> Rational:
 
 
 def exact_time(origin: Fraction, moment: Moment) -> Quantity:
-    """Return the time of a moment; an irrational one as a constant that can be compared."""
+    """Return the exact time of a moment; an irrational time is a constant function."""
     if not isinstance(moment, Root):
         return origin + moment
     if moment.rational:
         return origin + moment.low
-    from hvr.validation.continuous.functions import Instant, TimeFunction
+    from hvr.validation.continuous.functions import TimeFunction
+    from hvr.validation.continuous.symbols import Instant
 
     return TimeFunction.of(Instant(moment)) + origin
 
@@ -233,13 +235,13 @@ def exact_time(origin: Fraction, moment: Moment) -> Quantity:
 
 
 class MovingState:
-    """The truth of conditions while numbers change and nothing else does.
+    """The truth of conditions while only numbers change.
 
     Args:
-        numbers: a motion, or the numbers at one moment.
-        bits: the atoms that are true.
-        name: the name of the fluent of an index, for errors.
-        origin: the time of moment 0, for errors.
+        numbers: The motion, or the numbers at one moment.
+        bits: The true atoms.
+        name: The function that names a fluent by its index, for errors.
+        origin: The time of moment 0, for errors.
     """
 
     def __init__(
@@ -253,17 +255,17 @@ class MovingState:
         self.bits = bits
         self._name = name
         self._origin = origin
-        # Keyed by the test itself, since each condition keeps its own.
+        # A condition keeps its tests, so the tests themselves can be the keys.
         self._differences: dict[NumericTest, Quantity | None] = {}
         self._zeros: dict[tuple[Quantity, Moment, Rational], list[Root]] = {}
 
     def holds(self, condition: Conjunction, moment: Moment, *, after: bool = False) -> bool:
-        """Say whether a condition holds at a moment, or just after it."""
+        """Return whether a condition holds at a moment, or just after it."""
         bits = self.bits
         if bits & condition.positive != condition.positive or bits & condition.negative:
             return False
         if not condition.clauses:
-            # Most conditions are so.
+            # Fast path: most conditions are conjunctions.
             return all(self._true(test, moment, after) for test in condition.tests)
         return finish(self._holds(condition, moment, after))
 
@@ -303,7 +305,7 @@ class MovingState:
                 yield root
 
     def _reachable(self, condition: Conjunction) -> Iterator[Conjunction]:
-        """Yield the condition and those inside it, but for what atoms have decided."""
+        """Yield the parts of a condition whose truth the atoms do not already decide."""
         bits = self.bits
         if bits & condition.positive != condition.positive or bits & condition.negative:
             return
@@ -327,8 +329,8 @@ class MovingState:
     def _crossings(
         self, bound: Quantity, test: NumericTest, start: Moment, last: Rational
     ) -> Iterator[Root | Rational]:
+        from hvr.validation.continuous.bounds import UndecidedError
         from hvr.validation.continuous.crossings import zeros
-        from hvr.validation.continuous.functions import UndecidedError
 
         try:
             yield from zeros(bound, start, last)
@@ -336,7 +338,7 @@ class MovingState:
             raise self._undecided(test, error, None) from None
 
     def rests(self, condition: Conjunction) -> bool:
-        """Say whether a condition is at a boundary and stays there."""
+        """Return whether a comparison in a condition stays exactly at its bound."""
         for part in condition.parts():
             for test in part.tests:
                 difference = self._difference(test)
@@ -345,10 +347,10 @@ class MovingState:
         return False
 
     def decide(self, test: NumericTest) -> None:
-        """Refuse a comparison of numbers at moment 0 that is not decided, by name.
+        """Check that a comparison at moment 0 is decided.
 
         Raises:
-            ContinuousChangeError: the comparison is not decided.
+            ContinuousChangeError: The comparison is undecided; the message names it.
         """
         self._true(test, 0, False)
 
@@ -373,7 +375,7 @@ class MovingState:
         try:
             return self._compared(test, moment, after)
         except UndefinedValueError:
-            # A divisor is 0 at the moment: neither the comparison nor its negation holds.
+            # A divisor is 0 at this moment, so neither the comparison nor its negation holds.
             return False
 
     def _compared(self, test: NumericTest, moment: Moment, after: bool) -> bool:
@@ -406,7 +408,7 @@ class MovingState:
             sign = _sign_at(number, moment)
             tried = 0
             while after and not sign and changes(number):
-                # Just after a root, the first derivative that is not 0 there decides the sign.
+                # By Taylor, the first derivative that is not 0 decides the sign just after a root.
                 number = cast("Polynomial", number).derivative()
                 sign = _sign_at(number, moment)
                 tried += 1
@@ -419,8 +421,8 @@ class MovingState:
     def _undecided(
         self, test: NumericTest, error: HvrError, moment: Moment | None
     ) -> ContinuousChangeError:
-        """Return an error that says which comparison is not decided."""
-        from hvr.validation.continuous.functions import UndecidedError
+        """Return an error that names the undecided comparison."""
+        from hvr.validation.continuous.bounds import UndecidedError
 
         text = comparison_text(test, self._name, len(self._values))
         if moment is None:
@@ -437,7 +439,7 @@ class MovingState:
 
 
 def changes(number: Quantity) -> bool:
-    """Say whether a number changes while time goes by."""
+    """Return whether a number changes over time."""
     if isinstance(number, int | Fraction):
         return False
     return number.degree > 0 if isinstance(number, Polynomial) else not number.constant
@@ -454,8 +456,10 @@ def _sign_at(number: Quantity, moment: Moment) -> int:
 
 
 def comparison_text(test: NumericTest, name: Callable[[int], object], count: int) -> str:
-    """Return a comparison as it is written, with its numeric fluents."""
-    from hvr.validation.continuous.functions import StateVariable, TimeFunction, text_of
+    """Return a comparison as text with the names of its fluents."""
+    from hvr.validation.continuous.formulas import sum_text
+    from hvr.validation.continuous.functions import TimeFunction, terms_of
+    from hvr.validation.continuous.symbols import StateVariable
 
     values = tuple(
         TimeFunction.of(StateVariable(index, str(name(index)))) for index in range(count)
@@ -463,7 +467,8 @@ def comparison_text(test: NumericTest, name: Callable[[int], object], count: int
     sides = []
     for side in (test.left, test.right):
         try:
-            sides.append(text_of(cast("Quantity", evaluate(side, cast("Values", values)))))
+            number = cast("Quantity", evaluate(side, cast("Values", values)))
+            sides.append(sum_text(terms_of(number)))
         except (ContinuousChangeError, UndefinedValueError):
             sides.append("?")
     text = f"{sides[0]} {test.symbol} {sides[1]}"

@@ -1,10 +1,9 @@
 """Polynomials in time with exact coefficients, and their real roots.
 
-Roots are isolated by Sturm's theorem: an interval with rational ends has as many roots of a
-polynomial as its Sturm sequence loses changes of sign from one end to the other (Basu, Pollack
-& Roy, "Algorithms in Real Algebraic Geometry", 2006, section 2.2). A rational root is found as the
-number that it is; any other stays an interval that can be made as small as one likes, and the sign
-of another polynomial there is still decided exactly.
+Sturm's theorem isolates the roots: the number of roots in an interval is the number of sign changes
+that the Sturm sequence loses from one end to the other (Basu, Pollack & Roy, "Algorithms in Real
+Algebraic Geometry", 2006, section 2.2). A rational root is found exactly. An irrational root is an
+interval that can be refined without limit; the sign of any polynomial there is decided exactly.
 """
 
 from __future__ import annotations
@@ -22,11 +21,11 @@ if TYPE_CHECKING:
 Number: TypeAlias = "Rational | Polynomial"
 
 SHOWN_BITS = 64
-"""How many binary places of an irrational time are shown."""
+"""Binary places to which an irrational time is shown."""
 
 
 class Polynomial:
-    """A polynomial in one variable, immutable.
+    """An immutable polynomial in one variable.
 
     Attributes:
         coefficients: The coefficients of the powers 0, 1, 2 and so on; the last one is not 0.
@@ -44,7 +43,7 @@ class Polynomial:
 
     @property
     def degree(self) -> int:
-        """The highest power; -1 of the zero polynomial."""
+        """The degree; -1 for the zero polynomial."""
         return len(self.coefficients) - 1
 
     @property
@@ -149,7 +148,7 @@ class Polynomial:
         return Polynomial(result)
 
     def primitive(self) -> Polynomial:
-        """Return the multiple, by a positive number, with whole coefficients without a divisor."""
+        """Return the positive multiple whose coefficients are coprime integers."""
         exact = [Fraction(c) for c in self.coefficients]
         scale = lcm(*(c.denominator for c in exact)) if exact else 1
         whole = [int(c * scale) for c in exact]
@@ -164,22 +163,22 @@ def _coefficients(number: Number) -> tuple[Rational, ...]:
 
 
 def _inverse(number: Number) -> Quantity:
-    # Only such quotients need functions beyond polynomials.
+    # Import lazily: only quotients by polynomials need functions beyond polynomials.
     from hvr.validation.continuous.functions import inverse_of
 
     return inverse_of(number)
 
 
 def common_divisor(one: Polynomial, two: Polynomial) -> Polynomial:
-    """Return the greatest common divisor, up to a factor."""
+    """Return the greatest common divisor, up to a constant factor."""
     while two.coefficients:
-        # Made primitive at each step: the coefficients of Euclid's remainders explode.
+        # Coefficients would grow exponentially in Euclid's algorithm without this.
         one, two = two, one.remainder(two).primitive()
     return one
 
 
 def square_free(polynomial: Polynomial) -> Polynomial:
-    """Return the polynomial with the same roots, each of them simple."""
+    """Return a polynomial with the same roots, all of them simple."""
     polynomial = polynomial.primitive()
     if polynomial.degree < 2:
         return polynomial
@@ -193,17 +192,18 @@ class Root:
     """A real root of a polynomial: a rational number, or an interval with one root inside.
 
     Attributes:
-        polynomial: a polynomial without repeated and, if the root is not, without rational roots.
-        low, high: the ends of the interval, no roots themselves; equal if the root is rational.
+        polynomial: A square-free polynomial with this root. If the root is irrational, the
+            polynomial has no rational roots.
+        low, high: The ends of the interval, which are not roots; equal if the root is rational.
     """
 
     __slots__ = ("_whole", "high", "low", "polynomial")
 
     algebraic = True
-    """Whether it is a root of a polynomial with rational coefficients."""
+    """Whether the number is the root of a polynomial with rational coefficients."""
 
     depth = 0
-    """How many other irrational times it depends on, one after the other."""
+    """Length of the longest chain of irrational times that the root depends on."""
 
     def __init__(self, polynomial: Polynomial, low: Rational, high: Rational) -> None:
         self.polynomial = polynomial
@@ -213,7 +213,7 @@ class Root:
 
     @property
     def rational(self) -> bool:
-        """Whether it is a rational number."""
+        """Whether the root is a rational number."""
         return self.low == self.high
 
     def refine(self) -> None:
@@ -221,7 +221,7 @@ class Root:
         self._halve(Fraction(self.high - self.low) / 2)
 
     def _halve(self, wanted: Rational) -> None:
-        """Halve the interval until it is no longer than wanted, with whole numbers only."""
+        """Halve the interval until it is short enough, in integer arithmetic."""
         low, high = Fraction(self.low), Fraction(self.high)
         under = lcm(low.denominator, high.denominator)
         a, b = int(low * under), int(high * under)
@@ -237,7 +237,7 @@ class Root:
         self.low, self.high = Fraction(a, under), Fraction(b, under)
 
     def _sign(self, over: int, under: int) -> int:
-        """Return the sign of the polynomial, times a positive number, at a fraction."""
+        """Return the sign of the polynomial at the fraction `over / under`."""
         if not self._whole:
             self._whole = tuple(map(int, self.polynomial.primitive().coefficients))
         result, power = self._whole[-1], 1
@@ -253,26 +253,26 @@ class Root:
         return self.low, self.high
 
     def approximation(self) -> Rational:
-        """Return the root, or a number near it."""
+        """Return the root, or a rational number near it."""
         if self.rational:
             return self.low
         low, high = self.enclosure(SHOWN_BITS)
         return Fraction(low + high) / 2
 
     def same(self, other: Root) -> bool:
-        """Say whether a root whose interval meets this one is the same number."""
+        """Return whether a root with an overlapping interval is the same number."""
         if self.rational or other.rational or not other.algebraic:
             return False
         shared = common_divisor(self.polynomial, other.polynomial)
         if shared.degree < 1:
             return False
-        # Both are roots of it, and it has one root at most in each interval; they are the same if
-        # it has one where the intervals meet.
+        # A common root is a root of the common divisor, which has at most one root in each
+        # interval. So the roots are the same if it changes sign where the intervals overlap.
         low, high = max(self.low, other.low), min(self.high, other.high)
         return low < high and _sign(shared(low)) != _sign(shared(high))
 
     def reduce(self, number: TimeFunction | Polynomial) -> Quantity:
-        """Return a number that is the same at the root, and as simple as possible."""
+        """Return the simplest number that has the same value at the root."""
         if isinstance(number, Polynomial):
             return number.remainder(self.polynomial)
         from hvr.validation.continuous.functions import remainder
@@ -284,9 +284,9 @@ class Root:
 
 
 def roots(polynomial: Polynomial, end: Rational) -> list[Root]:
-    """Return the roots in the interval from 0, which is left out, to `end`, in order.
+    """Return the roots in (0, `end`], in order.
 
-    The zero polynomial has none for this purpose: its sign never changes.
+    The zero polynomial counts as having no roots, because its sign never changes.
     """
     if polynomial.degree < 1 or end <= 0:
         return []
@@ -294,7 +294,7 @@ def roots(polynomial: Polynomial, end: Rational) -> list[Root]:
         constant, slope = polynomial.coefficients
         time = Fraction(-constant) / slope
         return [Root(polynomial, time, time)] if 0 < time <= end else []
-    # A root at 0 is out of the question, and without it what is left is simpler.
+    # Roots at 0 are outside the interval: divide them out.
     leading = next(i for i, c in enumerate(polynomial.coefficients) if c)
     polynomial = Polynomial(polynomial.coefficients[leading:])
     if polynomial.degree < 1:
@@ -308,7 +308,7 @@ def roots(polynomial: Polynomial, end: Rational) -> list[Root]:
 
 
 def _by_formula(polynomial: Polynomial) -> list[Rational] | None:
-    """Return the roots of a polynomial of degree 2; None if they are not rational."""
+    """Return the real roots of a quadratic; None if they are irrational."""
     c, b, a = polynomial.coefficients
     discriminant = Fraction(b * b - 4 * a * c)
     if discriminant < 0:
@@ -321,7 +321,7 @@ def _by_formula(polynomial: Polynomial) -> list[Rational] | None:
 
 
 def _isolated(polynomial: Polynomial, end: Rational) -> list[Root]:
-    """Return the roots of a square-free polynomial in (0, end], where 0 is none."""
+    """Return the roots in (0, end] of a square-free polynomial that is not 0 at 0."""
     whole: list[Root] = []
     if polynomial(end) == 0:
         whole.append(Root(polynomial, end, end))
@@ -338,13 +338,13 @@ def _isolated(polynomial: Polynomial, end: Rational) -> list[Root]:
         elif changes_low > changes_high:
             middle = Fraction(low + high) / 2
             while polynomial(middle) == 0:
-                # No end may be a root. Any other point divides as well.
+                # Sturm's theorem needs ends that are not roots, and any inner point will do.
                 middle = Fraction(low + middle) / 2
             changes = _changes(sequence, middle)
             open_ += (low, middle, changes_low, changes), (middle, high, changes, changes_high)
     rational = [root.low for root in found if root.rational]
     for number in rational:
-        # What is left has the other roots, and tells more about values at them.
+        # A lower degree makes the sign of other polynomials at the irrational roots cheaper.
         polynomial = polynomial.quotient(Polynomial((-number, 1)))
     for root in found:
         if not root.rational:
@@ -353,9 +353,9 @@ def _isolated(polynomial: Polynomial, end: Rational) -> list[Root]:
 
 
 def _rational_or_not(root: Root) -> Root:
-    """Return the root as a number if it is rational."""
-    # The denominator of a rational root divides the leading coefficient (Gauss), so that the root
-    # is the only multiple of its inverse in an interval that is short enough.
+    """Return the root as a rational number if it is one."""
+    # By the rational root theorem, the denominator divides the leading coefficient. A short
+    # interval contains at most one multiple of `1 / leading`, which is the only candidate.
     leading = abs(int(root.polynomial.coefficients[-1]))
     while (root.high - root.low) * leading > Fraction(1, 2):
         root.refine()
@@ -377,7 +377,7 @@ def _sturm(polynomial: Polynomial) -> list[Polynomial]:
 
 
 def _changes(sequence: Sequence[Polynomial], time: Rational) -> int:
-    """Count the changes of sign in the values of a Sturm sequence."""
+    """Count the sign changes of a Sturm sequence at a time."""
     changes, last = 0, 0
     for polynomial in sequence:
         sign = _sign(polynomial(time))
@@ -402,7 +402,7 @@ def sign_at(polynomial: Polynomial, time: Rational | Root) -> int:
     if polynomial.degree < 1:
         return _sign(polynomial.constant)
     if polynomial.degree == 1:
-        # The root is irrational, so that it is not the one of this.
+        # The root is irrational, so it differs from the rational zero, and refining parts them.
         constant, slope = polynomial.coefficients
         zero = Fraction(-constant) / slope
         while time.low <= zero <= time.high:
@@ -410,7 +410,7 @@ def sign_at(polynomial: Polynomial, time: Rational | Root) -> int:
         return _sign(slope) if zero < time.low else -_sign(slope)
     if _shared(polynomial, time):
         return 0
-    # The polynomial is not 0 there, nor in a short interval around it.
+    # The polynomial is not 0 at the root: refine until its Sturm sequence shows no root nearby.
     sequence = _sturm(square_free(polynomial))
     while _sign(polynomial(time.low)) == 0 or _changes(sequence, time.low) != _changes(
         sequence, time.high
@@ -420,6 +420,6 @@ def sign_at(polynomial: Polynomial, time: Rational | Root) -> int:
 
 
 def _shared(polynomial: Polynomial, root: Root) -> bool:
-    """Say whether an irrational root is also one of another polynomial."""
+    """Return whether another polynomial has the same irrational root."""
     shared = common_divisor(root.polynomial, polynomial)
     return shared.degree > 0 and _sign(shared(root.low)) != _sign(shared(root.high))

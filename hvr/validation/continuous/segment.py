@@ -1,4 +1,4 @@
-"""A stretch of time in which numbers change and nothing happens: what holds throughout."""
+"""The conditions that hold between two happenings, while numbers change."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ if TYPE_CHECKING:
 
 
 _PLACES = 15
-"""How many decimals of an irrational time are shown."""
+"""Decimal places shown for an irrational time."""
 
 _SOON = Fraction(1, 10**6)
-"""The width to which an irrational time is enclosed before a sample is taken after it."""
+"""Width to which an irrational time is enclosed before a sample is taken after it."""
 
 
 class SegmentSample(Value):
-    """The numbers at a time, which stand for a stretch in which no condition changes.
+    """The numbers at a time, as a sample of an interval in which no condition changes.
 
     Attributes:
-        since: The beginning of the stretch, exactly. An irrational one is a constant that compares
-            as it should.
-        after: The beginning of the stretch, rounded if it is irrational.
-        time: The time of the numbers: the beginning, or shortly after it if it does not belong to
-            the stretch.
+        since: The exact beginning of the interval. An irrational beginning is a constant function,
+            which compares exactly.
+        after: The beginning of the interval, rounded if it is irrational.
+        time: The time of the numbers: the beginning, or shortly after it if the interval excludes
+            its beginning.
         values: The numbers.
     """
 
@@ -44,13 +44,13 @@ class SegmentSample(Value):
 
 
 class Segment:
-    """The time between two moments; neither belongs to it.
+    """The open interval between two moments.
 
     Args:
-        motion: how the numbers change.
-        state: the truth of conditions along it.
-        origin: the time from which moments count.
-        start, end: the moments.
+        motion: The numbers as functions of time.
+        state: The truth of conditions along the motion.
+        origin: The time of moment 0.
+        start, end: The two moments.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class Segment:
         self._end = end
 
     def broken(self, condition: Conjunction) -> SegmentSample | None:
-        """Return when a condition is first false, and the numbers then; None if it never is."""
+        """Return a sample where a condition is first false; None if it always holds."""
         state = self._state
         if condition.is_empty:
             return None
@@ -78,10 +78,10 @@ class Segment:
         return None
 
     def states(self, conditions: Iterable[Conjunction]) -> Iterator[SegmentSample]:
-        """Yield samples that show every change of the truth of conditions."""
+        """Yield enough samples to show every change in the truth of conditions."""
         last = self._start
         for turn in self._turns(conditions):
-            # No condition changes between two turns, so any time between them will do.
+            # No condition changes between two turns, so one sample stands for the interval.
             yield self._sample(last, turn)
             yield self._sample_at(turn)
             last = turn
@@ -100,10 +100,10 @@ class Segment:
         return SegmentSample(exact_time(self._origin, moment), time, time, self._motion.at(moment))
 
     def _sample(self, start: Moment, end: Moment) -> SegmentSample:
-        """Return a sample of the time between two moments, soon after the first."""
+        """Return a sample between two moments, soon after the first."""
         one, two = as_root(start), as_root(end)
         while one.high >= two.low or one.high - one.low > _SOON:
-            # They are not the same, so that they part at last.
+            # `compare` refuses moments that it cannot tell apart, so this loop ends.
             compare(start, end)
             for root in (one, two):
                 if not root.rational:
@@ -118,7 +118,7 @@ class Segment:
 
 
 def short_between(low: Fraction, high: Fraction) -> Fraction:
-    """Return a number between two others that has few decimals and is not far above the lower."""
+    """Return a number with few decimals between two others, close to the lower one."""
     scale = 1000
     while True:
         number = Fraction(floor(low * scale) + 1, scale)
@@ -128,7 +128,7 @@ def short_between(low: Fraction, high: Fraction) -> Fraction:
 
 
 def approximate(moment: Moment) -> Rational:
-    """Return a moment; an irrational one is rounded to be shown."""
+    """Return a moment as a rational number, rounded for display if it is irrational."""
     if not isinstance(moment, Root):
         return moment
     return moment.low if moment.rational else round(Fraction(moment.approximation()), _PLACES)

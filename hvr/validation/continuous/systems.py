@@ -1,9 +1,9 @@
-"""Numbers whose rates depend on each other or on quotients: solved in closed form, or integrated.
+"""Coupled rates and rates with quotients: solved in closed form, or integrated.
 
-A linear system with constant rational coefficients whose eigenvalues are rational has solutions
-that are sums of polynomials times powers of e; they are found by Putzer's method ("Avoiding the
-Jordan canonical form in the discussion of linear systems with constant coefficients", 1966).
-Everything else becomes a `Flow`.
+If a linear system has constant rational coefficients and rational eigenvalues, its solutions are
+sums of polynomials times powers of e. Putzer's method finds them ("Avoiding the Jordan canonical
+form in the discussion of linear systems with constant coefficients", 1966). Every other system
+becomes a `Flow`.
 """
 
 from __future__ import annotations
@@ -15,23 +15,22 @@ from math import factorial
 from hvr.pddl.numeric import Rational, exact
 from hvr.validation.continuous.flows import Flow
 from hvr.validation.continuous.functions import (
-    TIME,
     Quantity,
-    StateVariable,
-    Symbol,
     TimeFunction,
     condensed,
     growing,
+    inverse_of,
     simple,
     terms_of,
     value_at,
 )
 from hvr.validation.continuous.moments import Moment
 from hvr.validation.continuous.polynomials import Polynomial, roots
+from hvr.validation.continuous.symbols import TIME, Inverse, StateVariable, Symbol
 from hvr.validation.continuous.taylor import variables_of
 
 _LARGEST_SYSTEM = 8
-"""Larger systems are integrated: their closed forms are too long to be of use."""
+"""Larger systems are integrated, because their closed forms are too long to be useful."""
 
 _MOST_TERMS = 200
 
@@ -42,13 +41,13 @@ def solve(
     initial: Sequence[Quantity],
     start: Moment,
 ) -> dict[StateVariable, Quantity]:
-    """Return the numbers as functions of time.
+    """Return the solution of a system of rates as functions of time.
 
     Args:
-        variables: the numbers that have rates.
-        rates: their rates, in terms of the variables.
-        initial: their values at the beginning.
-        start: the beginning.
+        variables: The numbers that change.
+        rates: The rate of each variable, in terms of the variables and the time.
+        initial: The value of each variable at the start.
+        start: The moment from which the rates apply.
     """
     rate_of = dict(zip(variables, rates, strict=True))
     first = dict(zip(variables, initial, strict=True))
@@ -72,7 +71,7 @@ def solve(
 
 
 def integral(number: Quantity) -> Quantity | None:
-    """Return an antiderivative; None if there is none in closed form here."""
+    """Return an antiderivative; None if this module finds no closed form."""
     result: Quantity = 0
     for (powers, exponent), coefficient in terms_of(number).items():
         counts = dict(powers)
@@ -88,7 +87,7 @@ def integral(number: Quantity) -> Quantity | None:
             )
             continue
         for k in range(degree + 1):
-            # Integration by parts, repeated.
+            # Repeated integration by parts lowers the power of the time to 0.
             factor = Fraction((-1) ** k * factorial(degree), factorial(degree - k))
             time = frozenset([(TIME, degree - k)] if degree > k else [])
             share = factor * coefficient / Fraction(growth) ** (k + 1)
@@ -101,8 +100,6 @@ def _replaced(number: Quantity, solved: Mapping[StateVariable, Quantity]) -> Qua
         return number
 
     def value(symbol: Symbol) -> Quantity | None:
-        from hvr.validation.continuous.functions import Inverse, inverse_of
-
         if isinstance(symbol, StateVariable):
             return solved.get(symbol)
         if isinstance(symbol, Inverse) and not symbol.constant:
@@ -113,7 +110,7 @@ def _replaced(number: Quantity, solved: Mapping[StateVariable, Quantity]) -> Qua
 
 
 def _groups(rates: Mapping[StateVariable, Quantity]) -> list[list[StateVariable]]:
-    """Return the variables in groups that depend on each other, those that others need first."""
+    """Return the groups of mutually dependent variables, each after the groups it depends on."""
     needs = {variable: variables_of([rate]) for variable, rate in rates.items()}
     order: list[StateVariable] = []
     seen: set[StateVariable] = set()
@@ -130,7 +127,7 @@ def _groups(rates: Mapping[StateVariable, Quantity]) -> list[list[StateVariable]
             group: list[StateVariable] = []
             _visit(variable, needed_by, seen, group)
             groups.append(group)
-    # Kosaraju's algorithm: these come with those that need others first.
+    # Kosaraju's algorithm finds dependent groups before the groups they depend on.
     return groups[::-1]
 
 
@@ -140,7 +137,7 @@ def _visit(
     seen: set[StateVariable],
     order: list[StateVariable],
 ) -> None:
-    """Append what can be reached and was not seen, each after what it leads to."""
+    """Append the unseen variables that can be reached, in postorder."""
     if first in seen:
         return
     seen.add(first)
@@ -189,7 +186,9 @@ def _closed(
     driving: list[Quantity] = list(forcing)
     begin: list[Quantity] = list(initial)
     for eigenvalue in eigenvalues:
-        # y' = eigenvalue y + driving, and the next one is driven by y.
+        # Putzer reduces the system to a chain of scalar equations, one per eigenvalue:
+        # y' = eigenvalue y + driving, and y drives the next equation. Each solution is weighted
+        # with the product of `matrix - eigenvalue I` over the earlier eigenvalues.
         found = [_scalar(eigenvalue, driving[i], begin[i], start) for i in size]
         if any(part is None or len(terms_of(part)) > _MOST_TERMS for part in found):
             return None
@@ -207,7 +206,7 @@ def _closed(
 
 
 def _linear(rate: Quantity, group: Sequence[StateVariable]) -> tuple[_Row, Quantity] | None:
-    """Return the factors of the group's variables in a rate, and the rest."""
+    """Split a rate into factors of the group's variables and a rest; None if it is not linear."""
     row: _Row = [0] * len(group)
     rest: dict[tuple[frozenset[tuple[Symbol, int]], object], Rational] = {}
     places = {variable: place for place, variable in enumerate(group)}
@@ -228,7 +227,7 @@ def _linear(rate: Quantity, group: Sequence[StateVariable]) -> tuple[_Row, Quant
 def _scalar(
     eigenvalue: Rational, driving: Quantity, begin: Quantity, start: Moment
 ) -> Quantity | None:
-    """Return the solution of `y' = eigenvalue y + driving` with a value at the start."""
+    """Solve `y' = eigenvalue y + driving` for a value at the start."""
     whole = integral(driving * growing(-eigenvalue) if eigenvalue else driving)
     if whole is None:
         return None
@@ -237,7 +236,7 @@ def _scalar(
 
 
 def _eigenvalues(matrix: Sequence[_Row]) -> list[Rational] | None:
-    """Return the eigenvalues, each as often as it counts; None if one is not rational."""
+    """Return the eigenvalues with multiplicity; None if one is not rational."""
     rest = _characteristic(matrix)
     found: list[Rational] = []
     bound = 1 + max(abs(Fraction(c)) for c in rest.coefficients)
@@ -254,7 +253,7 @@ def _eigenvalues(matrix: Sequence[_Row]) -> list[Rational] | None:
 
 
 def _characteristic(matrix: Sequence[_Row]) -> Polynomial:
-    """Return the characteristic polynomial, by Faddeev and Le Verrier."""
+    """Return the characteristic polynomial (Faddeev and Le Verrier)."""
     size = len(matrix)
     coefficients: list[Rational] = [1]
     power: list[_Row] = [[0] * size for _ in range(size)]

@@ -1,8 +1,9 @@
-"""Taylor coefficients of functions of time, as intervals, by recurrences.
+"""Enclosures of the Taylor coefficients of functions of time.
 
-The coefficients over an interval of time enclose those at each of its points, so that order 0
-encloses the values and order 1 the slopes. The coefficients of variables follow from their rates
-(Moore, "Methods and applications of interval analysis", 1979, chapter 3).
+The coefficients over an interval of time enclose the coefficients at each of its points: order 0
+encloses the values and order 1 the slopes. Recurrences compute each order from the lower ones, and
+the coefficients of variables from their rates (Moore, "Methods and applications of interval
+analysis", 1979, chapter 3).
 """
 
 from __future__ import annotations
@@ -10,18 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hvr.pddl.numeric import Rational
-from hvr.validation.continuous.functions import (
-    TIME,
-    UNIT,
-    Inverse,
-    Quantity,
-    StateVariable,
-    Symbol,
-    Term,
-    TimeFunction,
-    enclose_term,
-    terms_of,
-)
+from hvr.validation.continuous.bounds import enclose_term
+from hvr.validation.continuous.functions import Quantity, TimeFunction, terms_of
 from hvr.validation.continuous.intervals import (
     Interval,
     convolution,
@@ -30,20 +21,28 @@ from hvr.validation.continuous.intervals import (
     scaled,
     times,
 )
+from hvr.validation.continuous.symbols import (
+    TIME,
+    UNIT,
+    Inverse,
+    StateVariable,
+    Symbol,
+    Term,
+)
 
 Coefficients = list[Interval]
 
 _Node = tuple[str, object, int, int]
-"""An operation, what it needs to know, and the nodes that it is applied to."""
+"""The operation, its parameter, and the indexes of its operands."""
 
 
 class Tape:
-    """Several functions of the same variables, as a list of operations.
+    """Several functions of the same variables, compiled to a list of operations.
 
     Args:
-        functions: the functions.
-        variables: the variables in them, in the order of their enclosures.
-        rates: the rates of the variables, in the same order.
+        functions: The functions to evaluate.
+        variables: The variables of the functions, in the order of their enclosures.
+        rates: The rates of the variables, in the same order.
     """
 
     def __init__(
@@ -65,10 +64,10 @@ class Tape:
         """Return the coefficients of the functions up to an order.
 
         Args:
-            at: the interval of time.
-            boxes: enclosures of the variables over it.
-            order: the highest order.
-            bits: the binary places of all intervals.
+            at: The interval of time.
+            boxes: Enclosures of the variables over the interval.
+            order: The highest order to return.
+            bits: The binary places of all intervals.
         """
         rows = self._run(at, boxes, order, bits)
         return [rows[node] for node in self.outputs]
@@ -177,12 +176,12 @@ class Tape:
 
 
 def sorted_powers(powers: frozenset[tuple[Symbol, int]]) -> list[tuple[Symbol, int]]:
-    """Return the powers of symbols that change, always in the same order."""
+    """Return the powers of symbols that change, in a fixed order, so that products are shared."""
     return sorted((item for item in powers if not item[0].constant), key=lambda item: str(item[0]))
 
 
 def variables_of(functions: Sequence[Quantity]) -> list[StateVariable]:
-    """Return the variables that functions depend on, also inside quotients."""
+    """Return the state variables that functions depend on, including those inside quotients."""
     found: dict[StateVariable, None] = {}
     waiting = list(functions)
     while waiting:
