@@ -55,7 +55,9 @@ def test_a_run_is_a_line_and_a_table_with_the_scene(run: hvr.Run) -> None:
 
 def test_a_run_without_its_folder_has_no_picture(tmp_path: Path) -> None:
     run = hvr.plan("make coffee", options=hvr.Options(save=tmp_path / "r", execute=False))
-    assert re.fullmatch(r"<Run 'make coffee' in FloorPlan\d+: planned, \d+ steps, reaches the goal; .*>", repr(run))
+    assert re.fullmatch(
+        r"<Run 'make coffee' in FloorPlan\d+: planned, \d+ steps, reaches the goal; .*>", repr(run)
+    )
     shutil.rmtree(run.folder)
     assert str(run.plans[0].plan.actions[-1]) in html_of(run)
     assert "<svg" not in run._repr_html_()

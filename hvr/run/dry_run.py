@@ -22,7 +22,7 @@ def foreseen(
 
     Args:
         planned: The plan, which is valid for the problem that it was made for.
-        understanding: What the policy plans for.
+        understanding: The goal that the policy plans for.
         world: The world that the plan begins in.
         domain: The actions.
         asks_model: Whether a language model wrote the goal or the plan.
