@@ -18,10 +18,9 @@ from hvr.secrets import named_like_a_key
 if TYPE_CHECKING:
     from rich.console import Console
 
-# All controls but tab and line break; marks and overrides of direction; what breaks lines for some.
-_UNPRINTABLE = (
-    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]|\r(?!\n)"
-)
+# All controls but tab and line break; marks and overrides of direction; what breaks lines for some;
+# lone surrogates, which no stream encodes.
+_UNPRINTABLE = r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]|\r(?!\n)"
 
 
 _NAME = 60

@@ -181,3 +181,8 @@ def test_a_run_on_a_terminal_looks_as_it_should(tmp_path: Path) -> None:
     assert process.wait(timeout=600) == 0
     assert b"\x1b[" in shown and rb"\u001b" not in shown
     assert "✓✓✓".encode() in re.sub(rb"\x1b\[[\d;]*m", b"", shown)
+
+
+def test_lone_surrogates_are_spelled_out() -> None:
+    assert printable("a\ud800b") == "a\\ud800b"
+    one_line("\udfff").encode()
