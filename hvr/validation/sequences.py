@@ -249,7 +249,7 @@ class Follower:
             to_a_step: see `Stepper.follow`.
         """
         ahead, start = self._ahead, stepper.state
-        # Where a step raises, nobody knows how far it came.
+        # A step that raises may have been executed in part.
         self._ahead = None
         same = to_a_step == self._to_a_step and start is self._start
         if ahead is None or not same or stepper.step_number:
