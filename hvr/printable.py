@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 # All controls but tab and line break; marks and overrides of direction; what breaks lines for some;
 # lone surrogates, which no stream encodes.
-_UNPRINTABLE = r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]|\r(?!\n)"
+_UNPRINTABLE = (
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+    r"|\r(?!\n)"
+)
 
 
 _NAME = 60
