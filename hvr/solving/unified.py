@@ -112,19 +112,21 @@ def able_engines(domain: Domain, problem: Problem, engines: Sequence[str]) -> li
     from unified_planning.environment import get_environment
 
     factory = get_environment().factory
+    known = {name: factory.engine(name) for name in engines}
     typed = _converted(domain, problem)[0].unified.kind
-    untyped = _converted(*without_types(domain, problem))[0].unified.kind
-    return [
-        name
-        for name, engine in ((name, factory.engine(name)) for name in engines)
-        if engine.supports(typed) or engine.supports(untyped)
-    ]
+    able = {name for name, engine in known.items() if engine.supports(typed)}
+    # Only a type hierarchy can be removed; converting a large problem twice takes seconds.
+    if typed.has_hierarchical_typing() and len(able) < len(known):
+        untyped = _converted(*without_types(domain, problem))[0].unified.kind
+        able |= {name for name, engine in known.items() if engine.supports(untyped)}
+    return [name for name in engines if name in able]
 
 
 def _fitting(domain: Domain, problem: Problem, engine: Any) -> tuple[Conversion, bool]:
     """Convert a problem, without its types where the engine knows no type hierarchies."""
     conversion, measured = _converted(domain, problem)
-    if engine.supports(conversion.unified.kind):
+    kind = conversion.unified.kind
+    if engine.supports(kind) or not kind.has_hierarchical_typing():
         return conversion, measured
     untyped, also_measured = _converted(*without_types(domain, problem))
     if engine.supports(untyped.unified.kind):
