@@ -63,7 +63,7 @@ def certified_hierarchy(files: Files) -> tuple[dict[str, Any], ValidationReport]
 
 
 def damaged(certificate: dict[str, Any], chance: Random) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield kinds of damage, and damaged certificates, each of which makes a false claim."""
+    """Yield each kind of damage with a damaged certificate that makes a false claim."""
 
     def copy() -> dict[str, Any]:
         return json.loads(json.dumps(certificate))  # type: ignore[no-any-return]
