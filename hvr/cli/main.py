@@ -11,12 +11,13 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from importlib import import_module
 from types import ModuleType
 
 from hvr.cli import HVR, Command, Group, process, streams
 from hvr.cli.arguments import HELP, ArgumentParser, asks_for_help
-from hvr.cli.signals import Terminated, kept
+from hvr.cli.signals import kept, orderly_end
 from hvr.errors import HvrError, UsageError
 from hvr.values import Value
 
@@ -46,8 +47,9 @@ def run() -> None:
     try:
         own = process.prepare()
         _protect_output()
-        code = _delivered(main(sys.argv[1:]))
-    except (KeyboardInterrupt, Terminated) as signalled:
+        with orderly_end() if own else nullcontext():
+            code = _delivered(main(sys.argv[1:]))
+    except KeyboardInterrupt as signalled:
         code = process.ended_by(signalled)
     if own:
         process.finish()
@@ -73,7 +75,7 @@ def main(given: Sequence[str]) -> int:
     except HvrError as error:
         message = str(error) if parser is None else parser.with_flags(error)
         return _refused(given, error, message, error.exit_code)
-    except (KeyboardInterrupt, Terminated):
+    except KeyboardInterrupt:
         raise
     except ModuleNotFoundError as error:
         from hvr.extras import explained

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from hvr.cli.arguments import add_json, real, seconds, whole, words
 from hvr.cli.model_options import add_model_options, model_choice, refuse_model_options
 from hvr.cli.resuming import check_resumed, resumed
-from hvr.cli.signals import orderly_end
 from hvr.errors import AmbiguousError, MissingExtraError, UsageError
 
 if TYPE_CHECKING:
@@ -105,7 +104,7 @@ def run(args: argparse.Namespace) -> int:
     shown = "none" if quiet else "live" if sys.stdout.isatty() else "lines"
 
     def done(options: Options | None) -> Run:
-        with orderly_end(), display(shown) as listen, _notices(options, quiet=args.quiet):
+        with display(shown) as listen, _notices(options, quiet=args.quiet):
             if options is None:
                 return resumed(args, given_options(args), listen)
             return plan(args.text, task=args.task, options=options, listen=listen)

@@ -47,7 +47,7 @@ def prepare_worker() -> None:
     prepare()
 
 
-def ended_by(signalled: KeyboardInterrupt | Terminated) -> int:
+def ended_by(signalled: KeyboardInterrupt) -> int:
     """Say that a signal ended the command, and where what it did is kept; return the exit code."""
     terminated = isinstance(signalled, Terminated)
     print(f"{'terminated' if terminated else 'interrupted'}{kept(signalled)}", file=sys.stderr)
@@ -67,5 +67,5 @@ def traceback_wanted(environ: Mapping[str, str] = os.environ) -> bool:
 
 def _not_told(what: UnraisableHookArgs) -> None:
     """Keep quiet about errors that Python itself ignores; what a signal raised is raised again."""
-    if issubclass(what.exc_type, KeyboardInterrupt | Terminated):
+    if issubclass(what.exc_type, KeyboardInterrupt):
         raise_again(what.exc_type)

@@ -17,8 +17,11 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _SOON_S = 0.05
 
 
-class Terminated(BaseException):
-    """The process was asked to end, as by `kill`."""
+class Terminated(KeyboardInterrupt):
+    """The process was asked to end, as by `kill`.
+
+    Libraries such as asyncio let an interrupt through where they keep other exceptions.
+    """
 
     def __init__(self) -> None:
         super().__init__("terminated")

@@ -16,7 +16,6 @@ from hvr.cli.bench.lists import split_list, split_models, split_seeds
 from hvr.cli.bench.report import add_report_options, check_report, report
 from hvr.cli.engine_options import add_engine_options, engine_choice
 from hvr.cli.model_options import add_model_options, model_choice
-from hvr.cli.signals import Terminated, orderly_end
 from hvr.printable import console
 
 if TYPE_CHECKING:
@@ -106,12 +105,12 @@ def run(args: argparse.Namespace) -> int:
     cell.check_models(cells, options)
     prompts = cell.prompt_digests(options)
     try:
-        with orderly_end(), _progress(quiet=args.json) as listen, notices():
+        with _progress(quiet=args.json) as listen, notices():
             results = run_bench(
                 folder, cells, cell.run_cell, options,
                 engine=engine_choice(args), prompts=prompts, listen=listen,
             )  # fmt: skip
-    except (KeyboardInterrupt, Terminated):
+    except KeyboardInterrupt:
         print(
             f"finished cells are in {folder}, go on with --save {folder} and the same options",
             file=sys.stderr,
