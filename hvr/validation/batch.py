@@ -318,17 +318,19 @@ def _checked(
     asked = options.extract or name == _STDIN_NAME
     actions = [*domain.actions, *domain.durative_actions]
     predicates = tuple(domain.predicates)
+    objects = [item.name for item in (*domain.constants, *validator.task.problem.objects)]
     plan = extract(
         text,
         name,
         actions=actions,
         predicates=predicates,
+        objects=objects,
         asked=asked,
         number=options.plan_number,
     )
     if plan is None:
         if refused is not None:
-            raise refused if asked else _with_hint(refused, text, actions, predicates)
+            raise refused if asked else _with_hint(refused, text, actions, predicates, objects)
         return check(source, validator), source, model
     if plan.until is not None and options.until is None:
         validator = validator.lasting(plan.until)
@@ -364,7 +366,11 @@ def _with_smaller_epsilon(
 
 
 def _with_hint(
-    refused: PddlSyntaxError, text: str, actions: Sequence[str], predicates: Sequence[str]
+    refused: PddlSyntaxError,
+    text: str,
+    actions: Sequence[str],
+    predicates: Sequence[str],
+    objects: Sequence[str],
 ) -> PddlSyntaxError:
     """Say of a text that is not a plan whether there is one in it."""
     from hvr.pddl.diagnostics import PddlTextSyntaxError
@@ -373,7 +379,9 @@ def _with_hint(
     if not isinstance(refused, PddlTextSyntaxError):
         return refused
     try:
-        plan = extract(text, "", actions=actions, predicates=predicates, asked=True)
+        plan = extract(
+            text, "", actions=actions, predicates=predicates, objects=objects, asked=True
+        )
     except PddlSyntaxError:
         found = "there are several plans in the text, and --extract says where"
     else:
