@@ -33,7 +33,7 @@ from hvr.calling.values import CallFailure, Json, ToolCall
 from hvr.errors import HvrError
 from hvr.navigation.findings import Findings, key
 from hvr.navigation.preconditions import LearntConditions, StateCondition
-from hvr.navigation.wants import NamedValue, given_leaves
+from hvr.navigation.request import NamedValue, given_leaves
 from hvr.tools.catalogue.schema import Effect
 
 

@@ -75,8 +75,8 @@ from hvr.navigation.findings import Findings, key, trait
 from hvr.navigation.graph import NavigationGraph
 from hvr.navigation.graph_experience import GraphExperience, observed_session
 from hvr.navigation.lookups import call_key
+from hvr.navigation.request import EntityQuery, ToolRequest, at, leaves
 from hvr.navigation.suiting import Suiting
-from hvr.navigation.wants import Errand, Sought, at, leaves
 from hvr.tools.catalogue.schema import Effect, ToolSchema
 
 _READER = ToolSchema("", effect=Effect.READS)
@@ -90,7 +90,7 @@ class Prepared:
     scenario: Scenario
     truth: Sequence[CallOutcome]
     state: Json
-    errand: Errand
+    errand: ToolRequest
     learnt: NavigationGraph
 
 
@@ -271,18 +271,18 @@ def reachable(one: Prepared, faults: Mapping[str, ToolFault]) -> tuple[bool, boo
         told or not.
     """
     gone = {name for name, fault in faults.items() if fault.calls is None}
-    if any(want.tool in gone for want in one.errand.wants):
+    if any(want.tool in gone for want in one.errand.goals):
         return False, False
     if not gone:
         return True, True
     tools = one.scenario.open()
     schemas = {t.name: t for t in tools.catalogue.tools if t.name not in gone}
-    seen = Findings(one.errand.facts, (), Suiting(GraphExperience(graph=one.learnt).flow))
+    seen = Findings(one.errand.said, (), Suiting(GraphExperience(graph=one.learnt).flow))
     written = [o for o in one.truth if o.ok and schemas.get(o.call.tool, _READER).effect
                is not Effect.READS]  # fmt: skip
     told = True
-    for want, outcome in zip(one.errand.wants, written, strict=True):
-        sought = {p: v for p, _, v in leaves(want.arguments) if isinstance(v, Sought)}
+    for want, outcome in zip(one.errand.goals, written, strict=True):
+        sought = {p: v for p, _, v in leaves(want.arguments) if isinstance(v, EntityQuery)}
         if sought:
             explore(tools, seen, schemas, most=60, inputs=3)
         at_hand = {key(found.value): found for found in seen.all}
@@ -290,7 +290,7 @@ def reachable(one: Prepared, faults: Mapping[str, ToolFault]) -> tuple[bool, boo
             found = at_hand.get(key(at(outcome.call.arguments, place)))
             if found is None:
                 return False, False
-            told = told and seen.has(found, {trait(feature) for feature in value.features})
+            told = told and seen.has(found, {trait(feature) for feature in value.constraints})
         seen.add(tools.call(outcome.call))
     return told, True
 

@@ -67,7 +67,7 @@ from hvr.navigation.experience import CountedExperience, Experience
 from hvr.navigation.findings import entities, key
 from hvr.navigation.graph_experience import GraphExperience, observed_session
 from hvr.navigation.lookups import call_key
-from hvr.navigation.wants import Errand, Sought, at, leaves, scalars_in
+from hvr.navigation.request import EntityQuery, ToolRequest, at, leaves, scalars_in
 from hvr.tools.catalogue.schema import Catalogue, Effect
 
 EXPERIENCES = ("graph", "counts", "none")
@@ -126,9 +126,9 @@ def measure(
         )
         granted = _takes_for_granted(truth, errand, scenario.open().catalogue)
         if options.order == "none":
-            wants = list(errand.wants)
+            wants = list(errand.goals)
             random.Random(f"{options.seed} {scenario.id}").shuffle(wants)
-            errand = replace(errand, wants=tuple(wants), ordered=False)
+            errand = replace(errand, goals=tuple(wants), ordered=False)
         tools = GuardedTools(scenario.open(), scenario.world, CallPolicy(options.budget))
         carried = carry_out(tools, errand, Learnt(experience), retrying=Retrying(refusals=REFUSALS))
         results.append(_result(scenario, truth, carried, tools, granted, tools.state() == state))
@@ -158,15 +158,17 @@ def _result(
     )  # fmt: skip
 
 
-def _takes_for_granted(truth: Sequence[CallOutcome], errand: Errand, catalogue: Catalogue) -> bool:
+def _takes_for_granted(
+    truth: Sequence[CallOutcome], errand: ToolRequest, catalogue: Catalogue
+) -> bool:
     """Say whether correct calls use a value that is sought and that no correct look-up yields."""
     reading = {tool.name for tool in catalogue.tools if tool.effect is Effect.READS}
     reads = [outcome for outcome in truth if outcome.call.tool in reading]
     writes = [outcome for outcome in truth if outcome.ok and outcome.call.tool not in reading]
     yielded = {key(v) for o in reads for _, v, _ in entities(o.result, traits=False)}
     return any(
-        isinstance(value, Sought) and key(at(outcome.call.arguments, place)) not in yielded
-        for want, outcome in zip(errand.wants, writes, strict=True)
+        isinstance(value, EntityQuery) and key(at(outcome.call.arguments, place)) not in yielded
+        for want, outcome in zip(errand.goals, writes, strict=True)
         for place, _, value in leaves(want.arguments)
     )
 

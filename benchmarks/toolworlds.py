@@ -37,17 +37,17 @@ from hvr.extras import load_apart
 from hvr.navigation import attempts, lookups
 from hvr.navigation.findings import POSITION, Findings, FoundValue, Trait, key, plain
 from hvr.navigation.lookups import call_key
-from hvr.navigation.suiting import Flow, Suiting
-from hvr.navigation.wants import (
+from hvr.navigation.request import (
     Argument,
-    Errand,
+    EntityQuery,
+    GoalCall,
     NamedValue,
     Place,
-    Sought,
-    Want,
+    ToolRequest,
     given_leaves,
     peers_of,
 )
+from hvr.navigation.suiting import Flow, Suiting
 from hvr.tools.catalogue.schema import Effect, ToolSchema
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "toolworlds"
@@ -201,7 +201,7 @@ def replay(scenario: Scenario) -> tuple[list[CallOutcome], Json]:
 def oracle(
     scenario: Scenario, outcomes: Sequence[CallOutcome], ledger: Ledger,
     flow: Flow | None = None, *, granted: bool = False,
-) -> Errand:  # fmt: skip
+) -> ToolRequest:  # fmt: skip
     """Return the errand of a scenario; see the module's docstring for what it gives away.
 
     Args:
@@ -232,10 +232,10 @@ def oracle(
         tool = schemas[outcome.call.tool]
         if outcome.ok and tool.effect is not Effect.READS:
             given = _Giving(scenario, tool, seen, first, ledger, known, reading, granted)
-            wants.append(Want(tool.name, given.arguments(outcome.call)))
+            wants.append(GoalCall(tool.name, given.arguments(outcome.call)))
         if outcome.ok:
             seen.add(outcome)
-    return Errand(tuple(wants), tuple(facts))
+    return ToolRequest(tuple(wants), tuple(facts))
 
 
 def _facts(
@@ -346,7 +346,7 @@ class _Giving:
                 origins[place] = found
             else:
                 bound[place] = value
-        sought: dict[Place, Sought] = {}
+        sought: dict[Place, EntityQuery] = {}
         self._hidden = frozenset(
             plain(v) for p, _, v in given_leaves(call.arguments) if p in origins
         )
@@ -354,7 +354,7 @@ class _Giving:
             if place in origins:
                 features = self._features(name, origins[place], place, bound, before)
                 if features is not None:
-                    sought[place] = Sought(features)
+                    sought[place] = EntityQuery(features)
                 bound[place] = value
             before[place] = value
         return {name: _with(value, sought, (name,)) for name, value in call.arguments.items()}
@@ -466,7 +466,7 @@ def _wordy(one: Trait) -> tuple[bool, str]:
     return isinstance(one[1], (int, float)), str(one)
 
 
-def _with(value: Json, sought: Mapping[Place, Sought], place: Place) -> Argument:
+def _with(value: Json, sought: Mapping[Place, EntityQuery], place: Place) -> Argument:
     if place in sought:
         return sought[place]
     if isinstance(value, dict):

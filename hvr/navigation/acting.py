@@ -16,9 +16,9 @@ from hvr.execution.watching import literals
 from hvr.navigation.chains import CallCounts, CallFacts, NavigationTool, ToolChain, cheapest_chain
 from hvr.navigation.decision import Decision, NextMove, decide
 from hvr.navigation.errands import SAID, ErrandSteps, Learnt, NextCall, Retrying, WasDone
+from hvr.navigation.request import ToolRequest
 from hvr.navigation.steps import ErrandChain
 from hvr.navigation.tool_domain import ToolDomain, tool_domain
-from hvr.navigation.wants import Errand
 from hvr.pddl import Expression, GroundAction, Not, State, Task
 from hvr.plans import AABlock, MacroAction, Plan, Planned, Rungs
 from hvr.printable import one_line, short
@@ -95,7 +95,7 @@ class ToolRun:
 
 def carry_out(
     tools: GuardedTools,
-    errand: Errand,
+    errand: ToolRequest,
     learnt: Learnt | None = None,
     *,
     retrying: Retrying | None = None,

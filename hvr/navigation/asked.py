@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from hvr.calling.values import Json
+from hvr.navigation.request import Argument, EntityQuery, GoalCall, NamedValue, ToolRequest
 from hvr.navigation.suiting import Suiting
-from hvr.navigation.wants import Argument, Errand, NamedValue, Sought, Want
 from hvr.tools.catalogue.schema import Catalogue
 
 
@@ -28,7 +28,7 @@ class ToolErrand:
     request: str = ""
 
 
-def errand_of(asked: ToolErrand, catalogue: Catalogue, suits: Suiting) -> Errand:
+def errand_of(asked: ToolErrand, catalogue: Catalogue, suits: Suiting) -> ToolRequest:
     """Return the errand of what is asked.
 
     What a wanted tool takes and the request says is given; what else it needs is sought.
@@ -48,10 +48,10 @@ def errand_of(asked: ToolErrand, catalogue: Catalogue, suits: Suiting) -> Errand
             if called in asked.values:
                 arguments[parameter.name] = asked.values[called]
             elif parameter.required:
-                arguments[parameter.name] = Sought()
-        wants.append(Want(name, arguments))
+                arguments[parameter.name] = EntityQuery()
+        wants.append(GoalCall(name, arguments))
     wants += [
-        Want("", {name: asked.values.get(name, Sought())}) for name in asked.known
+        GoalCall("", {name: asked.values.get(name, EntityQuery())}) for name in asked.known
     ]  # fmt: skip
     facts = tuple(NamedValue(name, value) for name, value in asked.values.items())
-    return Errand(tuple(wants), facts, ordered=False)
+    return ToolRequest(tuple(wants), facts, ordered=False)

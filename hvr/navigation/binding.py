@@ -10,11 +10,11 @@ from hvr.navigation.findings import Findings
 from hvr.navigation.lookups import Search, ValueMatch, match
 from hvr.navigation.naming import fit
 from hvr.navigation.preconditions import LearntConditions
-from hvr.navigation.wants import (
+from hvr.navigation.request import (
+    EntityQuery,
+    GoalCall,
     NamedValue,
     Place,
-    Sought,
-    Want,
     at,
     given_leaves,
     leaves,
@@ -63,7 +63,7 @@ class Binder:
         unfit: by the number of a want, what is not to be taken for it.
     """
 
-    wants: Sequence[Want]
+    wants: Sequence[GoalCall]
     findings: Findings
     conditions: LearntConditions
     schemas: Mapping[str, ToolSchema]
@@ -88,7 +88,7 @@ class Binder:
         weak, other, several, choices = False, False, "", tuple[Json, ...]()
         before: dict[Place, Json] = {}
         for place, name, sought in leaves(want.arguments):
-            if not isinstance(sought, Sought):
+            if not isinstance(sought, EntityQuery):
                 before[place] = known.get(place)
                 continue
             bound = tuple(value for value in known.values() if value is not None)

@@ -23,18 +23,18 @@ from hvr.navigation.experience import CountedExperience, Experience
 from hvr.navigation.findings import Findings
 from hvr.navigation.lookups import Search, call_key, needs_several, next_look_up
 from hvr.navigation.preconditions import LearntConditions
-from hvr.navigation.suiting import Suiting
-from hvr.navigation.wants import (
+from hvr.navigation.request import (
     Argument,
-    Errand,
+    EntityQuery,
     NamedValue,
     Place,
-    Sought,
+    ToolRequest,
     at,
     filled,
     given_leaves,
     leaves,
 )
+from hvr.navigation.suiting import Suiting
 from hvr.printable import short
 from hvr.tools.catalogue.merging import ParameterMeaning
 from hvr.tools.catalogue.schema import Effect, ToolSchema, quoted
@@ -119,7 +119,7 @@ class ErrandSteps:
     def __init__(
         self,
         tools: GuardedTools,
-        errand: Errand,
+        errand: ToolRequest,
         learnt: Learnt | None = None,
         *,
         retrying: Retrying | None = None,
@@ -138,16 +138,16 @@ class ErrandSteps:
         self._reading = {tool.name for tool in self.readers}
         wanted = [
             NamedValue(name, value)
-            for want in errand.wants
+            for want in errand.goals
             for _, name, value in given_leaves(want.arguments)
             if value is not None
         ]
         suits = Suiting(self.experience.flow, learnt.meanings)
-        self.findings = Findings(errand.facts, wanted, suits)
+        self.findings = Findings(errand.said, wanted, suits)
         self._binder = Binder(
-            errand.wants, self.findings, learnt.conditions, self._schemas, self.readers
+            errand.goals, self.findings, learnt.conditions, self._schemas, self.readers
         )
-        self._said = [feature.value for feature in (*errand.facts, *wanted)]
+        self._said = [feature.value for feature in (*errand.said, *wanted)]
         self.outcomes: list[CallOutcome] = []
         self.done: list[int] = []
         self.left: dict[int, str] = {}
@@ -161,7 +161,7 @@ class ErrandSteps:
     @property
     def complete(self) -> bool:
         """Whether all that was wanted is done and known."""
-        return len(self.done) == len(self.errand.wants)
+        return len(self.done) == len(self.errand.goals)
 
     @property
     def given_up(self) -> frozenset[str]:
@@ -170,7 +170,7 @@ class ErrandSteps:
 
     def why_not(self) -> dict[int, str]:
         """Return why each want that is not done is not, by its number."""
-        numbers = (n for n in range(len(self.errand.wants)) if n not in self.done)
+        numbers = (n for n in range(len(self.errand.goals)) if n not in self.done)
         none = "no call leads on to a value that it needs"
         return {n: self.left.get(n, self._why.get(n, none)) for n in numbers}
 
@@ -209,7 +209,7 @@ class ErrandSteps:
         number, call = step.want, call or step.call
         again = number is not None and sum(
             call_key(outcome.call) == call_key(call) for outcome in self.outcomes if outcome.ok
-        ) < sum(self.errand.wants[n] == self.errand.wants[number] for n in self._open_or_done())
+        ) < sum(self.errand.goals[n] == self.errand.goals[number] for n in self._open_or_done())
         known = self.findings.known_by(call.arguments) if number is not None else {}
         outcome = self._tools.call_with(call, request=self._said, again=again)
         self.outcomes.append(outcome)
@@ -282,7 +282,7 @@ class ErrandSteps:
         self, number: int, values: Mapping[Place, Json], patience: Insistence, only: str
     ) -> NextCall | None:
         """Return the call of a want whose values are all found, if it may be made now."""
-        want = self.errand.wants[number]
+        want = self.errand.goals[number]
         if not want.tool:
             self._answer(number, values)
             return None
@@ -308,7 +308,7 @@ class ErrandSteps:
         return any(n not in self.done and n not in self.left for n in range(number))
 
     def _open(self, patience: Insistence) -> Iterator[int]:
-        for number, want in enumerate(self.errand.wants):
+        for number, want in enumerate(self.errand.goals):
             if number in self.done or number in self.left or number in self._doubts:
                 continue
             if not want.tool and patience is not Insistence.END and self._calls_left():
@@ -318,7 +318,7 @@ class ErrandSteps:
                 yield number
 
     def _calls_left(self) -> bool:
-        wants = enumerate(self.errand.wants)
+        wants = enumerate(self.errand.goals)
         return any(w.tool and n not in self.done and n not in self.left for n, w in wants)
 
     def _refuses(self, number: int, call: ToolCall) -> bool:
@@ -331,8 +331,9 @@ class ErrandSteps:
             return False
         name, values = " ".join(sorted(broken.name)), ", ".join(map(str, broken.values))
         self._why[number] = f"it is refused unless {name} is {values}"
-        first = next((place for place, own, value in leaves(self.errand.wants[number].arguments)
-                      if isinstance(value, Sought) and own == broken.parameter), None)  # fmt: skip
+        first = next((place for place, own, value in leaves(self.errand.goals[number].arguments)
+                      if isinstance(value, EntityQuery) and own == broken.parameter),
+                     None)  # fmt: skip
         if first is None:
             return True
         self._binder.unfit.setdefault(number, []).append(at(call.arguments, first))
@@ -390,7 +391,7 @@ class ErrandSteps:
                 self.left[number] = f"{quoted(call.tool)} failed {ATTEMPTS} times"
 
     def _open_or_done(self) -> list[int]:
-        return [n for n in range(len(self.errand.wants)) if n not in self.left]
+        return [n for n in range(len(self.errand.goals)) if n not in self.left]
 
     def _after_failure(self, number: int, tool: ToolSchema, outcome: CallOutcome) -> None:
         """Decide what becomes of a want whose call failed."""

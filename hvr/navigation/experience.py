@@ -9,7 +9,7 @@ from typing import Protocol, TypeAlias
 from hvr.calling.values import CallFailure, CallOutcome, Json
 from hvr.navigation.chains import CallCounts
 from hvr.navigation.findings import Shape, entities, key
-from hvr.navigation.wants import given_leaves
+from hvr.navigation.request import given_leaves
 
 ValueFlow: TypeAlias = "tuple[str, str, tuple[str, ...]]"
 """A parameter that took a value, and the tool and the path in its result where that stood."""

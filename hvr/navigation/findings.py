@@ -8,8 +8,8 @@ from typing import TypeAlias
 
 from hvr.calling.values import CallOutcome, Json
 from hvr.navigation.naming import pattern, words_of
+from hvr.navigation.request import NamedValue, given_leaves
 from hvr.navigation.suiting import REQUEST, SUITS, WANTED, Suiting
-from hvr.navigation.wants import NamedValue, given_leaves
 
 Shape: TypeAlias = "frozenset[tuple[str, ...]]"
 """The patterns of the paths in a tool's results (`hvr.navigation.naming.pattern`)."""

@@ -11,8 +11,8 @@ from hvr.calling.values import Json, ToolCall
 from hvr.navigation.experience import UNKNOWN_COST, Experience
 from hvr.navigation.findings import POSITION, Findings, FoundValue, Shape, key, plain, trait
 from hvr.navigation.naming import words_of
+from hvr.navigation.request import EntityQuery, NamedValue
 from hvr.navigation.suiting import REQUEST, SUITS, WANTED, path_of
-from hvr.navigation.wants import NamedValue, Sought
 from hvr.tools.catalogue.schema import ToolSchema
 
 CALL = 100
@@ -56,7 +56,7 @@ class Search:
     """
 
     name: str
-    sought: Sought
+    sought: EntityQuery
     bound: tuple[Json, ...] = ()
     ties: tuple[Json, ...] = ()
     taken: tuple[Json, ...] = ()
@@ -108,7 +108,7 @@ def match(search: Search, findings: Findings) -> ValueMatch:
     of them. An entity that has something else under a given name is sure only if it has the
     features itself, or is the very thing that the call names, which is to have other values now.
     """
-    wanted = {trait(feature) for feature in search.sought.features}
+    wanted = {trait(feature) for feature in search.sought.constraints}
     fitting = [
         found
         for found in findings.suiting(search.name, search.tool)
@@ -196,7 +196,7 @@ def _checking(
     experience: Experience, missed: int,
 ) -> Iterator[LookUp]:  # fmt: skip
     """Return the calls that show whether a value at hand has the features that are searched."""
-    features = [feature.name for feature in search.sought.features]
+    features = [feature.name for feature in search.sought.constraints]
     names = {words_of(feature) for feature in features}
     distinct = {key(found.value): found for found in findings.suiting(search.name, search.tool)
                 if found.call >= 0 and found.value not in search.taken}  # fmt: skip
@@ -231,7 +231,7 @@ def _costs(
     search: Search, readers: Sequence[ToolSchema], findings: Findings, experience: Experience
 ) -> Mapping[str, int]:
     """Return for each tool what it costs to come from its call to the value, at least."""
-    features = [f.name for f in search.sought.features if words_of(f.name) != POSITION]
+    features = [f.name for f in search.sought.constraints if words_of(f.name) != POSITION]
     costs: dict[str, int] = {}
     for tool in readers:
         shape = shape_of(tool, experience)
@@ -292,7 +292,7 @@ class _Values:
 
     def __init__(self, search: Search, findings: Findings) -> None:
         self._search, self._findings = search, findings
-        self._wanted = {trait(feature) for feature in search.sought.features}
+        self._wanted = {trait(feature) for feature in search.sought.constraints}
         self._bound = {key(value) for value in search.bound}
         self._ties = {plain(tie) for tie in search.ties}
         self._near: dict[str, float] = {}

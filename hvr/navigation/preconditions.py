@@ -19,7 +19,7 @@ from typing import TypeAlias
 
 from hvr.calling.values import CallFailure, CallOutcome, Json, ToolCall
 from hvr.navigation.findings import POSITION, Trait, key
-from hvr.navigation.wants import given_leaves
+from hvr.navigation.request import given_leaves
 
 MOST_VALUES = 3
 """Values with which calls go well, at most: what has more of them names things, not states."""

@@ -10,7 +10,7 @@ from hvr.navigation.chains import CallCounts, CallFacts, NavigationTool
 from hvr.navigation.errands import ErrandSteps, NextCall
 from hvr.navigation.findings import Shape
 from hvr.navigation.lookups import shape_of
-from hvr.navigation.wants import Place, Sought, Want, leaves
+from hvr.navigation.request import EntityQuery, GoalCall, Place, leaves
 from hvr.tools.catalogue.schema import ToolSchema
 
 _HOPED = 0.2
@@ -46,18 +46,18 @@ class ErrandChain:
     def __init__(self, steps: ErrandSteps, tools: Iterable[ToolSchema]) -> None:
         self._steps = steps
         self._tools = {tool.name: tool for tool in tools}
-        self._slots = tuple(self._slots_of(steps.errand.wants))
+        self._slots = tuple(self._slots_of(steps.errand.goals))
         self._takers: dict[str, list[Taker]] = {}
         for tool in steps.readers:
             for parameter in tool.takes:
                 if parameter.required:
                     name = self._meaning(tool.name, parameter.name)
                     self._takers.setdefault(name, []).append((tool.name, parameter.name))
-        self.labels = _labels(steps.errand.wants, {tool.name for tool in steps.readers})
+        self.labels = _labels(steps.errand.goals, {tool.name for tool in steps.readers})
         self.tools = (*map(self._look_up, steps.readers), *self._wanted())
         self.goal = CallFacts(
             frozenset(slot.name for slot in self._slots if not slot.taker[0]),
-            frozenset(label for n, label in self.labels.items() if steps.errand.wants[n].tool),
+            frozenset(label for n, label in self.labels.items() if steps.errand.goals[n].tool),
         )
 
     @property
@@ -73,9 +73,9 @@ class ErrandChain:
                   or slot.want in steps.done}  # fmt: skip
         # A wanted look-up is another step than one that serves a want.
         called = Counter(outcome.call.tool for outcome in steps.outcomes if outcome.ok)
-        called -= Counter(steps.errand.wants[n].tool for n in steps.done)
+        called -= Counter(steps.errand.goals[n].tool for n in steps.done)
         looked = {tool.name for tool in steps.readers if tool.name in called}
-        done = {self.labels[n] for n in steps.done if steps.errand.wants[n].tool}
+        done = {self.labels[n] for n in steps.done if steps.errand.goals[n].tool}
         return CallFacts(frozenset(known), frozenset(looked | done))
 
     @property
@@ -89,7 +89,7 @@ class ErrandChain:
             link = seen.link * (_HOPED if hoped else 1.0)
             counts[tool.name] = CallCounts(seen.successes, seen.failures, link)
         for n, label in self.labels.items():
-            if want := self._steps.errand.wants[n].tool:
+            if want := self._steps.errand.goals[n].tool:
                 counts[label] = experience.counts(want)
         return counts
 
@@ -108,7 +108,7 @@ class ErrandChain:
     def tool(self, label: str) -> str:
         """Return the tool of a step."""
         number = next((n for n, name in self.labels.items() if name == label), None)
-        return label if number is None else self._steps.errand.wants[number].tool
+        return label if number is None else self._steps.errand.goals[number].tool
 
     def asked(self, name: str) -> str:
         """Return what the user is asked for where a value is missing: a parameter or a meaning."""
@@ -117,17 +117,17 @@ class ErrandChain:
 
     def meaning_of(self, number: int, name: str) -> str:
         """Return what a parameter of a want is called: by its meaning where it has one."""
-        return self._meaning(self._steps.errand.wants[number].tool, name)
+        return self._meaning(self._steps.errand.goals[number].tool, name)
 
     def schema(self, tool: str) -> ToolSchema:
         """Return the schema of a tool."""
         return self._tools[tool]
 
-    def _slots_of(self, wants: tuple[Want, ...]) -> Iterable[_Slot]:
+    def _slots_of(self, wants: tuple[GoalCall, ...]) -> Iterable[_Slot]:
         named = _labels(wants, {tool.name for tool in self._steps.readers})
         for number, want in enumerate(wants):
             for place, name, value in leaves(want.arguments):
-                if isinstance(value, Sought):
+                if isinstance(value, EntityQuery):
                     meaning = self._meaning(want.tool, name)
                     row = "".join(f" {step + 1}" for step in place if isinstance(step, int))
                     of = f"{meaning}{row} of {named[number]}" if want.tool else meaning
@@ -156,7 +156,7 @@ class ErrandChain:
         return frozenset(known | slots)
 
     def _wanted(self) -> Iterable[NavigationTool]:
-        for number, want in enumerate(self._steps.errand.wants):
+        for number, want in enumerate(self._steps.errand.goals):
             if not want.tool:
                 continue
             needs = frozenset(slot.name for slot in self._slots if slot.want == number)
@@ -166,7 +166,7 @@ class ErrandChain:
             yield NavigationTool(self.labels[number], needs, given - own)
 
 
-def _labels(wants: tuple[Want, ...], readers: set[str]) -> Mapping[int, str]:
+def _labels(wants: tuple[GoalCall, ...], readers: set[str]) -> Mapping[int, str]:
     """Return a name for the step of each want, no two the same, and none that of a look-up."""
     times = Counter(want.tool for want in wants)
     labels, used = {}, Counter[str]()

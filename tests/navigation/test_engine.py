@@ -20,8 +20,8 @@ from hvr.navigation.attempts import IN_VAIN
 from hvr.navigation.errands import Learnt, Retrying
 from hvr.navigation.graph_experience import GraphExperience, opened_experience
 from hvr.navigation.graph_log import graph_text, read_events, rebuilt
+from hvr.navigation.request import EntityQuery, GoalCall, NamedValue, ToolRequest
 from hvr.navigation.suiting import Suiting
-from hvr.navigation.wants import Errand, NamedValue, Sought, Want
 from hvr.tools.catalogue.merging import ParameterMeaning, Slot
 from hvr.tools.catalogue.schema import Catalogue, Effect, ToolParameter, ToolSchema
 
@@ -51,10 +51,10 @@ def door() -> tuple[PythonTools, dict[str, bool]]:
 @pytest.mark.parametrize("refusals", [1, 3])
 def test_what_was_refused_is_called_again_when_something_was_written(refusals: int) -> None:
     tools, state = door()
-    wants = tuple(Want(name, {"door": "north"}) for name in ("open_door", "unlock"))
+    wants = tuple(GoalCall(name, {"door": "north"}) for name in ("open_door", "unlock"))
     went = carry_out(
         GuardedTools(tools, "door"),
-        Errand(wants, ordered=False),
+        ToolRequest(wants, ordered=False),
         retrying=Retrying(refusals=refusals),
     )
     called = [outcome.call.tool for outcome in went.outcomes]
@@ -65,7 +65,9 @@ def test_what_was_refused_is_called_again_when_something_was_written(refusals: i
 
 def test_what_is_refused_for_good_is_called_once() -> None:
     tools, _ = door()
-    went = carry_out(GuardedTools(tools, "door"), Errand((Want("open_door", {"door": "north"}),)))
+    went = carry_out(
+        GuardedTools(tools, "door"), ToolRequest((GoalCall("open_door", {"door": "north"}),))
+    )
     assert went.exit_code == 1 and len(went.outcomes) == 1 and "is locked" in went.decision.why
 
 
@@ -121,8 +123,8 @@ def test_a_look_up_whose_tool_works_again_is_made_again_before_another_way_is_so
         return {"book_id": {"Emma": "B-7"}.get(title, f"B-{len(title)}"), "title": title}
 
     functions = {"find": find, "find_slowly": find, "lend": str.upper}
-    errand = Errand(
-        (Want("lend", {"book_id": Sought((NamedValue("title", "Emma"),))}),),
+    errand = ToolRequest(
+        (GoalCall("lend", {"book_id": EntityQuery((NamedValue("title", "Emma"),))}),),
         tuple(NamedValue("title", title) for title in ("Emma", *"abcdef")),
     )
     tools = Catalogue(tuple(t for t in inner.catalogue.tools if t.name != "find_slowly"))
@@ -132,7 +134,7 @@ def test_a_look_up_whose_tool_works_again_is_made_again_before_another_way_is_so
     assert len(looked) <= 3 and looked.count("Emma") == 2
 
 
-LENT = Errand((Want("lend", {"book_id": Sought()}),), (NamedValue("title", "Emma"),))
+LENT = ToolRequest((GoalCall("lend", {"book_id": EntityQuery()}),), (NamedValue("title", "Emma"),))
 
 
 def test_costs_come_from_the_log_and_what_calls_show_is_added(tmp_path: Path) -> None:
@@ -200,9 +202,9 @@ def office(desks: int) -> PythonTools:
     return PythonTools(Catalogue(tuple(schemas)), functions)
 
 
-def stamped(desks: int) -> Errand:
-    wants = (Want(f"stamp_{n}", {f"number_{n}": Sought()}) for n in range(desks))
-    return Errand(tuple(wants), (NamedValue("title", "Emma"),))
+def stamped(desks: int) -> ToolRequest:
+    wants = (GoalCall(f"stamp_{n}", {f"number_{n}": EntityQuery()}) for n in range(desks))
+    return ToolRequest(tuple(wants), (NamedValue("title", "Emma"),))
 
 
 @pytest.mark.slow
@@ -257,12 +259,12 @@ def test_an_entity_that_the_call_changes_is_taken_as_it_is_described() -> None:
         "find_flights": lambda origin, destination: [origin, destination],
         "change_trip": lambda **values: sorted(values),
     }
-    flight = Sought((NamedValue("date", "2024-05-20"),))
+    flight = EntityQuery((NamedValue("date", "2024-05-20"),))
     rows = [{"flight_number": flight, "date": "2024-05-20"}]
-    want = Want("change_trip", {"trip_id": "T1", "cabin": "business", "flights": rows})
+    want = GoalCall("change_trip", {"trip_id": "T1", "cabin": "business", "flights": rows})
     went = carry_out(
         GuardedTools(PythonTools(Catalogue(tools), functions), "trips"),
-        Errand((want,), (NamedValue("origin", "JFK"), NamedValue("destination", "SFO"))),
+        ToolRequest((want,), (NamedValue("origin", "JFK"), NamedValue("destination", "SFO"))),
     )
     assert went.steps.complete
     assert went.outcomes[-1].call.arguments["flights"] == [

@@ -19,7 +19,7 @@ from hvr.navigation.errands import Learnt
 from hvr.navigation.experience import CountedExperience
 from hvr.navigation.lookups import call_key
 from hvr.navigation.preconditions import LearntConditions
-from hvr.navigation.wants import Errand, NamedValue, Sought, Want
+from hvr.navigation.request import EntityQuery, GoalCall, NamedValue, ToolRequest
 from hvr.tools.catalogue.schema import Catalogue, Effect, ToolParameter, ToolSchema
 
 THINGS = ("lamp", "desk", "mug", "kettle")
@@ -77,9 +77,9 @@ def shop(orders: list[tuple[str, str]]) -> tuple[PythonTools, dict[str, Any]]:
 FACTS = (NamedValue("email", "ann@x.org"), NamedValue("first_name", "Ann"))
 
 
-def cancelled(thing: str) -> Errand:
-    return Errand(
-        (Want("cancel_order", {"order_id": Sought((NamedValue("name", thing),))}),), FACTS
+def cancelled(thing: str) -> ToolRequest:
+    return ToolRequest(
+        (GoalCall("cancel_order", {"order_id": EntityQuery((NamedValue("name", thing),))}),), FACTS
     )
 
 
@@ -225,9 +225,9 @@ def address_book() -> tuple[PythonTools, dict[str, Any]]:
 def test_no_address_is_written_that_the_request_speaks_against(kind: CallFailure | None) -> None:
     tools, homes = address_book()
     faults = {"get_user_details": ToolFault(kind)} if kind else {}
-    errand = Errand(
-        (Want("keep_order", {"order_id": "#2"}),
-         Want("send_order", {"order_id": "#1", "city": "Bonn", "street": Sought()})),
+    errand = ToolRequest(
+        (GoalCall("keep_order", {"order_id": "#2"}),
+         GoalCall("send_order", {"order_id": "#1", "city": "Bonn", "street": EntityQuery()})),
         (NamedValue("user_id", "ann_1"),),
     )  # fmt: skip
     went = carry_out(GuardedTools(FaultyTools(tools, faults), "orders"), errand)

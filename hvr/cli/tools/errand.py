@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from hvr.navigation.asked import ToolErrand
     from hvr.navigation.errands import Learnt
     from hvr.navigation.opinion import WeighedRequest
+    from hvr.navigation.request import ToolRequest
     from hvr.navigation.turns.judge import TurnDecision
-    from hvr.navigation.wants import Errand
     from hvr.retrieval.text_vectors import TextVectors
     from hvr.tools.catalogue.merging import ParameterMeaning
     from hvr.world_file import ToolTask, WorldFile
@@ -165,7 +165,7 @@ def _opinion(asked: AskedTools, decisions: Path | None) -> TurnDecision | None:
 
 def errand_and_past(
     asked: AskedTools, graph: Path | None, *, write: bool = False
-) -> tuple[Errand, Learnt]:
+) -> tuple[ToolRequest, Learnt]:
     """Return the errand of what is asked, and what was learnt before.
 
     Args:

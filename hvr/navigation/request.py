@@ -1,9 +1,15 @@
-"""What a request wants: calls that shall have been made, with values that it gives or describes."""
+"""What a request to a world of tools asks for: calls to be made and values to be found out.
+
+A goal call gives the arguments that the user said and describes the others: each is the id, or
+another value, of the one entity that meets some constraints. A value is said, or identified by
+looking it up; what is neither is asked for.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any, TypeAlias
 
 from hvr.calling.values import Json
@@ -11,35 +17,69 @@ from hvr.calling.values import Json
 
 @dataclass(frozen=True)
 class NamedValue:
-    """A value under a name: something that the request says, or that an entity has.
+    """A value under a name: something that the user says, or that an entity has.
 
     Args:
-        name: as a schema or a result names it.
-        value: what it is.
+        name: As a schema or a result names it; empty if the user does not say what it is.
+        value: The value.
     """
 
     name: str
     value: Json
 
 
+class Order(Enum):
+    """Which of several entities is meant."""
+
+    LEAST = "least"
+    """The one with the least value of a property, as in "the cheapest"."""
+    MOST = "most"
+    """The one with the largest value of a property, as in "the latest"."""
+    LISTED = "listed"
+    """The one at a position in the list that a tool returns, as in "the first"."""
+
+
 @dataclass(frozen=True)
-class Sought:
-    """A value that only look-ups yield: that of the one entity which has these features."""
-
-    features: tuple[NamedValue, ...] = ()
-
-
-Argument: TypeAlias = "Json | Sought | list[Argument] | dict[str, Argument]"
-"""An argument of a wanted call: a value, one that is sought, or a list or object of such."""
-
-
-@dataclass(frozen=True)
-class Want:
-    """A call that shall have been made, or a value that shall be known.
+class Selection:
+    """Which of several entities that meet the constraints is meant.
 
     Args:
-        tool: its name; empty where the values of the arguments are only to be known.
-        arguments: by parameter; those that are sought have to be found first.
+        order: How they are ordered.
+        by: The property that orders them; empty where they are ordered as listed.
+        position: Which one in that order, from 1; -1 is the last.
+    """
+
+    order: Order
+    by: str = ""
+    position: int = 1
+
+
+@dataclass(frozen=True)
+class EntityQuery:
+    """A value that look-ups find: that of the one entity that meets these constraints.
+
+    Args:
+        constraints: Properties of the entity itself, or of one that it is linked to.
+        selection: Which of several entities is meant; None if there is to be only one.
+        every: Whether all entities that meet the constraints are meant, a call for each.
+    """
+
+    constraints: tuple[NamedValue, ...] = ()
+    selection: Selection | None = None
+    every: bool = False
+
+
+Argument: TypeAlias = "Json | EntityQuery | list[Argument] | dict[str, Argument]"
+"""An argument of a goal call: a value, a query for one, or a list or object of such."""
+
+
+@dataclass(frozen=True)
+class GoalCall:
+    """A call that is to be made, or values that are to be found out.
+
+    Args:
+        tool: Its name; empty where the values of the arguments are only to be found out.
+        arguments: By parameter, or, without a tool, by the name of what is to be known.
     """
 
     tool: str
@@ -47,19 +87,23 @@ class Want:
 
 
 @dataclass(frozen=True)
-class Errand:
-    """A request as what it wants and what it says.
+class ToolRequest:
+    """A request: what is to be done and found out, and what the user says beside it.
 
     Args:
-        wants: in the order in which the request names them.
-        facts: values that it gives beside them, such as a name or an address to look up by.
-        ordered: whether that order matters: a wanted call waits for those before it, as long as
+        goals: Goal calls in the order in which the request names them.
+        said: What the user says beside their arguments, such as a name or an address. Every
+            fact constrains the entities that are looked up, and none may be left unused when
+            something is written.
+        ordered: Whether the order matters: a goal call waits for those before it, as long as
             these may still be made.
+        text: The request in words; empty if it was not given in words.
     """
 
-    wants: tuple[Want, ...]
-    facts: tuple[NamedValue, ...] = ()
+    goals: tuple[GoalCall, ...]
+    said: tuple[NamedValue, ...] = ()
     ordered: bool = True
+    text: str = ""
 
 
 Place: TypeAlias = "tuple[str | int, ...]"
@@ -81,7 +125,7 @@ def leaves(arguments: Mapping[str, Argument]) -> Iterator[tuple[Place, str, Argu
 def given_leaves(arguments: Mapping[str, Argument]) -> Iterator[tuple[Place, str, Json]]:
     """Return each value in arguments that has no parts and is not sought; see `leaves`."""
     for place, name, value in leaves(arguments):
-        if not isinstance(value, (Sought, dict, list)):
+        if not isinstance(value, (EntityQuery, dict, list)):
             yield place, name, value
 
 
@@ -125,7 +169,7 @@ def filled(arguments: Mapping[str, Argument], found: Mapping[Place, Json]) -> di
 
 
 def _filled(value: Argument, found: Mapping[Place, Json], place: Place) -> Argument:
-    if isinstance(value, Sought):
+    if isinstance(value, EntityQuery):
         return found.get(place, value)
     if isinstance(value, dict):
         return {name: _filled(inner, found, (*place, name)) for name, inner in value.items()}
