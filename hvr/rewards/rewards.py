@@ -120,7 +120,7 @@ def _judged(validator: Validator, completion: str, best: int | None, limits: Bou
     plans = _plans(completion, validator)
     if not plans:
         return no_plan("there is no plan in the answer")
-    score = _score_of(validator, plans[-1].text, best, limits)
+    score = _score_of(validator, _last(plans).text, best, limits)
     if score.valid or len(plans) == 1:
         return score
     # The plans may be parts of one, with words between them. They are not if those before the last
@@ -130,6 +130,13 @@ def _judged(validator: Validator, completion: str, best: int | None, limits: Bou
         return score
     joined = _score_of(validator, whole, best, limits)
     return joined if joined.valid else score
+
+
+def _last(plans: Sequence[Candidate]) -> Candidate:
+    """Return the last plan in an answer; a single step of a plan before it only explains that."""
+    longer = {step for plan in plans if len(plan.steps) > 1 for _, step in plan.steps}
+    told = [p for p in plans if len(p.steps) != 1 or p.steps[0][1] not in longer]
+    return told[-1] if told else plans[-1]
 
 
 def _joined(plans: Sequence[Candidate]) -> str:

@@ -175,13 +175,13 @@ def _read(lines: Sequence[str], known: Known, *, asked: bool) -> list[Candidate]
         if bare:
             return [counted.candidate("steps without parentheses", bare, bare[0][0])]
     runs, mentions, doubts = _Loose(left.items(), known, asked=asked).read()
-    if blocks:
-        whole = {word for block in blocks for _, s in block.steps for word in s.split("  ")}
-        runs = [run for run in runs if len(run) > 1 or run[0][1] not in whole]
-    elif not runs and asked and known.actions:
+    if not blocks and not runs and asked and known.actions:
         runs, mentions = _told(mentions)
     if not runs and not blocks:
         return []
+    if known.objects is None and not blocks:
+        # Nothing tells sentences from steps that are written badly.
+        doubts = sorted([*doubts, *((number, lines[number - 1]) for number, _ in mentions)])
     stray, ignored = bool(blocks), [number for number, _ in mentions]
     plans = [
         counted.candidate("steps", run, run[0][0], stray=stray, mentions=ignored) for run in runs
@@ -191,8 +191,8 @@ def _read(lines: Sequence[str], known: Known, *, asked: bool) -> list[Candidate]
 
 
 def _told(
-    mentions: Sequence[tuple[int, _Line]],
-) -> tuple[list[list[_Numbered]], list[tuple[int, _Line]]]:
+    mentions: Sequence[tuple[int, _Kinded]],
+) -> tuple[list[list[_Numbered]], list[tuple[int, _Kinded]]]:
     """Return the plan that sentences tell, and the other sentences that mention steps.
 
     Where a line tells several steps, a line with one of them is about the plan, not a part of it.
@@ -334,7 +334,7 @@ def _json_in(left: dict[int, str], counted: Counted) -> list[Candidate]:
 _Kind: TypeAlias = Literal["step", "weak", "mention", "between", "prose", "doubt"]
 
 
-class _Line(Value):
+class _Kinded(Value):
     """What a line is.
 
     Attributes:
@@ -365,17 +365,17 @@ class _Loose:
         self._known = known
         self._asked = asked
         self._plain_reader = reader_of_steps([line for _, line in self._lines])
-        self._cache: dict[str, _Line] = {}
+        self._cache: dict[str, _Kinded] = {}
 
     def read(
         self,
-    ) -> tuple[list[list[_Numbered]], list[tuple[int, _Line]], list[_Numbered]]:
+    ) -> tuple[list[list[_Numbered]], list[tuple[int, _Kinded]], list[_Numbered]]:
         """Return the plans, the lines that mention steps, and the lines that may be steps."""
-        runs: list[list[tuple[int, _Line]]] = []
-        mentions: list[tuple[int, _Line]] = []
+        runs: list[list[tuple[int, _Kinded]]] = []
+        mentions: list[tuple[int, _Kinded]] = []
         doubts: list[_Numbered] = []
         going = False
-        told: list[tuple[int, str, _Line]] = []
+        told: list[tuple[int, str, _Kinded]] = []
         for number, text in self._lines:
             line = self._cache.get(text)
             if line is None:
@@ -409,12 +409,12 @@ class _Loose:
         ignored = sorted(
             [item for item in mentions if item[0] not in taken], key=lambda item: item[0]
         )
-        return _without_recaps(plans), ignored, sorted(doubts)
+        return plans, ignored, sorted(doubts)
 
-    def _line(self, text: str) -> _Line:
+    def _line(self, text: str) -> _Kinded:
         known = self._known
         if len(text) > LINE_MOST:
-            return _Line("doubt" if "(" in text else "prose")
+            return _Kinded("doubt" if "(" in text else "prose")
         plain = _plain(text, known)
         bullet = BULLET.match(plain)
         number = int(bullet["number"]) if bullet and bullet["number"] else None
@@ -424,33 +424,33 @@ class _Loose:
             if self._plain_reader is not listed and (timed := steps_in(text)):
                 steps = (timed,)
             if steps:
-                return _Line("step", steps, number, bullet is not None)
+                return _Kinded("step", steps, number, bullet is not None)
         if self._asked and (bare := _without_label(inside, known)):
-            return _Line("step", (bare,), number, bullet is not None)
+            return _Kinded("step", (bare,), number, bullet is not None)
         if any(pattern.fullmatch(text) for pattern in _BETWEEN) or _RULE_OF_TABLE.fullmatch(plain):
-            return _Line("between")
+            return _Kinded("between")
         found = list(_MENTION.finditer(inside)) if "(" in inside else []
         found = [match for match in found if _is_mention(match, known)]
         rest = inside
         if found:
             rest = " ".join(_outside(inside, found))
         if _speaks_of(rest, known) or (not found and self._may_be_step(text)):
-            return _Line("doubt")
+            return _Kinded("doubt")
         if not found:
-            return _Line("prose")
+            return _Kinded("prose")
         mentioned = tuple([step_of_mention(match) for match in found])
         if _has_surplus(_outside(inside, found)):
-            return _Line("doubt")
+            return _Kinded("doubt")
         parts = _outside(inside, found)
         if any(known.is_bare_step(part.split(), sure=False) for part in parts):
-            return _Line("doubt")
+            return _Kinded("doubt")
         if self._asked and all(_GAP.fullmatch(x) or _SIGNS.fullmatch(x) for x in parts):
-            return _Line("step", mentioned, number, bullet is not None)
-        if _is_annotated(inside, found, numbered=number is not None):
-            if not self._asked:
-                return _Line("doubt")
-            return _Line("weak", mentioned, number, bullet is not None)
-        return _Line("mention", mentioned)
+            return _Kinded("step", mentioned, number, bullet is not None)
+        if not self._asked:
+            return _Kinded("doubt")
+        if known.objects is not None and _is_annotated(inside, found, numbered=number is not None):
+            return _Kinded("weak", mentioned, number, bullet is not None)
+        return _Kinded("mention", mentioned)
 
     def _steps(self, text: str) -> tuple[str, ...] | None:
         """Return the steps of a line that has nothing else."""
@@ -487,7 +487,7 @@ class _Loose:
         words = _WORD.findall(text.replace("`", "").replace("**", ""))
         return is_broken(text, lambda name: _is_step_of([name], words, known))
 
-    def _continuing(self, told: Sequence[tuple[int, str, _Line]]) -> list[_Numbered]:
+    def _continuing(self, told: Sequence[tuple[int, str, _Kinded]]) -> list[_Numbered]:
         """Return the lines that are numbered as the steps beside them are."""
         beside = {
             place + way
@@ -593,7 +593,7 @@ def _is_annotated(text: str, found: Sequence[re.Match[str]], *, numbered: bool) 
     )
 
 
-def _without_remarks(run: list[tuple[int, _Line]]) -> list[tuple[int, _Line]]:
+def _without_remarks(run: list[tuple[int, _Kinded]]) -> list[tuple[int, _Kinded]]:
     """Take off a last line that says again, in words, what is a step before it."""
     while len(run) > 1 and run[-1][1].kind == "weak" and not run[-1][1].bullet:
         before = {step for _, line in run[:-1] for step in line.steps}
@@ -601,12 +601,6 @@ def _without_remarks(run: list[tuple[int, _Line]]) -> list[tuple[int, _Line]]:
             break
         run = run[:-1]
     return run
-
-
-def _without_recaps(plans: list[list[_Numbered]]) -> list[list[_Numbered]]:
-    """Leave out single steps by themselves that a plan beside them has."""
-    longer = {step for plan in plans if len(plan) > 1 for _, step in plan}
-    return [plan for plan in plans if len(plan) > 1 or plan[0][1] not in longer]
 
 
 def is_broken(line: str, is_step: Callable[[str], bool]) -> bool:
