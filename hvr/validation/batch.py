@@ -310,10 +310,10 @@ def _checked(
             return check(source, validator), source, model
         except PddlSyntaxError as error:
             refused = error
-    from hvr.pddl.lexer import Source
+    from hvr.pddl.lexer import SourceText
     from hvr.validation.extraction import extract
 
-    text = Source.read(source, file=name, lenient=True).text
+    text = SourceText.read(source, file=name, lenient=True).text
     domain = validator.task.domain
     asked = options.extract or name == _STDIN_NAME
     actions = [*domain.actions, *domain.durative_actions]
@@ -346,10 +346,10 @@ def _with_smaller_epsilon(
         return report
     if isinstance(source, Path) and not source.is_file():
         return report  # it could be read only once
-    from hvr.pddl.lexer import Source
+    from hvr.pddl.lexer import SourceText
     from hvr.pddl.timed_texts import timed_texts
 
-    text = Source.read(source, file=name, lenient=options.lenient)
+    text = SourceText.read(source, file=name, lenient=options.lenient)
     if ":" not in text.text:
         return report  # no step has a time
     plan = timed_texts(text) or read_plan(text.text, lenient=options.lenient).steps
