@@ -12,12 +12,12 @@ from itertools import chain, count
 from typing import Any
 
 from hvr.errors import DataFileError
+from hvr.tools.catalogue.effects import effect_of_method, worsened
 from hvr.tools.catalogue.json_schema import leaves, parameters, referred
-from hvr.tools.catalogue.schema import Effect, ToolParameter, ToolSchema
+from hvr.tools.catalogue.schema import ToolParameter, ToolSchema
 
-_READING = ("get", "head", "options", "trace")
-_METHODS = (*_READING, "put", "post", "delete", "patch")
-_IDEMPOTENT = (*_READING, "put", "delete")
+_METHODS = ("get", "head", "options", "trace", "put", "post", "delete", "patch")
+_IDEMPOTENT = ("get", "head", "options", "trace", "put", "delete")
 """RFC 9110, 9.2.2."""
 
 
@@ -85,12 +85,13 @@ def _tool(name: str, method: str, item: Any, operation: Any, root: Any) -> ToolS
     takes |= {p.name: p for p in _fields(operation, root)}
     for parameter in _body(operation.get("requestBody"), root):
         takes.setdefault(parameter.name, parameter)
+    description = ". ".join(text.strip(" .") for text in told if isinstance(text, str))
     return ToolSchema(
         name=name,
-        description=". ".join(text.strip(" .") for text in told if isinstance(text, str)),
+        description=description,
         takes=tuple(takes.values()),
         gives=leaves(*_content(_success(operation.get("responses")), root)),
-        effect=Effect.READS if method in _READING else Effect.WRITES,
+        effect=worsened(effect_of_method(method), name, description),
         idempotent=method in _IDEMPOTENT,
     )
 
