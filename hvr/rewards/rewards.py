@@ -12,10 +12,10 @@ from typing import Any
 from hvr.errors import HvrError, UsageError
 from hvr.pddl import Domain, UnsupportedPddlError, parse_domain, parse_problem
 from hvr.pddl.model import parts_of
-from hvr.pddl.plan import PlanText, read_plan
+from hvr.pddl.plan import read_plan
 from hvr.rewards.score import PlanScore, missed, no_plan, reached
 from hvr.validation import Outcome, Validator
-from hvr.validation.extraction import extract
+from hvr.validation.extraction import Candidate, plans_in
 from hvr.validation.occurrences import schemas_of
 from hvr.values import Value
 
@@ -46,9 +46,7 @@ class PlanRewards:
 
     def __init__(self, limits: Bounds | None = None) -> None:
         self._limits = limits or Bounds()
-        self._validators: OrderedDict[tuple[str, str], tuple[Validator, tuple[str, ...]]] = (
-            OrderedDict()
-        )
+        self._validators: OrderedDict[tuple[str, str], Validator] = OrderedDict()
         self._domains: OrderedDict[str, Domain] = OrderedDict()
 
     def scores(
@@ -82,19 +80,19 @@ class PlanRewards:
         ]
 
     def _score(self, completion: str, domain: str, problem: str, best: int | None) -> PlanScore:
-        validator, actions = self._validator(domain, problem)
+        validator = self._validator(domain, problem)
         limits = self._limits
         if len(completion) > limits.characters:
             return no_plan(f"the answer has more than {limits.characters} characters")
         try:
             with _alarm(limits.seconds):
-                return _judged(validator, actions, completion, best, limits)
+                return _judged(validator, completion, best, limits)
         except _OutOfTimeError:
             return no_plan(f"judging the answer took more than {limits.seconds:g} s")
         except (HvrError, RecursionError, MemoryError) as error:
             return no_plan(str(error) or "the answer cannot be read")
 
-    def _validator(self, domain: str, problem: str) -> tuple[Validator, tuple[str, ...]]:
+    def _validator(self, domain: str, problem: str) -> Validator:
         key = domain, problem
         if key not in self._validators:
             try:
@@ -107,26 +105,50 @@ class PlanRewards:
                 raise UsageError(f"plans of this problem cannot be judged: {error}") from error
             except HvrError as error:
                 raise UsageError(f"the domain or the problem cannot be used: {error}") from error
-            self._validators[key] = validator, tuple(s.name for s in schemas_of(lifted))
+            self._validators[key] = validator
             _forget(self._validators, self._limits.problems)
         self._validators.move_to_end(key)
         return self._validators[key]
 
 
-def _judged(
-    validator: Validator, actions: tuple[str, ...], completion: str, best: int | None,
-    limits: Bounds,
-) -> PlanScore:  # fmt: skip
+def _judged(validator: Validator, completion: str, best: int | None, limits: Bounds) -> PlanScore:
     """Return the score of a completion.
 
     Raises:
         HvrError: no plan in it can be read.
     """
-    plan = _plan(completion, actions)
-    if plan is None:
+    plans = _plans(completion, validator)
+    if not plans:
         return no_plan("there is no plan in the answer")
-    if len(plan.steps) > limits.steps:
-        return no_plan(f"the plan has {len(plan.steps)} steps, more than {limits.steps}")
+    score = _score_of(validator, _last(plans).text, best, limits)
+    if score.valid or len(plans) == 1:
+        return score
+    # The plans may be parts of one, with words between them. They are not if those before the last
+    # reach the goal: then the last is another plan, and the one that counts.
+    before, whole = _joined(plans[:-1]), _joined(plans)
+    if whole.count("(") > limits.steps or _score_of(validator, before, best, limits).valid:
+        return score
+    joined = _score_of(validator, whole, best, limits)
+    return joined if joined.valid else score
+
+
+def _last(plans: Sequence[Candidate]) -> Candidate:
+    """Return the last plan in an answer; a single step of a plan before it only explains that."""
+    longer = {step for plan in plans if len(plan.steps) > 1 for _, step in plan.steps}
+    told = [p for p in plans if len(p.steps) != 1 or p.steps[0][1] not in longer]
+    return told[-1] if told else plans[-1]
+
+
+def _joined(plans: Sequence[Candidate]) -> str:
+    """Return the text of plans that are parts of one."""
+    return "\n".join(step for plan in plans for _, step in plan.steps)
+
+
+def _score_of(validator: Validator, text: str, best: int | None, limits: Bounds) -> PlanScore:
+    """Return the score of the text of a plan."""
+    if text.count("(") > limits.steps:
+        return no_plan(f"the plan has more than {limits.steps} steps")
+    plan = read_plan(text, file="the answer")
     report = validator.check(plan.steps)
     steps = len(plan.steps)
     if report.outcome is Outcome.VALID:
@@ -147,14 +169,20 @@ def _judged(
     )
 
 
-def _plan(completion: str, actions: tuple[str, ...]) -> PlanText | None:
-    """Return the last plan in a text; None if there is none.
+def _plans(completion: str, validator: Validator) -> tuple[Candidate, ...]:
+    """Return the plans in a text, in its order.
 
     Raises:
-        PddlSyntaxError: what stands there is no plan that can be read.
+        PddlSyntaxError: A line may be a step and cannot be read.
     """
-    found = extract(completion, "the answer", actions=actions, asked=True, number=0)
-    return None if found is None else read_plan(found.text, file="the answer")
+    domain, problem = validator.task.domain, validator.task.problem
+    return plans_in(
+        completion,
+        "the answer",
+        actions=[schema.name for schema in schemas_of(domain)],
+        predicates=tuple(domain.predicates),
+        objects=[item.name for item in (*domain.constants, *problem.objects)],
+    )
 
 
 def _each(given: str | Sequence[str], count: int, what: str) -> Sequence[str]:
