@@ -53,15 +53,15 @@ def parameter(name: str, schema: Any, root: Any) -> ToolParameter:
 
 
 def names(schema: Any) -> str:
-    """Return what a schema calls the things that it describes.
+    """Return the name of the things in a schema, from a reference or a title.
 
-    That is the name of a reference, or else a title; those of alternatives are joined by `|`.
+    Names of alternatives are joined by `|`.
     """
     return "|".join(dict.fromkeys(_names(schema, 0)))
 
 
 def listed(schema: Any, root: Any) -> str:
-    """Return what a schema calls the objects of its list, or of its only list of objects."""
+    """Return the name of the objects in a list, or in the only list of an envelope."""
     flat, marks = _parts(_resolved(schema, root), root)
     if marks:
         return str(flat["named"])
@@ -180,7 +180,7 @@ def _resolved(schema: Any, root: Any) -> _Flat:
 
 
 def _names(schema: Any, depth: int) -> Iterator[str]:
-    """Give what a schema calls the things that it describes: a reference, or else a title."""
+    """Give the names of a schema: each reference, or else the title."""
     if not isinstance(schema, dict) or depth > _DEEP:
         return
     reference = schema.get("$ref")

@@ -64,9 +64,9 @@ class ApiOperation:
         path: Template of the path, below the server's address.
         fields: How to send each parameter of the tool.
         media: Media type of the body; empty if there is none.
-        servers: Addresses and their variables' defaults, which the operation or its path names;
-            those of the document count if it is empty.
-        security: Alternative sets of security schemes; None if those of the document count.
+        servers: Addresses that the operation or its path names, with the defaults of variables;
+            if empty, use the document's.
+        security: Alternative sets of security schemes; if None, use the document's.
     """
 
     tool: ToolSchema
@@ -84,7 +84,7 @@ class ApiDescription:
 
     Args:
         operations: In the document's order.
-        left_out: What is wrong with each operation that is not among them.
+        left_out: One error message per operation that cannot be read.
     """
 
     operations: tuple[ApiOperation, ...]
@@ -238,7 +238,7 @@ class _Reader:
         return leaves(schema, self._root)
 
     def _things(self) -> tuple[dict[str, str], dict[str, str]]:
-        """Return the schema names of the things that paths return, and of those that they list."""
+        """Return the schema names of returned things and of listed things, by path."""
         returned, lists = {}, {}
         for path, item in self._paths.items():
             operation = item.get("get")

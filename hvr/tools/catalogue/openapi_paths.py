@@ -18,9 +18,8 @@ class PathResources:
     the parameter's name fits it: `id` or `petId` below `pets`.
 
     Args:
-        returned: By path as the document writes it, the schema name of the object that reading it
-            returns; empty if it has none.
-        listed: By path, the schema name of the objects that it lists.
+        returned: Schema name of the object that reading a path returns, by path template.
+        listed: Schema name of the objects that a path lists, by path template.
     """
 
     def __init__(self, returned: Mapping[str, str], listed: Mapping[str, str]) -> None:
