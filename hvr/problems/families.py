@@ -1,7 +1,7 @@
 """The families of classical and numeric problems: what is drawn for a level.
 
-Each function returns a draft. Where it is asked for a problem without a plan it takes something
-away that every plan needs; the proof is left to the search.
+Each function returns a draft. For a problem without a plan it takes something
+away that every plan needs. The search proves it.
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ def kitchen(rng: Random, level: int, *, solvable: bool) -> Draft:
 
 
 def jugs(rng: Random, level: int, *, solvable: bool) -> Draft:
-    """Draw two jugs and an amount that the larger one shall have."""
+    """Draw two jugs and a target amount for the larger one."""
     while True:
         sizes = rng.sample(range(1 + level, 3 + 3 * level), 2)
         if not solvable:
@@ -198,7 +198,7 @@ def _tree(rng: Random, nodes: Sequence[str]) -> list[tuple[str, str]]:
 def _cut(
     edges: Sequence[tuple[str, str]], nodes: Sequence[str], node: str
 ) -> list[tuple[str, str]]:
-    """Return the edges of a graph without those of one node, and its other nodes joined."""
+    """Return a graph in which one node has no edges and the others are connected."""
     others = [other for other in nodes if other != node]
     kept = [edge for edge in edges if node not in edge]
     return [*kept, *pairwise(others)]

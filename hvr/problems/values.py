@@ -15,7 +15,7 @@ _TIMED = " Begin each line with its start time, such as 0.0: (action object) [du
 
 
 class Draft(Value):
-    """A problem of which nothing is proven yet.
+    """A problem without any proof yet.
 
     Attributes:
         objects: The typed objects.
