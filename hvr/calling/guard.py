@@ -53,7 +53,7 @@ class ProposedCall:
 
     Args:
         call: The call, with its final arguments.
-        effect: What the tool does.
+        effect: The effect of the tool.
         sources: Where the values of its arguments come from, by place.
         before: An equal call that may have been done, or was done in this request; None if there
             is none. To approve the call is then to have it repeated.
@@ -82,13 +82,12 @@ Approve: TypeAlias = Callable[[ProposedCall], "bool | None"]
 class GuardedTools:
     """An environment whose calls are checked, counted and written down before they reach the tools.
 
-    What is not allowed is an outcome with the failure `NOT_ALLOWED`, of which the environment
-    hears nothing.
+    A call that is not allowed does not reach the environment: its failure is `NOT_ALLOWED`.
 
     Args:
         inner: The environment.
         name: The name of the environment, for the log.
-        policy: What may be called.
+        policy: The budget, and whether only reading tools are called.
         ledger: Where calls that may write are written down before they are made; None for one in
             memory.
         approve: Asked before each call that may write; None if none has to be approved. A call
@@ -229,7 +228,7 @@ class GuardedTools:
                 ask = before is not None or self._approve is not None
                 if not ask or (approved and asked == proposed):
                     return None, self._ledger.begin(call, sources)
-            # The question may take long, so no lock is held; what has changed is asked again.
+            # No lock is held while the user thinks; if something has changed, a new question is put.
             asked, approved = proposed, self._approve(proposed) if self._approve else None
             if not approved:
                 return self._unapproved(proposed, approved), None
