@@ -33,7 +33,7 @@ from hvr.judging.verdict import PlanVerdict
 from hvr.tools.judging import judge_tool_plan
 from hvr.tools.known_tools import KnownTools, read_known_tools
 from hvr.tools.logs.reading import read_log
-from hvr.tools.value_flow import Source, given, identifies
+from hvr.tools.value_flow import KnownWords, given, identifies
 
 WORLDS = ("retail", "airline", "telecom", "bfcl")
 
@@ -152,15 +152,15 @@ def repeated_later(log: Log, _: Sequence[Log], rng: random.Random) -> tuple[Log,
 def _needed(log: Log) -> list[tuple[int, int]]:
     """Return reading calls with the first call that needs them: an identifier only they give."""
     pairs = []
-    results = [Source.of(c.result) for c in log.calls]
+    results = [KnownWords.of(c.result) for c in log.calls]
     for at, call in enumerate(log.calls):
         if call.writes or not call.ok:
             continue
         for later in range(at + 1, len(log.calls)):
-            others = Source.of(list(log.said[: log.calls[later].turn]))
+            others = KnownWords.of(list(log.said[: log.calls[later].turn]))
             for place in range(later):
                 if place != at:
-                    others = others | results[place] | Source.of(log.calls[place].arguments)
+                    others = others | results[place] | KnownWords.of(log.calls[place].arguments)
             own = [v for _, v in given(log.calls[at].arguments)]
             values = [v for _, v in given(log.calls[later].arguments) if identifies(v)]
             if any(results[at].has(v) and not others.has(v) and v not in own for v in values):
@@ -294,6 +294,8 @@ def shown(log: Log, verdict: PlanVerdict) -> str:
 
 def main() -> None:
     """Print the tables."""
+    from conditions import conditions  # beside this script
+
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
@@ -304,6 +306,7 @@ def main() -> None:
     known = {world: read_known_tools(args.data / world / "tools.json") for world in WORLDS}
     logs = load(args.data)
     right = judged(logs, known)
+    print(conditions(args.seed))
     print("right logs criticised")
     for world in (*WORLDS, "all"):
         some = [bool(v.critiques) for v, log in zip(right, logs, strict=True)

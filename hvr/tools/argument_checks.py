@@ -10,7 +10,7 @@ from hvr.tools.catalogue.schema import ToolParameter, ToolSchema, quoted
 
 
 def argument_faults(tool: ToolSchema, arguments: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return what is wrong with the arguments of a call, a sentence for each fault."""
+    """Return one error message for each argument that does not fit the schema."""
     known = {parameter.name: parameter for parameter in tool.takes}
     faults = [
         f"{quoted(tool.name)} needs {quoted(name)}"

@@ -38,7 +38,7 @@ def _stem(word: str) -> str:
     return word
 
 
-class Vocabulary:
+class ToolWords:
     """The words that tell the tools of a catalogue apart.
 
     Args:

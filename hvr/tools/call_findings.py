@@ -19,8 +19,8 @@ from hvr.tools.known_tools import KnownTools, effect_of
 from hvr.tools.tool_plan import LoggedCall, ToolPlan
 from hvr.tools.value_flow import (
     CallValues,
+    KnownWords,
     Leaf,
-    Source,
     call_values,
     given,
     identifies,
@@ -31,7 +31,7 @@ from hvr.tools.value_flow import (
 
 
 @dataclass(frozen=True)
-class Finding:
+class CallFinding:
     """One thing that is wrong.
 
     Args:
@@ -49,10 +49,10 @@ class Finding:
     cause: Cause | None = None
 
 
-def findings(plan: ToolPlan, known: KnownTools | None) -> tuple[Finding, ...]:
-    """Return what is wrong with the calls of a log, in order of the calls."""
+def findings(plan: ToolPlan, known: KnownTools | None) -> tuple[CallFinding, ...]:
+    """Return the faults of a log, in order of its calls."""
     log = _Log(plan, known)
-    found: list[Finding] = []
+    found: list[CallFinding] = []
     for at in range(len(plan.calls)):
         repeated = log.repetition(at)
         if repeated is not None:
@@ -105,7 +105,7 @@ class _Log:
 
     # Calls that repeat ---------------------------------------------------------------------------
 
-    def repetition(self, at: int) -> Finding | None:
+    def repetition(self, at: int) -> CallFinding | None:
         """Return that a call brings nothing which an equal one has not brought before it."""
         call = self.calls[at]
         if call.failed or call.arguments is None:
@@ -117,7 +117,7 @@ class _Log:
             same = other.tool == call.tool and named(other) == named(call) and not other.failed
             if same and self._says_the_same(before, at):
                 reason = f"it repeats call {before + 1}, and nothing was changed in between"
-                return Finding(CritiqueKind.REMOVE, at, reason, cause=Cause.REPEATED)
+                return CallFinding(CritiqueKind.REMOVE, at, reason, cause=Cause.REPEATED)
             if self.effect(before) is not Effect.READS and not other.failed:
                 return None
         return None
@@ -134,7 +134,7 @@ class _Log:
 
     # Arguments -----------------------------------------------------------------------------------
 
-    def argument_faults(self, at: int) -> Iterator[Finding]:
+    def argument_faults(self, at: int) -> Iterator[CallFinding]:
         """Yield what does not fit the schema, and results that speak of something else."""
         call, schema = self.calls[at], self.schema(at)
         if call.arguments is None or self._recovered(at):
@@ -143,12 +143,12 @@ class _Log:
             for fault in argument_faults(schema, call.arguments):
                 # A value that the result repeats was accepted, whatever the schema says.
                 if not ("is to be of type" in fault and self._accepted(at)):
-                    yield Finding(CritiqueKind.ARGUMENT, at, fault)
+                    yield CallFinding(CritiqueKind.ARGUMENT, at, fault)
         for name, value in call.arguments.items():
             other = None if call.failed else self._contradiction(at, name, value)
             if other is not None:
                 reason = f"{name} is {value!r}, and the result is about {other!r}"
-                yield Finding(CritiqueKind.ARGUMENT, at, reason)
+                yield CallFinding(CritiqueKind.ARGUMENT, at, reason)
 
     def _contradiction(self, at: int, name: str, value: Any) -> Any:
         """Return the identifier that a result has in the place of an argument; None if it fits."""
@@ -174,7 +174,7 @@ class _Log:
         call = self.calls[at]
         inputs = list(named(call).values())
         plain = all(isinstance(value, str | int | float) for value in inputs)
-        seen = Source.of(call.result)
+        seen = KnownWords.of(call.result)
         return call.returned and plain and all(seen.has(value) for value in inputs)
 
     def _recovered(self, at: int) -> bool:
@@ -186,7 +186,7 @@ class _Log:
 
     # Where values come from ----------------------------------------------------------------------
 
-    def origins(self, at: int) -> Iterator[Finding]:
+    def origins(self, at: int) -> Iterator[CallFinding]:
         """Yield the values of a call that nothing before it mentions, if that is telling."""
         call, values = self.calls[at], self.values[at]
         if call.failed or not self.said or self._retried(at):
@@ -208,15 +208,15 @@ class _Log:
                     f"{name} is {value!r}, which neither the user nor an earlier result mentions, "
                     "and no later call reads the result"
                 )
-                yield Finding(CritiqueKind.REMOVE, at, reason, cause=Cause.IRRELEVANT)
+                yield CallFinding(CritiqueKind.REMOVE, at, reason, cause=Cause.IRRELEVANT)
             elif giver:
                 reason = f"{name} is {value!r}, which {giver} gives, and {giver} {why}"
-                yield Finding(CritiqueKind.MISSING, at, reason, giver)
+                yield CallFinding(CritiqueKind.MISSING, at, reason, giver)
             else:
                 reason = (
                     f"{name} is {value!r}, which neither the user nor an earlier result mentions"
                 )
-                yield Finding(CritiqueKind.ARGUMENT, at, reason)
+                yield CallFinding(CritiqueKind.ARGUMENT, at, reason)
             return
         if not logged or not any(other.returned for other in self.calls):
             yield from self._unread_identifiers(at)
@@ -261,10 +261,12 @@ class _Log:
                 return uncalled[0], "is not called"
         return "", ""
 
-    def _unread_identifiers(self, at: int) -> Iterator[Finding]:
+    def _unread_identifiers(self, at: int) -> Iterator[CallFinding]:
         """Yield identifiers that a tool gives which is not called, for logs without results."""
         call = self.calls[at]
-        heard = Source.of(list(self.heard(at))) | Source.of([named(c) for c in self.calls[:at]])
+        heard = KnownWords.of(list(self.heard(at))) | KnownWords.of(
+            [named(c) for c in self.calls[:at]]
+        )
         for name, value in given(named(call)):
             if self.known is None or not name.lower().endswith(("id", "token")) or heard.has(value):
                 continue
@@ -273,12 +275,12 @@ class _Log:
                 when = "is only called after it" if givers[0] in {
                     c.tool for c in self.calls[at:]} else "is not called"  # fmt: skip
                 reason = f"{name} is {value!r}, which {givers[0]} gives, and {givers[0]} {when}"
-                yield Finding(CritiqueKind.MISSING, at, reason, givers[0])
+                yield CallFinding(CritiqueKind.MISSING, at, reason, givers[0])
                 return
 
     # What was asked ------------------------------------------------------------------------------
 
-    def unasked(self, at: int) -> Finding | None:
+    def unasked(self, at: int) -> CallFinding | None:
         """Return that neither the request nor another call has anything to do with a call."""
         call, values = self.calls[at], self.values[at]
         heard = self.heard(at)
@@ -294,16 +296,16 @@ class _Log:
             return None
         if not any(map(self._asked, range(len(self.calls)))):
             return None
-        before = Source.of(list(heard))
+        before = KnownWords.of(list(heard))
         for other in self.calls[:at]:
-            before = before | Source.of(other.result) | Source.of(named(other))
+            before = before | KnownWords.of(other.result) | KnownWords.of(named(other))
         if any(before.has(value) for value in inputs):
             return None
         reason = "the user does not speak of it, and no later call reads its result"
-        return Finding(CritiqueKind.REMOVE, at, reason, cause=Cause.IRRELEVANT)
+        return CallFinding(CritiqueKind.REMOVE, at, reason, cause=Cause.IRRELEVANT)
 
     def _asked(self, at: int) -> bool:
         """Return whether the user's messages speak of a call's tool, or have a value of it."""
-        heard = Source.of(list(self.heard(at)))
+        heard = KnownWords.of(list(self.heard(at)))
         inputs = [value for _, value in given(named(self.calls[at])) if words_of(value)]
         return self._spoken_of(at) or any(map(heard.has, inputs))

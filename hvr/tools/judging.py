@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from hvr.judging.verdict import Critique, CritiqueKind, PlanVerdict
 from hvr.pddl import GroundAction
-from hvr.tools.call_findings import Finding, findings
+from hvr.tools.call_findings import CallFinding, findings
 from hvr.tools.known_tools import KnownTools
 from hvr.tools.link_findings import link_findings
 from hvr.tools.tool_plan import LoggedCall, ToolPlan
@@ -30,7 +30,7 @@ def judge_tool_plan(plan: ToolPlan, known: KnownTools | None = None) -> PlanVerd
         return PlanVerdict(actions, unknown=f"plan {plan.id} calls no tool")
     if known is not None and (strange := [t for t in plan.tools if t not in known.graph]):
         return PlanVerdict(actions, unknown=f"{strange[0]!r} is not among the tools")
-    found: tuple[Finding, ...]
+    found: tuple[CallFinding, ...]
     if any(call.arguments or call.unnamed or call.returned for call in plan.calls):
         found, why = findings(plan, known), _no_evidence(plan, known)
     else:
@@ -52,7 +52,7 @@ def _no_evidence(plan: ToolPlan, known: KnownTools | None) -> str:
     return f"plan {plan.id} has no results, and its tools have no schemas"
 
 
-def _critique(plan: ToolPlan, finding: Finding) -> Critique:
+def _critique(plan: ToolPlan, finding: CallFinding) -> Critique:
     tools = [finding.tool or plan.tools[finding.at]] if finding.at < len(plan.tools) else []
     tools = [finding.tool] if finding.tool else tools
     actions = tuple([GroundAction(tool) for tool in tools])

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from hvr.tools.asked import Vocabulary, stems
+from hvr.tools.asked import ToolWords, stems
 from hvr.tools.catalogue.reading import read_catalogue
 from hvr.tools.catalogue.schema import Effect, ToolSchema
 from hvr.tools.datasets import read_graph
@@ -39,9 +39,9 @@ class KnownTools:
     linked: bool = False
 
     @cached_property
-    def vocabulary(self) -> Vocabulary:
+    def vocabulary(self) -> ToolWords:
         """The words that tell the tools apart."""
-        return Vocabulary((tool.id, tool.description) for tool in self.graph.tools)
+        return ToolWords((tool.id, tool.description) for tool in self.graph.tools)
 
     def effect(self, tool: str) -> Effect:
         """Return the effect of a tool: its schema's hint, else what the verb of its name says."""
@@ -83,7 +83,7 @@ def read_known_tools(tools: Path, graph: Path | None = None) -> KnownTools:
     Raises:
         DataFileError: A file cannot be read, or is in no known format.
         MissingExtraError: A file is YAML, and PyYAML is not installed.
-        UsageError: A tool is there twice, or a link names a tool that is not there.
+        UsageError: Two tools have one name, or a link names an unknown tool.
     """
     read = read_graph(tools, graph)
     schemas = {tool.name: tool for tool in read_catalogue([tools]).tools}

@@ -6,21 +6,21 @@ from collections.abc import Iterator
 
 from hvr.judging.verdict import Cause, CritiqueKind
 from hvr.tools.asked import stems
-from hvr.tools.call_findings import Finding
+from hvr.tools.call_findings import CallFinding
 from hvr.tools.known_tools import KnownTools
 from hvr.tools.tool_graph import ToolGraph
 from hvr.tools.tool_plan import Link, ToolPlan
 
 
-def link_findings(plan: ToolPlan, known: KnownTools | None) -> tuple[Finding, ...]:
-    """Return what is wrong with the links of a plan, in order of the calls."""
+def link_findings(plan: ToolPlan, known: KnownTools | None) -> tuple[CallFinding, ...]:
+    """Return the faults that the links of a plan show, in order of its calls."""
     found = list(_unmet(plan))
     if known is not None and known.linked and not found:
         found = list(_impossible(plan, known))
     return tuple(sorted(dict.fromkeys(found), key=lambda f: (f.at, f.kind is CritiqueKind.REMOVE)))
 
 
-def _unmet(plan: ToolPlan) -> Iterator[Finding]:
+def _unmet(plan: ToolPlan) -> Iterator[CallFinding]:
     """Yield the tools that a link reads from and that are not called before its reader."""
     for source, target in dict.fromkeys(plan.links):
         places = [i for i, tool in enumerate(plan.tools) if tool == target]
@@ -29,18 +29,18 @@ def _unmet(plan: ToolPlan) -> Iterator[Finding]:
             continue
         when = "only called after it" if source in plan.tools else "not called"
         reason = f"{target} reads the result of {source}, which is {when}"
-        yield Finding(CritiqueKind.MISSING, places[0], reason, source)
+        yield CallFinding(CritiqueKind.MISSING, places[0], reason, source)
         if source in plan.tools:
             late = plan.tools.index(source)
             yield _misplaced(late, places[0])
 
 
-def _misplaced(at: int, before: int) -> Finding:
+def _misplaced(at: int, before: int) -> CallFinding:
     reason = f"it belongs before call {before + 1}"
-    return Finding(CritiqueKind.REMOVE, at, reason, cause=Cause.CONTRADICTORY)
+    return CallFinding(CritiqueKind.REMOVE, at, reason, cause=Cause.CONTRADICTORY)
 
 
-def _impossible(plan: ToolPlan, known: KnownTools) -> Iterator[Finding]:
+def _impossible(plan: ToolPlan, known: KnownTools) -> Iterator[CallFinding]:
     """Yield what explains links that the tools do not have."""
     graph = known.graph
     wrong = [link for link in dict.fromkeys(plan.links or plan.chain) if not graph.linked(*link)]
@@ -50,7 +50,7 @@ def _impossible(plan: ToolPlan, known: KnownTools) -> Iterator[Finding]:
         if around and _dispensable(plan, graph, at):
             explained.update(around)
             reason = "its neighbours in the plan are linked without it, and not all with it"
-            yield Finding(CritiqueKind.REMOVE, at, reason, cause=Cause.IRRELEVANT)
+            yield CallFinding(CritiqueKind.REMOVE, at, reason, cause=Cause.IRRELEVANT)
     for source, target in wrong:
         if (source, target) in explained or target not in plan.tools:
             continue
@@ -58,7 +58,7 @@ def _impossible(plan: ToolPlan, known: KnownTools) -> Iterator[Finding]:
         if graph.linked(target, source):
             reason = f"the tools have the link {target} to {source}, and not the other way round"
             first = plan.tools.index(source)
-            yield Finding(CritiqueKind.MISSING, first, reason, target)
+            yield CallFinding(CritiqueKind.MISSING, first, reason, target)
             yield _misplaced(place, first)
             continue
         between = [
@@ -69,7 +69,7 @@ def _impossible(plan: ToolPlan, known: KnownTools) -> Iterator[Finding]:
             request = stems(plan.request)
             likely = max(between, key=lambda tool: len(stems(tool) & request))
             reason = f"{source} does not lead to {target}, and does by way of {likely}"
-            yield Finding(CritiqueKind.MISSING, place, reason, likely)
+            yield CallFinding(CritiqueKind.MISSING, place, reason, likely)
 
 
 def _dispensable(plan: ToolPlan, graph: ToolGraph, at: int) -> bool:

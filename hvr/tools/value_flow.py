@@ -1,9 +1,9 @@
 """Which values of a log's calls come from where: the user's messages, earlier results, nowhere.
 
-A value comes from a text or a result that has all its words and numbers. That is lenient: names
-composed of known parts are known (`notes.txt` after "notes" and "txt"), so an unknown value is one
-that neither the user nor a tool has mentioned. Only values that identify something count as
-evidence; numbers may be computed, and sentences composed.
+A text or a result explains a value if it has all the value's words and numbers. That is lenient:
+names composed of known parts are known, such as `notes.txt` after "notes" and "txt", so an unknown
+value is one that neither the user nor a tool has mentioned. Only identifiers count as evidence;
+numbers may be computed, and sentences composed.
 """
 
 from __future__ import annotations
@@ -74,13 +74,13 @@ def _is_number(text: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Source:
+class KnownWords:
     """Words that a message or a result brought into the conversation."""
 
     words: frozenset[str]
 
     @classmethod
-    def of(cls, value: Any) -> Source:
+    def of(cls, value: Any) -> KnownWords:
         """Return the words of a text or a JSON value."""
         return cls(frozenset().union(*(words_of(leaf) for _, leaf in leaves(value))))
 
@@ -92,8 +92,8 @@ class Source:
         bare = word.lstrip("abcdefghijklmnopqrstuvwxyz")
         return len(bare) > _IDENTIFYING and bare in self.words
 
-    def __or__(self, other: Source) -> Source:
-        return Source(self.words | other.words)
+    def __or__(self, other: KnownWords) -> KnownWords:
+        return KnownWords(self.words | other.words)
 
 
 @dataclass(frozen=True)
@@ -115,12 +115,12 @@ class CallValues:
 
 def call_values(said: tuple[str, ...], calls: tuple[LoggedCall, ...]) -> tuple[CallValues, ...]:
     """Return where the values of each call come from."""
-    results = [Source.of(call.result) for call in calls]
+    results = [KnownWords.of(call.result) for call in calls]
     inputs = [tuple(given(named(call))) for call in calls]
     found = []
-    before = Source(frozenset())
+    before = KnownWords(frozenset())
     for at, call in enumerate(calls):
-        known = before | Source.of(list(said[: call.turn]))
+        known = before | KnownWords.of(list(said[: call.turn]))
         unknown = tuple(
             leaf for leaf in inputs[at] if identifies(leaf[1]) and not known.has(leaf[1])
         )
@@ -137,16 +137,16 @@ def call_values(said: tuple[str, ...], calls: tuple[LoggedCall, ...]) -> tuple[C
             if _uses(inputs[place], call.result, results[at])
         )
         found.append(CallValues(unknown, echoed, later, readers))
-        before = before | results[at] | Source.of([value for _, value in inputs[at]])
+        before = before | results[at] | KnownWords.of([value for _, value in inputs[at]])
     return tuple(found)
 
 
 def named(call: LoggedCall) -> Mapping[str, Any]:
-    """Return the arguments of a call, those by position under their numbers."""
+    """Return the arguments of a call by name, or by number where they have no name."""
     return {**(call.arguments or {}), **{str(n): v for n, v in enumerate(call.unnamed)}}
 
 
-def _uses(inputs: Iterable[Leaf], result: Any, source: Source) -> bool:
+def _uses(inputs: Iterable[Leaf], result: Any, source: KnownWords) -> bool:
     """Return whether an argument is a value of a result, or a text that quotes one."""
     for _, value in inputs:
         words = words_of(value)
