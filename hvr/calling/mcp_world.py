@@ -40,6 +40,8 @@ class McpServer:
         folder: in which it is started.
         env: further environment variables of the program, which gets few of this process's.
         seconds: for one answer at most.
+        trusted: Whether its annotations say what its tools do. Those of a server that is not
+            trusted only make its tools more dangerous.
     """
 
     command: tuple[str, ...] = ()
@@ -47,6 +49,7 @@ class McpServer:
     folder: Path | None = None
     env: dict[str, str] = field(default_factory=dict)
     seconds: float = 30.0
+    trusted: bool = False
 
     def __post_init__(self) -> None:
         if bool(self.command) == bool(self.url):
@@ -58,7 +61,8 @@ def open_server(value: Any, folder: Path, place: str) -> McpTools:
     """Open the server that a `world.toml` names.
 
     Args:
-        value: a table with `command` (a list of texts) or `url`, and `env` and `seconds`.
+        value: a table with `command` (a list of texts) or `url`, and `env`, `seconds` and
+            `trusted`.
         folder: of the world.
         place: where the table is, for messages.
 
@@ -67,19 +71,20 @@ def open_server(value: Any, folder: Path, place: str) -> McpTools:
         SimulatorError: the server cannot be reached.
         MissingExtraError: the package `mcp` is not installed.
     """
-    kinds = {"command": list, "url": str, "env": dict, "seconds": (int, float)}
+    kinds = {"command": list, "url": str, "env": dict, "seconds": (int, float), "trusted": bool}
     good = isinstance(value, dict) and set(value) <= set(kinds)
     good = good and all(isinstance(value[key], kinds[key]) for key in value)  # type: ignore[arg-type]
     texts = [*value.get("command", ()), *value.get("env", {}).values()] if good else []
     if not good or not all(isinstance(text, str) for text in texts):
         raise DataFileError(
-            f'{place}: mcp needs command = ["PROGRAM", …] or url = "…", and may have env and '
-            "seconds"
+            f'{place}: mcp needs command = ["PROGRAM", …] or url = "…", and may have env, '
+            "seconds and trusted"
         )
     return McpTools(
         McpServer(
             tuple(value.get("command", ())), value.get("url", ""), folder,
             dict(value.get("env", {})), float(value.get("seconds", 30.0)),
+            value.get("trusted", False),
         )
     )  # fmt: skip
 
@@ -219,7 +224,8 @@ class McpTools:
                 raise self._unreachable(error) from None
             for tool in page.tools:
                 body = tool.model_dump(by_alias=True, exclude_none=True, mode="json")
-                tools.append(read_tool(body, f"{self._where}: tool {len(tools) + 1}"))
+                tools.append(read_tool(body, f"{self._where}: tool {len(tools) + 1}",
+                                       trusted=self._server.trusted))  # fmt: skip
             cursor = page.next_cursor
             if not cursor:
                 return Catalogue(tuple(tools))

@@ -32,7 +32,7 @@ def _package() -> None:
 
 @pytest.fixture
 def started() -> Iterator[McpTools]:
-    tools = McpTools(McpServer((sys.executable, str(SERVER)), seconds=20))
+    tools = McpTools(McpServer((sys.executable, str(SERVER)), seconds=20, trusted=True))
     yield tools
     tools.close()
 
@@ -43,7 +43,7 @@ def called(tools: McpTools, tool: str, **arguments: Json) -> CallOutcome:
 
 def test_over_stdio_tools_are_called_refuse_die_and_begin_anew(started: McpTools) -> None:
     effects = {tool.name: tool.effect for tool in started.catalogue.tools}
-    assert effects["find_book"] is Effect.READS and effects["lend_book"] is Effect.WRITES
+    assert effects["find_book"] is Effect.READS and effects["lend_book"] is Effect.UNKNOWN
     assert called(started, "find_book", title="Emma").result == {"book_id": "B-7", "title": "Emma"}
     assert called(started, "find_book", title="Nowhere").failure is CallFailure.REFUSED
     assert called(started, "find_book", title=3).failure is CallFailure.BAD_ARGUMENTS
@@ -58,6 +58,15 @@ def test_over_stdio_tools_are_called_refuse_die_and_begin_anew(started: McpTools
     assert called(started, "lend_book", book_id="B-7", reader="Ann").ok
     started.close()
     assert called(started, "find_book", title="Emma").failure is CallFailure.UNAVAILABLE
+
+
+def test_hints_of_a_server_that_is_not_trusted_make_no_reader() -> None:
+    tools = McpTools(McpServer((sys.executable, str(SERVER)), seconds=20))
+    try:
+        assert {tool.effect for tool in tools.catalogue.tools} == {Effect.UNKNOWN}
+        assert not any(tool.idempotent for tool in tools.catalogue.tools)
+    finally:
+        tools.close()
 
 
 def test_what_does_not_answer_times_out(started: McpTools) -> None:

@@ -25,11 +25,11 @@ from torch import Tensor, nn
 from torch_geometric.utils import scatter, softmax
 
 from hvr.navigation.evidence import share
-from hvr.navigation.prediction.graph_arrays import GraphArrays, graph_arrays, graph_of
-from hvr.navigation.prediction.predictor import Progress
-from hvr.navigation.prediction.sequences import Run
-from hvr.navigation.prediction.supervision import Hidden, hidden_parts
-from hvr.navigation.prediction.vectors import Matrix, NodeVectors
+from studies.link_prediction.graph_arrays import GraphArrays, graph_arrays, graph_of
+from studies.link_prediction.predictor import Progress
+from studies.link_prediction.sequences import Run
+from studies.link_prediction.supervision import Hidden, hidden_parts
+from studies.link_prediction.vectors import Matrix, NodeVectors
 
 WeightUse = Literal["added", "multiplied", "none"]
 Head = Literal["paper", "product"]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hvr.navigation.prediction.sequences import (
+from studies.link_prediction.sequences import (
     Pairs,
     Run,
     SequenceCounts,
@@ -21,7 +21,7 @@ from hvr.navigation.prediction.sequences import (
     random_negatives,
     sequence_counts,
 )
-from hvr.navigation.prediction.vectors import NodeVectors
+from studies.link_prediction.vectors import NodeVectors
 
 FOLDS = 5
 NEGATIVES = 5

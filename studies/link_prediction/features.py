@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hvr.navigation.prediction.sequences import Pairs, SequenceCounts
-from hvr.navigation.prediction.vectors import Matrix, NodeVectors
+from studies.link_prediction.sequences import Pairs, SequenceCounts
+from studies.link_prediction.vectors import Matrix, NodeVectors
 
 NEAR = 10
 """Tools whose links count for a tool that is like them."""

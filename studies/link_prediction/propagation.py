@@ -13,10 +13,10 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from hvr.navigation.prediction.predictor import Progress
-from hvr.navigation.prediction.sequences import Pairs, Run, SequenceCounts, sequence_counts
-from hvr.navigation.prediction.supervision import hidden_parts
-from hvr.navigation.prediction.vectors import Matrix, NodeVectors
+from studies.link_prediction.predictor import Progress
+from studies.link_prediction.sequences import Pairs, Run, SequenceCounts, sequence_counts
+from studies.link_prediction.supervision import hidden_parts
+from studies.link_prediction.vectors import Matrix, NodeVectors
 
 
 @dataclass(frozen=True)

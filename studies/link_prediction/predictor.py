@@ -7,9 +7,9 @@ from typing import Protocol
 
 import numpy as np
 
-from hvr.navigation.prediction.features import adamic_adar
-from hvr.navigation.prediction.sequences import Run, sequence_counts
-from hvr.navigation.prediction.vectors import Matrix, NodeVectors
+from studies.link_prediction.features import adamic_adar
+from studies.link_prediction.sequences import Run, sequence_counts
+from studies.link_prediction.vectors import Matrix, NodeVectors
 
 Progress = Callable[[int, int, float], None]
 """Called after each step of training with its number, the number of all, and the loss."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
 
@@ -14,25 +13,22 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hvr.errors import DataFileError, UsageError
 from hvr.navigation.graph import ObservedCall
-from hvr.navigation.prediction.features import adamic_adar, best_likeness, mean_likeness, near
-from hvr.navigation.prediction.graph_arrays import graph_arrays, graph_of
-from hvr.navigation.prediction.learning import METHODS, learnt_links, predictor
-from hvr.navigation.prediction.measures import area_under_curve, best_cut, f1, hits_at
-from hvr.navigation.prediction.pair_network import PairNetwork
-from hvr.navigation.prediction.predicted import PredictedLinks, read_links, write_links
-from hvr.navigation.prediction.predictor import LinkPredictor
-from hvr.navigation.prediction.propagation import Propagation
-from hvr.navigation.prediction.sequences import (
+from studies.link_prediction.features import adamic_adar, best_likeness, mean_likeness, near
+from studies.link_prediction.graph_arrays import graph_arrays, graph_of
+from studies.link_prediction.measures import area_under_curve, best_cut, f1, hits_at
+from studies.link_prediction.pair_network import PairNetwork
+from studies.link_prediction.predictor import LinkPredictor, alike, common_neighbours, counted
+from studies.link_prediction.propagation import Propagation
+from studies.link_prediction.sequences import (
     folds,
     hard_negatives,
     random_negatives,
     sequence_counts,
 )
-from hvr.navigation.prediction.supervision import hidden_parts
-from hvr.navigation.prediction.transformer import GraphTransformer
-from hvr.navigation.prediction.vectors import NodeVectors
+from studies.link_prediction.supervision import hidden_parts
+from studies.link_prediction.transformer import GraphTransformer
+from studies.link_prediction.vectors import NodeVectors
 
 KINDS, SIZE = 6, 36
 """Tools of a world are of six kinds; a tool of one kind is called after one of the kind before."""
@@ -103,11 +99,11 @@ def test_what_was_not_called_yet_is_found(method: LinkPredictor, least: float) -
 
 def test_methods_that_learn_nothing() -> None:
     vectors, runs = world(), runs_of(60)
-    likely = predictor("counted")(vectors, runs, 0, None)
+    likely = counted(vectors, runs, 0, None)
     one = runs[0]
     assert likely[vectors.row[one[0].tool], vectors.row[one[1].tool]] > np.median(likely)
-    assert right(vectors, predictor("adamic-adar")(vectors, runs, 0, None), runs) > 0
-    cosine = predictor("cosine")(vectors, runs, 0, None)
+    assert right(vectors, common_neighbours(vectors, runs, 0, None), runs) > 0
+    cosine = alike(vectors, runs, 0, None)
     assert np.allclose(np.diag(cosine), 1, atol=1e-5)
 
 
@@ -187,36 +183,3 @@ def test_arrays_have_every_link_both_ways() -> None:
     calls, back = arrays.relations["calls"], arrays.relations["calls back"]
     assert calls.ends.flip(0).equal(back.ends) and (calls.weights > 0.5).all()
     assert arrays.nodes["tool"].shape == (SIZE, 24 + 5)
-
-
-def test_links_are_learnt_checked_and_kept(tmp_path: Path) -> None:
-    vectors = world()
-    links = learnt_links(vectors, runs_of(60), "cosine")
-    assert set(links.figures) == {"hidden links", "AUC", "best F1"}
-    path = tmp_path / "links.json"
-    write_links(path, links)
-    read = read_links(path)
-    assert (read.method, read.threshold) == ("cosine", links.threshold)
-    for source, target, chance in links.likely()[:20]:
-        assert read.chance(source, target) == pytest.approx(chance, abs=1e-4)
-    assert read.chance("nobody", "t0") > 0
-    few = learnt_links(vectors, runs_of(1), "counted")
-    assert few.figures == {}
-    with pytest.raises(UsageError, match="nothing to learn from"):
-        learnt_links(vectors, [[ObservedCall("t0", True, 1.0)]], "counted")
-    with pytest.raises(UsageError, match="unknown method"):
-        learnt_links(vectors, runs_of(5), "magic")
-    assert METHODS[0] == "pairs"
-
-
-@pytest.mark.parametrize("text", ["{}", '{"form": "hvr-tool-links-1"}', "[", '"x"'])
-def test_a_damaged_file_of_links_is_named(text: str, tmp_path: Path) -> None:
-    path = tmp_path / "links.json"
-    path.write_text(text)
-    with pytest.raises(DataFileError, match=r"links\.json"):
-        read_links(path)
-
-
-def test_likely_links_are_those_above_the_threshold() -> None:
-    links = PredictedLinks("counted", {"a": {"b": 0.9, "c": 0.4}, "b": {"a": 0.95}}, 0.5)
-    assert links.likely() == [("b", "a", 0.95), ("a", "b", 0.9)]

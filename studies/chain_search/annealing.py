@@ -11,10 +11,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from random import Random
 
-from hvr.navigation.backward import BOUNDS, BackwardBounds, backward_tools, forward_chain, producers
 from hvr.navigation.chains import CallFacts, NavigationTool, ToolChain, reachable
 from hvr.navigation.graph import NavigationGraph
 from hvr.navigation.learnt import passed_on
+from studies.chain_search.backward import (
+    BOUNDS,
+    BackwardBounds,
+    backward_tools,
+    forward_chain,
+    producers,
+)
 
 
 @dataclass(frozen=True)

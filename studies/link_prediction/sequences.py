@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hvr.navigation.graph import ObservedCall
-from hvr.navigation.prediction.vectors import NodeVectors
+from studies.link_prediction.vectors import NodeVectors
 
 Run = Sequence[ObservedCall]
 Pairs = NDArray[np.int64]

@@ -12,8 +12,8 @@ from torch import Tensor
 from hvr.navigation.evidence import CallEvidence
 from hvr.navigation.graph import GraphTool, NavigationGraph
 from hvr.navigation.links import Links
-from hvr.navigation.prediction.sequences import Run
-from hvr.navigation.prediction.vectors import Matrix, NodeVectors
+from studies.link_prediction.sequences import Run
+from studies.link_prediction.vectors import Matrix, NodeVectors
 
 KINDS = ("inputs", "outputs", "calls", "passes")
 """Kinds of links; those of one way, and under `back` the same the other way."""

@@ -10,11 +10,11 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from hvr.navigation.prediction.features import PairFeatures, chosen
-from hvr.navigation.prediction.predictor import Progress
-from hvr.navigation.prediction.sequences import Run, sequence_counts
-from hvr.navigation.prediction.supervision import hidden_parts
-from hvr.navigation.prediction.vectors import Matrix, NodeVectors
+from studies.link_prediction.features import PairFeatures, chosen
+from studies.link_prediction.predictor import Progress
+from studies.link_prediction.sequences import Run, sequence_counts
+from studies.link_prediction.supervision import hidden_parts
+from studies.link_prediction.vectors import Matrix, NodeVectors
 
 
 @dataclass(frozen=True)
