@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hvr.tools.asked import ToolWords, stems
+from hvr.tools.catalogue.effects import seems
 from hvr.tools.catalogue.reading import read_catalogue
 from hvr.tools.catalogue.schema import Effect, ToolSchema
 from hvr.tools.datasets import read_graph
@@ -66,6 +67,9 @@ def effect_of(tool: str, schema: ToolSchema | None = None) -> Effect:
     """Return the effect of a tool: its schema's hint, else what the verb of its name says."""
     if schema is not None and schema.effect is not Effect.UNKNOWN:
         return schema.effect
+    suggested = seems(tool.rpartition(".")[2], schema.description if schema is not None else "")
+    if suggested is not Effect.READS:
+        return suggested
     words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+", tool.rpartition(".")[2])
     verbs = [words[0].lower()] if words else []
     if schema is not None:
