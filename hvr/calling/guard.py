@@ -228,7 +228,7 @@ class GuardedTools:
                 ask = before is not None or self._approve is not None
                 if not ask or (approved and asked == proposed):
                     return None, self._ledger.begin(call, sources)
-            # No lock is held while the user thinks; if something has changed, a new question is put.
+            # No lock is held while the user thinks; what has changed by then is asked anew.
             asked, approved = proposed, self._approve(proposed) if self._approve else None
             if not approved:
                 return self._unapproved(proposed, approved), None
