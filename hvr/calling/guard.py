@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from hvr.calling.checks import check_call, find_tool
 from hvr.calling.environment import ToolEnvironment
-from hvr.calling.ledger import Ledger, LedgerEntry
+from hvr.calling.ledger import CallLedger, LedgerEntry
 from hvr.calling.log import log_line, redacted
 from hvr.calling.origins import trace
 from hvr.calling.provenance import Place, Source, sources_json, unsupported
@@ -99,13 +99,13 @@ class GuardedTools:
         inner: ToolEnvironment,
         name: str,
         policy: CallPolicy | None = None,
-        ledger: Ledger | None = None,
+        ledger: CallLedger | None = None,
         approve: Approve | None = None,
     ) -> None:
         self._inner = inner
         self._name = name
         self._policy = policy or CallPolicy()
-        self._ledger = ledger or Ledger()
+        self._ledger = ledger or CallLedger()
         self._approve = approve
         self._outcomes: list[CallOutcome] = []
         self._failures: dict[str, int] = {}
@@ -185,7 +185,7 @@ class GuardedTools:
         return self._guarded(call, tool, {}, failed, again, request)
 
     def settle(self, call: ToolCall, by: str, *, done: bool) -> None:
-        """Take note of whether a call that may have been done was; see `Ledger.settle`."""
+        """Take note of whether a call that may have been done was; see `CallLedger.settle`."""
         self._ledger.settle(call, by, done=done)
 
     def state(self) -> Json:

@@ -81,7 +81,7 @@ class LedgerEntry:
         }
 
 
-class Ledger:
+class CallLedger:
     """The calls that may write, of one file or, without one, of this process.
 
     Args:

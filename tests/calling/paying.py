@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from hvr.calling.guard import GuardedTools
-from hvr.calling.ledger import Ledger
+from hvr.calling.ledger import CallLedger
 from hvr.calling.provenance import Provenance, Source
 from hvr.calling.python_world import PythonTools
 from hvr.calling.values import ToolCall
@@ -49,7 +49,7 @@ def paid(folder: Path) -> int:
 if __name__ == "__main__":
     place = Path(sys.argv[1])
     guarded = GuardedTools(
-        bank(place, 0.01), "bank", None, Ledger(place / "ledger.jsonl", "pay Bob"),
+        bank(place, 0.01), "bank", None, CallLedger(place / "ledger.jsonl", "pay Bob"),
         lambda proposed: True if proposed.before is None else None,
     )  # fmt: skip
     print("ready", flush=True)

@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hvr.calling.guard import GuardedTools, ProposedCall
-from hvr.calling.ledger import CallState, Ledger, key_of
+from hvr.calling.ledger import CallLedger, CallState, key_of
 from hvr.calling.provenance import Provenance, Source
 from hvr.calling.python_world import PythonTools
 from hvr.calling.values import CallFailure, CallOutcome, Json, ToolCall
@@ -41,17 +41,17 @@ def test_an_entry_is_on_the_disk_before_the_call(tmp_path: Path) -> None:
 
     def look(to: str, amount: int) -> None:
         del to, amount
-        (entry,) = Ledger(path).entries()
+        (entry,) = CallLedger(path).entries()
         seen.append(entry.state)
 
     tools = PythonTools(bank(tmp_path).catalogue, {"pay": look, "balance": lambda: 0})
-    guarded = GuardedTools(tools, "bank", ledger=Ledger(path, "pay Bob"))
+    guarded = GuardedTools(tools, "bank", ledger=CallLedger(path, "pay Bob"))
     assert guarded.call_with(PAY, SAID).ok
-    (entry,) = Ledger(path).entries()
+    (entry,) = CallLedger(path).entries()
     assert (seen, entry.state, entry.tool) == ([CallState.OPEN], CallState.DONE, "pay")
     assert entry.arguments == {"to": "Bob", "amount": 5} and entry.request == "pay Bob"
     assert guarded.call(ToolCall("balance", {})).ok
-    assert len(Ledger(path).entries()) == 1  # what only reads is no entry
+    assert len(CallLedger(path).entries()) == 1  # what only reads is no entry
 
 
 @pytest.mark.parametrize(
@@ -68,21 +68,21 @@ def test_an_entry_is_on_the_disk_before_the_call(tmp_path: Path) -> None:
 def test_what_failed_may_have_been_done_unless_it_was_refused(
     tmp_path: Path, failure: CallFailure | None, state: CallState
 ) -> None:
-    ledger = Ledger(tmp_path / "ledger.jsonl", "a")
+    ledger = CallLedger(tmp_path / "ledger.jsonl", "a")
     ledger.close(ledger.begin(PAY, {}), CallOutcome(PAY, failure=failure))
     assert ledger.entries()[0].state is state
-    same, other = Ledger(ledger.path, "a").before(PAY), Ledger(ledger.path, "b").before(PAY)
+    same, other = CallLedger(ledger.path, "a").before(PAY), CallLedger(ledger.path, "b").before(PAY)
     assert (same is None) is (state is CallState.NOT_DONE)
     # Another request may want again what was done for this one, but not what is unclear.
     assert (other is None) is (state is not CallState.UNCERTAIN)
     ledger.settle(PAY, "the user says so", done=False)
-    assert (Ledger(ledger.path, "a").before(PAY) is None) is (state is not CallState.DONE)
+    assert (CallLedger(ledger.path, "a").before(PAY) is None) is (state is not CallState.DONE)
 
 
 def test_the_same_command_twice_does_not_pay_twice(tmp_path: Path) -> None:
     path = tmp_path / "ledger.jsonl"
     for _ in range(3):
-        guarded = GuardedTools(bank(tmp_path), "bank", None, Ledger(path, "pay Bob"), approve)
+        guarded = GuardedTools(bank(tmp_path), "bank", None, CallLedger(path, "pay Bob"), approve)
         guarded.call_with(PAY, SAID, again=True)
     assert paid(tmp_path) == 1
     (waiting,) = guarded.waiting
@@ -90,7 +90,7 @@ def test_the_same_command_twice_does_not_pay_twice(tmp_path: Path) -> None:
     assert "was called with these arguments" in guarded.outcomes[-1].error
     for answer, times in ((False, 1), (True, 2)):
         guarded = GuardedTools(
-            bank(tmp_path), "bank", None, Ledger(path, "pay Bob"), lambda _, a=answer: a
+            bank(tmp_path), "bank", None, CallLedger(path, "pay Bob"), lambda _, a=answer: a
         )
         assert guarded.call_with(PAY, SAID).ok is answer and paid(tmp_path) == times
 
@@ -100,7 +100,7 @@ def test_idempotent_tools_may_be_called_again(tmp_path: Path) -> None:
     tools = tuple(replace(tool, idempotent=True) for tool in inner.catalogue.tools)
     again = PythonTools(Catalogue(tools), {"pay": pay(tmp_path), "balance": lambda: 0})
     for _ in range(2):
-        ledger = Ledger(tmp_path / "ledger.jsonl", "a")
+        ledger = CallLedger(tmp_path / "ledger.jsonl", "a")
         assert GuardedTools(again, "bank", None, ledger, approve).call_with(PAY, SAID).ok
 
 
@@ -122,15 +122,15 @@ def test_a_torn_end_is_an_open_entry_or_none(
     tmp_path_factory: pytest.TempPathFactory, cut: int, junk: bytes
 ) -> None:
     path = tmp_path_factory.mktemp("l") / "ledger.jsonl"
-    ledger = Ledger(path, "a")
+    ledger = CallLedger(path, "a")
     ledger.close(ledger.begin(PAY, {}), CallOutcome(PAY))
     whole = path.read_bytes()
     begun = whole.index(b"\n")
     path.write_bytes(whole[:cut] + junk.replace(b"\n", b""))
     if not junk:
-        (left,) = Ledger(path).entries() or (None,)
+        (left,) = CallLedger(path).entries() or (None,)
         assert (left is None) is (min(cut, len(whole)) < begun)
-    again = Ledger(path, "b")
+    again = CallLedger(path, "b")
     try:
         again.begin(PAY, {})
     except (DataFileError, UnicodeDecodeError):
@@ -141,7 +141,7 @@ def test_a_torn_end_is_an_open_entry_or_none(
 def test_a_ledger_that_is_none_is_refused_and_nothing_is_called(tmp_path: Path) -> None:
     path = tmp_path / "ledger.jsonl"
     path.write_text('{"event": "other"}\nno JSON\n{}\n')
-    guarded = GuardedTools(bank(tmp_path), "bank", None, Ledger(path, "a"), approve)
+    guarded = GuardedTools(bank(tmp_path), "bank", None, CallLedger(path, "a"), approve)
     with pytest.raises(DataFileError, match=r"ledger\.jsonl:1: not an entry"):
         guarded.call_with(PAY, SAID)
     assert paid(tmp_path) == 0
@@ -150,21 +150,21 @@ def test_a_ledger_that_is_none_is_refused_and_nothing_is_called(tmp_path: Path) 
 def test_an_entry_that_cannot_be_written_means_no_call(tmp_path: Path) -> None:
     path = tmp_path / "ledger.jsonl"
     path.mkdir()
-    guarded = GuardedTools(bank(tmp_path), "bank", None, Ledger(path, "a"), approve)
+    guarded = GuardedTools(bank(tmp_path), "bank", None, CallLedger(path, "a"), approve)
     with pytest.raises(DataFileError):
         guarded.call_with(PAY, SAID)
     assert paid(tmp_path) == 0
 
 
 def test_secrets_are_not_in_the_ledger(tmp_path: Path) -> None:
-    ledger = Ledger(tmp_path / "ledger.jsonl", "a")
+    ledger = CallLedger(tmp_path / "ledger.jsonl", "a")
     ledger.begin(ToolCall("pay", {"api_key": "hunter2"}), {})
     assert "hunter2" not in (tmp_path / "ledger.jsonl").read_text()
 
 
 def _pays(folder: str) -> None:
     path = Path(folder)
-    ledger = Ledger(path / "ledger.jsonl", "pay Bob")
+    ledger = CallLedger(path / "ledger.jsonl", "pay Bob")
     GuardedTools(bank(path), "bank", None, ledger, approve).call_with(PAY, SAID)
 
 
@@ -190,7 +190,7 @@ def test_killed_at_random_moments_nothing_is_written_twice(tmp_path: Path) -> No
         killed(folder, drawn.uniform(0, 0.05))
         for _ in range(2):
             _pays(str(folder))
-        entries = Ledger(folder / "ledger.jsonl").entries()
+        entries = CallLedger(folder / "ledger.jsonl").entries()
         assert paid(folder) <= 1, entries
         # What is not paid waits for an answer: its entry is open.
         assert paid(folder) == 1 or entries[-1].unclear
@@ -211,7 +211,7 @@ def killed(folder: Path, seconds: float) -> None:
 
 
 def test_the_ledger_says_where_values_came_from(tmp_path: Path) -> None:
-    ledger = Ledger(tmp_path / "ledger.jsonl", "a")
+    ledger = CallLedger(tmp_path / "ledger.jsonl", "a")
     GuardedTools(bank(tmp_path), "bank", None, ledger).call_with(PAY, SAID)
     first = json.loads((tmp_path / "ledger.jsonl").read_text().partition("\n")[0])
     assert [one["source"] for one in first["sources"]] == ["said", "said"]

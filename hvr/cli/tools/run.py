@@ -228,7 +228,7 @@ def _carried(
 ) -> CarriedRequest:
     """Carry the request out; on a terminal ask for what only the user can say."""
     from hvr.calling.guard import CallPolicy, GuardedTools
-    from hvr.calling.ledger import Ledger
+    from hvr.calling.ledger import CallLedger
     from hvr.cli.display import display
     from hvr.navigation.acting import ModelInWorld, carry_out
 
@@ -239,7 +239,7 @@ def _carried(
                         silent=args.json)  # fmt: skip
     path = ledger_path(asked.world, asked.tools, args.ledger, args.save)
     what = f"{errand.request} ({explained(dict(sorted(errand.values.items())))})"
-    ledger = Ledger(path, what, secrets=args.log_secrets)
+    ledger = CallLedger(path, what, secrets=args.log_secrets)
     guarded = GuardedTools(asked.tools, asked.world.name, policy, ledger, approve)
     helper = None if model is None else ModelInWorld(model.choose, model.fill)
     # A question cannot be put within a live display.
