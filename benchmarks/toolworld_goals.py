@@ -9,8 +9,8 @@
 The scenarios are those of shared/data/toolworlds (its training and development half), or of other
 files in the same format (`--files`, with one world). The writing calls among the correct calls of a
 scenario are wanted: which tools, in which order, filling which parameters. hvr sees neither the
-correct calls nor the values that look-ups yield. What was learnt from calls are the correct calls
-of the *other* scenarios, as a graph, as plain counts, or not at all (`--experience`).
+correct calls nor the values that look-ups yield. It learns from the correct calls of the *other*
+scenarios, as a graph, as plain counts, or not at all (`--experience`).
 
 setting said       a value, or a property that describes it, is given only if the words hold its
                    text (`benchmarks/toolworld_said.py`): the default
@@ -22,16 +22,16 @@ order none         goal calls in an order drawn at random: hvr finds out by refu
 
 no write         scenarios that want no writing call; all other columns leave them out
 reached          the environment's state at the end equals that after the correct calls
-asked rightly    hvr ends with a question, for nothing but what the words do not say and nobody
-                 could identify by them, and has written nothing wrong; otherwise: other questions
+asked rightly    hvr ends with a question, has written nothing wrong, and all that it asks for is
+                 neither said nor identified by the words; otherwise: other questions
 wrong writes     writing calls that went through and are not among the correct ones (tool and
                  arguments), and the scenarios that have some
 answered         with `--answers`: reached after the user has said what was rightly asked; each
                  answer begins the scenario anew
-calls            that reached the tools; truth: correct calls; needed: of these those that write,
+calls            calls that reached the tools; truth: correct calls; needed: writing correct calls
                  and look-ups whose results later correct calls take a value from
 beside           calls that are not among the correct ones (tool and arguments), per correct call
-granted          of these, look-ups in scenarios whose correct calls take a value for granted that
+granted          look-ups beside in scenarios whose correct calls take a value for granted that
                  the request does not give and no correct look-up yields; the last columns are
                  `beside` without them, and calls to tools that no correct call of the scenario uses
 """

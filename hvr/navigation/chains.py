@@ -129,7 +129,7 @@ def with_enablers(
 
     Args:
         tools: Those that may be called.
-        enablers: By the name of a tool that is refused now, those that make it possible.
+        enablers: The tools that make a refused tool possible, by the name of the refused one.
     """
     possible = {tool: f"{tool} is possible" for tool, makers in enablers.items() if makers}
     gives: dict[str, set[str]] = defaultdict(set)

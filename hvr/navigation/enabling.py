@@ -46,7 +46,7 @@ class Enabler:
 
 @dataclass
 class LearntEnablers:
-    """What is thought of which calls make others possible, as calls come.
+    """The enablers that calls suggest, confirm and refute.
 
     Args:
         known: The enablers, by the tool that was refused and the one that makes it possible.

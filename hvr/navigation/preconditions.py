@@ -114,13 +114,13 @@ class States:
 
 @dataclass
 class LearntConditions:
-    """What is thought of the conditions of tools, as calls come.
+    """The conditions that calls suggest, confirm and refute.
 
     Args:
-        states: What was seen of each property of what calls named.
+        states: The values of each property with which calls went well or were refused.
         candidates: Conditions, confirmed or not.
         seen: Digests of the things that have confirmed or refuted one.
-        enabling: Which calls make possible what was refused.
+        enabling: The calls that make refused ones possible.
     """
 
     states: dict[Place, States] = field(default_factory=dict)
