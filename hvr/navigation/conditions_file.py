@@ -15,7 +15,7 @@ from typing import Any
 from hvr.errors import DataFileError
 from hvr.files import write_whole
 from hvr.navigation.enabling import Enabler, LearntEnablers
-from hvr.navigation.preconditions import LearntConditions, Place, StateCondition, States
+from hvr.navigation.preconditions import LearntConditions, Place, SeenStates, StateCondition
 from hvr.texts import read_json
 
 FORM = "hvr-conditions-1"
@@ -93,10 +93,10 @@ def _place(row: Mapping[str, Any]) -> Place:
     return str(row["tool"]), str(row["parameter"]), frozenset(map(str, row["name"]))
 
 
-def _states(row: Mapping[str, Any]) -> tuple[Place, States]:
+def _states(row: Mapping[str, Any]) -> tuple[Place, SeenStates]:
     well = row["well"]
     values = None if well is None else tuple((value, int(times)) for value, times in well)
-    return _place(row), States(values, tuple(row["refused"]))
+    return _place(row), SeenStates(values, tuple(row["refused"]))
 
 
 def _condition(row: Mapping[str, Any]) -> tuple[Place, StateCondition]:

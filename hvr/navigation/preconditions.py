@@ -75,7 +75,7 @@ Place: TypeAlias = "tuple[str, str, frozenset[str]]"
 
 
 @dataclass(frozen=True)
-class States:
+class SeenStates:
     """The values that entities had when a tool was called with them.
 
     Args:
@@ -87,7 +87,7 @@ class States:
     well: tuple[tuple[Json, int], ...] | None = ()
     refused: tuple[Json, ...] = ()
 
-    def after(self, value: Json, *, ok: bool) -> States:
+    def after(self, value: Json, *, ok: bool) -> SeenStates:
         """Return the states after a call with an entity of this value."""
         if not ok:
             known = len(self.refused) > MOST_VALUES or value in self.refused
@@ -123,7 +123,7 @@ class LearntConditions:
         enabling: The calls that make refused ones possible.
     """
 
-    states: dict[Place, States] = field(default_factory=dict)
+    states: dict[Place, SeenStates] = field(default_factory=dict)
     candidates: dict[Place, StateCondition] = field(default_factory=dict)
     seen: set[str] = field(default_factory=set)
     enabling: LearntEnablers = field(default_factory=LearntEnablers)
@@ -146,7 +146,7 @@ class LearntConditions:
                 if key(value) in named:
                     continue  # the id itself
                 place = tool, parameter, name
-                states = self.states.get(place, States())
+                states = self.states.get(place, SeenStates())
                 self.states[place] = states.after(value, ok=outcome.ok)
         self._propose(tool)
 
