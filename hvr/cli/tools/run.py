@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from hvr.navigation.acting import ToolRun
     from hvr.navigation.asked import ToolErrand
     from hvr.navigation.choosing import ModelNavigator
+    from hvr.navigation.errands import Learnt
     from hvr.navigation.opinion import WeighedRequest
 
 _DESCRIPTION = """\
@@ -231,6 +232,7 @@ def _carried(
     from hvr.calling.ledger import CallLedger
     from hvr.cli.display import display
     from hvr.navigation.acting import ModelInWorld, carry_out
+    from hvr.navigation.conditions_file import conditions_path, write_conditions
 
     log = args.save / "calls.jsonl" if args.save is not None else None
     graph = args.graph or (args.save / "graph.jsonl" if args.save is not None else None)
@@ -253,10 +255,20 @@ def _carried(
             hear = listen if run is None else run.heard(listen)
             wanted, learnt = errand_and_past(asked, graph, write=True)
             done = carry_out(guarded, wanted, learnt, model=helper, listen=hear)
+        if graph is not None:
+            write_conditions(conditions_path(graph), learnt.conditions)
+        done, first = _proposing(asked, errand, done, learnt)
         wrote = any(outcome.ok for outcome in done.outcomes if _writes(asked, outcome.call.tool))
-        if not done.decision.ask or wrote or args.json or not sys.stdin.isatty():
-            return CarriedRequest(done, guarded.waiting, guarded.uncertain)
+        carried = CarriedRequest(done, guarded.waiting, guarded.uncertain)
+        if not (done.decision.ask or first) or wrote or args.json or not sys.stdin.isatty():
+            return carried
         print(one_line(done.decision.why))
+        if first:
+            if input("Call it first? [y/N] ").strip().lower() not in ("y", "yes"):
+                return carried
+            errand = replace(errand, done=(*first, *errand.done))
+            asked = replace(asked, errand=errand)
+            continue
         values: dict[str, Any] = dict(errand.values)
         for name in done.decision.ask:
             choices = done.ambiguous.get(name, ())
@@ -269,6 +281,25 @@ def _carried(
 def _unknown(asked: AskedTools) -> list[str]:
     tools = asked.tools.catalogue.tools
     return [tool.name for tool in tools if tool.effect is Effect.UNKNOWN]
+
+
+def _proposing(
+    asked: AskedTools, errand: ToolErrand, done: ToolRun, learnt: Learnt
+) -> tuple[ToolRun, tuple[str, ...]]:
+    """Ask for calls that make a refused goal possible, where such are learnt."""
+    from hvr.navigation.decision import NextMove
+    from hvr.navigation.proposals import proposal, proposed_calls
+
+    if done.decision.move is not NextMove.STOP:
+        return done, ()
+    calls = proposed_calls(
+        errand.done, errand.values.keys(), done.outcomes, learnt.conditions.enabling,
+        asked.tools.catalogue, asked.meanings,
+    )  # fmt: skip
+    if not calls:
+        return done, ()
+    why = f"{done.decision.why.rstrip('.')}. {proposal(calls, errand.done)}"
+    return replace(done, decision=replace(done.decision, move=NextMove.ASK, why=why)), calls
 
 
 def _writes(asked: AskedTools, name: str) -> bool:
