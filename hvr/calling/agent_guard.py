@@ -50,10 +50,10 @@ class Question:
         return without_keys("\n".join(short(one_line(line), _SHOWN) for line in lines))
 
     def reason(self, why: str) -> str:
-        """Return what the agent is told if the call is not made.
+        """Return the reason for the agent if the call is not made.
 
         Args:
-            why: What became of the question.
+            why: The fate of the question, as a clause.
         """
         wrong = "; ".join(map(str, self.wrong))
         before = self.proposed.before
@@ -76,8 +76,8 @@ class AgentGuard:
         schemas: The JSON Schemas of their arguments, by tool.
         policy: The budget, and whether only reading tools are called.
         ledger: Where calls that may write are written down before they are made.
-        allowed: The effects of which no call has to be confirmed, as long as the user has said
-            each of its values.
+        allowed: Calls with these effects need no confirmation as long as the user has said each
+            of their values.
     """
 
     def __init__(

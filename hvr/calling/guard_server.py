@@ -1,8 +1,8 @@
 """`AgentGuard` as an MCP server: any agent calls the tools of other servers through it.
 
-Questions to the user are elicitations: sent within the call by clients of the older protocol, and
-answered with a second call by those of 2026-07-28. A client without elicitation gets a refusal with
-the reason.
+Questions to the user are elicitations. In older versions of the protocol they are sent within the
+call; since 2026-07-28 the client answers with a second call. A client without elicitation gets a
+refusal with the reason.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from hvr.calling.values import CallFailure, CallOutcome, Json, ToolCall
 from hvr.extras import load
 from hvr.tools.catalogue.schema import Catalogue, ToolSchema
 
-SAID = "hvr/said"
+SAID = "hvr.said"
 """The key of a call's `_meta` with what the user said: a text, or a list of texts and values."""
 
 _INPUT_REQUIRED = "2026-07-28"
@@ -43,7 +43,7 @@ class GuardServer:
 
     Args:
         guard: It makes the calls.
-        tools: What is listed, in the protocol's form.
+        tools: The listed tools, in the protocol's form.
         last: Returns the last answer as the client of `mcp` read it, to be passed on whole; None
             where there is no such thing.
     """
@@ -183,7 +183,7 @@ def _input_schema(tool: ToolSchema) -> dict[str, Any]:
 
 
 def _declared(meta: Any) -> list[Json]:
-    """Return what a client declares that the user said."""
+    """Return the texts and values that a client declares as said by the user."""
     value = meta.get(SAID) if isinstance(meta, Mapping) else None
     plain = excerpt(value, 100_000)
     return plain if isinstance(plain, list) else [] if plain is None else [plain]

@@ -21,7 +21,7 @@ _NUMBER = re.compile(r"(?<![\w.-])-?\d+(?:\.\d+)?(?![\w-]|\.\d)")
 
 
 class SessionValues:
-    """The values of a session: those that were declared as said, and those of results.
+    """The values that were declared as said in a session, and the values of results.
 
     Args:
         schemas: The JSON Schemas of the tools' arguments, by tool; they have the defaults.
@@ -106,7 +106,7 @@ def _says(said: Json, value: Json) -> bool:
 
 
 def _takes_id(call: ToolCall, place: Place, names: frozenset[str]) -> bool:
-    """Say whether what stands at a place is the id of a thing of one of these names."""
+    """Say whether a place takes the id of a thing that has one of these names."""
     keys = [step for step in place if isinstance(step, str)]
     if not keys or not set(_words(keys[-1])[-1:]) & _IDS:
         return False

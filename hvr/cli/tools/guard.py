@@ -118,7 +118,7 @@ def _opened(args: argparse.Namespace) -> tuple[str, ToolEnvironment]:
 
 
 class _Readers:
-    """An environment of which the user says that some tools only read."""
+    """An environment with tools that the user declares as readers."""
 
     def __init__(self, inner: ToolEnvironment, reads: list[str]) -> None:
         from dataclasses import replace
