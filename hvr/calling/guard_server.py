@@ -19,7 +19,7 @@ from hvr.calling.values import CallFailure, CallOutcome, Json, ToolCall
 from hvr.extras import load
 from hvr.tools.catalogue.schema import Catalogue, ToolSchema
 
-SAID = "hvr.said"
+SAID = "hvr-said"
 """The key of a call's `_meta` with what the user said: a text, or a list of texts and values."""
 
 _INPUT_REQUIRED = "2026-07-28"
