@@ -33,7 +33,9 @@ from typing import Any
 from hvr.calling.environment import ToolEnvironment
 from hvr.calling.values import CallOutcome, Json, ToolCall
 from hvr.errors import DataFileError, HvrError, SimulatorError, UsageError
+from hvr.texts import read_text
 from hvr.tools.catalogue.effects import worsened
+from hvr.tools.catalogue.python_functions import read_functions
 from hvr.tools.catalogue.schema import Catalogue, Effect, ToolSchema, quoted
 from hvr.world_file import WorldFile, line_of
 
@@ -49,7 +51,8 @@ def open_tools(world: WorldFile) -> ToolEnvironment:
     """Open the tools of a world, in their first state.
 
     Raises:
-        UsageError: it is no world of tools, or they cannot be opened as it says.
+        UsageError: it is no world of tools, they cannot be opened as it says, or it is not
+            trusted.
         DataFileError: its table `[tools]` is wrong.
         SimulatorError: code of the world raises.
         MissingExtraError: a package is not installed.
@@ -57,7 +60,7 @@ def open_tools(world: WorldFile) -> ToolEnvironment:
     if not world.tools:
         raise UsageError(f"{world.name} is no world of tools: it has no [tools]", field="world")
     source = _source(world)
-    said = {key: tuple(world.tools.get(key, ())) for key in _LISTS}
+    world.check_trusted(f"{source} = {world.tools[source]!r}", source)
     try:
         opened = _opened(world, source, world.tools[source])
     except HvrError:
@@ -68,11 +71,32 @@ def open_tools(world: WorldFile) -> ToolEnvironment:
             exit_code=2,
         ) from error
     try:
-        catalogue = _as_said(world, opened.catalogue, said)
+        catalogue = _as_said(world, opened.catalogue, _hints(world))
     except HvrError:
         opened.close()
         raise
     return _Said(opened, catalogue)
+
+
+def listed_tools(world: WorldFile) -> Catalogue | None:
+    """Return the tools that are read from the folder without running anything.
+
+    Returns:
+        The functions of its module, by the source; None for tools that only a program can list.
+
+    Raises:
+        DataFileError: its table `[tools]` is wrong, or the module is not Python.
+    """
+    source = _source(world)
+    name = str(world.tools[source])
+    path = world.folder / f"{name}.py"
+    if source != "module" or not name.isidentifier() or not path.is_file():
+        return None
+    return _as_said(world, Catalogue(read_functions(read_text(path), str(path))), _hints(world))
+
+
+def _hints(world: WorldFile) -> dict[str, tuple[str, ...]]:
+    return {key: tuple(world.tools.get(key, ())) for key in _LISTS}
 
 
 def meanings_file(world: WorldFile) -> Path | None:

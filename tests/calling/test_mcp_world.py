@@ -121,3 +121,31 @@ def test_a_server_that_cannot_be_started_is_named(command: tuple[str, ...], said
 def test_a_table_that_names_no_server_is_refused(value: object) -> None:
     with pytest.raises(HvrError, match=r"mcp needs|has a command"):
         open_server(value, Path(), "world.toml")
+
+
+NOISY = """
+import sys
+print("Welcome to the server!", flush=True)
+print("[1, 2", flush=True)
+import runpy
+sys.argv = [sys.argv[1]]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
+def test_lines_that_are_not_messages_make_no_noise(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    tools = McpTools(McpServer((sys.executable, "-c", NOISY, str(SERVER)), seconds=20))
+    assert called(tools, "find_book", title="Emma").ok
+    tools.close()
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_silent_server_is_given_up_after_its_time() -> None:
+    silent = (sys.executable, "-c", "import sys\nfor line in sys.stdin: pass")
+    began = time.monotonic()
+    with pytest.raises(SimulatorError, match=r"no answer within 1\.5 s"):
+        McpTools(McpServer(silent, seconds=1.5))
+    # One time-out and the end of the process, not a time-out for each attempt.
+    assert time.monotonic() - began < 3 * 1.5
