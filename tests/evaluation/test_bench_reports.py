@@ -115,7 +115,8 @@ def test_tables_for_the_terminal_say_what_is_simulated() -> None:
     assert plans.split() == ["HVR", *leading, *["95.0", "±5.0"] * 3, "25.0", "±0.0"]
     assert "95 % intervals" in texts[4]
     bounds = next(x for x in texts[4].splitlines() if x.strip().startswith("HVR "))
-    assert bounds.split()[1:4] == ["0", "to", "100"]
+    low, _, high = bounds.split()[1:4]
+    assert 0 <= int(low) <= 33 <= int(high) <= 100
     making = next(x for x in texts[5].splitlines() if x.strip().startswith("HVR "))
     assert making.split()[3:7] == ["(50.0)", "100.0", "(40.0)", "90.0"]
     tables = [printed(t) for t in task_tables(summary)]
