@@ -183,7 +183,7 @@ def _print(world: str, results: Sequence[Result], failed: bool) -> None:
     beside = sum(result.beside for result in results)
     unneeded = sum(result.unneeded for result in results)
     granted = sum(result.granted for result in results)
-    asked = sum(bool(result.carried.ambiguous) for result in results)
+    asked = sum(bool(result.carried.questions) for result in results)
     print(
         f"{world} | {len(results)} | {reached} = {reached / len(results):.1%} | {calls} | {truth} "
         f"| {needed} | {beside} = {beside / truth:.1%} "

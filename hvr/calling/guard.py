@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,6 +12,7 @@ from hvr.calling.checks import check_call, find_tool
 from hvr.calling.environment import ToolEnvironment
 from hvr.calling.log import log_line
 from hvr.calling.origins import trace
+from hvr.calling.provenance import Source, unsupported
 from hvr.calling.values import CallFailure, CallOutcome, Json, ToolCall
 from hvr.errors import UsageError
 from hvr.files import append_json_line
@@ -89,6 +90,7 @@ class GuardedTools:
         user: Sequence[Json] = (),
         *,
         again: bool = False,
+        sources: Mapping[tuple[str | int, ...], Source] | None = None,
     ) -> CallOutcome:
         """Call a tool, and write down where its arguments come from.
 
@@ -97,9 +99,10 @@ class GuardedTools:
             request: values that the request gives.
             user: values that the user gave when asked.
             again: whether a writing call may be repeated: the user said so.
+            sources: where each value comes from, by its place; None of a call that only reads.
         """
         time = datetime.now(UTC)
-        outcome = check_call(self.catalogue, call) or self._not_allowed(call, again)
+        outcome = check_call(self.catalogue, call) or self._not_allowed(call, again, sources)
         if outcome is None:
             self._used += 1
             try:
@@ -135,7 +138,9 @@ class GuardedTools:
             line = log_line(self._name, outcome, origins, time, secrets=self._policy.secrets)
             append_json_line(self._policy.log, line)
 
-    def _not_allowed(self, call: ToolCall, again: bool) -> CallOutcome | None:
+    def _not_allowed(
+        self, call: ToolCall, again: bool, sources: Mapping[tuple[str | int, ...], Source] | None
+    ) -> CallOutcome | None:
         tool = find_tool(self.catalogue, call.tool)
         if tool is None:
             raise UsageError(f"there is no tool {quoted(call.tool)}")
@@ -146,6 +151,12 @@ class GuardedTools:
             error = f"{quoted(call.tool)} is not known to read only, and this is a dry run"
         elif self._failures.get(_key(call), 0) >= MOST_EQUAL_FAILURES:
             error = f"this call has failed {MOST_EQUAL_FAILURES} times in a row"
+        elif (
+            sources is not None
+            and tool.effect is not Effect.READS
+            and (wrong := unsupported(call.arguments, sources))
+        ):
+            error = f"nobody has said {', '.join(wrong)}, and it is identified by nothing"
         elif _key(call) in self._written and not again:
             error = f"{quoted(call.tool)} may have written this already; ask before it is repeated"
         return CallOutcome(call, failure=CallFailure.NOT_ALLOWED, error=error) if error else None

@@ -264,7 +264,7 @@ def test_an_entity_that_the_call_changes_is_taken_as_it_is_described() -> None:
     want = GoalCall("change_trip", {"trip_id": "T1", "cabin": "business", "flights": rows})
     went = carry_out(
         GuardedTools(PythonTools(Catalogue(tools), functions), "trips"),
-        ToolRequest((want,), (NamedValue("origin", "JFK"), NamedValue("destination", "SFO"))),
+        ToolRequest((want,)),
     )
     assert went.steps.complete
     assert went.outcomes[-1].call.arguments["flights"] == [

@@ -30,6 +30,7 @@ from hvr.secrets.forms import without_keys
 if TYPE_CHECKING:
     from hvr.navigation.acting import ToolRun
     from hvr.navigation.asked import ToolErrand
+    from hvr.navigation.binding import Question
     from hvr.navigation.choosing import ModelNavigator
     from hvr.navigation.opinion import WeighedRequest
 
@@ -187,11 +188,23 @@ def _carried(
         print(one_line(done.decision.why))
         values: dict[str, Any] = dict(errand.values)
         for name in done.decision.ask:
-            choices = done.ambiguous.get(name, ())
-            shown = f" ({explained({name: list(choices)})})" if choices else ""
+            choices = [value for one in _about(done, name) for value, _ in one.choices]
+            shown = f" ({explained({name: choices})})" if choices else ""
             values |= given([f"{name}={input(one_line(f'{name}{shown}: '))}"], asked.meanings)
         errand = replace(errand, values=values)
         asked = replace(asked, errand=errand)
+
+
+def _about(done: ToolRun, name: str) -> list[Question]:
+    """Return the questions about a value, by the name by which the user is asked."""
+    return [q for q, n in zip(done.questions, done.decision.ask, strict=False) if n == name]
+
+
+def _question(one: Question) -> dict[str, Any]:
+    from hvr.calling.log import redacted
+
+    choices = [{"value": redacted(value), "told": told} for value, told in one.choices]
+    return {"kind": one.kind.value, "name": one.name, "why": one.why, "choices": choices}
 
 
 def _writes(asked: AskedTools, name: str) -> bool:
@@ -225,8 +238,9 @@ def _told(
             if outcome.failure is not None:
                 said = short(error_text(outcome), 200)
                 print(one_line(f"{outcome.call.tool} {outcome.failure}: {said}"))
-    for name, choices in done.ambiguous.items():
-        print(one_line(f"which {name}? {explained({name: list(choices)})}"))
+    for question in done.questions:
+        for value, told in question.choices:
+            print(one_line(f"  {explained({question.name: value})}{told and f': {told}'}"))
     calls = len(done.outcomes)
     ended = {0: "goal reached", 1: "not reached", 2: "asked", 4: "not reached"}[done.exit_code]
     print(one_line(f"{ended}: {calls} calls; {done.decision.why}"))
@@ -304,7 +318,7 @@ def _document(
         "decision": done.decision.move.value,
         "why": done.decision.why,
         "ask": list(done.decision.ask),
-        "choices": redacted({name: list(choices) for name, choices in done.ambiguous.items()}),
+        "questions": [_question(one) for one in done.questions],
         "values": redacted(dict(done.steps.answers)),
         "results": _results(asked, errand, done),
         "calls": calls,
