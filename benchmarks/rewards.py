@@ -4,7 +4,8 @@
 
 A completion is the plan in a model's answer: as it is, with a step dropped, with two steps
 exchanged, or with a wrong object, half of them within prose. Hostile ones are random bytes, deep
-brackets, long names, broken JSON and plans of 100,000 characters. One process, processor time.
+brackets, long names, broken JSON, plans and repetitions of 100,000 characters. One process,
+processor time.
 """
 
 from __future__ import annotations
@@ -38,6 +39,14 @@ BLOCKS = """(define (domain blocks) (:requirements :strips)
  (:action unstack :parameters (?x ?y) :precondition (and (on ?x ?y) (clear ?x) (handempty))
   :effect (and (holding ?x) (clear ?y) (not (clear ?x)) (not (handempty)) (not (on ?x ?y)))))"""
 TOWER = 11
+UNITS = (
+    " ", "\n", "a\n", "()", "(stack b1 b2)\n", "```\n(stack b1 b2)\n```\n", "```\n", "[\n", '{"\n',
+    "<a", "1: ", "| 1 | (stack b1 b2) |\n", "so (stack b1 b2) is\n", "so (stack b1 b2) is ",
+    "(stack b1 b2))\n", "SequentialPlan([stack(b1, b2), ", "Found Plan:\n(stack b1 b2)\n",
+    "</think>\n", "stack b1 b2\n", "0: -----waiting---- [2.0]\n", "Plan length: 99999 step(s).\n",
+    "(on b1)\n",
+)  # fmt: skip
+"""What answers of 100,000 characters repeat."""
 PROSE = "Let me think about it.\n```pddl\n{}\n```\nThis reaches the goal."
 
 
@@ -82,7 +91,7 @@ def hostile(plan: str, count: int, rng: random.Random) -> Iterator[str]:
     letters = "()[]{}:;,`\"'\\ \n\t0123456789abcxyz\x00\x1b\ud800é漢"
     for number in range(count):
         size = rng.choice((10, 100, 1000, 10_000))
-        match number % 8:
+        match number % 9:
             case 0:
                 yield "".join(rng.choices(letters, k=size))
             case 1:
@@ -97,8 +106,11 @@ def hostile(plan: str, count: int, rng: random.Random) -> Iterator[str]:
                 yield "```" + "\n```".join(rng.choices(plan.splitlines(), k=size // 10))
             case 6:
                 yield "".join(rng.sample(plan, len(plan)))
-            case _:
+            case 7:
                 yield f"{'9' * size}: {plan}"
+            case _:
+                unit = UNITS[number // 9 % len(UNITS)]
+                yield unit * (100_000 // len(unit))
 
 
 def main() -> None:

@@ -39,13 +39,13 @@ from toolworld_search import cpu
 
 from hvr.errors import PlannerError
 from hvr.extras import need_gnn
-from hvr.navigation.annealing import annealed_chain
-from hvr.navigation.backward import backward_chain
 from hvr.navigation.chains import CallFacts, cheapest_chain
 from hvr.navigation.evolution import evolved
 from hvr.navigation.graph import GraphTool, NavigationGraph, ObservedCall
 from hvr.navigation.graph_log import ToolThere, graph_text, read_events, rebuilt, write_event
 from hvr.navigation.learnt import learnt_counts, learnt_tools
+from studies.chain_search.annealing import annealed_chain
+from studies.chain_search.backward import backward_chain
 
 PARTS = ("updates", "log", "search", "retrain")
 NEAR = 20
@@ -203,10 +203,10 @@ def retrain(tools: int, threads: int) -> None:
     import numpy as np
     import torch
 
-    from hvr.navigation.prediction.pair_network import PairNetwork
-    from hvr.navigation.prediction.propagation import Propagation
-    from hvr.navigation.prediction.transformer import GraphTransformer
-    from hvr.navigation.prediction.vectors import NodeVectors
+    from studies.link_prediction.pair_network import PairNetwork
+    from studies.link_prediction.propagation import Propagation
+    from studies.link_prediction.transformer import GraphTransformer
+    from studies.link_prediction.vectors import NodeVectors
 
     torch.set_num_threads(threads)
     random, draw = Random(0), np.random.default_rng(0)

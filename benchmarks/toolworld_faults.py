@@ -23,9 +23,10 @@ twice       writing calls that changed the state though an equal one had, and on
 back <= 10  tools that failed, came back and worked again for hvr: within 10 calls from their return
 
 whole              the graph learnt from the correct calls of other scenarios, which also learns
-                   from these calls; tools that fail are removed from it, rest and are tried again
+                   from these calls; a tool that has just failed rests for some calls
 without graph      nothing learnt before: schemas alone
-without pruning    the graph, but tools that fail are neither removed nor rest
+with pruning       the same, looked at every five calls: tools that fail are removed from the graph,
+                   and some are tried again
 without recombining the same call again, at most five times; no other way
 
 Each run is appended to `--runs FILE` as it ends, and none that stands there is made again, so that
@@ -80,7 +81,7 @@ from hvr.navigation.suiting import Suiting
 from hvr.tools.catalogue.schema import Effect, ToolSchema
 
 _READER = ToolSchema("", effect=Effect.READS)
-SETTINGS = ("whole", "without graph", "without pruning", "without recombining")
+SETTINGS = ("whole", "without graph", "with pruning", "without recombining")
 
 
 @dataclass(frozen=True)
@@ -329,8 +330,8 @@ def _run(one: Prepared, faults: Mapping[str, ToolFault], setting: str, budget: i
     experience: Experience = GraphExperience(graph=one.learnt)
     if setting == "without graph":
         experience = CountedExperience()
-    elif setting == "without pruning":
-        experience = GraphExperience(rest=0, look=0, graph=one.learnt)
+    elif setting == "with pruning":
+        experience = GraphExperience(look=5, graph=one.learnt)
     asked: list[ToolCall] = []
 
     def was_done(call: ToolCall) -> bool:

@@ -57,18 +57,18 @@ from hvr.errors import DataFileError, UsageError
 from hvr.extras import need_gnn
 from hvr.navigation.graph import ObservedCall
 from hvr.navigation.observations import MeaningNames
-from hvr.navigation.prediction.measures import area_under_curve, best_cut, f1, hits_at
-from hvr.navigation.prediction.predictor import LinkPredictor, alike, common_neighbours, counted
-from hvr.navigation.prediction.sequences import (
+from hvr.retrieval.text_vectors import TextVectors
+from hvr.tools.catalogue.schema import Catalogue
+from studies.link_prediction.measures import area_under_curve, best_cut, f1, hits_at
+from studies.link_prediction.predictor import LinkPredictor, alike, common_neighbours, counted
+from studies.link_prediction.sequences import (
     Pairs,
     SequenceCounts,
     hard_negatives,
     random_negatives,
     sequence_counts,
 )
-from hvr.navigation.prediction.vectors import Matrix, NodeVectors, node_vectors
-from hvr.retrieval.text_vectors import TextVectors
-from hvr.tools.catalogue.schema import Catalogue
+from studies.link_prediction.vectors import Matrix, NodeVectors, node_vectors
 
 SHARES = {"train": 0.6, "validation": 0.2, "test": 0.2}
 LEAST = 10
@@ -79,9 +79,9 @@ KINDS = ("random", "hard")
 def predictors() -> dict[str, LinkPredictor]:
     """All rows of the table."""
     need_gnn()
-    from hvr.navigation.prediction.pair_network import PairNetwork
-    from hvr.navigation.prediction.propagation import Propagation
-    from hvr.navigation.prediction.transformer import GraphTransformer
+    from studies.link_prediction.pair_network import PairNetwork
+    from studies.link_prediction.propagation import Propagation
+    from studies.link_prediction.transformer import GraphTransformer
 
     return {
         "counted": counted,

@@ -40,12 +40,12 @@ from toolworld_data import SHARED, RecordedRun, Understood, call_set, parted, to
 
 from hvr.calling.origins import ValueSource
 from hvr.errors import UsageError
-from hvr.navigation.annealing import annealed_chain
-from hvr.navigation.backward import backward_chain
 from hvr.navigation.chains import CallFacts, NavigationTool, ToolChain, cheapest_chain
 from hvr.navigation.graph import NavigationGraph
 from hvr.navigation.learnt import learnt_counts, learnt_tools
 from hvr.retrieval.text_vectors import TextVectors
+from studies.chain_search.annealing import annealed_chain
+from studies.chain_search.backward import backward_chain
 
 Search = Callable[[NavigationGraph, CallFacts, CallFacts], ToolChain | None]
 

@@ -1,10 +1,10 @@
-"""What may be called: a budget, reading tools alone in a dry run, no writing call twice."""
+"""What may be called, and what may be written by it."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from hvr.calling.checks import check_call, find_tool
 from hvr.calling.environment import ToolEnvironment
 from hvr.calling.log import log_line
 from hvr.calling.origins import trace
-from hvr.calling.provenance import Source, unsupported
+from hvr.calling.provenance import Place, Source, unsupported
 from hvr.calling.values import CallFailure, CallOutcome, Json, ToolCall
 from hvr.errors import UsageError
 from hvr.files import append_json_line
@@ -21,6 +21,9 @@ from hvr.tools.catalogue.schema import Catalogue, Effect, quoted
 
 MOST_EQUAL_FAILURES = 5
 """Equal calls that fail in a row before they are refused: the same again brings nothing."""
+
+MOST_NAMED = 5
+"""Values without a source that a refusal names."""
 
 
 @dataclass(frozen=True)
@@ -80,40 +83,51 @@ class GuardedTools:
         self._outcomes, self._failures, self._written, self._used = [], {}, set(), 0
 
     def call(self, call: ToolCall) -> CallOutcome:
-        """Call a tool, of whose arguments nothing is known."""
-        return self.call_with(call)
+        """Call a tool with arguments of unknown source: it has to be one that only reads."""
+        return self.call_with(call, {})
 
     def call_with(
         self,
         call: ToolCall,
-        request: Sequence[Json] = (),
-        user: Sequence[Json] = (),
+        sources: Mapping[Place, Source] | None = None,
         *,
         again: bool = False,
-        sources: Mapping[tuple[str | int, ...], Source] | None = None,
+        request: Sequence[Json] = (),
     ) -> CallOutcome:
-        """Call a tool, and write down where its arguments come from.
+        """Call a tool, if each value that it may write has a source that allows it.
 
         Args:
-            call: the call.
-            request: values that the request gives.
-            user: values that the user gave when asked.
-            again: whether a writing call may be repeated: the user said so.
-            sources: where each value comes from, by its place; None of a call that only reads.
+            call: The call.
+            sources: Where the values of its arguments come from; see `provenance.source_of`.
+            again: Whether the user said that a writing call is to be repeated.
+            request: Values that the request gives, by which the log traces arguments.
         """
+        known = dict(sources or {})
+        failed = check_call(self.catalogue, call) or self._refused(call, again)
+        return self._made(call, failed or self._unsupported(call, known), known, request)
+
+    def _made(
+        self,
+        call: ToolCall,
+        failed: CallOutcome | None,
+        sources: Mapping[Place, Source],
+        request: Sequence[Json],
+    ) -> CallOutcome:
+        """Make a call that did not fail already, and write down what became of it."""
         time = datetime.now(UTC)
-        outcome = check_call(self.catalogue, call) or self._not_allowed(call, again, sources)
+        outcome = failed
         if outcome is None:
             self._used += 1
             try:
                 outcome = self._inner.call(call)
             except BaseException as broken:  # as Ctrl-C does: the tool may have done its work
                 error = f"broken off ({type(broken).__name__}): it may have been done"
-                gone = CallOutcome(call, None, CallFailure.TIMED_OUT, error)
-                self._write(gone, time, request, user)
+                gone = CallOutcome(call, None, CallFailure.TIMED_OUT, error, sources=sources)
+                self._write(gone, time, request)
                 raise
             self._remember(outcome)
-        self._write(outcome, time, request, user)
+        outcome = replace(outcome, sources=sources)
+        self._write(outcome, time, request)
         self._outcomes.append(outcome)
         return outcome
 
@@ -125,22 +139,31 @@ class GuardedTools:
         """Close the environment."""
         self._inner.close()
 
-    def _write(
-        self,
-        outcome: CallOutcome,
-        time: datetime,
-        request: Sequence[Json] = (),
-        user: Sequence[Json] = (),
-    ) -> None:
+    def _write(self, outcome: CallOutcome, time: datetime, request: Sequence[Json]) -> None:
         """Write a call down, where a log is kept."""
         if self._policy.log is not None:
-            origins = trace(outcome.call.arguments, self._outcomes, request, user)
+            origins = trace(outcome.call.arguments, self._outcomes, request)
             line = log_line(self._name, outcome, origins, time, secrets=self._policy.secrets)
             append_json_line(self._policy.log, line)
 
-    def _not_allowed(
-        self, call: ToolCall, again: bool, sources: Mapping[tuple[str | int, ...], Source] | None
-    ) -> CallOutcome | None:
+    def _unsupported(self, call: ToolCall, sources: Mapping[Place, Source]) -> CallOutcome | None:
+        """Return the refusal of a call that would write what no one said; None if it may be made.
+
+        This is the one place that enforces the rule.
+        """
+        tool = find_tool(self.catalogue, call.tool)
+        if tool is not None and tool.effect is Effect.READS:
+            return None
+        wrong = unsupported(call, sources)
+        if not wrong:
+            return None
+        error = (
+            f"{quoted(call.tool)} is not known to read only, and may not be called with "
+            f"{', '.join(map(str, wrong[:MOST_NAMED]))}: ask the user to say or confirm it"
+        )
+        return CallOutcome(call, failure=CallFailure.NOT_ALLOWED, error=error)
+
+    def _refused(self, call: ToolCall, again: bool) -> CallOutcome | None:
         tool = find_tool(self.catalogue, call.tool)
         if tool is None:
             raise UsageError(f"there is no tool {quoted(call.tool)}")
@@ -151,12 +174,6 @@ class GuardedTools:
             error = f"{quoted(call.tool)} is not known to read only, and this is a dry run"
         elif self._failures.get(_key(call), 0) >= MOST_EQUAL_FAILURES:
             error = f"this call has failed {MOST_EQUAL_FAILURES} times in a row"
-        elif (
-            sources is not None
-            and tool.effect is not Effect.READS
-            and (wrong := unsupported(call.arguments, sources))
-        ):
-            error = f"nobody has said {', '.join(wrong)}, and it is identified by nothing"
         elif _key(call) in self._written and not again:
             error = f"{quoted(call.tool)} may have written this already; ask before it is repeated"
         return CallOutcome(call, failure=CallFailure.NOT_ALLOWED, error=error) if error else None

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 from hvr.calling.checks import type_name
 from hvr.calling.origins import ValueOrigin
+from hvr.calling.provenance import sources_json
 from hvr.calling.values import CallOutcome, Json
 from hvr.printable import one_line, short
 from hvr.secrets import named_like_a_key
@@ -47,11 +48,12 @@ def log_line(
         "time": time.astimezone(UTC).isoformat(),
         "world": world,
         "tool": outcome.call.tool,
-        "arguments": arguments if secrets else redacted(arguments),
+        "arguments": _shown(arguments, secrets=secrets),
         "failure": None if outcome.failure is None else outcome.failure.value,
         "error": error_text(outcome, secrets=secrets),
         "seconds": round(outcome.seconds, 6),
         "shape": shape(outcome.result),
+        "sources": _shown(sources_json(outcome.call, outcome.sources), secrets=secrets),
         "origins": {name: _origin(origin) for name, origin in origins.items()},
     }
 
@@ -120,6 +122,10 @@ def shape(value: Json, depth: int = 0) -> Json:
     if isinstance(value, list):
         return [shape(inner, depth + 1) for inner in value[:1]]
     return type_name(value)
+
+
+def _shown(value: Json, *, secrets: bool) -> Json:
+    return value if secrets else redacted(value)
 
 
 def _origin(origin: ValueOrigin) -> Json:

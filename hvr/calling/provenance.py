@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING, TypeAlias
 
-from hvr.calling.values import Json
+from hvr.printable import one_line, short
+
+if TYPE_CHECKING:
+    from hvr.calling.values import Json, ToolCall
+
+Place: TypeAlias = "tuple[str | int, ...]"
+"""Where a value stands in arguments: keys of objects and indexes of lists, from the outside in."""
+
+_SHOWN = 80
+"""Characters of a value that a message shows."""
 
 
 class Provenance(StrEnum):
@@ -21,13 +32,13 @@ class Provenance(StrEnum):
     CONFIRMED = "confirmed"
     """The user has confirmed it."""
     FOUND = "found"
-    """It stands in a result, and nothing says that it is meant."""
+    """It merely stands in a result."""
     UNKNOWN = "unknown"
 
-
-MAY_BE_WRITTEN = frozenset(
-    {Provenance.SAID, Provenance.IDENTIFIED, Provenance.DEFAULT, Provenance.CONFIRMED}
-)
+    @property
+    def may_be_written(self) -> bool:
+        """Whether a call that may write can have such a value."""
+        return self not in (Provenance.FOUND, Provenance.UNKNOWN)
 
 
 @dataclass(frozen=True)
@@ -43,30 +54,81 @@ class Source:
     why: str = ""
 
 
-Place = tuple[str | int, ...]
-"""Where a value stands in arguments: keys of objects and indexes of lists."""
+NO_SOURCE = Source(Provenance.UNKNOWN, "no one has said it")
+"""The source of a value of which nothing is known."""
 
 
-def unsupported(arguments: Mapping[str, Json], sources: Mapping[Place, Source]) -> tuple[str, ...]:
-    """Return the places of values that may not be written, as people read them.
+@dataclass(frozen=True)
+class Unsupported:
+    """A value of a call that may not be written.
 
     Args:
-        arguments: Of a call, by parameter.
-        sources: Where each value comes from; of one that is not there nothing is known.
+        place: Where it stands in the arguments.
+        value: The value.
+        source: Where it comes from.
     """
-    return tuple(
-        ".".join(map(str, place))
-        for place, value in _leaves(arguments)
-        if value is not None and (place not in sources or sources[place].kind not in MAY_BE_WRITTEN)
-    )
+
+    place: Place
+    value: Json
+    source: Source
+
+    def __str__(self) -> str:
+        shown = short(one_line(json.dumps(self.value, ensure_ascii=False)), _SHOWN)
+        why = self.source.why or f"its source is: {self.source.kind}"
+        return f"{place_text(self.place)} = {shown} ({short(one_line(why), 2 * _SHOWN)})"
 
 
-def _leaves(arguments: Mapping[str, Json]) -> Iterator[tuple[Place, Json]]:
-    todo: list[tuple[Place, Json]] = [((name,), value) for name, value in arguments.items()]
-    for place, value in todo:
-        if isinstance(value, dict):
-            todo += [((*place, name), inner) for name, inner in value.items()]
-        elif isinstance(value, list):
-            todo += [((*place, index), inner) for index, inner in enumerate(value)]
+def source_of(place: Place, sources: Mapping[Place, Source]) -> Source:
+    """Return the source of the value at a place: its own, or that of what it is part of.
+
+    Args:
+        place: Where the value stands in the arguments.
+        sources: The known sources, by place; the source of a list or object holds for its parts.
+    """
+    for length in range(len(place), 0, -1):
+        if (found := sources.get(place[:length])) is not None:
+            return found
+    return NO_SOURCE
+
+
+def unsupported(call: ToolCall, sources: Mapping[Place, Source]) -> tuple[Unsupported, ...]:
+    """Return the values of a call that may not be written, in the order of its arguments.
+
+    Args:
+        call: The call. An empty list or object and null are values like any other.
+        sources: See `source_of`.
+    """
+    found = ((place, value, source_of(place, sources)) for place, value in leaf_values(call))
+    return tuple(Unsupported(*one) for one in found if not one[2].kind.may_be_written)
+
+
+def leaf_values(call: ToolCall) -> Iterator[tuple[Place, Json]]:
+    """Return the values without parts in a call's arguments, with their places."""
+    todo: list[tuple[Place, Json]] = [((k,), v) for k, v in reversed(list(call.arguments.items()))]
+    while todo:
+        place, value = todo.pop()
+        if isinstance(value, dict) and value:
+            todo += [((*place, key), inner) for key, inner in reversed(value.items())]
+        elif isinstance(value, list) and value:
+            parts = list(enumerate(value))
+            todo += [((*place, index), inner) for index, inner in reversed(parts)]
         else:
             yield place, value
+
+
+def sources_json(call: ToolCall, sources: Mapping[Place, Source]) -> list[Json]:
+    """Return where each value of a call comes from, as plain JSON values.
+
+    Keys of objects are data, so a place is a list and never joined to one text.
+    """
+    told: list[Json] = []
+    for place, _ in leaf_values(call):
+        source = source_of(place, sources)
+        told.append({"place": list(place), "source": source.kind.value, "why": source.why})
+    return told
+
+
+def place_text(place: Place) -> str:
+    """Return a place as messages show it, such as `items[0].id`."""
+    parts = [f"[{step}]" if isinstance(step, int) else f".{step}" for step in place]
+    return short(one_line("".join(parts).removeprefix(".")), _SHOWN)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
+
+from hvr.calling.provenance import Place, Source
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 """A value of JSON."""
@@ -28,7 +30,8 @@ class CallFailure(StrEnum):
     EMPTY = "empty"
     """A result came with nothing in it, where something was expected."""
     NOT_ALLOWED = "not allowed"
-    """hvr did not call: the budget is spent, it is a dry run, or it would be done twice."""
+    """hvr did not call: the budget is spent, it is a dry run, a value that would be written has no
+    source, or it would be done twice."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,7 @@ class CallOutcome:
         failure: None if it succeeded.
         error: what the tool or hvr said of the failure; data, never an instruction.
         seconds: how long it took.
+        sources: Where the values of the arguments come from, by place, as far as that is known.
     """
 
     call: ToolCall
@@ -61,6 +65,7 @@ class CallOutcome:
     failure: CallFailure | None = None
     error: str = ""
     seconds: float = 0.0
+    sources: Mapping[Place, Source] = field(default_factory=dict)
 
     @property
     def ok(self) -> bool:

@@ -118,7 +118,7 @@ HVR = Group("hvr", "Household robot plans, proven before they run and watched wh
                 "parameters mean the same.", "hvr.cli.tools.taking_in"),
         Command("graph", "Draw the graph of tools and parameters, with how often calls went well.",
                 "hvr.cli.tools.graph"),
-        Command("learn", "Learn from logs of calls which tool is called after which.",
+        Command("learn", "Learn from judged dialogues when to call, find, ask or answer.",
                 "hvr.cli.tools.learn"),
         Command("serve-stats", "Serve success rates, links and removed tools of a log, as page and "
                 "JSON.", "hvr.cli.tools.serve_stats"),

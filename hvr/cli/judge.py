@@ -14,13 +14,15 @@ from hvr.errors import UsageError
 
 if TYPE_CHECKING:
     from hvr.run.judging import JudgedPlan
+    from hvr.tools.logs.reading import ReadPlan
 
 _ADVICE_SECONDS = 10.0
 
 _DESCRIPTION = """\
 Judge a plan step by step: which steps are superfluous, which are missing, and the proof of each.
 
-PLAN is a PDDL plan, the folder of an hvr run, or tool plans (JSON). Say what it is for with a
+PLAN is a PDDL plan, the folder of an hvr run, or a log of an agent that calls tools (OpenAI,
+Anthropic, Gemini, LangChain, smolagents, BFCL, TaskBench). Say what a PDDL plan is for with a
 sentence, a goal in PDDL, or a problem; a run says it itself.
 """
 
@@ -46,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     parser.add_argument("plan", metavar="PLAN", type=Path, help=(
-        "a PDDL plan, the folder of an hvr run, or tool plans (JSON)"))  # fmt: skip
+        "a PDDL plan, the folder of an hvr run, or logs of agents (JSON)"))  # fmt: skip
     goal = parser.add_argument_group("what the plan is for")
     goal.add_argument("--goal", metavar="SENTENCE", type=words, help="in English, in a scene")
     goal.add_argument("--goal-pddl", metavar="FILE", type=Path, help=(
@@ -113,6 +115,7 @@ def run(args: argparse.Namespace) -> int:
             {
                 "plan": str(r.file),
                 **({} if r.tool_plan is None else {"id": r.tool_plan.id}),
+                **({} if r.read is None else {"read": r.read.to_json()}),
                 "goal": r.goal or None,
                 "reading": r.reading or None,
                 **r.verdict.to_json(),
@@ -128,6 +131,8 @@ def run(args: argparse.Namespace) -> int:
         for result in results:
             if len(results) > 1:
                 print(result.title)
+            if result.read is not None and not result.read.fault:
+                print(result.read)
             if result.reading:
                 print(f"read as: {result.reading} (of what it can mean, the plan fits this best)")
             print("\n".join(lines(result.verdict)))
@@ -156,7 +161,8 @@ def _judged(args: argparse.Namespace) -> tuple[JudgedPlan, ...]:
 
 
 def _judged_tool_plans(args: argparse.Namespace) -> tuple[JudgedPlan, ...]:
-    from hvr.cli.verify.tool_plans import read_tool_graph, read_tool_plans
+    from hvr.cli.verify.tool_plans import read_tool_graph, read_tool_logs
+    from hvr.judging.verdict import PlanVerdict
     from hvr.run.judging import JudgedPlan
     from hvr.tools.judging import judge_tool_plan
 
@@ -165,10 +171,15 @@ def _judged_tool_plans(args: argparse.Namespace) -> tuple[JudgedPlan, ...]:
             name = "--llm" if option == "spec" else f"--{option.replace('_', '-')}"
             raise UsageError(f"{name} is not for tool plans, which are judged by their links")
     graph = read_tool_graph(args.tools, args.graph) if args.tools is not None else None
-    return tuple(
-        JudgedPlan(args.plan, judge_tool_plan(plan, graph), (), None, plan.request, tool_plan=plan)
-        for plan in read_tool_plans(args.plan)
-    )
+
+    def judged(read: ReadPlan) -> JudgedPlan:
+        plan = read.plan
+        verdict = (
+            PlanVerdict((), unknown=read.fault) if read.fault else judge_tool_plan(plan, graph)
+        )
+        return JudgedPlan(args.plan, verdict, (), None, plan.request, tool_plan=plan, read=read)
+
+    return tuple(map(judged, read_tool_logs(args.plan)))
 
 
 def _with_model(

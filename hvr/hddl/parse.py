@@ -26,7 +26,7 @@ from hvr.pddl import (
 )
 from hvr.pddl.domain_parser import DomainParser
 from hvr.pddl.expressions import ExpressionReader
-from hvr.pddl.lexer import Source, Word
+from hvr.pddl.lexer import SourceText, Word
 from hvr.pddl.lists import choices
 from hvr.pddl.problem_parser import ProblemParser
 from hvr.pddl.reader import Group, Node
@@ -45,7 +45,7 @@ _KEYWORD = re.compile(
 )
 
 
-class HddlSource(Source):
+class HddlSource(SourceText):
     """A text of HDDL, in which only the words of the language have no case."""
 
     __slots__ = ()
@@ -189,7 +189,7 @@ class _HddlProblemParser(ProblemParser):
     known = (*ProblemParser.known, ":htn")
     needed = (":domain", ":init")
 
-    def __init__(self, source: Source, hierarchy: HierarchicalDomain) -> None:
+    def __init__(self, source: SourceText, hierarchy: HierarchicalDomain) -> None:
         super().__init__(source, hierarchy.domain)
         self._hierarchy = hierarchy
         self._htn: Group | None = None

@@ -8,7 +8,7 @@ from pathlib import Path
 from hvr.hddl.lines import PlanLine as PlanLine
 from hvr.hddl.lines import PlanLines, numbered_lines
 from hvr.pddl import GroundAction, Location
-from hvr.pddl.lexer import Source
+from hvr.pddl.lexer import SourceText
 from hvr.values import Value
 
 START, END, ROOT_WORD, ARROW = "==>", "<==", "root", "->"
@@ -72,7 +72,7 @@ def read_hierarchical_plan(source: str | Path, *, file: str | None = None) -> Hi
             a plan, an identifier is given twice, or the plan is not yet converted from
             pandaPIengine's.
     """
-    return _PlanReader(Source.read(source, file=file, default="<plan>")).read()
+    return _PlanReader(SourceText.read(source, file=file, default="<plan>")).read()
 
 
 def print_hierarchical_plan(plan: HierarchicalPlan) -> str:
@@ -88,7 +88,7 @@ def print_hierarchical_plan(plan: HierarchicalPlan) -> str:
 
 
 class _PlanReader:
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: SourceText) -> None:
         self.source = source
         self.actions = PlanLines()
         self.tasks = PlanLines()

@@ -14,7 +14,7 @@ from hvr.hddl.reasons import Reasons
 from hvr.hddl.tree import Tree
 from hvr.hddl.verifier import DecompositionVerifier
 from hvr.pddl import Misfit
-from hvr.pddl.lexer import Source
+from hvr.pddl.lexer import SourceText
 from hvr.validation.report import (
     Failure,
     FailureKind,
@@ -109,7 +109,7 @@ def read_actions(source: str | Path, *, file: str | None = None) -> Hierarchical
         DataFileError: the file cannot be read.
         PddlSyntaxError: it is not a plan.
     """
-    text = Source.read(source, file=file, default="<plan>")
+    text = SourceText.read(source, file=file, default="<plan>")
     if any(line.strip() == START for line in text.text.splitlines()):
         whole = read_hierarchical_plan(text.text, file=text.file)
         if not whole.closed and whole.root is None:
@@ -144,7 +144,7 @@ _NUMBER = re.compile(r"[\s\d.:,]*")
 _STAMP = re.compile(r"([0-9]{1,300}(?:\.[0-9]{1,300})?)\s*[.:]?\s*\Z")
 
 
-def _between(text: Source, body: str, start: int, end: int) -> None:
+def _between(text: SourceText, body: str, start: int, end: int) -> None:
     """Refuse what stands between steps, but for their numbers."""
     match = _NUMBER.match(body, start, end)
     assert match is not None

@@ -134,7 +134,8 @@ class Binder:
         """
         goal = self.request.goals[number]
         known: dict[Place, Json] = {p: v for p, _, v in given_leaves(goal.arguments)}
-        sources = dict.fromkeys(known, Source(Provenance.SAID, "the request says it"))
+        said = Source(Provenance.SAID, "the request says it")
+        sources = dict.fromkeys([*known, *_wholly_said(goal)], said)
         searches: list[Search] = []
         questions: list[Question] = []
         before: dict[Place, Json] = {}
@@ -151,12 +152,12 @@ class Binder:
                 searches.append(search)
                 continue
             told = self._entities(known)
-            said = [
+            open_ = [
                 one for one in self._beside
                 if all(self.graph.fit(entity, one) is not Fit.MET for entity in told)
             ]  # fmt: skip
             found = self._identifier.identify(
-                name, goal.tool, query, said, ties, taken, final=final
+                name, goal.tool, query, open_, ties, taken, final=final
             )
             settled += len(found.chosen)
             if found.open or not found.chosen:
@@ -343,6 +344,12 @@ class Binder:
 def readers_of(tools: Iterable[ToolSchema]) -> tuple[ToolSchema, ...]:
     """Return the tools that may be called to look something up: those known to only read."""
     return tuple(tool for tool in tools if tool.effect is Effect.READS)
+
+
+def _wholly_said(goal: GoalCall) -> list[Place]:
+    """Return the arguments in which nothing is asked for, empty lists and objects among them."""
+    asked = {place[0] for place, _, v in leaves(goal.arguments) if isinstance(v, EntityQuery)}
+    return [(name,) for name in goal.arguments if name not in asked]
 
 
 def _listed(constraints: Iterable[NamedValue]) -> str:

@@ -218,8 +218,7 @@ class ErrandSteps:
             call_key(outcome.call) == call_key(call) for outcome in self.outcomes if outcome.ok
         ) < sum(self.errand.goals[n] == self.errand.goals[number] for n in self._open_or_done())
         known = self.findings.known_by(call.arguments) if number is not None else {}
-        sources = step.sources if number is not None else None
-        outcome = self._tools.call_with(call, request=self._said, again=again, sources=sources)
+        outcome = self._tools.call_with(call, step.sources, again=again, request=self._said)
         self.outcomes.append(outcome)
         if outcome.failure is CallFailure.NOT_ALLOWED:
             self._spent = number is None or "budget" in outcome.error

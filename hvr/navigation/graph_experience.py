@@ -29,9 +29,6 @@ from hvr.navigation.learnt import learnt_counts
 from hvr.navigation.suiting import path_of
 from hvr.tools.catalogue.schema import Catalogue, ToolSchema
 
-LOOK = 5
-"""Calls between two looks at the graph, at which failing tools are removed and some tried again."""
-
 NOT_THE_TOOL = frozenset((CallFailure.NOT_ALLOWED, CallFailure.BAD_ARGUMENTS,
                           CallFailure.UNKNOWN_TOOL))  # fmt: skip
 """Failures that say nothing of a tool."""
@@ -45,7 +42,7 @@ class GraphExperience:
     Args:
         past: sessions of earlier calls; what each showed, in order (`observed_session`).
         rest: for how many calls a tool that failed is left alone, the first time.
-        look: calls between two looks at the graph (`evolved`); 0 for none.
+        look: Calls between two looks at the graph (`evolved`), which prune it; 0 for none.
         graph: to begin with, such as that of another experience.
         log: of the graph (`hvr.navigation.graph_log`), to which all that is learnt is added, in
             real time; None if nothing is written down. The graph's time is then its calls.
@@ -55,7 +52,7 @@ class GraphExperience:
         self,
         past: Iterable[Sequence[ObservedCall]] = (),
         rest: int = 3,
-        look: int = LOOK,
+        look: int = 0,
         graph: NavigationGraph | None = None,
         log: Path | None = None,
     ) -> None:
@@ -99,7 +96,7 @@ class GraphExperience:
         return (gone and tool not in self._awake) or self._resting.idle(tool)
 
     def observe(self, outcome: CallOutcome) -> None:
-        """Take a call into the graph, and look at it once in a while."""
+        """Take a call into the graph, and prune the graph if it is due."""
         tool = outcome.call.tool
         self._resting.observe(outcome)
         self._last[tool] = outcome.failure

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
 from hvr.navigation.chains import CallCounts, NavigationTool
 from hvr.navigation.graph import GraphTool, NavigationGraph
-
-LinkChance = Callable[[str, str], float]
-"""The chance, above 0 and at most 1, that the second tool is called after the first."""
 
 LEAST_PASSES = 1
 """How often a value has to have been passed on for the one parameter to stand for the other."""
@@ -40,34 +37,27 @@ def passed_on(graph: NavigationGraph, tool: GraphTool, least: int = LEAST_PASSES
 def learnt_counts(
     graph: NavigationGraph,
     before: str = "",
-    chance: LinkChance | None = None,
     names: Iterable[str] | None = None,
 ) -> dict[str, CallCounts]:
     """Return the chances of tools, from which chains have their costs.
 
     The cost of a call is -100 ln(p_link p_success): p_success is the tool's own share of
-    successes, p_link what calls (or what is predicted, where none were seen) say of its coming
-    after another: `before` if one is named, else the best of all that have come before it.
+    successes, p_link what calls say of its coming after another: `before` if one is named, else
+    the best of all that have come before it. It is 1 where none was seen.
 
     Args:
         graph: of the tools.
         before: the tool that was called last.
-        chance: of links that no call has shown; they do not matter if None.
         names: tools; all that may be called if None.
     """
     if names is None:
         names = (tool.name for tool in graph.usable_tools())
-    return {name: _counts(graph, name, before, chance) for name in names}
+    return {name: _counts(graph, name, before) for name in names}
 
 
-def _counts(
-    graph: NavigationGraph, name: str, before: str, chance: LinkChance | None
-) -> CallCounts:
+def _counts(graph: NavigationGraph, name: str, before: str) -> CallCounts:
     tool = graph.tools.get(name) or GraphTool(name)
     sources = (before,) if before else graph.calls.sources(name)
     seen = [evidence.weight for source in sources
             if (evidence := graph.calls.get(source, name)) is not None]  # fmt: skip
-    link = max(seen, default=1.0)
-    if not seen and before and chance is not None:
-        link = chance(before, name)
-    return CallCounts(tool.evidence.successes, tool.evidence.failures, link)
+    return CallCounts(tool.evidence.successes, tool.evidence.failures, max(seen, default=1.0))

@@ -65,15 +65,7 @@ class MeaningNames:
 
 
 def observations(lines: Iterable[Mapping[str, Any]], names: MeaningNames) -> Iterator[ObservedCall]:
-    """Give what logged calls showed; see `observed`."""
-    for _, seen in observed(lines, names):
-        yield seen
-
-
-def observed(
-    lines: Iterable[Mapping[str, Any]], names: MeaningNames
-) -> Iterator[tuple[tuple[str, str], ObservedCall]]:
-    """Give what logged calls showed, each with its world and run.
+    """Yield an observation for each logged call that says something of its tool.
 
     Args:
         lines: of a log as `hvr.calling.log` writes it, in order. Calls of one `run` and `world`
@@ -98,7 +90,7 @@ def observed(
         if seen is not None:
             if seen.ok:
                 worked[run] = seen.tool
-            yield run, seen
+            yield seen
 
 
 def _observation(

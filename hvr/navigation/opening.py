@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 from hvr.errors import DataFileError, UsageError
 from hvr.navigation.graph import NavigationGraph, ObservedCall
 from hvr.navigation.graph_log import GraphEvent, LookedAt, ToolThere, applied, event_of
-from hvr.navigation.observations import MeaningNames, observed
+from hvr.navigation.observations import MeaningNames, observations
 from hvr.texts import read_log
 from hvr.tools.catalogue.schema import Catalogue
 
@@ -26,24 +25,22 @@ class OpenedGraph:
         graph: after all events.
         names: of the slots of the catalogue.
         events: in order.
-        runs: the observations of each run of the logs.
     """
 
     graph: NavigationGraph
     names: MeaningNames
     events: tuple[GraphEvent, ...] = field(repr=False)
-    runs: tuple[tuple[ObservedCall, ...], ...] = field(repr=False)
 
 
-def open_graph(names: MeaningNames, logs: Sequence[Path], days: float = 7.0) -> OpenedGraph:
+def open_graph(names: MeaningNames, logs: Sequence[Path], days: float = 0.0) -> OpenedGraph:
     """Return the graph of a catalogue after what logs tell, one after another.
 
     Args:
         names: of the catalogue's slots.
         logs: of calls (`hvr.calling.log`), or of a graph (`hvr.navigation.graph_log`), which holds
             its tools itself.
-        days: how long after one another a graph is looked at (pruning, trials, ageing of weights)
-            while a log of calls is taken in; 0 for never. A log of a graph says so itself.
+        days: Days between two looks at the graph (pruning, trials, ageing of weights) while a log
+            of calls is read; 0 for none. A log of a graph holds its own looks.
 
     Raises:
         DataFileError: a log cannot be read, or a line of it is neither.
@@ -52,43 +49,20 @@ def open_graph(names: MeaningNames, logs: Sequence[Path], days: float = 7.0) -> 
     if days < 0:
         raise UsageError(f"days between looks are 0 or more, not {days:g}")
     events: list[GraphEvent] = [ToolThere(tool) for tool in names.graph_tools()]
-    runs: dict[tuple[str, str, str], list[ObservedCall]] = defaultdict(list)
     for log in logs:
         records = _records(log)
         if records and "event" in records[0][1]:
-            told = [event_of(record, f"{log}: line {number}") for number, record in records]
-            events += told
-            for number, calls in enumerate(runs_of(told)):
-                runs[str(log), "", str(number)] += calls
+            events += [event_of(record, f"{log}: line {number}") for number, record in records]
             continue
-        seen: list[ObservedCall] = []
         try:
-            for (world, run), observation in observed((r for _, r in records), names):
-                runs[str(log), world, run].append(observation)
-                seen.append(observation)
+            seen = list(observations((record for _, record in records), names))
         except DataFileError as error:
             raise DataFileError(f"{log}: {error}") from None
         events += with_looks(seen, days)
     graph = NavigationGraph()
     for event in events:
         graph = applied(graph, event)
-    return OpenedGraph(graph, names, tuple(events), tuple(tuple(run) for run in runs.values()))
-
-
-def runs_of(events: Iterable[GraphEvent]) -> Iterator[list[ObservedCall]]:
-    """Give the calls of each run that a log of a graph holds.
-
-    A run begins with a call before which no tool of it had worked.
-    """
-    run: list[ObservedCall] = []
-    for event in events:
-        if isinstance(event, ObservedCall):
-            if not event.before and any(call.ok for call in run):
-                yield run
-                run = []
-            run.append(event)
-    if run:
-        yield run
+    return OpenedGraph(graph, names, tuple(events))
 
 
 def with_looks(seen: Iterable[ObservedCall], days: float) -> Iterator[GraphEvent]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import NoReturn, TypeVar
 
 from hvr.nested import Steps, finish
-from hvr.pddl.lexer import Source, Word
+from hvr.pddl.lexer import SourceText, Word
 from hvr.pddl.lists import (
     ANY_NAME,
     NUMBER,
@@ -103,7 +103,7 @@ class ExpressionReader(ListReader):
         in_durative_action: whether `?duration` has a meaning.
     """
 
-    def __init__(self, source: Source, domain: Domain, objects: Mapping[str, Types]) -> None:
+    def __init__(self, source: SourceText, domain: Domain, objects: Mapping[str, Types]) -> None:
         super().__init__(source)
         self.domain = domain
         self.objects = objects

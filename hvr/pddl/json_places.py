@@ -9,7 +9,7 @@ from json import JSONDecoder
 from sys import intern
 from typing import Any
 
-from hvr.pddl.lexer import Source
+from hvr.pddl.lexer import SourceText
 from hvr.pddl.location import Location
 
 _DEEPEST = 12
@@ -34,7 +34,7 @@ class PlacedText(str):
     location: Location
 
 
-def with_places(source: Source, holders: frozenset[str]) -> Any:
+def with_places(source: SourceText, holders: frozenset[str]) -> Any:
     """Return the value of a JSON text, with `PlacedObject` and `PlacedText` for dict and str.
 
     Args:
@@ -47,7 +47,7 @@ def with_places(source: Source, holders: frozenset[str]) -> Any:
     return _read(source, _skip(source.text, 0), holders, _DEEPEST)
 
 
-def _read(source: Source, offset: int, holders: frozenset[str], levels: int) -> Any:
+def _read(source: SourceText, offset: int, holders: frozenset[str], levels: int) -> Any:
     text = source.text
     if text[offset] == "[" and levels:
         return [_read(source, place, holders, levels - 1) for place in _items(text, offset)]

@@ -1,4 +1,4 @@
-"""Text to tokens. A token keeps its offset; `Source` turns offsets into locations."""
+"""Text to tokens. A token keeps its offset; `SourceText` turns offsets into locations."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _BOMS = (
 _new_tuple = tuple.__new__
 
 
-class Source:
+class SourceText:
     """A text with a name, and the only maker of errors about it.
 
     Args:
@@ -81,7 +81,7 @@ class Source:
         file: str | None = None,
         default: str = "<text>",
         lenient: bool = False,
-    ) -> Source:
+    ) -> SourceText:
         """Wrap a text, or read a file (UTF-8, UTF-16 with a byte order mark, else Latin-1).
 
         Raises:
@@ -229,7 +229,7 @@ class Word:
         return f"Word({self.text!r}, {self.offset})"
 
 
-def tokens(source: Source) -> Iterator[tuple[str, int]]:
+def tokens(source: SourceText) -> Iterator[tuple[str, int]]:
     """Yield the tokens of a text, folded, with their offsets; comments are left out.
 
     A token is "(", ")", a word, or a whole list without comments that is nested a few deep.

@@ -9,7 +9,7 @@ from itertools import islice, repeat
 from typing import NoReturn
 
 from hvr.pddl.diagnostics import nearest
-from hvr.pddl.lexer import Source, Word
+from hvr.pddl.lexer import SourceText, Word
 from hvr.pddl.model import OBJECT, TypedName
 from hvr.pddl.numeric import MOST_DIGITS
 from hvr.pddl.reader import Group, Node, alike, first_of
@@ -31,7 +31,7 @@ class ListReader:
     `context` names the construct being read and ends up in every message.
     """
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: SourceText) -> None:
         self.source = source
         self.context = ""
         # One object for each number: initial values come by the hundred thousand.

@@ -14,7 +14,7 @@ from pathlib import Path
 from hvr.pddl.diagnostics import Diagnostic
 from hvr.pddl.domain_parser import DomainParser
 from hvr.pddl.expressions import ExpressionReader
-from hvr.pddl.lexer import Source
+from hvr.pddl.lexer import SourceText
 from hvr.pddl.model import (
     Domain,
     Formula,
@@ -45,7 +45,7 @@ def parse_domain(
         PddlSyntaxError, PddlSemanticError: the text is not a domain; the message says where.
         UnsupportedPddlError: the domain uses a part of PDDL that is not supported.
     """
-    text = Source.read(source, file=file, default="<domain>", lenient=lenient)
+    text = SourceText.read(source, file=file, default="<domain>", lenient=lenient)
     domain = DomainParser(text).parse()
     if warnings is not None:
         warnings += text.warnings
@@ -67,7 +67,7 @@ def parse_problem(
         PddlSyntaxError, PddlSemanticError: the text is not a problem of this domain.
         UnsupportedPddlError: the problem uses a part of PDDL that is not supported.
     """
-    text = Source.read(source, file=file, default="<problem>", lenient=lenient)
+    text = SourceText.read(source, file=file, default="<problem>", lenient=lenient)
     problem = ProblemParser(text, domain).parse()
     if warnings is not None:
         warnings += text.warnings
@@ -110,7 +110,7 @@ def _single(
     text: str, domain: Domain, objects: Iterable[TypedName], file: str
 ) -> tuple[ExpressionReader, Node]:
     """Return the only node of a text, with a reader for it."""
-    source = Source.read(text, file=file, default=file)
+    source = SourceText.read(text, file=file, default=file)
     nodes = read_nodes(source)
     known = {o.name: o.types for o in (*domain.constants, *objects)}
     reader = ExpressionReader(source, domain, known)

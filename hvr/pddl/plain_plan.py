@@ -13,7 +13,7 @@ from fractions import Fraction
 from itertools import islice
 from typing import overload
 
-from hvr.pddl.lexer import Source
+from hvr.pddl.lexer import SourceText
 from hvr.pddl.model import GroundAction
 from hvr.values import Value
 
@@ -79,7 +79,7 @@ class _Actions(Sequence[GroundAction]):
         return self._read(index % self._count + 1)
 
 
-def plain_plan(source: Source, epsilon: Fraction) -> PlainPlan | None:
+def plain_plan(source: SourceText, epsilon: Fraction) -> PlainPlan | None:
     """Return the steps of a text in the order of the file, if that is the order of execution.
 
     None unless the text is nothing but steps of one notation, space and comments, so that nothing
@@ -118,7 +118,7 @@ def _is_timed(text: str, epsilon: Fraction) -> bool:
     return True
 
 
-def _reader(source: Source, expression: str) -> Callable[[int], GroundAction]:
+def _reader(source: SourceText, expression: str) -> Callable[[int], GroundAction]:
     """Return a reader of single steps of a text, by an expression with a step as its group 1."""
     text = source.text
     left = _step_starts(expression, text)
@@ -140,7 +140,7 @@ def _step_starts(expression: str, text: str) -> Iterator[int]:
             yield match.start()
 
 
-def _json_plan(source: Source) -> PlainPlan | None:
+def _json_plan(source: SourceText) -> PlainPlan | None:
     """Read a JSON list of texts, each a step in parentheses."""
     from hvr.texts import parse_json
 

@@ -13,7 +13,7 @@ from typing import Literal, NoReturn, TypeAlias
 
 from hvr.errors import PddlSyntaxError
 from hvr.pddl.diagnostics import Diagnostic, PddlTextSyntaxError
-from hvr.pddl.lexer import Source
+from hvr.pddl.lexer import SourceText
 from hvr.pddl.model import GroundAction
 from hvr.pddl.numeric import MOST_DIGITS
 from hvr.pddl.reader import MOST_SURPLUS
@@ -94,7 +94,7 @@ def read_plan(source: str | Path, *, file: str | None = None, lenient: bool = Fa
         DataFileError: the file cannot be read.
         PddlSyntaxError: anything that is not a plan.
     """
-    text = Source.read(source, file=file, default="<plan>", lenient=lenient)
+    text = SourceText.read(source, file=file, default="<plan>", lenient=lenient)
     if text.text.lstrip()[:1] in ("[", "{") and '"' in text.text:
         from hvr.pddl.plan_json import read_json_plan
 
@@ -171,7 +171,7 @@ def decimal_text(value: Fraction) -> str:
 
 
 class _PlanReader:
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: SourceText) -> None:
         self.source = source
         # Some letters outside ASCII change their length when they are lowered.
         self.text = source.text.lower() if source.text.isascii() else source.text

@@ -9,7 +9,7 @@ from typing import Any
 
 from hvr.errors import PddlSyntaxError
 from hvr.pddl.json_places import with_places
-from hvr.pddl.lexer import Source
+from hvr.pddl.lexer import SourceText
 from hvr.pddl.location import Location
 from hvr.pddl.model import GroundAction
 from hvr.pddl.plan import PlanText, Step, TimedAction, in_order, read_plan
@@ -136,7 +136,7 @@ def _placed(step: Step, place: Location | None) -> Step:
     return TimedAction(step.action.replace(location=place), step.start, step.duration)
 
 
-def read_json_plan(source: Source) -> PlanText:
+def read_json_plan(source: SourceText) -> PlanText:
     """Read the text of a JSON plan.
 
     Raises:

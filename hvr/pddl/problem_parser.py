@@ -9,7 +9,7 @@ from typing import Literal
 
 from hvr.pddl.compact import GroundAtoms, TypedNames
 from hvr.pddl.expressions import ExpressionReader
-from hvr.pddl.lexer import Source, Word
+from hvr.pddl.lexer import SourceText, Word
 from hvr.pddl.lists import ListReader, Types
 from hvr.pddl.model import (
     TRUE,
@@ -64,7 +64,7 @@ class ProblemParser(ListReader):
     known: tuple[str, ...] = _PROBLEM_SECTIONS
     needed: tuple[str, ...] = (":domain", ":init", ":goal")
 
-    def __init__(self, source: Source, domain: Domain) -> None:
+    def __init__(self, source: SourceText, domain: Domain) -> None:
         super().__init__(source)
         self.domain = domain
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import NoReturn
 
 from hvr.pddl.diagnostics import PddlTextSyntaxError
-from hvr.pddl.lexer import Source, Word, first_word, inner_tokens, tokens, words
+from hvr.pddl.lexer import SourceText, Word, first_word, inner_tokens, tokens, words
 
 MAX_NESTING = 12_000
 """Deeper nesting is refused."""
@@ -112,7 +112,7 @@ def node_of(token: str, offset: int) -> Node:
     return Group(offset, None, inside) if "(" in inside else Group(offset, inside)
 
 
-def read_nodes(source: Source) -> list[Node]:
+def read_nodes(source: SourceText) -> list[Node]:
     """Read the word or list that a text consists of, and what follows it.
 
     Reading ends where anything but sections follows: what it begins with is the last node. A strict
@@ -171,7 +171,7 @@ def read_nodes(source: Source) -> list[Node]:
     return top
 
 
-def _overlook_surplus(source: Source, offset: int, count: int, *, begun: bool) -> None:
+def _overlook_surplus(source: SourceText, offset: int, count: int, *, begun: bool) -> None:
     """Refuse a `)` that closes nothing, or warn of it in a lenient reading."""
     message = "a ')' too many"
     if not begun:
@@ -181,7 +181,7 @@ def _overlook_surplus(source: Source, offset: int, count: int, *, begun: bool) -
     source.overlook(offset, message, expected="end of text", found="')'", error=PddlTextSyntaxError)
 
 
-def _check_depth(source: Source) -> None:
+def _check_depth(source: SourceText) -> None:
     """Raise for nesting beyond MAX_NESTING and for deep lists that are not closed.
 
     An object for each open list would take many times the text.
@@ -202,7 +202,7 @@ def _check_depth(source: Source) -> None:
         _never_closed(source, opened[-1], "")
 
 
-def _unclosed(source: Source, stack: list[Group]) -> NoReturn:
+def _unclosed(source: SourceText, stack: list[Group]) -> NoReturn:
     # A section inside a section means that the outer one was not closed: say so, since the end
     # of the text is far from the place to mend.
     queue = [stack[0]]
@@ -223,7 +223,7 @@ def _unclosed(source: Source, stack: list[Group]) -> NoReturn:
     _never_closed(source, opened.offset, head_of(opened))
 
 
-def _never_closed(source: Source, offset: int, head: str) -> NoReturn:
+def _never_closed(source: SourceText, offset: int, head: str) -> NoReturn:
     source.syntax_error(
         len(source.text.rstrip()),
         f"the text ends before the list '({head}' is closed",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hvr.pddl.diagnostics import PddlTextSyntaxError, nearest
 from hvr.pddl.expressions import ExpressionReader
-from hvr.pddl.lexer import Source, Word
+from hvr.pddl.lexer import SourceText, Word
 from hvr.pddl.lists import ListReader, describe
 from hvr.pddl.model import (
     Formula,
@@ -113,7 +113,7 @@ def define(
     return name, result
 
 
-def _overlook_late(source: Source, what: str, sections: tuple[str, ...], node: Node) -> None:
+def _overlook_late(source: SourceText, what: str, sections: tuple[str, ...], node: Node) -> None:
     """Refuse text after the end of a definition; in a lenient reading warn of late sections."""
     if isinstance(node, Group) and head_of(node) in sections:
         source.overlook(

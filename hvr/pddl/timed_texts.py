@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import overload
 
-from hvr.pddl.lexer import Source
+from hvr.pddl.lexer import SourceText
 from hvr.pddl.model import GroundAction
 from hvr.pddl.plain_plan import PDDL_STEP, TIME
 from hvr.pddl.plan import TimedAction
@@ -23,7 +23,7 @@ _COMMENT = re.compile(r";[^\r\n]*")
 _MOST_KNOWN = 2000
 
 
-def timed_texts(source: Source) -> TimedTexts | None:
+def timed_texts(source: SourceText) -> TimedTexts | None:
     """Return the steps of a text that is nothing but steps with times, space and comments."""
     text = source.text
     if not text.isascii() or "\0" in text:
@@ -53,7 +53,7 @@ class TimedTexts(Sequence[TimedAction]):
         starts: where each step begins.
     """
 
-    def __init__(self, source: Source, text: str, starts: array[int]) -> None:
+    def __init__(self, source: SourceText, text: str, starts: array[int]) -> None:
         self._source = source
         self._text = text
         self._starts = starts

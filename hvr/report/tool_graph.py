@@ -19,27 +19,23 @@ _COLUMNS = 6
 MOST_TOOLS = 300
 """Tools of which a picture can be seen; more are left out, those that were called least."""
 
-PredictedLink = tuple[str, str, float]
 
-
-def draw_tool_graph(graph: NavigationGraph, predicted: Sequence[PredictedLink] = ()) -> str:
+def draw_tool_graph(graph: NavigationGraph) -> str:
     """Return the tools from left to right, with the links that calls have shown.
 
     A tool is the redder the more often it fails, grey if nobody called it, and dashed if it was
     removed. A link is the thicker the more often it was taken; one that no call has shown but whose
-    tools can feed one another by their schemas is thin and grey, a predicted one dotted. All
-    figures are in titles, too.
+    tools can feed one another by their schemas is thin and grey. Titles hold all figures.
 
     Args:
         graph: the graph.
-        predicted: source, target and chance of links to draw, too.
 
     Returns:
         A whole SVG document.
     """
     shown = sorted(graph.tools, key=lambda n: (-graph.tools[n].evidence.count, n))[:MOST_TOOLS]
     places = _places(graph, sorted(shown))
-    links = [link for link in _links(graph, predicted) if {link.source, link.target} <= set(places)]
+    links = [link for link in _links(graph) if {link.source, link.target} <= set(places)]
     wide = 2 * _EDGE + max((x for x, _ in places.values()), default=0) + _WIDE
     high = _EDGE + max((y for _, y in places.values()), default=_EDGE) + _HIGH
     left = len(graph.tools) - len(shown)
@@ -56,24 +52,19 @@ def draw_tool_graph(graph: NavigationGraph, predicted: Sequence[PredictedLink] =
                    font_size=12) + "\n"  # fmt: skip
 
 
-def tool_graph_page(
-    graph: NavigationGraph, predicted: Sequence[PredictedLink] = (), note: str = ""
-) -> str:
+def tool_graph_page(graph: NavigationGraph, note: str = "") -> str:
     """Return the page of a graph: the picture, and tables of tools, links and parameters."""
     parts = [
         element("h1", "Tool graph"),
         element("p", escaped(summary(graph))),
         paragraph(note, "note"),
-        element("figure", draw_tool_graph(graph, predicted), style="overflow:auto"),
+        element("figure", draw_tool_graph(graph), style="overflow:auto"),
         table("Tools", _TOOL_HEAD, _tool_rows(graph),
               "Chance: share of successes, smoothed by one of each; old calls count less. "
               "Prune: the higher, the sooner the tool is removed (above 0.7)."),
         table("Calls after calls", _LINK_HEAD, _link_rows(graph.calls)),
         table("Values passed on", _LINK_HEAD, _link_rows(graph.passes)),
     ]  # fmt: skip
-    if predicted:
-        rows = ((_name(s), _name(t), f"{chance:.2f}") for s, t, chance in predicted)
-        parts.append(table("Predicted links", ("from", "to", "chance"), rows))
     return page("Tool graph", "\n".join(parts))
 
 
@@ -107,17 +98,13 @@ class _Link:
     source: str
     target: str
     evidence: CallEvidence | None = None
-    chance: float | None = None
 
 
-def _links(graph: NavigationGraph, predicted: Sequence[PredictedLink]) -> Iterator[_Link]:
+def _links(graph: NavigationGraph) -> Iterator[_Link]:
     """Give what is drawn, what matters most last."""
     seen = {(source, target) for source, target, _ in graph.calls}
     for source, target in sorted(_feeding(graph) - seen):
         yield _Link(source, target)
-    for source, target, chance in predicted:
-        if (source, target) not in seen:
-            yield _Link(source, target, chance=chance)
     for source, target, evidence in graph.calls:
         yield _Link(source, target, evidence)
 
@@ -192,14 +179,10 @@ def _arc(link: _Link, places: Mapping[str, tuple[int, int]]) -> str:
     if link.evidence is not None:
         weight = link.evidence.weight
         title = f"{ends}: {link.evidence.successes} of {link.evidence.count}, chance {weight:.2f}"
-        width, colour, dots = min(1.0 + link.evidence.count / 5, 6.0), _dark(weight), None
-    elif link.chance is not None:
-        title, width, colour = f"{ends}: predicted, chance {link.chance:.2f}", 1.5, "#36c"
-        dots = "2 4"
+        width, colour = min(1.0 + link.evidence.count / 5, 6.0), _dark(weight)
     else:
-        title, width, colour, dots = f"{ends}: by their schemas", 0.6, "#bbb", None
-    return element("path", tooltip(title), d=path, fill="none", stroke=colour, stroke_width=width,
-                   stroke_dasharray=dots)  # fmt: skip
+        title, width, colour = f"{ends}: by their schemas", 0.6, "#bbb"
+    return element("path", tooltip(title), d=path, fill="none", stroke=colour, stroke_width=width)
 
 
 def _colour(weight: float) -> str:

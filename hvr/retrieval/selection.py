@@ -36,7 +36,7 @@ def default_threshold(embedder: Embedder) -> float:
 
 
 @dataclass(frozen=True)
-class Selection:
+class SelectedObjects:
     """The chosen objects.
 
     Args:
@@ -60,7 +60,7 @@ def select(
     *,
     threshold: float | None = None,
     per_class: int = PER_CLASS,
-) -> Selection:
+) -> SelectedObjects:
     """Choose the objects that some names stand for.
 
     A name is an object (`mug-2`), a class by one of its names in the ontology (`Mug`, "the
@@ -92,7 +92,7 @@ def select(
             chooser.of_class(cls, why, sole=len(classes) == 1)
         if not objects and not classes:
             unmatched.append(name)
-    return Selection(chooser.reasons, tuple(unmatched))
+    return SelectedObjects(chooser.reasons, tuple(unmatched))
 
 
 def mentioned(text: str, inventory: Inventory) -> tuple[str, ...]:

@@ -28,6 +28,7 @@ from hvr.pddl import (
 )
 from hvr.retrieval.inventory import Inventory
 from hvr.run.judged_goals import judge_by_goals, scene_problem
+from hvr.tools.logs.reading import ReadPlan
 from hvr.tools.tool_plan import ToolPlan
 from hvr.validation import Validator
 from hvr.validation.sequences import action_of
@@ -69,6 +70,7 @@ class JudgedPlan:
         goal: what it is judged against, in words or PDDL.
         reading: what a sentence was taken to mean, where it can mean several things; else "".
         tool_plan: the plan where it is one over tools.
+        read: The record of its log, with the skipped parts; None for other plans.
     """
 
     file: Path
@@ -78,6 +80,7 @@ class JudgedPlan:
     goal: str = ""
     reading: str = ""
     tool_plan: ToolPlan | None = None
+    read: ReadPlan | None = None
 
     @property
     def repaired(self) -> tuple[Step, ...] | None:

@@ -2,10 +2,35 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 Link = tuple[str, str]
 """Ids of two tools, (source, target)."""
+
+
+@dataclass(frozen=True)
+class LoggedCall:
+    """One call as a log records it.
+
+    Args:
+        tool: Name of the tool.
+        arguments: JSON values by parameter; None if the log does not give them.
+        unnamed: Arguments given by position.
+        result: JSON value that came back.
+        returned: Whether the log has the result.
+        failed: Whether the result reports an error.
+        turn: Number of user messages before the call.
+    """
+
+    tool: str
+    arguments: Mapping[str, Any] | None = None
+    unnamed: tuple[Any, ...] = ()
+    result: Any = None
+    returned: bool = False
+    failed: bool = False
+    turn: int = 0
 
 
 @dataclass(frozen=True)
@@ -19,6 +44,8 @@ class ToolPlan:
             numbers may differ.
         tools: ids of the tools in order; a tool may occur again.
         links: between tools, by id, as given by the data or the planner.
+        calls: The logged call of each tool; empty for plans without calls.
+        said: All messages of the user in order; empty if there is only the request.
     """
 
     id: str
@@ -26,6 +53,8 @@ class ToolPlan:
     steps: tuple[str, ...]
     tools: tuple[str, ...]
     links: tuple[Link, ...] = ()
+    calls: tuple[LoggedCall, ...] = field(default=(), hash=False)
+    said: tuple[str, ...] = ()
 
     @property
     def chain(self) -> tuple[Link, ...]:

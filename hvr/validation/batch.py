@@ -310,25 +310,27 @@ def _checked(
             return check(source, validator), source, model
         except PddlSyntaxError as error:
             refused = error
-    from hvr.pddl.lexer import Source
+    from hvr.pddl.lexer import SourceText
     from hvr.validation.extraction import extract
 
-    text = Source.read(source, file=name, lenient=True).text
+    text = SourceText.read(source, file=name, lenient=True).text
     domain = validator.task.domain
     asked = options.extract or name == _STDIN_NAME
     actions = [*domain.actions, *domain.durative_actions]
     predicates = tuple(domain.predicates)
+    objects = [item.name for item in (*domain.constants, *validator.task.problem.objects)]
     plan = extract(
         text,
         name,
         actions=actions,
         predicates=predicates,
+        objects=objects,
         asked=asked,
         number=options.plan_number,
     )
     if plan is None:
         if refused is not None:
-            raise refused if asked else _with_hint(refused, text, actions, predicates)
+            raise refused if asked else _with_hint(refused, text, actions, predicates, objects)
         return check(source, validator), source, model
     if plan.until is not None and options.until is None:
         validator = validator.lasting(plan.until)
@@ -346,10 +348,10 @@ def _with_smaller_epsilon(
         return report
     if isinstance(source, Path) and not source.is_file():
         return report  # it could be read only once
-    from hvr.pddl.lexer import Source
+    from hvr.pddl.lexer import SourceText
     from hvr.pddl.timed_texts import timed_texts
 
-    text = Source.read(source, file=name, lenient=options.lenient)
+    text = SourceText.read(source, file=name, lenient=options.lenient)
     if ":" not in text.text:
         return report  # no step has a time
     plan = timed_texts(text) or read_plan(text.text, lenient=options.lenient).steps
@@ -364,7 +366,11 @@ def _with_smaller_epsilon(
 
 
 def _with_hint(
-    refused: PddlSyntaxError, text: str, actions: Sequence[str], predicates: Sequence[str]
+    refused: PddlSyntaxError,
+    text: str,
+    actions: Sequence[str],
+    predicates: Sequence[str],
+    objects: Sequence[str],
 ) -> PddlSyntaxError:
     """Say of a text that is not a plan whether there is one in it."""
     from hvr.pddl.diagnostics import PddlTextSyntaxError
@@ -373,7 +379,9 @@ def _with_hint(
     if not isinstance(refused, PddlTextSyntaxError):
         return refused
     try:
-        plan = extract(text, "", actions=actions, predicates=predicates, asked=True)
+        plan = extract(
+            text, "", actions=actions, predicates=predicates, objects=objects, asked=True
+        )
     except PddlSyntaxError:
         found = "there are several plans in the text, and --extract says where"
     else:

@@ -55,11 +55,11 @@ class SourceLines:
 
 
 def _read(file: str) -> list[str]:
-    from hvr.pddl.lexer import Source
+    from hvr.pddl.lexer import SourceText
 
     try:
         if not Path(file).is_file():
             return []
-        return _LINE_END.split(Source.read(Path(file), lenient=True).text)
+        return _LINE_END.split(SourceText.read(Path(file), lenient=True).text)
     except (HvrError, OSError, ValueError):
         return []

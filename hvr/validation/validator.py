@@ -28,7 +28,7 @@ from hvr.pddl import (
     read_plan,
 )
 from hvr.pddl.conditions import Operator
-from hvr.pddl.lexer import Source
+from hvr.pddl.lexer import SourceText
 from hvr.pddl.plain_plan import PlainPlan, plain_plan
 from hvr.validation.report import OnFailure, Outcome, ValidationReport
 from hvr.validation.sequences import (
@@ -175,7 +175,7 @@ class Validator(Stepper):
             DataFileError: the file cannot be read.
             PddlSyntaxError: it is not a plan.
         """
-        text = Source.read(source, file=file, default="<plan>", lenient=lenient)
+        text = SourceText.read(source, file=file, default="<plan>", lenient=lenient)
         overlooked = _notes(text.warnings)
         domain = self.task.domain
         timed = domain.durative_actions or domain.moves or self.task.problem.timed_init

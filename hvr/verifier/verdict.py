@@ -61,6 +61,7 @@ class Verdict:
         thresholds: what they are held against.
         findings: risky steps and links with reasons, the riskiest first.
         unknown: why the verifier does not know; empty if it does.
+        read: Summary of the record's format, calls and skipped parts; empty if not from a file.
     """
 
     graph: PlanGraph
@@ -70,6 +71,7 @@ class Verdict:
     thresholds: Thresholds
     findings: tuple[RiskFinding, ...] = ()
     unknown: str = ""
+    read: str = ""
 
     @property
     def accepted(self) -> bool:
@@ -99,6 +101,8 @@ class Verdict:
         ]
         if graph.request:
             lines.append(f"  asked: {graph.request}")
+        if self.read:
+            lines.append(f"  {self.read}")
         for number, (node, risk) in enumerate(zip(graph.nodes, self.node_risks, strict=True), 1):
             # Without a verdict the figures are those of a verifier that does not know.
             mark = "!!" if risk >= at.node and not self.unknown else "  "
@@ -137,6 +141,7 @@ class Verdict:
             "score": round(self.score, 4),
             "accepted": self.accepted,
             "unknown": self.unknown,
+            "read": self.read or None,
             "thresholds": asdict(self.thresholds),
             "nodes": [
                 {"tool": n.tool, "step": n.text, "risk": round(r, 4)}
@@ -156,4 +161,40 @@ class Verdict:
                 {"where": f.where, "risk": round(f.risk, 4), "reason": f.reason}
                 for f in self.findings
             ],
+        }
+
+
+@dataclass(frozen=True)
+class NoVerdict:
+    """A record without a plan that can be judged.
+
+    Args:
+        id: The request's id.
+        request: The request; empty if unknown.
+        unknown: Why there is no verdict.
+        read: Summary of the record's format, calls and skipped parts.
+    """
+
+    id: str
+    request: str
+    unknown: str
+    read: str = ""
+
+    accepted = False
+
+    def lines(self) -> list[str]:
+        """Return the reason, for people."""
+        asked = [f"  asked: {self.request}"] if self.request else []
+        read = [f"  {self.read}"] if self.read and self.unknown not in self.read else []
+        return [f"{self.id}: no verdict: {self.unknown}", *asked, *read]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, for JSON."""
+        return {
+            "id": self.id,
+            "request": self.request,
+            "score": None,
+            "accepted": False,
+            "unknown": self.unknown,
+            "read": self.read or None,
         }

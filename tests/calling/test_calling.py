@@ -15,6 +15,7 @@ from hvr.calling.faults import FaultyTools, ToolFault, draw_faults
 from hvr.calling.guard import MOST_EQUAL_FAILURES, CallPolicy, GuardedTools
 from hvr.calling.log import redacted
 from hvr.calling.origins import ValueOrigin, ValueSource, places, trace
+from hvr.calling.provenance import Provenance, Source
 from hvr.calling.python_world import PythonTools, open_module
 from hvr.calling.values import CallFailure, CallOutcome, Json, ToolCall
 from hvr.tools.catalogue.schema import Catalogue, Effect, ToolParameter, ToolSchema
@@ -29,6 +30,7 @@ JSON = st.recursive(
 ANN = ToolCall("find_user", {"email": "ann@example.org"})
 ORDERS = ToolCall("list_orders", {"user": "u1"})
 CANCEL = ToolCall("cancel_order", {"order": "o1"})
+SAID = {("order",): Source(Provenance.SAID, "the request says it")}
 
 
 @pytest.fixture
@@ -142,9 +144,9 @@ def test_requests_go_before_results() -> None:
 def test_a_writing_call_is_made_once_unless_asked(tools: PythonTools) -> None:
     lost = FaultyTools(tools, {"cancel_order": ToolFault(CallFailure.TIMED_OUT, 1)})
     guarded = GuardedTools(lost, "shop")
-    assert guarded.call(CANCEL).failure is CallFailure.TIMED_OUT
-    assert guarded.call(CANCEL).failure is CallFailure.NOT_ALLOWED
-    assert guarded.call_with(CANCEL, again=True).ok
+    assert guarded.call_with(CANCEL, SAID).failure is CallFailure.TIMED_OUT
+    assert guarded.call_with(CANCEL, SAID).failure is CallFailure.NOT_ALLOWED
+    assert guarded.call_with(CANCEL, SAID, again=True).ok
     assert guarded.call(ANN).ok
     assert guarded.call(ANN).ok
 
@@ -168,9 +170,11 @@ def test_budget_and_equal_failures_end_a_loop(tools: PythonTools) -> None:
 def test_the_log_says_where_arguments_came_from(tools: PythonTools, tmp_path: Path) -> None:
     log = tmp_path / "calls.jsonl"
     guarded = GuardedTools(tools, "shop", CallPolicy(log=log))
-    guarded.call_with(ANN, request=["ann@example.org"])
+    guarded.call_with(ANN, {("email",): Source(Provenance.SAID)}, request=["ann@example.org"])
     guarded.call(ORDERS)
     first, second = (json.loads(line) for line in log.read_text().splitlines())
+    assert first["sources"] == [{"place": ["email"], "source": "said", "why": ""}]
+    assert second["sources"][0]["source"] == "unknown"
     assert first["origins"] == {"email": {"source": "request"}}
     assert second["origins"] == {"user": {"source": "result", "call": 0, "path": []}}
     assert (second["shape"], second["failure"], second["world"]) == (["string"], None, "shop")

@@ -75,7 +75,7 @@ LONG = {("solve",), ("verify", "plan"), ("kg", "check"), ("bench", "run")}
 ELSEWHERE = {
     ("scene", "serve"): "prints nothing",
     ("tools", "serve-stats"): "prints a line and goes on until it is interrupted",
-    ("tools", "learn"): "tests/navigation/test_graph_commands.py, where there is a log",
+    ("tools", "learn"): "tests/navigation/test_learnt_moves.py, where there are dialogues",
     ("world", "new"): "prints a line about the folder that it made, and makes it only once",
     ("verify", "train"): "prints a line, as evaluate does, after long work",
     **dict.fromkeys(

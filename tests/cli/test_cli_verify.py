@@ -307,21 +307,32 @@ def test_the_tools_given_must_be_the_verifiers(trained: Path, hvr_: Hvr, tmp_pat
     [
         ("", "has no plan"),
         ("nonsense", "not valid JSON"),
-        ('{"id": 1, "task_nodes": []}', "is empty"),
-        (
-            '{"id": 1, "task_nodes": ["pay", "weather"], "task_links": '
-            '[{"source": "pay", "target": "weather"}, {"source": "weather", "target": "pay"}]}',
-            "circle",
-        ),
+        ('{"colour": "red"}', "what is read: OpenAI messages"),
     ],
 )
-def test_bad_plans_are_refused_in_one_line(
+def test_files_without_plans_are_refused_in_one_line(
     trained: Path, hvr_: Hvr, tmp_path: Path, content: str, says: str
 ) -> None:
     path = tmp_path / "plan.jsonl"
     path.write_text(content, encoding="utf-8")
     ended = hvr_("verify", path, "--model", trained / "verifier")
     assert ended.code == 2 and says in ended.err and ended.err.count("\n") == 1
+
+
+@pytest.mark.slow
+def test_a_plan_that_cannot_be_judged_leaves_its_neighbours_a_verdict(
+    trained: Path, hvr_: Hvr, tmp_path: Path
+) -> None:
+    links = [{"source": a, "target": b} for a, b in (("pay", "weather"), ("weather", "pay"))]
+    circle = {"id": 2, "task_nodes": ["pay", "weather"], "task_links": links}
+    plans = write(tmp_path / "plan.jsonl", [{"id": 1, "task_nodes": []}, circle, GOOD])
+    ended = hvr_("verify", plans, "--model", trained / "verifier", "--json")
+    empty, round_, good = json.loads(ended.out)
+    assert "is empty" in empty["unknown"] and "circle" in round_["unknown"]
+    assert good["score"] is not None and "TaskBench" in good["read"]
+    assert ended.code == (4 if good["accepted"] or good["unknown"] else 1)
+    ended = hvr_("verify", plans, "--model", trained / "verifier")
+    assert "1: no verdict: plan '1' is empty" in ended.out
 
 
 @pytest.mark.slow

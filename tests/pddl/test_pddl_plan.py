@@ -18,7 +18,7 @@ from hvr.pddl import (
     print_plan,
     read_plan,
 )
-from hvr.pddl.lexer import Source
+from hvr.pddl.lexer import SourceText
 from hvr.pddl.plain_plan import plain_plan
 
 PLAN = (GroundAction("pick", ("b1", "left")), GroundAction("move"))
@@ -198,7 +198,7 @@ SOME = {
 def test_plain_plans_are_read_as_the_reader_reads_them(given_: tuple[str, list[str]]) -> None:
     kind, pieces = given_
     text = f"[{', '.join(pieces)}]" if kind == "json" else " ".join(pieces)
-    quick = plain_plan(Source(text, "<plan>"), Fraction(1, 100))
+    quick = plain_plan(SourceText(text, "<plan>"), Fraction(1, 100))
     if quick is None:
         return
     plan = read_plan(text)
@@ -213,9 +213,9 @@ def test_plain_plans_are_read_as_the_reader_reads_them(given_: tuple[str, list[s
 
 def test_most_plans_are_plain() -> None:
     for text in ("(a b)\n(c)", "0.001: (a b) [1]\n0.02: (c)", "a(b)\nc()", '["(a b)", "(c)"]'):
-        quick = plain_plan(Source(text, "<plan>"), Fraction(1, 1000))
+        quick = plain_plan(SourceText(text, "<plan>"), Fraction(1, 1000))
         assert quick is not None and [s.split() for s in quick.steps] == [["a", "b"], ["c"]]
-    assert plain_plan(Source("0.001: (a) 0.002: (b)", "<plan>"), Fraction(1, 1000)) is None
+    assert plain_plan(SourceText("0.001: (a) 0.002: (b)", "<plan>"), Fraction(1, 1000)) is None
 
 
 def test_json_without_args() -> None:
@@ -232,7 +232,7 @@ def test_steps_share_the_names_that_they_are_read_with(text: str) -> None:
 
 
 def test_a_name_of_very_many_digits_is_no_number_of_a_step() -> None:
-    quick = plain_plan(Source(f"1: (go a{'0' * 200_000})\n2: (b)", "<plan>"), Fraction(1, 10))
+    quick = plain_plan(SourceText(f"1: (go a{'0' * 200_000})\n2: (b)", "<plan>"), Fraction(1, 10))
     assert quick is not None and quick.steps == [f"go a{'0' * 200_000}", "b"]
 
 

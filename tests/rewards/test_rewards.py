@@ -89,6 +89,26 @@ def test_hostile_answers_are_worth_little(text: str) -> None:
     assert worth(text)[0] <= MISSED
 
 
+UNITS = [
+    "\n", "a\n", "a ", "(", "()", "(take a)\n", "```\n(take a)\n```\n", "```\n", '{"plan": ',
+    "[\n", '{"\n', "[]\n", "<a", "<a>", "*", "`take a` ", "1.", "1: ", "| 1 | (take a) |\n",
+    "so (take a) is\n", "so (take a) is ", "(take a))\n", "step 0: A\n", "SequentialPlan([",
+    "SequentialPlan([take(a), ", ";", "Found Plan:\n", "Found Plan:\n(take a)\n", "</think>\n",
+    "0: -----waiting---- [2.0]\n", "-", "and ", "PartialOrderPlan\n", "((take a) ", "take a\n",
+    "- take a\n", "Plan length: 99999 step(s).\n",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_reading_takes_time_linear_in_the_answer(unit: str) -> None:
+    """A quadratic reader would need hours for 300,000 characters."""
+    rewards = PlanRewards(Bounds(characters=10**7, seconds=0))
+    text = unit * (300_000 // len(unit))
+    for answer in (text, " " * 300_000 + text[:1000], text[: len(text) // 2] + "(take"):
+        (score,) = rewards.scores([answer], domain=DOMAIN, problem=PROBLEM)
+        assert score.reward <= MISSED
+
+
 def test_judging_ends() -> None:
     limits = Bounds(characters=10**7, steps=10**7, seconds=0.01)
     steps = ["(take b)", "(put b c)", "(take a)", "(put a b)"] * 100_000

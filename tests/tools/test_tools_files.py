@@ -123,7 +123,7 @@ def test_damaged_files_say_where(tmp_path: Path) -> None:
     path.write_text('{"id": "1"}\n{"id": \n', encoding="utf-8")
     with pytest.raises(DataFileError, match="jsonl:2:8: not valid JSON"):
         read_records(path)
-    path.write_text('{"id": "1"}\n\n{"task_nodes": []}\n', encoding="utf-8")
+    path.write_text('{"id": "1", "task_nodes": []}\n\n{"task_nodes": []}\n', encoding="utf-8")
     with pytest.raises(DataFileError, match="record 2: has no id"):
         read_plans(path)
     with pytest.raises(DataFileError, match="there is no such file"):

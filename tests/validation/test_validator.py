@@ -18,7 +18,7 @@ from hvr.pddl import (
     parse_problem,
     read_plan,
 )
-from hvr.pddl.lexer import Source
+from hvr.pddl.lexer import SourceText
 from hvr.validation import (
     Failure,
     FailureKind,
@@ -477,7 +477,7 @@ def test_steps_to_blame_are_placed_in_the_plan_that_is_judged() -> None:
             )
             for report in reports:
                 ref = report.failures[0].literals[0].changed_by
-                place = Source(text, file).location(text.index("(take)"))
+                place = SourceText(text, file).location(text.index("(take)"))
                 assert ref is not None
                 assert ref.action is not None
                 assert ref.action.location == place

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hvr.cli.arguments import add_json
 from hvr.cli.output import check_writable, print_json
-from hvr.cli.tools.graph_files import add_graph_arguments, opened, predicted
+from hvr.cli.tools.graph_files import add_graph_arguments, opened
 from hvr.errors import UsageError
 
 _DESCRIPTION = """\
@@ -29,8 +29,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_graph_arguments(parser)
     parser.add_argument("--out", metavar="FILE", type=Path, help=(
         "picture (.svg), or page with tables (.html)"))  # fmt: skip
-    parser.add_argument("--links", metavar="FILE", type=Path, help=(
-        "links that `hvr tools learn` predicted, to be drawn, too"))  # fmt: skip
     parser.add_argument("--events", metavar="FILE", type=Path, help=(
         "file for the log of the graph, from which it is rebuilt byte for byte"))  # fmt: skip
     add_json(parser)
@@ -53,12 +51,10 @@ def run(args: argparse.Namespace) -> int:
     for path in (args.out, args.events):
         if path is not None:
             check_writable(path)
-    links = predicted(args.links)
     made = opened(args)
-    likely = links.likely() if links is not None else []
     if args.out is not None:
         draw = draw_tool_graph if args.out.suffix == ".svg" else tool_graph_page
-        write_whole(args.out, draw(made.graph, likely))
+        write_whole(args.out, draw(made.graph))
     if args.events is not None:
         write_whole(args.events, event_lines(made.events))
     if args.json:

@@ -13,7 +13,6 @@ from hvr.errors import UsageError
 if TYPE_CHECKING:
     from hvr.navigation.observations import MeaningNames
     from hvr.navigation.opening import OpenedGraph
-    from hvr.navigation.prediction.predicted import PredictedLinks
     from hvr.tools.catalogue.schema import Catalogue
 
 
@@ -27,9 +26,9 @@ def add_graph_arguments(parser: argparse.ArgumentParser) -> None:
         "what tells likeness: lexical-hash, minilm or st:NAME (default: %(default)s)"))  # fmt: skip
     parser.add_argument("--overrides", metavar="FILE", type=Path, help=(
         "TOML file with parameters that mean the same, or not"))  # fmt: skip
-    parser.add_argument("--look", metavar="DAYS", type=real, default=7.0, help=(
-        "days of a log of calls after which failing tools are removed, some are tried again, and "
-        "weights age; 0 for never (default: %(default)s)"))  # fmt: skip
+    parser.add_argument("--look", metavar="DAYS", type=real, default=0.0, help=(
+        "prune the graph after every DAYS days of a log of calls: failing tools are removed, some "
+        "are tried again, and weights age (default: never)"))  # fmt: skip
 
 
 def names_of(args: argparse.Namespace) -> MeaningNames:
@@ -91,16 +90,3 @@ def opened(args: argparse.Namespace) -> OpenedGraph:
     from hvr.navigation.opening import open_graph
 
     return open_graph(names_of(args), args.log, args.look)
-
-
-def predicted(path: Path | None) -> PredictedLinks | None:
-    """Return the links of a file that `hvr tools learn` wrote; None if none is named.
-
-    Raises:
-        DataFileError: it cannot be read, or is none.
-    """
-    if path is None:
-        return None
-    from hvr.navigation.prediction.predicted import read_links
-
-    return read_links(path)

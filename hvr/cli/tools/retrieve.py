@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -60,13 +61,16 @@ def run(args: argparse.Namespace) -> int:
     need_gnn()
     if (args.plans is None) == (not args.steps):
         raise UsageError("give the steps of a plan, or a file of plans with --plans")
-    from hvr.tools.plan_files import read_plans, to_record
+    from hvr.tools.logs.reading import read_log
+    from hvr.tools.plan_files import to_record
 
-    plans = (
-        read_plans(args.plans)
-        if args.plans is not None
-        else (ToolPlan("1", args.request, tuple(args.steps), ()),)
-    )
+    plans = [ToolPlan("1", args.request, tuple(args.steps), ())]
+    if args.plans is not None:
+        found = read_log(args.plans)
+        for read in found:
+            if read.fault or not read.plan.steps:
+                print(f"{read.place}: {read.fault or 'has no steps'}", file=sys.stderr)
+        plans = [read.plan for read in found]
     for plan in _retriever(args).retrieve(plans, names=args.names):
         if args.json:
             print_json(to_record(plan))

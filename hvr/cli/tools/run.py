@@ -300,11 +300,13 @@ def _document(
     asked: AskedTools, errand: ToolErrand, done: ToolRun, model: ModelNavigator | None
 ) -> Mapping[str, Any]:
     from hvr.calling.log import error_text, redacted
+    from hvr.calling.provenance import sources_json
 
     calls = [
         {
             "tool": outcome.call.tool,
             "arguments": redacted(dict(outcome.call.arguments)),
+            "sources": redacted(sources_json(outcome.call, outcome.sources)),
             "failure": None if outcome.failure is None else outcome.failure.value,
             "error": error_text(outcome),
             "seconds": round(outcome.seconds, 6),

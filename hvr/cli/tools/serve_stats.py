@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
-from pathlib import Path
 
 from hvr.cli.arguments import whole
-from hvr.cli.tools.graph_files import add_graph_arguments, names_of, predicted
+from hvr.cli.tools.graph_files import add_graph_arguments, names_of
 
 _DESCRIPTION = """\
 Serve success rates, links and removed tools of logs of calls on 127.0.0.1: a page at /, JSON at
@@ -25,8 +24,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     add_graph_arguments(parser)
-    parser.add_argument("--links", metavar="FILE", type=Path, help=(
-        "links that `hvr tools learn` predicted"))  # fmt: skip
     parser.add_argument("--port", type=whole, default=0, help="default: any that is free")
 
 
@@ -43,18 +40,15 @@ def run(args: argparse.Namespace) -> int:
     from hvr.report.loopback import ADDRESS, loopback_server
     from hvr.report.tool_graph import tool_graph_page
 
-    names, links = names_of(args), predicted(args.links)
-    likely = links.likely() if links is not None else []
+    names = names_of(args)
 
     def pages(path: str) -> tuple[str, str] | None:
         if path not in ("/", "/stats.json"):
             return None
         graph = open_graph(names, args.log, args.look).graph
         if path == "/":
-            return "text/html", tool_graph_page(graph, likely)
-        chances = [{"source": s, "target": t, "chance": round(c, 4)} for s, t, c in likely]
-        record = graph_record(graph) | {"predicted": chances}
-        return "application/json", json.dumps(record) + "\n"
+            return "text/html", tool_graph_page(graph)
+        return "application/json", json.dumps(graph_record(graph)) + "\n"
 
     pages("/stats.json")
     with loopback_server(pages, args.port) as server:

@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     parser.add_argument("plan", metavar="PLAN", type=Path, help=(
-        "tool plans (JSON, one or several), the folder of an hvr run, or a PDDL plan"))  # fmt: skip
+        "tool plans or agents' logs (JSON), the folder of an hvr run, or a PDDL plan"))  # fmt: skip
     parser.add_argument("--request", metavar="TEXT", type=words, help=(
         "what was asked, if the plan does not say"))  # fmt: skip
     parser.add_argument("--model", metavar="FOLDER", type=Path, help=(
@@ -64,11 +64,12 @@ def run(args: argparse.Namespace) -> int:
     from hvr.cli.output import check_writable, print_json, write_whole
     from hvr.cli.verify.tool_plans import is_json, tool_verdicts
     from hvr.run.verification import verify
+    from hvr.verifier.verdict import NoVerdict, Verdict
 
     if args.svg is not None:
         check_writable(args.svg)
     if is_json(args.plan):
-        verdicts = list(
+        verdicts: list[Verdict | NoVerdict] = list(
             tool_verdicts(
                 args.plan, args.request, args.model, args.tools, args.graph, network=args.network
             )
@@ -88,6 +89,8 @@ def run(args: argparse.Namespace) -> int:
 
         if len(verdicts) != 1:
             raise UsageError(f"--svg draws one plan, and {args.plan} has {len(verdicts)}")
+        if isinstance(verdicts[0], NoVerdict):
+            raise UsageError(f"--svg has nothing to draw: {verdicts[0].unknown}")
         write_whole(args.svg, draw(verdicts[0]))
     if args.json:
         documents = [verdict.to_dict() for verdict in verdicts]

@@ -10,15 +10,21 @@ from typing import TYPE_CHECKING
 from hvr.errors import DataFileError, UsageError
 
 if TYPE_CHECKING:
+    from hvr.tools.logs.reading import ReadPlan
     from hvr.tools.tool_graph import ToolGraph
     from hvr.tools.tool_plan import ToolPlan
-    from hvr.verifier.verdict import Verdict
+    from hvr.verifier.verdict import NoVerdict, Verdict
     from hvr.verifier.verifier import Verifier
 
 
 def is_json(plan: Path) -> bool:
-    """Say whether a plan is a file of tool plans."""
-    return plan.is_file() and plan.suffix in (".json", ".jsonl")
+    """Return whether a file holds tool plans or logs of agents, by its name or its beginning."""
+    if not plan.is_file():
+        return False
+    if plan.suffix in (".json", ".jsonl", ".ndjson"):
+        return True
+    with plan.open("rb") as file:
+        return file.read(64).lstrip()[:1] in (b"{", b"[")
 
 
 def tool_verdicts(
@@ -29,8 +35,8 @@ def tool_verdicts(
     graph: Path | None,
     *,
     network: bool = False,
-) -> Sequence[Verdict]:
-    """Return the verdicts on tool plans.
+) -> Sequence[Verdict | NoVerdict]:
+    """Return the verdicts on tool plans, one a record; a plan that cannot be judged says why.
 
     Args:
         path: the plans.
@@ -45,11 +51,43 @@ def tool_verdicts(
         DataFileError: a file is missing or damaged.
     """
     from hvr.verifier.judgement.judge_file import load_judge
+    from hvr.verifier.verdict import NoVerdict
 
     folder, verifier = _tool_verifier(model, tools, graph)
-    plans = read_tool_plans(path)
-    asked = [p if request is None else replace(p, request=request) for p in plans]
-    return verifier.score(asked) if network else load_judge(folder, verifier).judge(asked)
+    found = read_tool_logs(path)
+    plans = [r.plan if request is None else replace(r.plan, request=request) for r in found]
+    refused = [r.fault or _refused(verifier, p) for r, p in zip(found, plans, strict=True)]
+    asked = [p for p, why in zip(plans, refused, strict=True) if not why]
+    scores = iter(verifier.score(asked) if network else load_judge(folder, verifier).judge(asked))
+    return tuple(
+        NoVerdict(plan.id, plan.request, why, str(read))
+        if why
+        else replace(next(scores), read=str(read))
+        for read, plan, why in zip(found, plans, refused, strict=True)
+    )
+
+
+def _refused(verifier: Verifier, plan: ToolPlan) -> str:
+    """Return why a plan has no graph; empty if it has one."""
+    try:
+        verifier.graph(plan)
+    except UsageError as error:
+        return str(error)
+    return ""
+
+
+def read_tool_logs(path: Path) -> Sequence[ReadPlan]:
+    """Return the records of a file with their plans, in any known format.
+
+    Raises:
+        DataFileError: There are none, or the file cannot be read.
+    """
+    from hvr.tools.logs.reading import read_log
+
+    found = read_log(path)
+    if not found:
+        raise DataFileError(f"{path}: has no plan")
+    return found
 
 
 def read_tool_plans(path: Path) -> Sequence[ToolPlan]:

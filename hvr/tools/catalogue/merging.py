@@ -6,7 +6,7 @@ overrule both ways. Every group can be looked at, with the likeness that made it
 
 from __future__ import annotations
 
-import re
+import itertools
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 
 from hvr.errors import DataFileError, UsageError
 from hvr.texts import read_toml
+from hvr.tools.catalogue.linkage import complete_linkage
+from hvr.tools.catalogue.naming import BARE, words_of
 from hvr.tools.catalogue.schema import Catalogue, ToolParameter, ToolSchema, quoted
 from hvr.tools.tool_graph import Tool, ToolGraph
 
@@ -29,15 +31,6 @@ ALIKE = 0.8
 
 ALIKE_OF_ONE_NAME = 0.6
 """The same where both have one name, and one that says something."""
-
-_BARE = frozenset(
-    (
-        "id", "ids", "name", "names", "value", "values", "result", "results", "status", "type",
-        "types", "data", "message", "key", "code", "number", "date", "time", "text", "content",
-        "title", "description", "url", "list", "item", "items", "query", "count", "amount",
-    )
-)  # fmt: skip
-"""Names that say nothing without the thing that they are of."""
 
 
 @dataclass(frozen=True, order=True)
@@ -214,16 +207,14 @@ def _said(
 def _text(tool: ToolSchema, parameter: ToolParameter) -> str:
     """Return what is said of a parameter; of a bare name also what it is of."""
     leaf = _words(parameter.leaf)
-    if not set(leaf.split()) - _BARE:
+    if not set(leaf.split()) - BARE:
         above = parameter.name.rpartition(".")[0].rpartition(".")[2]
         leaf = f"{_words(above) or _words(tool.name)} {leaf}"
     return f"{leaf}: {parameter.description}" if parameter.description else leaf
 
 
 def _words(name: str) -> str:
-    """Return the words of a name: `newItemIds[]` is "new item ids"."""
-    apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
-    return " ".join(re.findall(r"[^\W_]+", apart)).lower()
+    return " ".join(words_of(name))
 
 
 def _family(kind: str) -> str:
@@ -249,36 +240,51 @@ def _sides(slots: Iterable[Slot]) -> frozenset[tuple[str, str]]:
 def _clusters(
     vectors: NDArray[np.float32], kinds: Sequence[_Kind], alike: float
 ) -> list[tuple[list[int], float]]:
-    """Return groups of rows, each with the least cosine between two of its rows."""
-    least_asked = min(alike, ALIKE_OF_ONE_NAME)
-    pairs = []
-    for i in range(len(kinds) - 1):
-        row = vectors[i + 1 :] @ vectors[i]
-        pairs += [(-float(row[j]), i, i + 1 + int(j)) for j in np.flatnonzero(row >= least_asked)]
-    group = list(range(len(kinds)))
-    members = {i: [i] for i in group}
-    least = dict.fromkeys(group, 1.0)
-    for _, i, j in sorted(pairs):
-        a, b = group[i], group[j]
-        if a == b:
-            continue
-        across = [(float(vectors[m] @ vectors[n]), kinds[m], kinds[n])
-                  for m in members[a] for n in members[b]]  # fmt: skip
-        if not all(_alike(cosine, one, other, alike) for cosine, one, other in across):
-            continue
-        for m in members[b]:
-            group[m] = a
-        members[a] += members.pop(b)
-        least[a] = min(least[a], least.pop(b), *(cosine for cosine, _, _ in across))
-    return [(sorted(some), least[g]) for g, some in members.items()]
+    """Return groups of kinds, each with the least cosine between two of its members."""
+    # Kinds of one name stand together: more than are clustered at once are cut between names.
+    order = sorted(range(len(kinds)), key=lambda k: (kinds[k].leaf, k))
+    leaves = _codes(kinds[k].leaf for k in order)
+    telling = np.array([bool(set(kinds[k].leaf.split()) - BARE) for k in order], dtype=bool)
+    types = _codes(kinds[k].type for k in order)
+    untyped = np.array([not kinds[k].type for k in order], dtype=bool)
+    beside = _beside([kinds[k].sides for k in order])
+
+    def least(rows: slice, columns: slice) -> NDArray[np.float32]:
+        same_name = (leaves[rows, None] == leaves[None, columns]) & telling[rows, None]
+        asked = np.where(same_name, min(alike, ALIKE_OF_ONE_NAME), alike)
+        same_type = types[rows, None] == types[None, columns]
+        may = same_type | untyped[rows, None] | untyped[None, columns]
+        asked[~may] = _NEVER
+        for number, row in enumerate(range(rows.start, rows.stop)):
+            near = beside[row]
+            near = near[(near >= columns.start) & (near < columns.stop)] - columns.start
+            asked[number, near] = _NEVER
+        return asked.astype(np.float32)
+
+    found = complete_linkage(vectors[order], least) if order else []
+    return sorted((sorted(order[row] for row in rows), lowest) for rows, lowest in found)
 
 
-def _alike(cosine: float, one: _Kind, other: _Kind, asked: float) -> bool:
-    if (one.type and other.type and one.type != other.type) or one.sides & other.sides:
-        return False
-    if one.leaf == other.leaf and set(one.leaf.split()) - _BARE:
-        return cosine >= min(asked, ALIKE_OF_ONE_NAME)
-    return cosine >= asked
+_NEVER = 2.0
+"""A cosine that no two rows have."""
+
+
+def _codes(values: Iterable[str]) -> NDArray[np.int64]:
+    """Return a number for each value, the same for equal ones."""
+    known: dict[str, int] = {}
+    return np.array([known.setdefault(value, len(known)) for value in values], dtype=np.int64)
+
+
+def _beside(sides: Sequence[frozenset[tuple[str, str]]]) -> list[NDArray[np.int64]]:
+    """Return for each kind those that are properties of one object with it."""
+    of: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for number, some in enumerate(sides):
+        for side in some:
+            of[side].append(number)
+    return [
+        np.array(sorted({other for side in some for other in of[side]}), dtype=np.int64)
+        for some in sides
+    ]
 
 
 def _parted(slots: list[Slot], apart: list[list[set[Slot]]]) -> list[list[Slot]]:
@@ -301,6 +307,7 @@ def _parted(slots: list[Slot], apart: list[list[set[Slot]]]) -> list[list[Slot]]
 def _named(found: list[ParameterMeaning]) -> tuple[ParameterMeaning, ...]:
     """Return meanings with names: the commonest of their slots', with the tool's where needed."""
     used: set[str] = {m.name for m in found if m.name}
+    tried: dict[str, Iterator[int]] = {}
     named = []
     for meaning in found:
         name = meaning.name
@@ -308,20 +315,22 @@ def _named(found: list[ParameterMeaning]) -> tuple[ParameterMeaning, ...]:
             leaves = [_words(ToolParameter(s.name).leaf).replace(" ", "_") for s in meaning.slots]
             leaf = max(dict.fromkeys(leaves), key=leaves.count) or "value"
             of = "_".join(_words(meaning.slots[0].tool).split())
-            name = next(n for n in _candidates(leaf, of, bare=leaf in _BARE) if n not in used)
+            names = _candidates(leaf, of, tried, bare=leaf in BARE)
+            name = next(n for n in names if n not in used)
             used.add(name)
         named.append(ParameterMeaning(name, meaning.slots, meaning.alike, meaning.said))
     return tuple(named)
 
 
-def _candidates(leaf: str, of: str, *, bare: bool) -> Iterator[str]:
+def _candidates(
+    leaf: str, of: str, tried: dict[str, Iterator[int]], *, bare: bool
+) -> Iterator[str]:
+    """Give possible names; numbered ones go on where `tried` has left off."""
     if not bare:
         yield leaf
     yield f"{of}.{leaf}"
-    number = 2
-    while True:
+    for number in tried.setdefault(f"{of}.{leaf}", itertools.count(2)):
         yield f"{of}.{leaf}-{number}"
-        number += 1
 
 
 def _order(catalogue: Catalogue) -> Callable[[Slot], tuple[int, bool]]:

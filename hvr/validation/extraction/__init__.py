@@ -9,10 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
+from typing import NoReturn
 
 from hvr.pddl import Diagnostic, Location
 from hvr.pddl.diagnostics import PddlTextSyntaxError
 from hvr.pddl.plan import decimal_text
+from hvr.printable import short
 from hvr.values import Value
 
 
@@ -28,6 +30,8 @@ class Candidate(Value):
         until: the time to which the plan waits after its last step; None if it does not say.
         cost: Cost that the planner reports, if any.
         stray: Whether these are steps beside the plan that the text marks.
+        mentions: Numbers of ignored lines that mention steps.
+        doubt: Instead of steps, a line that may be a step and cannot be read.
     """
 
     reader: str
@@ -38,6 +42,8 @@ class Candidate(Value):
     until: Fraction | None = None
     cost: Fraction | None = None
     stray: bool = False
+    mentions: tuple[int, ...] = ()
+    doubt: str = ""
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -63,6 +69,10 @@ class Candidate(Value):
         """How the text was read, in a sentence."""
         others = "1 other line was" if self.ignored == 1 else f"{self.ignored} other lines were"
         ignored = f"; {others} ignored" if self.ignored else ""
+        if self.mentions:
+            some = ", ".join(map(str, self.mentions[:5])) + (", …" if self.mentions[5:] else "")
+            lines = "lines" if self.mentions[1:] else "line"
+            ignored += f", which mention steps in {lines} {some}"
         waits = "" if self.until is None else f"; the plan waits until {self.until}"
         return f"the steps in {self.place} were read as {self.reader}{waits}{ignored}"
 
@@ -73,6 +83,7 @@ def extract(
     *,
     actions: Collection[str] = (),
     predicates: Collection[str] = (),
+    objects: Collection[str] | None = None,
     asked: bool = False,
     number: int | None = None,
 ) -> Candidate | None:
@@ -81,20 +92,21 @@ def extract(
     Args:
         text: the text.
         file: what messages call it.
-        actions: the names of actions; a line that speaks of one and is no part of the plan makes a
-            plan that nothing marks as such doubtful.
+        actions: Names of actions.
         predicates: Names of predicates; a line that is a fact is not taken for a step.
+        objects: Names of objects, if they are known: they tell steps from sentences.
         asked: whether to look for a plan that nothing marks as such.
         number: which of several plans is meant, from 1; 0 is the last.
 
     Raises:
-        PddlSyntaxError: there are several different plans, or fewer than `number`.
+        PddlSyntaxError: there are several different plans, or fewer than `number`; or a line may
+            be a step and cannot be read.
     """
-    from hvr.validation.extraction.readers import candidates
-
-    plans = candidates(text, actions, predicates, asked=asked)
-    wanted = [plan for plan in plans if asked or plan.marked or not plan.ignored]
-    whole = [plan for plan in wanted if not plan.stray]
+    wanted = _wanted(text, actions, predicates, objects, asked=asked)
+    whole = [plan for plan in wanted if not plan.stray and not plan.doubt]
+    doubts = [plan for plan in wanted if plan.doubt and (number is None or not plan.stray)]
+    if doubts:
+        _refuse(doubts[0], file)
     if number is not None and whole:
         index = number - 1 if number else len(whole) - 1
         if 0 <= index < len(whole):
@@ -114,6 +126,56 @@ def extract(
         place = Location(file, two.first, 1)
         raise PddlTextSyntaxError(Diagnostic(place, message, expected=_which(whole)))
     return whole[0] if whole else None
+
+
+def plans_in(
+    text: str,
+    file: str,
+    *,
+    actions: Collection[str] = (),
+    predicates: Collection[str] = (),
+    objects: Collection[str] | None = None,
+) -> tuple[Candidate, ...]:
+    """Return all plans in an answer, in its order.
+
+    Args:
+        text: The text.
+        file: The name that messages give it.
+        actions: Names of actions.
+        predicates: Names of predicates; a line that is a fact is not taken for a step.
+        objects: Names of objects, if they are known.
+
+    Raises:
+        PddlSyntaxError: A line may be a step and cannot be read.
+    """
+    plans = _wanted(text, actions, predicates, objects, asked=True)
+    for plan in plans:
+        if plan.doubt:
+            _refuse(plan, file)
+    return tuple(sorted(plans, key=lambda plan: plan.first))
+
+
+def _wanted(
+    text: str,
+    actions: Collection[str],
+    predicates: Collection[str],
+    objects: Collection[str] | None,
+    *,
+    asked: bool,
+) -> list[Candidate]:
+    from hvr.validation.extraction.lines import Known
+    from hvr.validation.extraction.readers import candidates
+
+    plans = candidates(text, Known(actions, predicates, objects), asked=asked)
+    return [plan for plan in plans if asked or plan.marked or not plan.ignored]
+
+
+def _refuse(plan: Candidate, file: str) -> NoReturn:
+    """Refuse a text with a line that may be a step."""
+    line = short(plan.doubt)
+    message = f"this line may be a step and cannot be read: {line}"
+    expected = "steps such as (action object …), each in a line of its own"
+    raise PddlTextSyntaxError(Diagnostic(Location(file, plan.first, 1), message, expected=expected))
 
 
 def _which(plans: Sequence[Candidate]) -> str:

@@ -113,13 +113,13 @@ class _Comments:
 
 
 def _lines(file: str) -> list[str]:
-    from hvr.pddl.lexer import Source
+    from hvr.pddl.lexer import SourceText
 
     path = Path(file)
     try:
         if not path.is_file():
             return []
-        text = Source.read(path, lenient=True).text
+        text = SourceText.read(path, lenient=True).text
     except (HvrError, OSError, ValueError):
         return []
     return _LINE_END.split(text) if "hvr:" in text.lower() else []

@@ -86,11 +86,12 @@ def has_a_plan(file: str) -> bool:
     name = Path(file).name.lower()
     if _ending(name) not in _TEXT_ENDINGS or name.partition(".")[0] in _ABOUT:
         return False
-    from hvr.pddl.lexer import Source
+    from hvr.pddl.lexer import SourceText
+    from hvr.validation.extraction.lines import Known
     from hvr.validation.extraction.readers import candidates
 
     try:
-        return bool(candidates(Source.read(Path(file), lenient=True).text, (), asked=True))
+        return bool(candidates(SourceText.read(Path(file), lenient=True).text, Known(), asked=True))
     except HvrError:
         return False
 

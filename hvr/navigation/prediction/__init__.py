@@ -1,1 +1,0 @@
-"""Which tool is called after which, learnt: links that no call has shown yet (extra `gnn`)."""

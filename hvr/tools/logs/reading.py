@@ -1,0 +1,191 @@
+"""The plans in a file: agents' logs and planners' plan files, a verdict's worth each."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hvr.errors import DataFileError
+from hvr.texts import read_text
+from hvr.tools.logs.call_text import calls_in_text
+from hvr.tools.logs.events import trace
+from hvr.tools.logs.messages import role_of
+from hvr.tools.logs.shapes import events, is_event
+from hvr.tools.logs.taskbench import TASKBENCH, is_taskbench, taskbench_plan
+from hvr.tools.tool_plan import ToolPlan
+
+KNOWN = (
+    "OpenAI messages and Responses, Anthropic messages, Gemini contents, LangChain and LangGraph "
+    "messages, states, dumps and intermediate steps, LangSmith runs, smolagents steps, AI SDK "
+    "messages, BFCL calls, plain calls (name, arguments), TaskBench's fields (user_request, "
+    "task_steps, task_nodes, task_links)"
+)
+"""The formats that are read, for messages."""
+
+_IDS = ("id", "task_id", "custom_id", "thread_id", "trace_id", "question_id")
+_COLLECTIONS = ("simulations", "records", "plans", "logs", "trajectories", "samples", "threads",
+                "conversations", "runs")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ReadPlan:
+    """A plan with what was read of its record, and what was not.
+
+    Args:
+        place: The file and the record's number, for messages.
+        plan: The plan; without calls if none were read.
+        format: Names of the formats that the record is in; empty if it is in no known one.
+        skipped: Parts of the record that were skipped, with counts.
+        fault: Why no plan was read; empty if one was.
+        numbered: Whether the plan's id is its record's number, because the record has none.
+    """
+
+    place: str
+    plan: ToolPlan
+    format: str = ""
+    skipped: tuple[str, ...] = ()
+    fault: str = ""
+    numbered: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        return {
+            "format": self.format or None,
+            "calls": len(self.plan.tools),
+            "results": sum(call.returned for call in self.plan.calls),
+            "skipped": list(self.skipped),
+            "fault": self.fault or None,
+        }
+
+    def __str__(self) -> str:
+        if self.fault:
+            return f"not read: {self.fault}"
+        results = sum(call.returned for call in self.plan.calls)
+        parts = [_counted(len(self.plan.tools), "call")]
+        parts += [_counted(results, "result")] if self.plan.calls else []
+        skipped = f"; skipped {', '.join(self.skipped)}" if self.skipped else ""
+        return f"read {', '.join(parts)} ({self.format}){skipped}"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def read_log(path: Path) -> tuple[ReadPlan, ...]:
+    """Read the plans of a file in any known format, one of each record.
+
+    A record that cannot be read does not keep the others from being read: it says why.
+
+    Raises:
+        DataFileError: The file cannot be read, or no record of it is in a known format; the message
+            lists the formats.
+    """
+    found = tuple(
+        _read(value, number, f"{path}: record {number}")
+        for number, value in enumerate(_records(path), 1)
+    )
+    if found and all(read.fault for read in found):
+        raise DataFileError(f"{found[0].place}: {found[0].fault}; what is read: {KNOWN}")
+    return found
+
+
+@dataclass(frozen=True)
+class _Broken:
+    """A line that is not JSON."""
+
+    fault: str
+
+
+def _read(value: Any, number: int, place: str) -> ReadPlan:
+    record: Mapping[str, Any] = value if isinstance(value, dict) else {}
+    ids = [record[k] for k in _IDS if isinstance(record.get(k), str | int)]
+    own = next((str(i) for i in ids if not isinstance(i, bool) and i != ""), "")
+    name, numbered = own or str(number), not own
+    if isinstance(value, _Broken):
+        return ReadPlan(place, ToolPlan(name, "", (), ()), fault=value.fault, numbered=True)
+    if is_taskbench(record):
+        plan, skipped = taskbench_plan(record, name)
+        return ReadPlan(place, plan, TASKBENCH, skipped, numbered=numbered)
+    found = trace(events(value))
+    request = found.said[0] if found.said else ""
+    plan = ToolPlan(
+        name, request, (), tuple(c.tool for c in found.calls), calls=found.calls, said=found.said
+    )
+    if found.calls or found.said or found.formats:
+        form = ", ".join(found.formats) or "messages without calls"
+        return ReadPlan(place, plan, form, found.skipped, numbered=numbered)
+    return ReadPlan(place, plan, fault=_unknown(value), numbered=numbered)
+
+
+def _unknown(value: Any) -> str:
+    if isinstance(value, dict):
+        keys = ", ".join(map(repr, list(value)[:_SHOWN])) or "none"
+        return f"has neither messages nor calls; its keys are {keys}"
+    return f"has neither messages nor calls; it is a {type(value).__name__}"
+
+
+_SHOWN = 6
+
+
+def _records(path: Path) -> Iterator[Any]:
+    """Yield the values of a file, each of which is one log."""
+    values = _values(path)
+    parts = [v for v in values if not isinstance(v, _Broken)]
+    if len(values) == 1 and isinstance(values[0], dict):
+        yield from _collected(values[0])
+    elif 2 * sum(map(is_event, parts)) > len(parts) and not _are_answers(parts):
+        yield parts
+        yield from (v for v in values if isinstance(v, _Broken))
+    else:
+        yield from values
+
+
+def _collected(value: dict[str, Any]) -> Iterator[Any]:
+    """Yield the logs that an object collects, or the object if it is one itself."""
+    for key in _COLLECTIONS:
+        some = value.get(key)
+        if isinstance(some, list) and some and not any(map(is_event, some)):
+            yield from some
+            return
+    yield value
+
+
+def _are_answers(values: list[Any]) -> bool:
+    """Return whether values are whole answers of a model, each to a request of its own."""
+    return len(values) > 1 and all(
+        isinstance(v, dict) and role_of(v) == "assistant" and "stop_reason" in v for v in values
+    )
+
+
+def _values(path: Path) -> list[Any]:
+    """Return the values of a file: of a list of JSON, of JSON lines, or of calls as text."""
+    text = read_text(path)
+    if not text.strip():
+        return []
+    try:
+        whole = json.loads(text, strict=False)
+    except (ValueError, RecursionError) as error:
+        values = _lines(path, text)
+        if any(not isinstance(v, _Broken) for v in values):
+            return values
+        if calls_in_text(text) is not None:
+            return [[text]]
+        raise DataFileError(f"{path}: not valid JSON: {error}; what is read: {KNOWN}") from None
+    return whole if isinstance(whole, list) else [whole]
+
+
+def _lines(path: Path, text: str) -> list[Any]:
+    values: list[Any] = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            values.append(json.loads(line, strict=False))
+        except (ValueError, RecursionError) as error:
+            calls = calls_in_text(line)
+            fault = f"{path}:{number}: not valid JSON: {error}"
+            values.append(_Broken(fault) if calls is None else [line])
+    return values

@@ -1,0 +1,630 @@
+"""Plans in what models and people write: steps in lines, lists, fences, tables, JSON and prose.
+
+A line that consists of steps is part of a plan. A step that a sentence mentions is not, unless the
+whole plan is told in sentences. A line that is written like a step and cannot be read as one is a
+doubt: a plan beside it may lack a step.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from itertools import islice, pairwise
+from typing import Literal, TypeAlias
+
+from hvr.validation.extraction import Candidate
+from hvr.validation.extraction.lines import (
+    BULLET,
+    CALL,
+    FENCE,
+    HEADLINE,
+    LINE_MOST,
+    NAME,
+    NUMBER,
+    STEP,
+    WAITING,
+    Known,
+    is_fence,
+    listed,
+    may_wait,
+    reader_of_steps,
+    says_something,
+    step_of,
+    steps_in,
+)
+from hvr.values import Value
+
+_Numbered: TypeAlias = tuple[int, str]
+"""A line with its number in the text, from 1; or the steps in it."""
+
+_BARE = re.compile(rf"\s*({NAME})(?:[ \t]+[^\s();:,?]+)*\s*")
+_NUMBERED = re.compile(rf"\s*(?:step\s*)?{NUMBER}\s*[.:)]\s*\S", re.IGNORECASE)
+# What is written like a step and is none: parentheses too many or too few, words between them.
+_BROKEN = re.compile(
+    rf"\s*(?:[-*•+]\s+)?(?:{NUMBER}\s*[:.)]\s*)?(?P<name>{NAME})?\((?P<list>[\w\s,()\[\].'@+-]*)"
+)
+_WORD = re.compile(r"[^\s(),]+")
+_TOKEN = re.compile(r"[()]|[^\s();:,\[\]{}`\"]++")
+_BETWEEN = (HEADLINE, FENCE, WAITING)
+"""Lines that may stand between the steps of a plan."""
+
+_MARKUP = re.compile(r"</?[A-Za-z][^<>]*+>|\*\*|`|[\"'](?=\()|(?<=\))[\"']|^\s*+>+(?=\s)")
+_CODE = re.compile(r"`([^`()\n]++)`")
+_ROW = re.compile(r"\s*\|(.*)\|\s*")
+_RULE_OF_TABLE = re.compile(r"[\s|:=-]*")
+_MENTION = re.compile(
+    rf"(?<![^\s();:,\[\]{{}}`\"'=>|/*])(?:{NUMBER}\s*:\s*)?(?:\(\s*+(?P<list>[^()\s][^()]*)\)|{CALL})"
+    r"(?:\s*\[\s*[0-9.]++\s*\])?"
+)
+_GAP = re.compile(
+    r"[\s,;]*+(?:(?:->|=>|→|⇒|>|and|then)[\s,;]*+)*+(?:\d{1,6}[.):]\s++)?", re.IGNORECASE
+)
+_LABEL = re.compile(r"[^.!?()\[\]{}]{0,80}[:=>→|–—-]\s*+")
+_REMARK = re.compile(r"\s*+(?:$|[,.;:#/←<=>…|–—-])|\s++(?:\(|\[\s*+(?!D:)[^\W\d])")
+_SIGNS = re.compile(r"(?:[^\w()]|\d)*")
+_THOUGHT = re.compile(r"</(?:think|thinking|thought|thoughts|reasoning|scratchpad)>", re.IGNORECASE)
+_JSON_BEGIN = re.compile(r"^[^\n\r\[{(]{0,80}(?=\[\s*+[\[{\"]|\{\s*+\")", re.MULTILINE)
+_JSON_MOST = 200
+"""Places in a text at which JSON is looked for."""
+
+
+class Counted:
+    """The lines of a text, of which some say something.
+
+    Args:
+        lines: The lines.
+    """
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self.lines = lines
+        waits = may_wait(lines)
+        self.told = [
+            number
+            for number, line in enumerate(lines, 1)
+            if says_something(line)
+            and not is_fence(line)
+            and not (waits and WAITING.fullmatch(line))
+        ]
+
+    def candidate(
+        self,
+        reader: str,
+        steps: Sequence[_Numbered],
+        first: int,
+        *,
+        marked: bool = False,
+        stray: bool = False,
+        mentions: Sequence[int] = (),
+    ) -> Candidate:
+        """Return a candidate with the number of lines that it ignores."""
+        ignored = len(self.told) - sum(map(self._is_told, {number for number, _ in steps}))
+        until = self._waits_until(steps[-1][0] if steps else first)
+        return Candidate(
+            reader, tuple(steps), first, ignored, marked, until, stray=stray,
+            mentions=tuple(mentions),
+        )  # fmt: skip
+
+    def _is_told(self, number: int) -> bool:
+        place = bisect_left(self.told, number)
+        return place < len(self.told) and self.told[place] == number
+
+    def _waits_until(self, place: int) -> Fraction | None:
+        """Return the time at which the last of the waiting ends that lines begin with."""
+        until: Fraction | None = None
+        while place < len(self.lines) and (waits := WAITING.fullmatch(self.lines[place])):
+            if waits["until"] or waits["end"]:
+                until = Fraction(waits["until"] or waits["end"])
+            place += 1
+        return until
+
+
+def doubt(number: int, line: str, *, marked: bool = False, stray: bool = False) -> Candidate:
+    """Return what stands for a line that may be a step and cannot be read."""
+    return Candidate("a doubt", (), number, 1, marked, stray=stray, doubt=line.strip() or line)
+
+
+def read_answer(
+    text: str, lines: Sequence[str], known: Known, *, asked: bool = True
+) -> list[Candidate]:
+    """Return the plans in an answer, in its order, and the doubts beside them.
+
+    Args:
+        text: The text.
+        lines: Its lines.
+        known: The names of actions, predicates and objects, as far as they are known.
+        asked: Whether lines may be steps because of an action's name only.
+    """
+    structured = _structured(text)
+    if structured:
+        return structured
+    lowered = text.lower() if known.actions else ""
+    if "(" not in text and not any(name in lowered for name in known.actions):
+        return []
+    thought = max((n for n, line in enumerate(lines, 1) if _ends_thoughts(line)), default=0)
+    if thought:
+        said = ["" for _ in lines[: thought - 1]]
+        said += [_THOUGHT.split(lines[thought - 1])[-1], *lines[thought:]]
+        plans = _read(said, known, asked=asked)
+        if plans:
+            return plans
+    return _read(lines, known, asked=asked)
+
+
+def _ends_thoughts(line: str) -> bool:
+    return "</" in line and _THOUGHT.search(line) is not None
+
+
+def _read(lines: Sequence[str], known: Known, *, asked: bool) -> list[Candidate]:
+    counted = Counted(lines)
+    left = {number: line for number, line in enumerate(lines, 1) if says_something(line)}
+    blocks: list[Candidate] = []
+    for fence in _fences(left):
+        inside = [(number, left[number]) for number in fence if number in left]
+        steps = _steps_of_fence(inside, known, asked=asked)
+        if steps is None:
+            continue
+        if steps:
+            blocks.append(counted.candidate("a fenced plan", steps, steps[0][0]))
+        for number in (fence.start - 1, *fence, fence.stop):
+            left.pop(number, None)
+    blocks += _json_in(left, counted)
+    if not blocks and asked:
+        bare = _bare(left.items(), known)
+        if bare:
+            return [counted.candidate("steps without parentheses", bare, bare[0][0])]
+    runs, mentions, doubts = _Loose(left.items(), known, asked=asked).read()
+    if not blocks and not runs and asked and known.actions:
+        runs, mentions = _told(mentions)
+    if not runs and not blocks:
+        return []
+    if known.objects is None and not blocks:
+        # Nothing tells sentences from steps that are written badly.
+        doubts = sorted([*doubts, *((number, lines[number - 1]) for number, _ in mentions)])
+    stray, ignored = bool(blocks), [number for number, _ in mentions]
+    plans = [
+        counted.candidate("steps", run, run[0][0], stray=stray, mentions=ignored) for run in runs
+    ]
+    doubtful = [doubt(number, line, stray=stray) for number, line in doubts[:1]]
+    return [*sorted([*blocks, *plans], key=lambda plan: plan.first), *doubtful]
+
+
+def _told(
+    mentions: Sequence[tuple[int, _Kinded]],
+) -> tuple[list[list[_Numbered]], list[tuple[int, _Kinded]]]:
+    """Return the plan that sentences tell, and the other sentences that mention steps.
+
+    Where a line tells several steps, a line with one of them is about the plan, not a part of it.
+    """
+    most = max((len(line.steps) for _, line in mentions), default=0)
+    plan = [(n, "  ".join(x.steps)) for n, x in mentions if len(x.steps) > 1 or most == 1]
+    return [plan] if plan else [], [item for item in mentions if len(item[1].steps) == 1 < most]
+
+
+# Blocks ---------------------------------------------------------------------------------------
+
+
+def _fences(lines: Mapping[int, str]) -> Iterator[range]:
+    """Yield the numbers of the lines inside each code fence."""
+    opened: int | None = None
+    for number, line in list(lines.items()):
+        if not is_fence(line):
+            continue
+        if opened is None:
+            opened = number
+        else:
+            yield range(opened + 1, number)
+            opened = None
+
+
+def _steps_of_fence(
+    inside: Sequence[_Numbered], known: Known, *, asked: bool
+) -> Sequence[_Numbered] | None:
+    """Return the plan in a fence; none for a PDDL file; None if the fence is as prose is."""
+    told = [(n, t) for n, t in inside if says_something(t) and not WAITING.fullmatch(t)]
+    if not told:
+        return None
+    if told[0][1].lstrip()[:7].lower() == "(define":
+        return ()
+    structured = _json("\n".join(text for _, text in inside))
+    if structured:
+        return [(inside[0][0], structured)]
+    read = reader_of_steps([text for _, text in inside])
+    said = [(n, read(text)) for n, text in told]
+    if all(step is not None for _, step in said):
+        return [(n, step) for n, step in said if step is not None]
+    if not asked:
+        return None
+    bare = _bare(inside, known)
+    if bare:
+        return bare
+    runs, _, doubts = _Loose(inside, known, asked=True).read()
+    return runs[0] if len(runs) == 1 and not doubts else None
+
+
+def _bare(lines: Iterable[_Numbered], known: Known) -> list[_Numbered] | None:
+    """Read a text of nothing but "move a b" and "- move a b", where `move` is an action."""
+    steps: list[_Numbered] = []
+    for number, line in lines:
+        if not says_something(line) or WAITING.fullmatch(line):
+            continue
+        step = _bare_step(line, known)
+        if step is None:
+            return None
+        steps.append((number, step))
+    return steps or None
+
+
+def _bare_step(line: str, known: Known) -> str | None:
+    plain = line.replace("`", "").replace("**", "")
+    bullet = BULLET.match(plain)
+    match = _BARE.fullmatch(plain[bullet.end() :] if bullet else plain)
+    if match is None or match[1].lower() not in known.actions:
+        return None
+    words = match[0].split()
+    return f"({' '.join(words)})" if known.objects is None or known.is_bare_step(words) else None
+
+
+def _structured(text: str) -> list[Candidate]:
+    """Read JSON, and the list that Python prints of unified-planning's actions."""
+    stripped = text.strip()
+    if stripped[:1] not in ("[", "{"):
+        return []
+    offset = text.index(stripped[0])
+    line = text.count("\n", 0, offset) + 1
+    step = _json(stripped)
+    if step:
+        return [Candidate("JSON", ((line, step),), line, 0)]
+    if stripped.startswith("[") and stripped.endswith("]") and '"' not in stripped:
+        step = steps_in(" ".join(stripped[1:-1].split()))
+        if step:
+            return [Candidate("a list of actions", ((line, step),), line, 0)]
+    return []
+
+
+def _json(text: str) -> str | None:
+    """Return the steps of a plan in JSON."""
+    if text.strip()[:1] not in ("[", "{"):
+        return None
+    from hvr.errors import PddlSyntaxError
+    from hvr.pddl.plan_json import steps_from_json
+    from hvr.texts import parse_json
+
+    try:
+        return "  ".join(map(str, steps_from_json(parse_json(text)))) or None
+    except (ValueError, PddlSyntaxError):
+        return None
+
+
+def _json_in(left: dict[int, str], counted: Counted) -> list[Candidate]:
+    """Read the plans in JSON among the lines that are left, and take their lines out."""
+    text = "\n".join(left.values())
+    begins = islice(_JSON_BEGIN.finditer(text), _JSON_MOST)
+    import json
+
+    numbers = list(left)
+    ends: list[int] = []
+    found: list[Candidate] = []
+    decoder, done = json.JSONDecoder(), 0
+    for begin in begins:
+        if begin.end() < done:
+            continue
+        try:
+            _, done = decoder.raw_decode(text, begin.end())
+        except json.JSONDecodeError as error:
+            # What the decoder has read is not read again: hostile texts cost no more than others.
+            done = error.pos
+            continue
+        except (ValueError, RecursionError):
+            return found
+        steps = _json(text[begin.end() : done])
+        if steps is None:
+            continue
+        ends = ends or [match.start() for match in re.finditer("\n", text)]
+        lines = numbers[bisect_left(ends, begin.end()) : bisect_left(ends, done) + 1]
+        found.append(counted.candidate("JSON", [(lines[0], steps)], lines[0]))
+        for number in lines:
+            del left[number]
+    return found
+
+
+# Loose lines ----------------------------------------------------------------------------------
+
+_Kind: TypeAlias = Literal["step", "weak", "mention", "between", "prose", "doubt"]
+
+
+class _Kinded(Value):
+    """What a line is.
+
+    Attributes:
+        kind: A step, a step with words around it, steps in a sentence, what may stand between
+            steps, a sentence, or what may be a step and cannot be read.
+        steps: The steps in the line.
+        number: The number of the line in a list of the text.
+        bullet: Whether the line is one of a list.
+    """
+
+    kind: _Kind
+    steps: tuple[str, ...] = ()
+    number: int | None = None
+    bullet: bool = False
+
+
+class _Loose:
+    """Reads the plans of lines outside blocks.
+
+    Args:
+        lines: The lines with their numbers.
+        known: The names.
+        asked: Whether steps may have no parentheses, labels before them and remarks behind them.
+    """
+
+    def __init__(self, lines: Iterable[_Numbered], known: Known, *, asked: bool) -> None:
+        self._lines = list(lines)
+        self._known = known
+        self._asked = asked
+        self._plain_reader = reader_of_steps([line for _, line in self._lines])
+        self._cache: dict[str, _Kinded] = {}
+
+    def read(
+        self,
+    ) -> tuple[list[list[_Numbered]], list[tuple[int, _Kinded]], list[_Numbered]]:
+        """Return the plans, the lines that mention steps, and the lines that may be steps."""
+        runs: list[list[tuple[int, _Kinded]]] = []
+        mentions: list[tuple[int, _Kinded]] = []
+        doubts: list[_Numbered] = []
+        going = False
+        told: list[tuple[int, str, _Kinded]] = []
+        for number, text in self._lines:
+            line = self._cache.get(text)
+            if line is None:
+                line = self._cache[text] = self._line(text)
+            told.append((number, text, line))
+            if line.kind in ("step", "weak"):
+                last = runs[-1][-1][1].number if runs else None
+                joined = going or (
+                    last is not None and line.number is not None and line.number == last + 1
+                )
+                restarts = last is not None and line.number is not None and line.number < last
+                if not joined or restarts:
+                    runs.append([])
+                runs[-1].append((number, line))
+                going = True
+            elif line.kind == "mention":
+                mentions.append((number, line))
+                going = False
+            elif line.kind == "doubt":
+                doubts.append((number, text))
+                going = False
+            elif line.kind == "prose":
+                going = False
+        doubts += self._continuing(told)
+        plain = [run for run in runs if any(line.kind == "step" for _, line in run)]
+        if plain:
+            mentions += [item for run in runs for item in run if len(plain) < len(runs)]
+            runs = [_without_remarks(run) for run in plain]
+        plans = [[(n, "  ".join(line.steps)) for n, line in run] for run in runs]
+        taken = {number for plan in plans for number, _ in plan}
+        ignored = sorted(
+            [item for item in mentions if item[0] not in taken], key=lambda item: item[0]
+        )
+        return plans, ignored, sorted(doubts)
+
+    def _line(self, text: str) -> _Kinded:
+        known = self._known
+        if len(text) > LINE_MOST:
+            return _Kinded("doubt" if "(" in text else "prose")
+        plain = _plain(text, known)
+        bullet = BULLET.match(plain)
+        number = int(bullet["number"]) if bullet and bullet["number"] else None
+        inside = plain[bullet.end() :] if bullet else plain
+        if "(" in plain:
+            steps = self._steps(inside) or (self._steps(plain) if bullet else None)
+            if self._plain_reader is not listed and (timed := steps_in(text)):
+                steps = (timed,)
+            if steps:
+                return _Kinded("step", steps, number, bullet is not None)
+        if self._asked and (bare := _without_label(inside, known)):
+            return _Kinded("step", (bare,), number, bullet is not None)
+        if any(pattern.fullmatch(text) for pattern in _BETWEEN) or _RULE_OF_TABLE.fullmatch(plain):
+            return _Kinded("between")
+        found = list(_MENTION.finditer(inside)) if "(" in inside else []
+        found = [match for match in found if _is_mention(match, known)]
+        rest = inside
+        if found:
+            rest = " ".join(_outside(inside, found))
+        if _speaks_of(rest, known) or (not found and self._may_be_step(text)):
+            return _Kinded("doubt")
+        if not found:
+            return _Kinded("prose")
+        mentioned = tuple([step_of_mention(match) for match in found])
+        if _has_surplus(_outside(inside, found)):
+            return _Kinded("doubt")
+        parts = _outside(inside, found)
+        if any(known.is_bare_step(part.split(), sure=False) for part in parts):
+            return _Kinded("doubt")
+        if self._asked and all(_GAP.fullmatch(x) or _SIGNS.fullmatch(x) for x in parts):
+            return _Kinded("step", mentioned, number, bullet is not None)
+        if not self._asked:
+            return _Kinded("doubt")
+        if known.objects is not None and _is_annotated(inside, found, numbered=number is not None):
+            return _Kinded("weak", mentioned, number, bullet is not None)
+        return _Kinded("mention", mentioned)
+
+    def _steps(self, text: str) -> tuple[str, ...] | None:
+        """Return the steps of a line that has nothing else."""
+        steps: list[str] = []
+        text = text.strip()
+        if (text[:1], text[-1:]) == ("[", "]") or (text[:2], text[-2:]) == ("((", "))"):
+            text = text[1:-1]
+        place = 0
+        while place < len(text):
+            match = STEP.match(text, place)
+            if match is None:
+                break
+            if match["surplus"] and not match["stamp"]:
+                return None
+            step = step_of(match)
+            words = _words_of(match)
+            if self._known.actions and not self._known.may_be_step(words):
+                return None
+            if not self._known.may_be_action(words[0]):
+                return None
+            steps.append(step)
+            gap = _GAP.match(text, match.end())
+            place = gap.end() if gap else match.end()
+        return tuple(steps) if steps and not text[place:].strip(" \t.\\") else None
+
+    def _may_be_step(self, text: str) -> bool:
+        known = self._known
+        if text.strip() in ("(", ")"):
+            return True
+        if known.objects is None:
+            return is_broken(text, known.may_be_action) or _bare_step(text, known) is not None
+        if "(" not in text and ")" not in text:
+            return False
+        words = _WORD.findall(text.replace("`", "").replace("**", ""))
+        return is_broken(text, lambda name: _is_step_of([name], words, known))
+
+    def _continuing(self, told: Sequence[tuple[int, str, _Kinded]]) -> list[_Numbered]:
+        """Return the lines that are numbered as the steps beside them are."""
+        beside = {
+            place + way
+            for place, (_, text, line) in enumerate(told)
+            if line.kind in ("step", "weak") and _NUMBERED.match(text)
+            for way in (-1, 1)
+        }
+        result: list[_Numbered] = []
+        for place in sorted(beside & set(range(len(told)))):
+            number, text, line = told[place]
+            words = text.split()[1:]
+            if (
+                line.kind in ("prose", "mention")
+                and _NUMBERED.match(text)
+                and (self._known.objects is None or _is_step_of(words[:1], words, self._known))
+            ):
+                result.append((number, text))
+        return result
+
+
+def _is_step_of(name: Sequence[str], words: Sequence[str], known: Known) -> bool:
+    """Return whether a name and the words behind it may be a step, where objects are known."""
+    if not name:
+        return False
+    if name[0].lower() in known.actions:
+        return True
+    others = words[words.index(name[0]) + 1 :] if name[0] in words else []
+    objects = known.objects or frozenset()
+    return (
+        bool(others)
+        and known.may_be_action(name[0])
+        and all(other.lower() in objects for other in others)
+    )
+
+
+def _plain(text: str, known: Known) -> str:
+    """Return a line without what marks it up."""
+    if "`" in text and known.actions:
+        text = _CODE.sub(lambda m: _in_parentheses(m[1], known), text)
+    if any(sign in text for sign in "<>*`\"'"):
+        text = _MARKUP.sub("", text)
+    if "|" in text and (row := _ROW.fullmatch(text)):
+        first, *others = row[1].split("|")
+        mark = "." if first.strip().isdecimal() else ""
+        text = "  ".join([first.rstrip() + mark, *others])
+    return text
+
+
+def _in_parentheses(code: str, known: Known) -> str:
+    words = code.split()
+    is_step = bool(words) and words[0].lower() in known.actions and len(words) > 1
+    return f"({code})" if is_step else f"`{code}`"
+
+
+def _without_label(text: str, known: Known) -> str | None:
+    """Return the step of a line such as "Action: move a b", of an action and objects only."""
+    words = text.rpartition(":")[2].strip().rstrip(".,;").split()
+    return f"({' '.join(words)})" if known.is_bare_step(words) else None
+
+
+def _words_of(match: re.Match[str]) -> list[str]:
+    inside = match["list"]
+    if inside is None:
+        inside = f"{match['name']} {match['args']}"
+    words: list[str] = inside.replace(",", " ").split()
+    return words or [""]
+
+
+def _is_mention(match: re.Match[str], known: Known) -> bool:
+    return _words_of(match)[0].lower() in known.actions
+
+
+def step_of_mention(match: re.Match[str]) -> str:
+    """Return a mentioned step as a plan file has it, with its time and cost."""
+    whole = steps_in(match[0].strip())
+    return whole if whole is not None else f"({' '.join(_words_of(match))})"
+
+
+def _outside(text: str, found: Sequence[re.Match[str]]) -> list[str]:
+    """Return the parts of a text before, between and after matches."""
+    borders = [0, *(end for match in found for end in match.span()), len(text)]
+    return [text[borders[i] : borders[i + 1]] for i in range(0, len(borders), 2)]
+
+
+def _has_surplus(outside: Sequence[str]) -> bool:
+    """Return whether a step has a parenthesis too many, or a bracket that is no remark."""
+    borders = [(part.rstrip()[-1:], part) for part in outside[:-1]]
+    borders += [(part.lstrip()[:1], part) for part in outside[1:]]
+    if any(sign in ("(", ")") and part.count("(") != part.count(")") for sign, part in borders):
+        return True
+    return outside[-1].lstrip().startswith("[") and not _REMARK.match(outside[-1])
+
+
+def _is_annotated(text: str, found: Sequence[re.Match[str]], *, numbered: bool) -> bool:
+    """Return whether a line is steps with a label before them or a remark behind them."""
+    head, *between, tail = _outside(text, found)
+    if not all(map(_GAP.fullmatch, between)):
+        return False
+    if numbered:
+        return True
+    return (not head.strip() or _LABEL.fullmatch(head) is not None) and (
+        _REMARK.match(tail) is not None
+    )
+
+
+def _without_remarks(run: list[tuple[int, _Kinded]]) -> list[tuple[int, _Kinded]]:
+    """Take off a last line that says again, in words, what is a step before it."""
+    while len(run) > 1 and run[-1][1].kind == "weak" and not run[-1][1].bullet:
+        before = {step for _, line in run[:-1] for step in line.steps}
+        if not before.issuperset(run[-1][1].steps):
+            break
+        run = run[:-1]
+    return run
+
+
+def is_broken(line: str, is_step: Callable[[str], bool]) -> bool:
+    """Return whether a line that is not a step is written like one."""
+    if len(line) > LINE_MOST:
+        return "(" in line
+    if "(" not in line:
+        return False
+    match = _BROKEN.fullmatch(line.replace("`", "").replace("**", ""))
+    if match is None:
+        return False
+    name = match["name"]
+    if name is None:
+        first = _WORD.search(match["list"])
+        name = first[0] if first else ""
+    return is_step(name)
+
+
+def _speaks_of(text: str, known: Known) -> bool:
+    """Return whether a text has an action's name at a parenthesis."""
+    if not known.actions or ("(" not in text and ")" not in text):
+        return False
+    words = _TOKEN.findall(text.lower())
+    return any(
+        (one == "(" and two in known.actions) or (two in ("(", ")") and one in known.actions)
+        for one, two in pairwise(words)
+    )

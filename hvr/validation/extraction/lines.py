@@ -1,0 +1,145 @@
+"""What a line of a text with a plan is made of: steps, list markers, fences, waiting."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Sequence
+
+NAME = r"[^\W\d][^\s();:,\[\]{}`\"]*+"
+NUMBER = r"[0-9]+(?:\.[0-9]*)?"
+_LIST = r"\(\s*+(?P<list>[^()\s][^()]*)\)"
+CALL = rf"(?P<name>{NAME})\((?P<args>[^()]*)\)"
+# LPG-td prints a surplus `)` behind the durations in its plan files.
+_COST = (
+    r"(?:\[\s*(?:D:\s*)?(?P<cost>[0-9.]++)(?:\s*[;,]\s*[A-Za-z]+\s*:\s*[0-9.]++)*+\s*\]"
+    r"(?P<surplus>\))?)?"
+)
+STEP = re.compile(rf"\s*(?:(?P<stamp>{NUMBER})\s*:\s*)?(?:{_LIST}|{CALL})\s*{_COST}\s*,?")
+BULLET = re.compile(
+    r"\s*+(?:[-*•+]|(?:step\s*)?(?P<number>\d{1,6})[.):]|step\s*\d{1,6})\s+", re.IGNORECASE
+)
+HEADLINE = re.compile(r"[\s#]*+(?:step\s*)?\d{1,6}\s*[.:)]?\s*", re.IGNORECASE)
+FENCE = re.compile(r"\s*(?:```|~~~)\s*\w*\s*")
+# ENHSP's plans say between steps how long nothing is done: "0: -----waiting---- [5.0]", and its
+# plan files when they end: "12.0: @PlanEND".
+WAITING = re.compile(
+    rf"\s*+(?:{NUMBER}\s*+:\s*+)?\(?-*+\s*+waiting\b[\s-]*+\)?\s*+"
+    rf"(?:\[\s*+(?P<until>{NUMBER})\s*+\]\s*+)?"
+    rf"|\s*+(?P<end>{NUMBER})\s*+:\s*+@PlanEND\s*+",
+    re.IGNORECASE,
+)
+_WAITS = re.compile("waiting|@PlanEND", re.IGNORECASE)
+LINE_MOST = 200_000
+"""A longer line is not looked at for steps, except in what unified-planning shows."""
+
+
+class Known:
+    """What is known of the names in a text.
+
+    Args:
+        actions: Names of actions; empty if they are not known.
+        predicates: Names of predicates, whose facts are no steps.
+        objects: Names of objects; None if they are not known.
+    """
+
+    def __init__(
+        self,
+        actions: Collection[str] = (),
+        predicates: Collection[str] = (),
+        objects: Collection[str] | None = None,
+    ) -> None:
+        self.actions = frozenset(map(str.lower, actions))
+        self.objects = None if objects is None else frozenset(map(str.lower, objects))
+        self._facts = frozenset(map(str.lower, predicates)) - self.actions
+
+    def is_action(self, name: str) -> bool:
+        """Return whether a name is an action, as far as the actions are known."""
+        return not self.actions or name.lower() in self.actions
+
+    def may_be_action(self, name: str) -> bool:
+        """Return whether a name may be meant as an action."""
+        return name[:1] not in ("", ":", "?") and name.lower() not in self._facts
+
+    def may_be_step(self, words: Sequence[str]) -> bool:
+        """Return whether words in parentheses may be meant as a step.
+
+        A name that is no action makes a step only of objects, where these are known.
+        """
+        if not words or not self.may_be_action(words[0]):
+            return False
+        if self.objects is None or words[0].lower() in self.actions:
+            return True
+        return all(word.lower() in self.objects for word in words[1:])
+
+    def is_bare_step(self, words: Sequence[str], *, sure: bool = True) -> bool:
+        """Return whether words without parentheses are an action and objects.
+
+        Args:
+            words: The words.
+            sure: Whether the words are none where the objects are not known.
+        """
+        if not words or words[0].lower() not in self.actions:
+            return False
+        if self.objects is None:
+            return not sure
+        return all(word.lower() in self.objects for word in words[1:])
+
+
+def says_something(line: str) -> bool:
+    """Return whether a line is neither blank nor a comment."""
+    stripped = line.lstrip()
+    return bool(stripped) and stripped[0] != ";"
+
+
+def may_wait(lines: Sequence[str]) -> bool:
+    """Return whether any line may say that a plan waits: a quick look before `WAITING`."""
+    return _WAITS.search("\n".join(lines)) is not None
+
+
+def is_fence(line: str) -> bool:
+    """Return whether a line begins or ends a code fence."""
+    return ("```" in line or "~~~" in line) and FENCE.fullmatch(line) is not None
+
+
+def step_of(match: re.Match[str]) -> str:
+    """Return the step that `STEP` matched as a plan file has it."""
+    inside = match["list"]
+    if inside is None:
+        inside = f"{match['name']} {match['args'].replace(',', ' ')}"
+    stamp = f"{match['stamp']}: " if match["stamp"] else ""
+    cost = f" [{match['cost']}]" if match["cost"] else ""
+    inside = inside.replace(",", " ").replace('"', "")
+    return f"{stamp}({inside.strip()}){cost}"
+
+
+def steps_in(line: str) -> str | None:
+    """Return the steps of a line as a plan file has them; None if it is anything else."""
+    place = 0
+    steps: list[str] = []
+    if len(line) > LINE_MOST or "(" not in line:
+        return None
+    while place < len(line):
+        match = STEP.match(line, place)
+        if match is None:
+            return None if line[place:].strip() else "  ".join(steps) or None
+        if match["surplus"] and not match["stamp"]:
+            return None
+        place = match.end()
+        steps.append(step_of(match))
+    return "  ".join(steps) or None
+
+
+def listed(line: str) -> str | None:
+    """Return the steps of a line, which may begin as lines of lists do."""
+    if "(" not in line:
+        return None
+    plain = line.replace("`", "").replace("**", "")
+    bullet = BULLET.match(plain)
+    return (steps_in(plain[bullet.end() :]) if bullet else None) or steps_in(plain)
+
+
+def reader_of_steps(lines: Sequence[str]) -> Callable[[str], str | None]:
+    """Return what reads the steps of a text: "0: (a)" has a time where the plan waits."""
+    if may_wait(lines) and any(map(WAITING.fullmatch, lines)):
+        return lambda line: steps_in(line) or listed(line)
+    return listed

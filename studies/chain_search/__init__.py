@@ -1,0 +1,1 @@
+"""The two heuristic searches of NaviAgent for chains of calls, beside hvr's proven one."""

@@ -1,0 +1,1 @@
+"""Predictors of links between tools that no call has shown: cosine, counts, networks."""
