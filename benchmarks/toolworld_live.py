@@ -153,7 +153,7 @@ def converse(world: str, task: LiveTask, agent: Meter, user: Meter, turns: int) 
         step = agent_step(agent, told)
         if "call" in step:
             call = ToolCall(str(step["call"]), dict(step.get("arguments") or {}))
-            outcome = guarded.call_unproven(call)
+            outcome = guarded.call_with(call, {(name,): MODEL for name in call.arguments})
             back = {"result": excerpt(outcome.result, 8_000)} if outcome.ok else {
                 "failure": outcome.failure, "error": outcome.error[:2_000]}  # fmt: skip
             told.append(Message("user", json.dumps(back, ensure_ascii=False)))

@@ -30,6 +30,9 @@ _NO_IDS = frozenset(
 LIKE = 0.5
 """How well a place suits a parameter at most if its name is only like (`naming.fit`)."""
 
+NAMED = 0.8
+"""How well a place suits a parameter at least if its name is that of the parameter."""
+
 
 @dataclass(frozen=True)
 class Candidate:
@@ -130,8 +133,7 @@ class Identifier:
             taken: Values that are not meant.
             final: Whether no look-up can tell more.
         """
-        bare = frozenset[NamedValue]() if final else frozenset(query.constraints)
-        candidates = self._candidates(name, tool, query, said, taken, bare)
+        candidates = self._candidates(name, tool, query, said, taken, final=final)
         strong = [one for one in candidates if one.fit > LIKE]
         # While anything else can be looked up, a place whose name is only like is none.
         candidates = strong or (candidates if final else [])
@@ -152,7 +154,8 @@ class Identifier:
         """Return the candidates of which more has to be known before one is chosen.
 
         Where some meet the query, what stands beside them in a result and does not say so is none;
-        nor is what suits the parameter less well, or does not belong to what the call names as they do.
+        nor is what suits the parameter less well, or what does not belong, as they do, to what the
+        call names.
         """
         full = [one for one in candidates if demanded <= one.met]
         best = self._of_same_owner(full, bound)
@@ -164,7 +167,7 @@ class Identifier:
                 self.graph.shown_alike(other.entity, one.entity, untold.name)
                 for other in best for untold in demanded & one.untold
             )
-            and one.fit >= max((other.fit for other in best), default=0)
+            and one.fit >= min([NAMED, *(other.fit for other in best)])
             and owners <= self.graph.above(one.entity)
         ]  # fmt: skip
         # What contradicts the request where another does not needs no closer look.
@@ -189,9 +192,8 @@ class Identifier:
 
     def _candidates(
         self, name: str, tool: str, query: EntityQuery, said: Collection[NamedValue],
-        taken: Collection[Json], demanded: frozenset[NamedValue],
+        taken: Collection[Json], *, final: bool,
     ) -> list[Candidate]:  # fmt: skip
-        constraints = (*query.constraints, *(one for one in said if one not in query.constraints))
         gone = {key(value) for value in taken}
         found: dict[tuple[str, int], Candidate] = {}
         suiting = [
@@ -202,26 +204,28 @@ class Identifier:
             for entity in self.graph.holders(one.value):
                 place = key(one.value), entity
                 if place not in found:
-                    found[place] = self._judged(one, entity, constraints, name, tool, demanded)
+                    found[place] = self._judged(one, entity, query, said, name, tool, final)
         return list(found.values())
 
     def _judged(
-        self, found: FoundValue, entity: int, constraints: Iterable[NamedValue], name: str,
-        tool: str, demanded: frozenset[NamedValue],
+        self, found: FoundValue, entity: int, query: EntityQuery, said: Iterable[NamedValue],
+        name: str, tool: str, final: bool,
     ) -> Candidate:  # fmt: skip
         by: dict[Fit, set[NamedValue]] = {fit: set() for fit in Fit}
-        for constraint in constraints:
+        for constraint in {*query.constraints, *said}:
             if words_of(constraint.name) == POSITION:
                 judged = Fit.MET if trait(constraint) in found.traits else Fit.BROKEN
             else:
                 judged = self.graph.fit(entity, constraint)
                 # What is had by the owner of all of them tells none of them.
-                if constraint in demanded and self.graph.bare(entity):
+                if constraint in query.constraints and not final and self.graph.bare(entity):
                     judged = Fit.UNTOLD
             by[judged].add(constraint)
-        # Of several values under one name an entity has one.
+        # Of several values that are said under one name an entity has one.
         names = {constraint.name for constraint in by[Fit.MET]}
-        by[Fit.BROKEN] = {one for one in by[Fit.BROKEN] if one.name not in names}
+        by[Fit.BROKEN] -= {
+            one for one in by[Fit.BROKEN] if one.name in names and one not in query.constraints
+        }
         met, untold, broken = (frozenset(by[one]) for one in (Fit.MET, Fit.UNTOLD, Fit.BROKEN))
         suits = self.findings.fit(found, name, tool)
         return Candidate(found, entity, met, untold, broken, suits)
