@@ -41,6 +41,8 @@ HVR = Group("hvr", "Household robot plans, proven before they run and watched wh
         Command("show", "Show what there is in a world: types, facts, actions, objects.",
                 "hvr.cli.world.show"),
     )),
+    Command("problems", "Generate graded planning problems to train on, with what is proven of "
+            "each.", "hvr.cli.problems"),
     Command("validate", "Validate PDDL plans; say at which step and why a plan fails.",
             "hvr.cli.validate"),
     Command("check", "Check a certificate of hvr validate: does it prove its verdict?",

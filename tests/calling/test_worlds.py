@@ -27,7 +27,7 @@ def world(folder: Path, text: str) -> WorldFile:
 
 def test_a_folder_with_a_module_is_a_world(tmp_path: Path) -> None:
     made = world(tmp_path, '[tools]\nmodule = "desk"\n[tasks.a]\ndone = ["look"]\n')
-    assert check_tools(made) == ()
+    assert check_tools(made, run=True) == ()
     assert [tool.name for tool in open_tools(made).catalogue.tools] == ["look"]
 
 
@@ -46,7 +46,7 @@ def test_a_folder_with_a_module_is_a_world(tmp_path: Path) -> None:
     ],
 )
 def test_what_does_not_fit_is_named(tmp_path: Path, text: str, said: str) -> None:
-    findings = check_tools(world(tmp_path, text))
+    findings = check_tools(world(tmp_path, text), run=True)
     assert len(findings) == 1 and said in findings[0]
     assert findings[0].startswith(str(tmp_path))
 
@@ -66,7 +66,7 @@ def test_what_cannot_be_read_is_refused(tmp_path: Path, text: str, said: str) ->
 def test_code_of_a_world_that_raises_is_named(tmp_path: Path) -> None:
     made = world(tmp_path, '[tools]\nmodule = "desk"\n')
     (tmp_path / "desk.py").write_text("raise SystemExit(3)")
-    assert "SystemExit" in check_tools(made)[0]
+    assert "SystemExit" in check_tools(made, run=True)[0]
 
 
 def test_a_run_leaves_its_folder_and_its_page(hvr_: Hvr, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hvr.cli.arguments import add_json
+from hvr.cli.trust import add_trust
 from hvr.errors import UsageError
 from hvr.pddl.diagnostics import nearest
 from hvr.tools.catalogue.schema import Catalogue, quoted
@@ -51,7 +52,9 @@ class AskedTools:
 def add_errand(parser: argparse.ArgumentParser) -> None:
     """Add the arguments that say where and what."""
     parser.add_argument("world", metavar="WORLD", help=(
-        "a folder whose world.toml has [tools], or one that hvr brings"))  # fmt: skip
+        "a folder whose world.toml has [tools], written as ./FOLDER since it is run, or one that "
+        "hvr brings"))  # fmt: skip
+    add_trust(parser)
     parser.add_argument("request", metavar="REQUEST", nargs="?", help=(
         "the name of a task of the world; or a request in words, whose goal is said with --goal "
         "or read by --llm; not needed where the world has one task"))  # fmt: skip
@@ -84,7 +87,7 @@ def asked_tools(args: argparse.Namespace) -> AskedTools:
     from hvr.tools.catalogue.merging import NONE, meanings, read_overrides
     from hvr.world_file import load_world
 
-    world = load_world(args.world)
+    world = load_world(args.world, trust=args.trust_project)
     task = _task(world, args)
     tools = open_tools(world)
     try:
