@@ -14,7 +14,7 @@ from hvr.calling.provenance import Provenance, Source
 from hvr.calling.values import Json, ToolCall
 from hvr.navigation.entities import EntityGraph, Fit
 from hvr.navigation.findings import Findings, key
-from hvr.navigation.identifying import LIKE, Candidate, Identification, Identifier
+from hvr.navigation.identifying import LIKE, EntityCandidate, Identification, Identifier
 from hvr.navigation.lookups import Search
 from hvr.navigation.preconditions import LearntConditions
 from hvr.navigation.request import (
@@ -226,7 +226,7 @@ class Binder:
         ids = (self.graph[n].id for n in (*entities, *wider))
         return tuple({key(one): one for one in ids if one is not None}.values())
 
-    def _related(self, one: Candidate, goal: GoalCall) -> bool:
+    def _related(self, one: EntityCandidate, goal: GoalCall) -> bool:
         """Say whether anything that was said leads to an entity: it, or one that it belongs to."""
         if one.met:
             return True
@@ -299,12 +299,12 @@ class Binder:
     def _writes(self, goal: GoalCall) -> bool:
         return bool(goal.tool) and self.schemas[goal.tool].effect is not Effect.READS
 
-    def _source(self, one: Candidate, name: str) -> Source:
+    def _source(self, one: EntityCandidate, name: str) -> Source:
         met = sorted(one.met, key=str)
         of = f"the one with {_listed(met)}" if met else "the only one that what was said leads to"
         return Source(Provenance.IDENTIFIED, f"the {name} of {of}")
 
-    def _told(self, chosen: Sequence[Candidate]) -> tuple[tuple[Json, str], ...]:
+    def _told(self, chosen: Sequence[EntityCandidate]) -> tuple[tuple[Json, str], ...]:
         """Return values with what tells each of them from the others."""
         described = [self.graph.telling(one.entity) for one in chosen]
         alike = {
@@ -319,8 +319,8 @@ class Binder:
         )  # fmt: skip
 
     def _allowed(
-        self, goal: GoalCall, name: str, chosen: tuple[Candidate, ...]
-    ) -> tuple[Candidate, ...]:
+        self, goal: GoalCall, name: str, chosen: tuple[EntityCandidate, ...]
+    ) -> tuple[EntityCandidate, ...]:
         """Return the candidates of which no confirmed condition is known to fail, or all."""
         if not self._writes(goal):
             return chosen

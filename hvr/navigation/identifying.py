@@ -35,7 +35,7 @@ NAMED = 0.8
 
 
 @dataclass(frozen=True)
-class Candidate:
+class EntityCandidate:
     """A value that may be meant, and the entity that has it.
 
     Args:
@@ -67,8 +67,8 @@ class Identification:
         some: Whether any candidate is known to meet the query.
     """
 
-    chosen: tuple[Candidate, ...] = ()
-    open: tuple[Candidate, ...] = ()
+    chosen: tuple[EntityCandidate, ...] = ()
+    open: tuple[EntityCandidate, ...] = ()
     lacking: frozenset[str] = frozenset()
     some: bool = False
 
@@ -148,9 +148,9 @@ class Identifier:
         return Identification(self._best(candidates, demanded, query, bound))
 
     def _open(
-        self, candidates: Sequence[Candidate], demanded: frozenset[NamedValue],
+        self, candidates: Sequence[EntityCandidate], demanded: frozenset[NamedValue],
         bound: Iterable[Json],
-    ) -> list[Candidate]:  # fmt: skip
+    ) -> list[EntityCandidate]:  # fmt: skip
         """Return the candidates of which more has to be known before one is chosen.
 
         Where some meet the query, what stands beside them in a result and does not say so is none;
@@ -174,7 +174,7 @@ class Identifier:
         clean = _least(best, lambda one: len(one.broken))
         return [one for one in (*clean, *rivals) if one.untold]
 
-    def _owners(self, some: Sequence[Candidate], bound: Iterable[Json]) -> frozenset[int]:
+    def _owners(self, some: Sequence[EntityCandidate], bound: Iterable[Json]) -> frozenset[int]:
         """Return the entities that other values of the call name and to which all belong."""
         if not some:
             return frozenset()
@@ -182,8 +182,8 @@ class Identifier:
         return frozenset(named).intersection(*(self.graph.above(one.entity) for one in some))
 
     def _of_same_owner(
-        self, some: Sequence[Candidate], bound: Iterable[Json]
-    ) -> Sequence[Candidate]:
+        self, some: Sequence[EntityCandidate], bound: Iterable[Json]
+    ) -> Sequence[EntityCandidate]:
         """Return the candidates that belong to what other values of the call name, if any do."""
         for value in bound:
             owners = set(self.graph.holders(value))
@@ -193,9 +193,9 @@ class Identifier:
     def _candidates(
         self, name: str, tool: str, query: EntityQuery, said: Collection[NamedValue],
         taken: Collection[Json], *, final: bool,
-    ) -> list[Candidate]:  # fmt: skip
+    ) -> list[EntityCandidate]:  # fmt: skip
         gone = {key(value) for value in taken}
-        found: dict[tuple[str, int], Candidate] = {}
+        found: dict[tuple[str, int], EntityCandidate] = {}
         suiting = [
             one for one in self.findings.suiting(name, tool)
             if one.call >= 0 and one.value is not None and key(one.value) not in gone
@@ -210,7 +210,7 @@ class Identifier:
     def _judged(
         self, found: FoundValue, entity: int, query: EntityQuery, said: Iterable[NamedValue],
         name: str, tool: str, final: bool,
-    ) -> Candidate:  # fmt: skip
+    ) -> EntityCandidate:  # fmt: skip
         by: dict[Fit, set[NamedValue]] = {fit: set() for fit in Fit}
         for constraint in {*query.constraints, *said}:
             if words_of(constraint.name) == POSITION:
@@ -228,12 +228,12 @@ class Identifier:
         }
         met, untold, broken = (frozenset(by[one]) for one in (Fit.MET, Fit.UNTOLD, Fit.BROKEN))
         suits = self.findings.fit(found, name, tool)
-        return Candidate(found, entity, met, untold, broken, suits)
+        return EntityCandidate(found, entity, met, untold, broken, suits)
 
     def _best(
-        self, candidates: Sequence[Candidate], demanded: frozenset[NamedValue],
+        self, candidates: Sequence[EntityCandidate], demanded: frozenset[NamedValue],
         query: EntityQuery, bound: Iterable[Json],
-    ) -> tuple[Candidate, ...]:  # fmt: skip
+    ) -> tuple[EntityCandidate, ...]:  # fmt: skip
         """Return the candidates that meet most; those of what else the call names before others."""
         some = _least(candidates, lambda one: len(demanded - one.met))
         some = _least(some, lambda one: len(one.broken))
@@ -242,7 +242,9 @@ class Identifier:
         some = list({key(one.found.value): one for one in reversed(some)}.values())[::-1]
         return tuple(self._selected(some, query) if query.selection is not None else some)
 
-    def _selected(self, some: Sequence[Candidate], query: EntityQuery) -> Sequence[Candidate]:
+    def _selected(
+        self, some: Sequence[EntityCandidate], query: EntityQuery
+    ) -> Sequence[EntityCandidate]:
         selection = query.selection
         assert selection is not None
         if selection.order is not Order.LISTED:
@@ -256,7 +258,7 @@ class Identifier:
         place = selection.position - 1 if selection.position > 0 else selection.position
         return [some[place]] if -len(some) <= place < len(some) else []
 
-    def _measure(self, one: Candidate, by: str) -> Any:
+    def _measure(self, one: EntityCandidate, by: str) -> Any:
         values = self.graph.property(one.entity, by)
         if len(values) != 1 or isinstance(values[0], (bool, list, dict)):
             return None
@@ -264,6 +266,8 @@ class Identifier:
         return float(value) if isinstance(value, int) else value
 
 
-def _least(some: Sequence[Candidate], measure: Callable[[Candidate], float]) -> list[Candidate]:
+def _least(
+    some: Sequence[EntityCandidate], measure: Callable[[EntityCandidate], float]
+) -> list[EntityCandidate]:
     least = min(map(measure, some), default=0)
     return [one for one in some if measure(one) == least]
