@@ -9,7 +9,8 @@ described  is not given, and some result that can be had holds it: the request h
            those properties of its entity whose texts stand in the words, and no others
 unsaid     neither: the request has a query without constraints
 
-Beside them stand the said values that correct look-ups take (a name, an address). A value is *open*
+Beside them stand the said values that correct look-ups take (a name, an address), and, where these
+do not lead to all that is wanted, those by which the entities can be looked up. A value is *open*
 if it is not said and nobody could identify it from the words: no result holds it, it is no id (an
 amount, a date, a text), or another entity has all the said properties too. To ask for it is right.
 """
@@ -21,6 +22,7 @@ from dataclasses import dataclass, replace
 
 from toolworlds import SMALL, Scenario, explore, said
 
+from hvr.calling.environment import ToolEnvironment
 from hvr.calling.values import CallOutcome, Json, ToolCall
 from hvr.navigation.findings import POSITION, Findings, FoundValue, Trait, key
 from hvr.navigation.naming import words_of
@@ -116,8 +118,12 @@ def said_request(
         for _, name, value in given_leaves(o.call.arguments)
         if in_words(value, scenario.texts)
     ]
-    seen = Findings([*facts, *told], (), Suiting(flow))
-    explore(tools, seen, schemas)
+    wanted = {key(v) for o in writes for _, _, v in given_leaves(o.call.arguments)}
+    seen = _explored(tools, [*facts, *told], schemas, flow)
+    if not wanted <= {key(one.value) for one in seen.all}:
+        # Correct calls may take for granted whom the words name: then they look nobody up.
+        facts |= dict.fromkeys(_named(scenario, writes, schemas))
+        seen = _explored(tools, [*facts, *told], schemas, flow)
     for outcome in reads:
         if all(_at_hand(v, seen) for _, _, v in given_leaves(outcome.call.arguments)):
             explore(tools, seen, schemas, [outcome.call])
@@ -139,6 +145,32 @@ def said_request(
         ToolRequest(tuple(goals), tuple(facts)), tuple(o.call for o in writes), tuple(unsaid),
         inputs if counted["unsaid"] else {}, counted,
     )  # fmt: skip
+
+
+def _explored(
+    tools: ToolEnvironment, facts: Sequence[NamedValue], schemas: Mapping[str, ToolSchema],
+    flow: Flow | None,
+) -> Findings:  # fmt: skip
+    seen = Findings(facts, (), Suiting(flow))
+    explore(tools, seen, schemas, inputs=3)
+    return seen
+
+
+def _named(
+    scenario: Scenario, writes: Iterable[CallOutcome], schemas: Mapping[str, ToolSchema]
+) -> list[NamedValue]:
+    """Return what the words say of the entities of correct calls, by what readers can look up."""
+    known = [NamedValue(n, v) for o in writes for _, n, v in given_leaves(o.call.arguments)]
+    seen = _explored(scenario.open(), known, schemas, None)
+    readers = [tool for tool in schemas.values() if tool.effect is Effect.READS]
+    taken = {words_of(p.name): p.name for tool in readers for p in tool.takes if p.required}
+    found = [(words_of(one.path[-1]), one.value) for one in seen.all if one.call >= 0 and one.path]
+    return [
+        NamedValue(taken[name], value)
+        for name, value in found
+        if name in taken and isinstance(value, str) and len(value) > SHORT
+        and in_words(value, scenario.texts)
+    ]  # fmt: skip
 
 
 def in_words(value: Json, texts: Iterable[str]) -> bool:

@@ -166,10 +166,27 @@ class GuardedTools:
         """
         known = dict(sources or {})
         tool = find_tool(self.catalogue, call.tool)
-        failed = check_call(self.catalogue, call)
+        failed = self.refusal(call)
         if failed is None and tool is not None:
-            failed = self._refused(call, tool) or _unsupported(call, tool, known)
+            failed = _unsupported(call, tool, known)
         return self._guarded(call, tool, known, failed, again, request)
+
+    def refusal(self, call: ToolCall) -> CallOutcome | None:
+        """Return why a call cannot be made whatever the user says; None if it can."""
+        tool = find_tool(self.catalogue, call.tool)
+        failed = check_call(self.catalogue, call)
+        return failed if failed is not None or tool is None else self._refused(call, tool)
+
+    def proposed(self, call: ToolCall, sources: Mapping[Place, Source]) -> ProposedCall:
+        """Return a call of a known tool as it would be put to the user now.
+
+        Raises:
+            DataFileError: The ledger cannot be read.
+        """
+        tool = find_tool(self.catalogue, call.tool)
+        effect = Effect.UNKNOWN if tool is None else tool.effect
+        again = tool is not None and tool.idempotent
+        return ProposedCall(call, effect, sources, None if again else self._ledger.before(call))
 
     def settle(self, call: ToolCall, by: str, *, done: bool) -> None:
         """Take note of whether a call that may have been done was; see `CallLedger.settle`."""
