@@ -13,7 +13,7 @@ from hvr.errors import ImpossibleGoalError
 from hvr.execution.events import Event, StepDone
 from hvr.execution.failures import DeviationKind
 from hvr.execution.watching import literals
-from hvr.navigation.binding import Question
+from hvr.navigation.binding import UserQuestion
 from hvr.navigation.chains import CallCounts, CallFacts, NavigationTool, ToolChain, cheapest_chain
 from hvr.navigation.decision import Decision, NextMove, decide
 from hvr.navigation.errands import SAID, ErrandSteps, Learnt, NextCall, Retrying, WasDone
@@ -76,7 +76,7 @@ class ToolRun:
     steps: ErrandSteps
     domain: ToolDomain
     world: WorldRun | None = None
-    questions: tuple[Question, ...] = ()
+    questions: tuple[UserQuestion, ...] = ()
 
     @property
     def outcomes(self) -> tuple[CallOutcome, ...]:
@@ -377,7 +377,7 @@ def openings(
     )  # fmt: skip
 
 
-def _ended(chain: ErrandChain, steps: ErrandSteps, questions: Sequence[Question]) -> Decision:
+def _ended(chain: ErrandChain, steps: ErrandSteps, questions: Sequence[UserQuestion]) -> Decision:
     """Return the decision at which a run ended, with what the tools said."""
     if steps.complete:
         return Decision(NextMove.ANSWER, "All that was asked for is known and done.", ToolChain())
@@ -392,7 +392,7 @@ def _ended(chain: ErrandChain, steps: ErrandSteps, questions: Sequence[Question]
     return Decision(NextMove.STOP, f"Nothing else leads to what is asked for: {why}")
 
 
-def _asking(chain: ErrandChain, questions: Sequence[Question]) -> Decision:
+def _asking(chain: ErrandChain, questions: Sequence[UserQuestion]) -> Decision:
     """Return the decision to ask the user."""
     names = [chain.meaning_of(one.goal, one.name) for one in questions]
     why = "; ".join(f"{quoted(n)}: {q.why}" for n, q in zip(names, questions, strict=True))

@@ -44,7 +44,7 @@ class QuestionKind(StrEnum):
 
 
 @dataclass(frozen=True)
-class Question:
+class UserQuestion:
     """What only the user can say.
 
     Args:
@@ -77,7 +77,7 @@ class BoundValues:
     values: Mapping[Place, Json]
     sources: Mapping[Place, Source]
     searches: tuple[Search, ...] = ()
-    questions: tuple[Question, ...] = ()
+    questions: tuple[UserQuestion, ...] = ()
     decided: int = 0
 
 
@@ -113,14 +113,14 @@ class Binder:
         }  # fmt: skip
         self._beside = tuple(one for one in self.request.said if key(one.value) not in direct)
 
-    def missing(self) -> tuple[Question, ...]:
+    def missing(self) -> tuple[UserQuestion, ...]:
         """Return what has to be asked whatever look-ups bring: nothing can identify it."""
         found = []
         for number, goal in enumerate(self.request.goals):
             for place, name, query in leaves(goal.arguments):
                 if isinstance(query, EntityQuery) and not self._can_find(goal, place, query):
                     why = f"{quoted(goal.tool)} needs it, and nobody has said it"
-                    found.append(Question(QuestionKind.MISSING, number, name, why))
+                    found.append(UserQuestion(QuestionKind.MISSING, number, name, why))
         return tuple(found)
 
     def bind(self, number: int, *, final: bool) -> BoundValues:
@@ -137,7 +137,7 @@ class Binder:
         said = Source(Provenance.SAID, "the request says it")
         sources = dict.fromkeys([*known, *_wholly_said(goal)], said)
         searches: list[Search] = []
-        questions: list[Question] = []
+        questions: list[UserQuestion] = []
         before: dict[Place, Json] = {}
         settled = 0
         for place, name, query in leaves(goal.arguments):
@@ -191,7 +191,7 @@ class Binder:
     def _decided(
         self, number: int, goal: GoalCall, place: Place, name: str, query: EntityQuery,
         found: Identification,
-    ) -> tuple[Question | None, Json]:  # fmt: skip
+    ) -> tuple[UserQuestion | None, Json]:  # fmt: skip
         """Return the value that is identified, or the question to which candidates lead."""
         chosen = self._allowed(goal, name, found.chosen)
         values = [one.found.value for one in chosen]
@@ -200,7 +200,7 @@ class Binder:
             return None, values[0] if len(values) == 1 else values
         if len(chosen) > 1:
             why = f"several values of {quoted(name)} meet what was said"
-            return Question(QuestionKind.SEVERAL, number, name, why, self._told(chosen)), None
+            return UserQuestion(QuestionKind.SEVERAL, number, name, why, self._told(chosen)), None
         one = chosen[0]
         if not self._writes(goal):
             return None, one.found.value
@@ -216,7 +216,7 @@ class Binder:
         elif not self._related(one, goal):
             why = "nothing that was said is known to hold of it"
         if why:
-            return Question(QuestionKind.CONFIRM, number, name, why, self._told(chosen)), None
+            return UserQuestion(QuestionKind.CONFIRM, number, name, why, self._told(chosen)), None
         return None, one.found.value
 
     def _near(self, entities: Iterable[int]) -> tuple[Json, ...]:
@@ -238,7 +238,7 @@ class Binder:
 
     def _unused(
         self, number: int, goal: GoalCall, known: Mapping[Place, Json], *, final: bool
-    ) -> tuple[list[Search], list[Question]]:
+    ) -> tuple[list[Search], list[UserQuestion]]:
         """Return how to find out whether what was said beside holds of what a call names.
 
         Nothing that the user said may be ignored where something is written.
@@ -282,7 +282,7 @@ class Binder:
             else f"nothing tells whether {_listed([said])} holds" for said in open_
         )  # fmt: skip
         choices = tuple((known[p], "") for p in known if p == first)
-        return [], [Question(QuestionKind.CONFIRM, number, name, told, choices)]
+        return [], [UserQuestion(QuestionKind.CONFIRM, number, name, told, choices)]
 
     def _contradiction(self, said: NamedValue, entities: Iterable[int]) -> str:
         has = next(

@@ -53,7 +53,7 @@ class Fit(Enum):
 
 
 @dataclass
-class Entity:
+class ResultEntity:
     """Something that results speak of. Only its graph changes it.
 
     Args:
@@ -81,13 +81,13 @@ class EntityGraph:
     """The entities of the results so far."""
 
     def __init__(self) -> None:
-        self._entities: list[Entity] = []
+        self._entities: list[ResultEntity] = []
         self._by_id: dict[object, int] = {}
         self._holders: dict[object, dict[int, None]] = {}
         self._calls = 0
         self._read_now: set[int] = set()
 
-    def __getitem__(self, number: int) -> Entity:
+    def __getitem__(self, number: int) -> ResultEntity:
         return self._entities[number]
 
     def add(self, outcome: CallOutcome) -> None:
@@ -251,7 +251,7 @@ class EntityGraph:
             if (has := entity.properties.get(words_of(name)))
         ):
             number = len(self._entities)
-            self._entities.append(Entity(entity.kind, entity.id))
+            self._entities.append(ResultEntity(entity.kind, entity.id))
             self._holders.setdefault(_same(entity.id), {})[number] = None
         self._read_now.add(number)
         return number
@@ -297,7 +297,7 @@ class EntityGraph:
         number = self._by_id.get(place) if id_ is not None else None
         if number is None:
             number = len(self._entities)
-            self._entities.append(Entity(kind, id_))
+            self._entities.append(ResultEntity(kind, id_))
             if id_ is not None:
                 self._by_id[place] = number
                 self._holders.setdefault(_same(id_), {})[number] = None

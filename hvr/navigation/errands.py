@@ -18,7 +18,7 @@ from hvr.navigation.attempts import (
     Insistence,
     LookUpProgress,
 )
-from hvr.navigation.binding import Binder, BoundValues, Question, readers_of
+from hvr.navigation.binding import Binder, BoundValues, UserQuestion, readers_of
 from hvr.navigation.doubts import witness
 from hvr.navigation.entities import EntityGraph
 from hvr.navigation.experience import CountedExperience, Experience
@@ -152,7 +152,7 @@ class ErrandSteps:
         self.outcomes: list[CallOutcome] = []
         self.done: list[int] = []
         self.left: dict[int, str] = {}
-        self._questions: dict[int, tuple[Question, ...]] = {}
+        self._questions: dict[int, tuple[UserQuestion, ...]] = {}
         self.answers: dict[str, Json] = {}
         self._attempts = CallAttempts(retrying.refusals)
         self._progress = LookUpProgress()
@@ -170,7 +170,7 @@ class ErrandSteps:
         return self._attempts.given_up
 
     @property
-    def questions(self) -> tuple[Question, ...]:
+    def questions(self) -> tuple[UserQuestion, ...]:
         """What only the user can say, of goals that are not done."""
         asked = [one for n, some in self._questions.items() if n not in self.done for one in some]
         return tuple(dict.fromkeys((*self.missing, *asked)))

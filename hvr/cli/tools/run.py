@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from hvr.calling.ledger import LedgerEntry
     from hvr.navigation.acting import ToolRun
     from hvr.navigation.asked import ToolErrand
-    from hvr.navigation.binding import Question
+    from hvr.navigation.binding import UserQuestion
     from hvr.navigation.choosing import ModelNavigator
     from hvr.navigation.errands import Learnt
     from hvr.navigation.opinion import WeighedRequest
@@ -279,12 +279,12 @@ def _carried(
         asked = replace(asked, errand=errand)
 
 
-def _about(done: ToolRun, name: str) -> list[Question]:
+def _about(done: ToolRun, name: str) -> list[UserQuestion]:
     """Return the questions about a value, by the name by which the user is asked."""
     return [q for q, n in zip(done.questions, done.decision.ask, strict=False) if n == name]
 
 
-def _question(one: Question) -> dict[str, Any]:
+def _question(one: UserQuestion) -> dict[str, Any]:
     from hvr.calling.log import redacted
 
     choices = [{"value": redacted(value), "told": told} for value, told in one.choices]
