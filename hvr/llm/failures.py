@@ -9,6 +9,7 @@ from hvr.llm.errors import Kind, ModelError, kind_of, retry_after
 from hvr.llm.model import Usage
 from hvr.llm.options import ModelOptions
 from hvr.llm.replies import Complaint
+from hvr.proxies import Proxy, proxy_of
 
 _ADVICE: Mapping[Kind, str] = {
     "auth": "the key is missing or wrong; set it in the environment (docs/models.md)",
@@ -52,6 +53,12 @@ _WORDS: Mapping[Kind, tuple[str, ...]] = {
 # Where there is a status, it tells the rest.
 _FINER_THAN_STATUS: tuple[Kind, ...] = ("refused", "overflow", "auth")
 _IN_WORDS_WITH_STATUS: tuple[Kind, ...] = ("refused", "overflow")
+_HOSTED: Mapping[str, str] = {
+    "openai": "https://api.openai.com/v1",
+    "gemini": "https://generativelanguage.googleapis.com",
+}
+"""Where a provider is reached if no base URL is given."""
+
 _OK = 200
 _ERRORS = range(400, 600)
 _READ = 20_000
@@ -154,7 +161,7 @@ def late(name: str, options: ModelOptions, seconds: float | None = None) -> Mode
     """
     waited = max(round(options.timeout if seconds is None else seconds, 1), 0.1)
     return ModelError(
-        f"{name}: no answer within {waited:g} s{_place(options)}; "
+        f"{name}: no answer within {waited:g} s{_place(options)}{_way(name, options)}; "
         "raise the time-out if the model is slow",
         kind="timeout",
     )
@@ -173,10 +180,11 @@ def redirected(name: str, options: ModelOptions, status: int, place: str) -> Mod
 def unreachable(name: str, options: ModelOptions, reason: str) -> ModelError:
     """Return the error for a connection that cannot be made or breaks off."""
     shown = brief(options, reason)
+    way = _way(name, options)
+    ask = "does the proxy run, and may it connect to the server?" if way else (
+        "is the server running, and the base URL right?")  # fmt: skip
     return ModelError(
-        f"{name}: no connection{_place(options)} ({shown}); is the server running, and the "
-        "base URL right?",
-        kind="connection",
+        f"{name}: no connection{_place(options)}{way} ({shown}); {ask}", kind="connection"
     )
 
 
@@ -200,6 +208,16 @@ def root(error: BaseException) -> str:
     while (below := error.__cause__ or error.__context__) is not None:
         error = below
     return str(error) or type(error).__name__
+
+
+def proxy(name: str, options: ModelOptions) -> Proxy | None:
+    """Return the proxy of the environment on the way to a model; None for none."""
+    return proxy_of(options.base_url or _HOSTED.get(name.partition(":")[0], ""))
+
+
+def _way(name: str, options: ModelOptions) -> str:
+    through = proxy(name, options)
+    return "" if through is None else options.scrubber.text(f" through {through}")
 
 
 def _place(options: ModelOptions) -> str:

@@ -137,11 +137,5 @@ class Binder:
 
 
 def readers_of(tools: Iterable[ToolSchema]) -> tuple[ToolSchema, ...]:
-    """Return the tools that may be called to look something up.
-
-    Those that are known to read; where nothing is said of any tool, those that may write are
-    looked up with as well, but none that is known to write.
-    """
-    tools = tuple(tools)
-    reads = tuple(tool for tool in tools if tool.effect is Effect.READS)
-    return reads or tuple(tool for tool in tools if tool.effect is Effect.UNKNOWN)
+    """Return the tools that may be called to look something up: those known to only read."""
+    return tuple(tool for tool in tools if tool.effect is Effect.READS)

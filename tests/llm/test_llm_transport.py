@@ -300,3 +300,36 @@ def test_threads_may_share_a_model() -> None:
         for thread in threads:
             thread.join()
     assert said == {n: f"number {n}" for n in range(20)}
+
+
+@pytest.mark.parametrize("spec", SPECS)
+@pytest.mark.parametrize("variable", ["HTTP_PROXY", "ALL_PROXY", "http_proxy"])
+def test_a_server_of_this_machine_is_asked_past_a_proxy(
+    spec: str, variable: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kind = OpenAIServer if spec.startswith("openai") else GeminiServer
+    with kind([Reply("hello")]) as server, kind([Reply("from the proxy")]) as proxy:
+        monkeypatch.setenv(variable, proxy.url)
+        assert make_model(spec, options(server.url)).answer(ask()).text == "hello"
+        assert not proxy.received
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_a_dead_proxy_is_named(spec: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        dead = f"http://user:secret@127.0.0.1:{free.getsockname()[1]}"
+    monkeypatch.setenv("HTTP_PROXY", dead)
+    failed = failure(spec, options("http://model.invalid/v1"))
+    assert f"the proxy http://{dead.partition('@')[2]} of HTTP_PROXY" in str(failed)
+    assert "secret" not in str(failed)
+
+
+def test_a_key_in_clear_text_through_a_proxy_is_told(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
+    make_model("openai:m", options("http://127.0.0.1:2/v1"))
+    assert not caplog.records
+    make_model("openai:m", options("http://model.invalid/v1"))
+    assert "in clear text" in caplog.text and KEY not in caplog.text

@@ -13,13 +13,13 @@ from itertools import chain, count
 from typing import Any
 
 from hvr.errors import DataFileError
+from hvr.tools.catalogue.effects import effect_of_method, worsened
 from hvr.tools.catalogue.json_schema import leaves, listed, names, parameter, parameters, referred
 from hvr.tools.catalogue.openapi_paths import PathResources
-from hvr.tools.catalogue.schema import Effect, ToolParameter, ToolSchema, quoted
+from hvr.tools.catalogue.schema import ToolParameter, ToolSchema, quoted
 
-_READING = ("get", "head", "options", "trace")
-_METHODS = (*_READING, "put", "post", "delete", "patch")
-_IDEMPOTENT = (*_READING, "put", "delete")
+_METHODS = ("get", "head", "options", "trace", "put", "post", "delete", "patch")
+_IDEMPOTENT = ("get", "head", "options", "trace", "put", "delete")
 """RFC 9110, 9.2.2."""
 
 
@@ -258,12 +258,13 @@ def _tool(
     gives: tuple[ToolParameter, ...],
 ) -> ToolSchema:
     told = [operation.get("summary"), operation.get("description")]
+    description = ". ".join(text.strip(" .") for text in told if isinstance(text, str))
     return ToolSchema(
         name=name,
-        description=". ".join(text.strip(" .") for text in told if isinstance(text, str)),
+        description=description,
         takes=takes,
         gives=gives,
-        effect=Effect.READS if method in _READING else Effect.WRITES,
+        effect=worsened(effect_of_method(method), name, description),
         idempotent=method in _IDEMPOTENT,
     )
 

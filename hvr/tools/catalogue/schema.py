@@ -15,7 +15,10 @@ class Effect(Enum):
 
     READS = "reads"
     WRITES = "writes"
+    DESTROYS = "destroys"
+    """It writes, and something that was there is gone."""
     UNKNOWN = "unknown"
+    """Nothing is said: it counts as one that writes, and may destroy."""
 
 
 @dataclass(frozen=True)
