@@ -21,7 +21,7 @@ from hvr.texts import read_toml
 from hvr.tools.catalogue.linkage import complete_linkage
 from hvr.tools.catalogue.naming import BARE, words_of
 from hvr.tools.catalogue.schema import Catalogue, ToolParameter, ToolSchema, quoted
-from hvr.tools.catalogue.subjects import Slot, Subject, slots_of, subjects_of
+from hvr.tools.catalogue.subjects import Slot, ParameterSubject, slots_of, subjects_of
 from hvr.tools.tool_graph import Tool, ToolGraph
 
 if TYPE_CHECKING:
@@ -222,17 +222,17 @@ class _Kind:
     text: str
     type: str
     leaf: str
-    subject: Subject
+    subject: ParameterSubject
     sides: frozenset[tuple[str, str]] = frozenset()
 
 
-def _key(subject: Subject, text: str, leaf: str, family: str) -> tuple[str, ...]:
+def _key(subject: ParameterSubject, text: str, leaf: str, family: str) -> tuple[str, ...]:
     if subject.resource:
         return subject.resource, subject.property, subject.role, family
     return text, leaf, family
 
 
-def _said_of(subject: Subject) -> str:
+def _said_of(subject: ParameterSubject) -> str:
     return f"{subject.property} of {subject.resource}" if subject.resource else ""
 
 

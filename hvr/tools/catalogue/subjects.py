@@ -48,7 +48,7 @@ class Slot:
 
 
 @dataclass(frozen=True)
-class Subject:
+class ParameterSubject:
     """The property that a parameter holds.
 
     Args:
@@ -78,7 +78,7 @@ def slots_of(catalogue: Catalogue) -> Iterator[tuple[ToolSchema, ToolParameter, 
             yield tool, parameter, Slot(tool.name, parameter.name, gives=True)
 
 
-def subjects_of(catalogue: Catalogue) -> dict[Slot, Subject]:
+def subjects_of(catalogue: Catalogue) -> dict[Slot, ParameterSubject]:
     """Return the subject of each parameter and result value of a catalogue."""
     things = _Things(catalogue)
     return {slot: things.subject(tool, one, slot) for tool, one, slot in slots_of(catalogue)}
@@ -118,7 +118,7 @@ class _Things:
             if slot.gives and (kind := self._named(one.resource) or self._of_tool(slot.tool)):
                 self._properties[self._resolved(kind)].add(_leaf(one))
 
-    def subject(self, tool: ToolSchema, one: ToolParameter, slot: Slot) -> Subject:
+    def subject(self, tool: ToolSchema, one: ToolParameter, slot: Slot) -> ParameterSubject:
         """Return the subject of a parameter."""
         leaf = _leaf(one)
         own = self._resolved(self._named(one.resource))
@@ -132,7 +132,7 @@ class _Things:
             return self._by_name(thing, (), stated=False) or _subject(thing, leaf)
         if thing and (slot.gives or self._describes(leaf, thing)):
             return _subject(thing, leaf)
-        return Subject("", " ".join(leaf))
+        return ParameterSubject("", " ".join(leaf))
 
     def _describes(self, leaf: Words, thing: Words) -> bool:
         """Return whether an argument is a property of the thing that its tool is about."""
@@ -140,7 +140,7 @@ class _Things:
             len(leaf) == 1 and leaf[0] in IDENTIFIERS | _LABELS
         )
 
-    def _by_name(self, leaf: Words, own: Words, *, stated: bool = True) -> Subject | None:
+    def _by_name(self, leaf: Words, own: Words, *, stated: bool = True) -> ParameterSubject | None:
         """Return the subject that a name tells by itself: a kind of thing and its property."""
         for start in range(len(leaf) - 1):
             for end in range(len(leaf) - 1, start, -1):
@@ -154,7 +154,7 @@ class _Things:
                 known = rest in self._properties.get(kind, ())
                 if known or (len(rest) == 1 and rest[0] in IDENTIFIERS):
                     role = " ".join(leaf[:start])
-                    return Subject(" ".join(kind), " ".join(rest), role, stated=stated)
+                    return ParameterSubject(" ".join(kind), " ".join(rest), role, stated=stated)
         return None
 
     def _named(self, resource: str) -> Words:
@@ -200,8 +200,8 @@ def _separated(name: str) -> list[str]:
     return ["", *name.replace(":", ".").replace("/", ".").split(".")]
 
 
-def _subject(kind: Words, leaf: Words, *, stated: bool = False) -> Subject:
-    return Subject(" ".join(kind), " ".join(leaf), stated=stated)
+def _subject(kind: Words, leaf: Words, *, stated: bool = False) -> ParameterSubject:
+    return ParameterSubject(" ".join(kind), " ".join(leaf), stated=stated)
 
 
 def _leaf(one: ToolParameter) -> Words:
