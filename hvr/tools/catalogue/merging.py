@@ -21,7 +21,7 @@ from hvr.texts import read_toml
 from hvr.tools.catalogue.linkage import complete_linkage
 from hvr.tools.catalogue.naming import BARE, words_of
 from hvr.tools.catalogue.schema import Catalogue, ToolParameter, ToolSchema, quoted
-from hvr.tools.catalogue.subjects import Slot, ParameterSubject, slots_of, subjects_of
+from hvr.tools.catalogue.subjects import ParameterSubject, Slot, slots_of, subjects_of
 from hvr.tools.tool_graph import Tool, ToolGraph
 
 if TYPE_CHECKING:
