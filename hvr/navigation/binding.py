@@ -148,6 +148,8 @@ class Binder:
             ties = tuple(peers_of(place, before)) or bound
             taken = self._taken(number, place, before)
             search = Search(name, query, bound, ties, taken, goal.tool)
+            if questions:
+                continue  # what is asked names the entity of what follows
             if searches:
                 searches.append(search)
                 continue
@@ -159,7 +161,7 @@ class Binder:
             found = self._identifier.identify(
                 name, goal.tool, query, open_, ties, taken, final=final
             )
-            settled += len(found.chosen)
+            settled += found.told
             if found.open or not found.chosen:
                 near = self._near([one.entity for one in found.open])
                 searches.append(replace(search, near=near, lacking=found.lacking, found=found.some))

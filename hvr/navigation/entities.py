@@ -151,6 +151,11 @@ class EntityGraph:
         """Return what an entity, or the nearest that describes it, has under a name."""
         return tuple(next(self._described(number, words_of(leaf_of(name))), ()))
 
+    def like(self, number: int) -> Iterator[int]:
+        """Give the entities of the same kind."""
+        kind = self._entities[number].kind
+        yield from (n for n, one in enumerate(self._entities) if kind and one.kind == kind)
+
     def bare(self, number: int) -> bool:
         """Say whether nothing but its id is known of an entity itself."""
         return not self._entities[number].properties

@@ -18,7 +18,13 @@ from hvr.navigation.attempts import (
     Insistence,
     LookUpProgress,
 )
-from hvr.navigation.binding import Binder, BoundValues, UserQuestion, readers_of
+from hvr.navigation.binding import (
+    Binder,
+    BoundValues,
+    QuestionKind,
+    UserQuestion,
+    readers_of,
+)
 from hvr.navigation.doubts import witness
 from hvr.navigation.entities import EntityGraph
 from hvr.navigation.experience import CountedExperience, Experience
@@ -158,6 +164,7 @@ class ErrandSteps:
         self._progress = LookUpProgress()
         self._waits: dict[int, int] = {}
         self._spent = False
+        self._refusal = ""
 
     @property
     def complete(self) -> bool:
@@ -229,6 +236,8 @@ class ErrandSteps:
         if number is not None:
             self._conditions.observe(outcome, known)
         self._attempts.count(outcome, number, len(self.done))
+        if number is None and outcome.failure is CallFailure.REFUSED:
+            self._refusal = f"{quoted(call.tool)} refused: {short(error_text(outcome), SAID)}"
         if outcome.ok:
             self.findings.add(outcome)
             self.graph.add(outcome)
@@ -275,11 +284,24 @@ class ErrandSteps:
                 return replace(look, serves=number)
             if patience not in (Insistence.MOST, Insistence.END) and not final:
                 return None  # what failed may work when it is tried again
+        if bound.searches:
+            self._not_found(number, bound.searches[0])
+            return None
         if bound.questions:
             self._questions[number] = bound.questions
-        if bound.searches or bound.questions:
             return None
         return self._wanted(number, bound, patience, only)
+
+    def _not_found(self, number: int, search: Search) -> None:
+        """Take note that nothing leads to a value: the user is asked, or told why there is none."""
+        refused = f"; {self._refusal}" if self._refusal else ""
+        if search.seen:
+            self._why[number] = f"no {search.name} that was found meets what was said{refused}"
+        elif not self._attempts.failing or refused:
+            why = f"no look-up leads to it{refused}"
+            self._questions[number] = (
+                UserQuestion(QuestionKind.MISSING, number, search.name, why),
+            )
 
     def _wanted(
         self, number: int, bound: BoundValues, patience: Insistence, only: str

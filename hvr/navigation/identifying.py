@@ -8,7 +8,7 @@ stand in results, but nobody has said that they are meant.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from hvr.calling.values import Json
@@ -65,12 +65,14 @@ class Identification:
         open: Candidates of which look-ups have to tell more first, the likeliest first.
         lacking: Names of what is not known of these.
         some: Whether any candidate is known to meet the query.
+        told: How much is known of the candidates, by which progress is seen.
     """
 
     chosen: tuple[EntityCandidate, ...] = ()
     open: tuple[EntityCandidate, ...] = ()
     lacking: frozenset[str] = frozenset()
     some: bool = False
+    told: int = 0
 
     @property
     def value(self) -> Json:
@@ -138,14 +140,18 @@ class Identifier:
         # While anything else can be looked up, a place whose name is only like is none.
         candidates = strong or (candidates if final else [])
         demanded = frozenset(query.constraints)
+        told = sum(1 + len(one.met) + len(one.broken) for one in candidates)
         candidates = [one for one in candidates if not one.broken & demanded]
         if not final:
             open_ = self._open(candidates, demanded, bound)
+            if not tool:
+                open_ += self._unseen(candidates)
             if open_:
                 lacking = frozenset(c.name for one in open_ for c in one.untold if c.name)
                 some = any(demanded <= one.met for one in open_)
-                return Identification((), tuple(open_), lacking, some)
-        return Identification(self._best(candidates, demanded, query, bound))
+                lacking |= frozenset() if tool else {name}
+                return Identification((), tuple(open_), lacking, some, told)
+        return Identification(self._best(candidates, demanded, query, bound), told=told)
 
     def _open(
         self, candidates: Sequence[EntityCandidate], demanded: frozenset[NamedValue],
@@ -173,6 +179,15 @@ class Identifier:
         # What contradicts the request where another does not needs no closer look.
         clean = _least(best, lambda one: len(one.broken))
         return [one for one in (*clean, *rivals) if one.untold]
+
+    def _unseen(self, candidates: Sequence[EntityCandidate]) -> list[EntityCandidate]:
+        """Return the entities of which nothing is known and whose like have what is asked for."""
+        unseen: dict[int, EntityCandidate] = {}
+        for one in candidates:
+            for number in self.graph.like(one.entity):
+                if self.graph.bare(number):
+                    unseen[number] = replace(one, entity=number)
+        return list(unseen.values())
 
     def _owners(self, some: Sequence[EntityCandidate], bound: Iterable[Json]) -> frozenset[int]:
         """Return the entities that other values of the call name and to which all belong."""

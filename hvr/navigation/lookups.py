@@ -54,6 +54,7 @@ class Search:
         near: ids of what is to be looked at more closely.
         lacking: names of what is to be told of it.
         found: whether what is searched is at hand, so that nothing else is looked up.
+        seen: whether values are at hand, whether or not they are meant.
     """
 
     name: str
@@ -65,6 +66,7 @@ class Search:
     near: tuple[Json, ...] = ()
     lacking: frozenset[str] = frozenset()
     found: bool = False
+    seen: bool = False
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -97,8 +97,8 @@ def asked_tools(args: argparse.Namespace) -> AskedTools:
         found = meanings(tools.catalogue, encoder, overrides=overrides)
         done, known = _goal(args.goal, tools.catalogue, found)
         said = dict(task.values) if task is not None else {}
-        values = {meaning_of(name, found): value for name, value in said.items()}
-        values |= given(args.given, found)
+        values = {meaning_of(name, found, args.goal): value for name, value in said.items()}
+        values |= given(args.given, found, args.goal)
         if task is not None and not args.goal:
             done, known = _goal([*task.done, *task.known], tools.catalogue, found)
     except BaseException:
@@ -192,7 +192,9 @@ def errand_and_past(
     return errand_of(asked.errand, asked.tools.catalogue, suits), learnt
 
 
-def given(texts: Sequence[str], found: Sequence[ParameterMeaning]) -> dict[str, Any]:
+def given(
+    texts: Sequence[str], found: Sequence[ParameterMeaning], goals: Collection[str] = ()
+) -> dict[str, Any]:
     """Return the values that options give, by meaning.
 
     Raises:
@@ -203,31 +205,42 @@ def given(texts: Sequence[str], found: Sequence[ParameterMeaning]) -> dict[str, 
         name, equals, value = text.partition("=")
         if not equals or not name:
             raise UsageError(f"{quoted(text)} is not NAME=VALUE", field="given")
-        values[meaning_of(name, found)] = _value(value)
+        values[meaning_of(name, found, goals)] = _value(value)
     return values
 
 
-def meaning_of(name: str, found: Sequence[ParameterMeaning]) -> str:
+def meaning_of(name: str, found: Sequence[ParameterMeaning], goals: Collection[str] = ()) -> str:
     """Return the meaning of a name: its own, or that of a parameter (`TOOL.PARAMETER`, or alone).
 
+    A name that no schema has may be that of a property which only results have.
+
+    Args:
+        name: What the user calls it.
+        found: The meanings of all parameters.
+        goals: Tools that are wanted: of several parameters of this name theirs is meant.
+
     Raises:
-        UsageError: nothing is called so, or what is called so has several meanings.
+        UsageError: The name has several meanings, or is nearly that of another.
     """
     names = [meaning.name for meaning in found]
     if name in names:
         return name
     called = [
-        meaning.name
+        (meaning.name, slot.tool)
         for meaning in found
-        if any(name in (slot.name, f"{slot.tool}.{slot.name}") for slot in meaning.slots)
+        for slot in meaning.slots
+        if name in (slot.name, f"{slot.tool}.{slot.name}")
     ]
-    if len(called) == 1:
-        return called[0]
-    if called:
-        raise UsageError(f"{quoted(name)} can be {', '.join(called)}: say which")
-    near = nearest(name, names)
-    hint = f"; did you mean {near!r}?" if near else f"; there are {', '.join(names)}"
-    raise UsageError(f"no parameter is called {quoted(name)}{hint}")
+    several = sorted({meaning for meaning, tool in called if tool in goals}) or sorted(
+        {meaning for meaning, _ in called}
+    )
+    if len(several) == 1:
+        return several[0]
+    if several:
+        raise UsageError(f"{quoted(name)} can be {', '.join(several)}: say which")
+    if near := nearest(name, names):
+        raise UsageError(f"no parameter is called {quoted(name)}; did you mean {near!r}?")
+    return name
 
 
 def explained(values: Mapping[str, Any]) -> str:
@@ -258,12 +271,11 @@ def _goal(
     known = []
     for text in texts:
         if text not in tools:
-            try:
-                known.append(meaning_of(text, found))
-            except UsageError as error:
-                near = nearest(text, tools)
-                hint = f" (the tool {near!r} is near)" if near else ""
-                raise UsageError(f"no tool and {error}{hint}", field="goal") from None
+            if near := nearest(text, tools):
+                raise UsageError(
+                    f"no tool is called {quoted(text)}; did you mean {near!r}?", field="goal"
+                )
+            known.append(meaning_of(text, found))
     return done, known
 
 
