@@ -1,4 +1,4 @@
-"""A toolset of pydantic-ai whose tools are those of a world, each call behind hvr's guard."""
+"""A toolset of pydantic-ai with the tools of a world, each call behind hvr's guard."""
 
 from __future__ import annotations
 

@@ -125,12 +125,12 @@ class ToolWorld:
         self._tools.close()
 
     def plan(self, *goals: str, **values: Json) -> Decision:
-        """Return what to do next and the cheapest proven chain of calls; nothing is called.
+        """Return the next move and the cheapest proven chain of calls, without a call.
 
         Args:
             goals: Tools that are to have been called, values that are to be known, or one task of
                 the world.
-            values: What the user says, by parameter or meaning.
+            values: The values that the user gives, by parameter or meaning.
 
         Raises:
             UsageError: There is no such tool or value.
@@ -244,7 +244,7 @@ class RunEvents:
         """Give the events as they happen.
 
         Raises:
-            HvrError: What ended the run, after its last event.
+            HvrError: The run failed; raised after its last event.
         """
         while (event := self._events.get()) is not None:
             yield event
@@ -256,7 +256,7 @@ class RunEvents:
         """Wait for the end of the run, and return how it went.
 
         Raises:
-            HvrError: What ended the run.
+            HvrError: The run failed.
         """
         self._thread.join()
         if self._error is not None:
@@ -291,8 +291,8 @@ def open_world(world: str | Path, *, ledger: Path | None = None, trust: bool = F
 
     Args:
         world: A folder whose `world.toml` has `[tools]`, or the name of one that hvr brings.
-        ledger: The file of calls that may write. By default it is `ledger.jsonl` beside the world's
-            file, or in memory where the world begins anew with each process.
+        ledger: The ledger's file. The default is `ledger.jsonl` beside the world's file, or memory
+            where the world begins anew with each process.
         trust: Whether the code that the world names may run although its folder was only named.
 
     Raises:

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 
 _WHERE = {"open": ("hvr.navigation.tool_world", "open_world")}
-"""Names that are imported when they are asked for, as those of `hvr` are."""
+"""Names that are imported on first use, like the names of `hvr`."""
 
 
 def __getattr__(name: str) -> Any:

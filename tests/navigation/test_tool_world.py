@@ -77,7 +77,7 @@ def test_a_request_is_planned_proposed_and_carried_out_once(folder: Path) -> Non
         assert lent(folder) == []
         run = world.run("lend_book", **GIVEN, approve=yes)
         assert run.reached and lent(folder) == ["B-7 Ann"]
-    # The ledger lies beside the world, so another process does not lend it again.
+    # The ledger lies beside the world: another process does not lend the book a second time.
     with hvr.tools.open(folder, trust=True) as world:
         again = world.run("lend_book", **GIVEN, approve=yes)
         assert not again.reached and again.waiting[0].before is not None

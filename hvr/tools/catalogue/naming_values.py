@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def meaning_of(name: str, found: Sequence[ParameterMeaning]) -> str:
-    """Return the meaning of a name: its own, or that of a parameter (`TOOL.PARAMETER`, or alone).
+    """Return the meaning that has a name, or whose parameter has it (alone or as `TOOL.PARAMETER`).
 
     Raises:
         UsageError: nothing is called so, or what is called so has several meanings.
