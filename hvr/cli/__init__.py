@@ -116,6 +116,8 @@ HVR = Group("hvr", "Household robot plans, proven before they run and watched wh
                 "calls.", "hvr.cli.tools.plan"),
         Command("run", "Carry a request out with calls of tools, watched and mended.",
                 "hvr.cli.tools.run"),
+        Command("guard", "Stand between an agent and its tools, as an MCP server in front of "
+                "another.", "hvr.cli.tools.guard"),
         Command("import", "Read tools from function schemas, MCP, OpenAPI or Python; say which "
                 "parameters mean the same.", "hvr.cli.tools.taking_in"),
         Command("graph", "Draw the graph of tools and parameters, with how often calls went well.",

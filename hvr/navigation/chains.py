@@ -122,6 +122,30 @@ def navigation_tools(
     )
 
 
+def with_enablers(
+    tools: Iterable[NavigationTool], enablers: Mapping[str, Collection[str]]
+) -> tuple[NavigationTool, ...]:
+    """Return the tools, where those that are refused now need a call that makes them possible.
+
+    Args:
+        tools: Those that may be called.
+        enablers: The tools that make a refused tool possible, by the name of the refused one.
+    """
+    possible = {tool: f"{tool} is possible" for tool, makers in enablers.items() if makers}
+    gives: dict[str, set[str]] = defaultdict(set)
+    for tool, meaning in possible.items():
+        for maker in enablers[tool]:
+            gives[maker].add(meaning)
+    return tuple(
+        NavigationTool(
+            tool.name,
+            tool.needs | {possible[tool.name]} if tool.name in possible else tool.needs,
+            tool.gives | gives[tool.name],
+        )
+        for tool in tools
+    )
+
+
 def reachable(facts: CallFacts, tools: Iterable[NavigationTool]) -> CallFacts:
     """Return all that calls of these tools can lead to, if none fails."""
     made = callable_tools(facts, tools)

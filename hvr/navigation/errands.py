@@ -370,6 +370,8 @@ class ErrandSteps:
             return seen.call
         del self._doubts[number]
         done = self._was_done(call) if self._was_done else None
+        if done is not None:
+            self._tools.settle(call, "the user says so", done=done)
         if done is None:
             self.left[number] = f"{quoted(call.tool)} may have been done, though the call failed"
         elif done:
@@ -385,7 +387,9 @@ class ErrandSteps:
             if before is None or before.call != outcome.call:
                 continue
             del self._doubts[number]
-            if before.result != outcome.result:
+            changed = before.result != outcome.result
+            self._tools.settle(call, f"{outcome.call.tool} shows it", done=changed)
+            if changed:
                 self._finish(number, call)
             elif self._attempts.exhausted(call):
                 self.left[number] = f"{quoted(call.tool)} failed {ATTEMPTS} times"

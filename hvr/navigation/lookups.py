@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
 
-from hvr.calling.checks import argument_faults
 from hvr.calling.values import Json, ToolCall
 from hvr.navigation.experience import UNKNOWN_COST, Experience
 from hvr.navigation.findings import POSITION, Findings, FoundValue, Shape, key, plain, trait
 from hvr.navigation.naming import words_of
 from hvr.navigation.request import EntityQuery, NamedValue
 from hvr.navigation.suiting import REQUEST, SUITS, WANTED, path_of
+from hvr.tools.argument_checks import argument_faults
 from hvr.tools.catalogue.schema import ToolSchema
 
 CALL = 100

@@ -6,7 +6,7 @@ import argparse
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -125,8 +125,6 @@ def read_in_words(
         UsageError: it is not clear.
         DataFileError: what was learnt cannot be read.
     """
-    from dataclasses import replace
-
     from hvr.navigation.asked import ToolErrand
     from hvr.navigation.opinion import weighed
     from hvr.navigation.reading import ServedRequest, read_request, said_values
@@ -180,6 +178,7 @@ def errand_and_past(
         DataFileError: the log cannot be read, or is none.
     """
     from hvr.navigation.asked import errand_of
+    from hvr.navigation.conditions_file import conditions_path, read_conditions
     from hvr.navigation.errands import Learnt
     from hvr.navigation.graph_experience import opened_experience
     from hvr.navigation.suiting import Suiting
@@ -187,6 +186,8 @@ def errand_and_past(
     assert asked.errand is not None
     experience = opened_experience(graph, asked.tools.catalogue, write=write)
     learnt = Learnt(experience, meanings=asked.meanings)
+    if graph is not None:
+        learnt = replace(learnt, conditions=read_conditions(conditions_path(graph)))
     suits = Suiting(experience.flow, asked.meanings)
     return errand_of(asked.errand, asked.tools.catalogue, suits), learnt
 
