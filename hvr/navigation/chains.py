@@ -109,7 +109,7 @@ def navigation_tools(
     catalogue: Catalogue, found: Iterable[ParameterMeaning]
 ) -> tuple[NavigationTool, ...]:
     """Return a catalogue's tools; what a call may leave out is no need of it."""
-    from hvr.tools.catalogue.merging import Slot  # needs numpy
+    from hvr.tools.catalogue.subjects import Slot
 
     meaning = {slot: m.name for m in found for slot in m.slots}
     return tuple(
