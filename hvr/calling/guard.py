@@ -171,16 +171,6 @@ class GuardedTools:
             failed = _unsupported(call, tool, known)
         return self._guarded(call, tool, known, failed, again, request)
 
-    def call_unproven(
-        self, call: ToolCall, request: Sequence[Json] = (), *, again: bool = False
-    ) -> CallOutcome:
-        """Call a tool whatever its values come from.
-
-        Only for `ErrandSteps.make`, until it says where each value comes from; then this goes.
-        """
-        tool = find_tool(self.catalogue, call.tool)
-        return self._guarded(call, tool, {}, self.refusal(call), again, request)
-
     def refusal(self, call: ToolCall) -> CallOutcome | None:
         """Return why a call cannot be made whatever the user says; None if it can."""
         tool = find_tool(self.catalogue, call.tool)

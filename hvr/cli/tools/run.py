@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from hvr.calling.ledger import LedgerEntry
     from hvr.navigation.acting import ToolRun
     from hvr.navigation.asked import ToolErrand
+    from hvr.navigation.binding import UserQuestion
     from hvr.navigation.choosing import ModelNavigator
     from hvr.navigation.errands import Learnt
     from hvr.navigation.opinion import WeighedRequest
@@ -271,11 +272,23 @@ def _carried(
             continue
         values: dict[str, Any] = dict(errand.values)
         for name in done.decision.ask:
-            choices = done.ambiguous.get(name, ())
-            shown = f" ({explained({name: list(choices)})})" if choices else ""
+            choices = [value for one in _about(done, name) for value, _ in one.choices]
+            shown = f" ({explained({name: choices})})" if choices else ""
             values |= given([f"{name}={input(one_line(f'{name}{shown}: '))}"], asked.meanings)
         errand = replace(errand, values=values)
         asked = replace(asked, errand=errand)
+
+
+def _about(done: ToolRun, name: str) -> list[UserQuestion]:
+    """Return the questions about a value, by the name by which the user is asked."""
+    return [q for q, n in zip(done.questions, done.decision.ask, strict=False) if n == name]
+
+
+def _question(one: UserQuestion) -> dict[str, Any]:
+    from hvr.calling.log import redacted
+
+    choices = [{"value": redacted(value), "told": told} for value, told in one.choices]
+    return {"kind": one.kind.value, "name": one.name, "why": one.why, "choices": choices}
 
 
 def _unknown(asked: AskedTools) -> list[str]:
@@ -332,8 +345,9 @@ def _told(
             if outcome.failure is not None:
                 said = short(error_text(outcome), 200)
                 print(one_line(f"{outcome.call.tool} {outcome.failure}: {said}"))
-    for name, choices in done.ambiguous.items():
-        print(one_line(f"which {name}? {explained({name: list(choices)})}"))
+    for question in done.questions:
+        for value, told in question.choices:
+            print(one_line(f"  {explained({question.name: value})}{told and f': {told}'}"))
     for proposed in carried.waiting:
         print(f"to be confirmed: {shown(proposed)}")
     for entry in carried.uncertain:
@@ -424,7 +438,7 @@ def _document(
         "uncertain": [entry.to_json() for entry in carried.uncertain],
         "unknown_effects": _unknown(asked),
         "ask": list(done.decision.ask),
-        "choices": redacted({name: list(choices) for name, choices in done.ambiguous.items()}),
+        "questions": [_question(one) for one in done.questions],
         "values": redacted(dict(done.steps.answers)),
         "results": _results(asked, errand, done),
         "calls": calls,
