@@ -21,7 +21,7 @@ MOST_BYTES = 20_000_000
 
 
 @dataclass(frozen=True)
-class Request:
+class HttpRequest:
     """A request.
 
     Args:
@@ -38,12 +38,12 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Answer:
+class HttpAnswer:
     """An answer.
 
     Args:
         status: Status code.
-        reason: What the server calls the status.
+        reason: Reason phrase of the status line.
         headers: Header fields, by name in lower case.
         body: Bytes of the body.
     """
@@ -58,7 +58,7 @@ class NotSentError(OSError):
     """No connection was made, so the server has heard nothing of the request."""
 
 
-def exchange(request: Request, seconds: float) -> Answer:
+def exchange(request: HttpRequest, seconds: float) -> HttpAnswer:
     """Send a request and return the answer; redirects are answers like any other.
 
     Args:
@@ -96,7 +96,7 @@ def exchange(request: Request, seconds: float) -> Answer:
         if response.length:  # the connection ended before the announced length
             raise OSError("the connection ended in the middle of the answer")
         named = {name.lower(): value for name, value in response.getheaders()}
-        return Answer(response.status, response.reason, named, body)
+        return HttpAnswer(response.status, response.reason, named, body)
     except (OSError, http.client.HTTPException):
         if time.monotonic() >= end:
             raise TimeoutError(f"no answer within {seconds:g} s") from None
@@ -107,7 +107,7 @@ def exchange(request: Request, seconds: float) -> Answer:
 
 
 def _route(
-    request: Request, seconds: float
+    request: HttpRequest, seconds: float
 ) -> tuple[http.client.HTTPConnection, str, dict[str, str]]:
     """Return a connection that is not open yet, the target to ask it for, and the headers."""
     parts = urlsplit(request.url)

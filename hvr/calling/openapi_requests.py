@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Mapping
 from urllib.parse import quote, urlencode
 
-from hvr.calling.http_exchange import Request
+from hvr.calling.http_exchange import HttpRequest
 from hvr.calling.values import Json
 from hvr.tools.catalogue.openapi import ApiOperation, RequestField, RequestPart
 from hvr.tools.catalogue.schema import quoted
@@ -23,7 +23,7 @@ def sendable(media: str) -> bool:
     return not media or kind in (FORM, MULTIPART) or _is_json(kind) or kind.startswith("text/")
 
 
-def request_of(operation: ApiOperation, server: str, arguments: Mapping[str, Json]) -> Request:
+def request_of(operation: ApiOperation, server: str, arguments: Mapping[str, Json]) -> HttpRequest:
     """Return the request that carries out an operation.
 
     Args:
@@ -62,7 +62,7 @@ def request_of(operation: ApiOperation, server: str, arguments: Mapping[str, Jso
     address = server.rstrip("/") + path
     if query:
         address += ("&" if "?" in address else "?") + "&".join(query)
-    return Request(operation.method, address, headers, content)
+    return HttpRequest(operation.method, address, headers, content)
 
 
 def _in_path(field: RequestField, value: Json) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import quote, urljoin, urlsplit
 
 from hvr.calling.checks import check_call, check_result, find_tool, with_nulls
-from hvr.calling.http_exchange import Answer, NotSentError, Request, exchange
+from hvr.calling.http_exchange import HttpAnswer, HttpRequest, NotSentError, exchange
 from hvr.calling.openapi_requests import request_of, sendable
 from hvr.calling.values import CallFailure, CallOutcome, Json, ToolCall
 from hvr.errors import DataFileError, UsageError
@@ -57,7 +57,7 @@ class OpenApiServer:
 
 
 def read_server(value: Any, folder: Path, place: str) -> OpenApiServer:
-    """Return what a `world.toml` says of a document: its name, or a table.
+    """Read the entry `openapi` of a `world.toml`: a file name or a table.
 
     Raises:
         DataFileError: the entry is wrong.
@@ -82,7 +82,7 @@ def listed_operations(server: OpenApiServer) -> Catalogue:
 
     Raises:
         DataFileError: the document cannot be read.
-        MissingExtraError: it is YAML, and PyYAML is not installed.
+        MissingExtraError: the document is YAML, and PyYAML is not installed.
     """
     return _described(server)[2]
 
@@ -169,7 +169,7 @@ class OpenApiTools:
     def close(self) -> None:
         """Do nothing: no connection is kept."""
 
-    def _followed(self, request: Request, end: float) -> Answer:
+    def _followed(self, request: HttpRequest, end: float) -> HttpAnswer:
         """Send a request and follow its redirects.
 
         Raises:
@@ -187,7 +187,7 @@ class OpenApiTools:
         raise _RefusedError(f"the server redirects more than {REDIRECTS} times")
 
     def _outcome(
-        self, call: ToolCall, answer: Answer, operation: ApiOperation, seconds: float
+        self, call: ToolCall, answer: HttpAnswer, operation: ApiOperation, seconds: float
     ) -> CallOutcome:
         failure = _failure(answer.status)
         try:
@@ -231,7 +231,7 @@ class _Secrets:
                 raise UsageError(f"{name}: the environment variable {variable} is not set")
             self._values[name] = value
 
-    def added(self, request: Request, operation: ApiOperation) -> Request:
+    def added(self, request: HttpRequest, operation: ApiOperation) -> HttpRequest:
         """Return a request with the secrets of the first alternative that the world can meet."""
         for names in self._alternatives(operation):
             if names and all(name in self._values for name in names):
@@ -241,7 +241,7 @@ class _Secrets:
         return request
 
     def advice(self, operation: ApiOperation) -> str:
-        """Return what to do where the server asks who is calling."""
+        """Return advice for a call that the server did not authenticate."""
         names = sorted({name for some in self._alternatives(operation) for name in some})
         wanted = " or ".join(names) or "a scheme"
         return f" (the world's auth must name a variable with the secret of {wanted})"
@@ -250,7 +250,7 @@ class _Secrets:
         return self._default if operation.security is None else operation.security
 
 
-def _signed(request: Request, scheme: Mapping[str, Any], secret: str) -> Request:
+def _signed(request: HttpRequest, scheme: Mapping[str, Any], secret: str) -> HttpRequest:
     headers = dict(request.headers)
     name, where = str(scheme.get("name", "")), scheme.get("in")
     if scheme.get("type") == "apiKey" and where == "query":
@@ -278,7 +278,7 @@ def _address(server: OpenApiServer, named: tuple[str, ...]) -> str:
     return address
 
 
-def _redirected(request: Request, status: int, place: str) -> Request:
+def _redirected(request: HttpRequest, status: int, place: str) -> HttpRequest:
     """Return the request that follows a redirect.
 
     Raises:
@@ -292,7 +292,7 @@ def _redirected(request: Request, status: int, place: str) -> Request:
     # Without its secrets and its body a request may go anywhere; after 303 it only reads.
     plain = {name: request.headers[name] for name in ("Accept", "User-Agent")}
     if status == 303 and request.method not in _SAFE:
-        return Request("GET", place, dict(request.headers) if same else plain)
+        return HttpRequest("GET", place, dict(request.headers) if same else plain)
     if request.method in _SAFE:
         return replace(request, url=place, headers=request.headers if same else plain)
     if same and status in (307, 308):
@@ -327,7 +327,7 @@ def _failure(status: int) -> CallFailure | None:
     return CallFailure.REFUSED if status >= 400 else CallFailure.WRONG_TYPE
 
 
-def _content(answer: Answer) -> Json:
+def _content(answer: HttpAnswer) -> Json:
     """Return the value of an answer: of JSON or a text; of anything else its type and size."""
     if not answer.body:
         return None

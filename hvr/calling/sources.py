@@ -21,7 +21,7 @@ class ToolSource:
 
     Args:
         kind: One of `SOURCES`.
-        value: What the world says of it.
+        value: The entry's value in the world's file.
         label: A name that no other source of the world has.
     """
 

@@ -107,8 +107,8 @@ def read_document(path: Path) -> Any:
     """Return the value of a JSON, JSON lines or YAML file.
 
     Raises:
-        DataFileError: it cannot be read.
-        MissingExtraError: it is YAML, and PyYAML is not installed.
+        DataFileError: The file cannot be read.
+        MissingExtraError: The file is YAML, and PyYAML is not installed.
     """
     if path.suffix in (".yaml", ".yml"):
         return read_yaml(path)
