@@ -129,7 +129,7 @@ def _python() -> MachineCheck:
     good = sys.version_info >= _OLDEST
     return MachineCheck(
         "python", "works" if good else "broken",
-        f"{version} in {sys.prefix}; hvr {hvr.__version__} in {Path(hvr.__file__).parent}",
+        f"{version} in {sys.prefix}; hvr {hvr.__version__} in {Path(__file__).parents[1]}",
         "" if good else f"install Python {'.'.join(map(str, _OLDEST))} or newer",
     )  # fmt: skip
 
