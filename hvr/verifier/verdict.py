@@ -62,6 +62,7 @@ class Verdict:
         findings: risky steps and links with reasons, the riskiest first.
         unknown: why the verifier does not know; empty if it does.
         read: Summary of the record's format, calls and skipped parts; empty if not from a file.
+        claim: What an accepted plan is said to be.
     """
 
     graph: PlanGraph
@@ -72,6 +73,7 @@ class Verdict:
     findings: tuple[RiskFinding, ...] = ()
     unknown: str = ""
     read: str = ""
+    claim: str = "what was asked"
 
     @property
     def accepted(self) -> bool:
@@ -117,7 +119,7 @@ class Verdict:
         """Return the verdict in a line, with the riskiest findings below a plan not accepted."""
         if self.unknown:
             return [f"verifier: no verdict: {self.unknown}"]
-        outcome = "what was asked" if self.accepted else "perhaps not what was asked"
+        outcome = self.claim if self.accepted else "perhaps not what was asked"
         accepted = f"accepted from {self.thresholds.graph:.2f} on"
         reasons = [] if self.accepted else [f"  {f.reason}" for f in self.findings[:_FEW]]
         return [f"verifier: {self.score:.2f}, {accepted}: {outcome}", *reasons]
