@@ -110,6 +110,10 @@ class McpTools:
         self._portal: Any = None
         self._stack = ExitStack()
         self._said: IO[str] | None = None
+        self.listed: list[dict[str, Any]] = []
+        """The tools as the server described them, in the protocol's form."""
+        self.answer: Any = None
+        """What the server answered to the last call, as the client of `mcp` read it."""
         self._touched = self._broken = self._closed = False
         load("mcp.client.client", "mcp", "mcp")
         self._open()
@@ -145,8 +149,10 @@ class McpTools:
         self._touched = True
         result: Json = None
         failure, error = None, ""
+        self.answer = None
         try:
             answer = self._ask(lambda c: c.call_tool(call.tool, with_nulls(tool, call.arguments)))
+            self.answer = answer
             size = sum(len(block.text) for block in answer.content if block.type == "text")
             if size > MOST_CHARACTERS:
                 failure = CallFailure.WRONG_TYPE
@@ -242,6 +248,7 @@ class McpTools:
                 raise self._unreachable(error) from None
             for tool in page.tools:
                 body = tool.model_dump(by_alias=True, exclude_none=True, mode="json")
+                self.listed.append(body)
                 tools.append(read_tool(body, f"{self._where}: tool {len(tools) + 1}",
                                        trusted=self._server.trusted))  # fmt: skip
             cursor = page.next_cursor

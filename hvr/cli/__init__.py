@@ -91,9 +91,11 @@ HVR = Group("hvr", "Household robot plans, proven before they run and watched wh
                 "hvr.cli.bench.show"),
     ), usual="run"),
     Group("doctor", "Check what hvr can use on this machine.", (
+        Command("machine", "Show what hvr can use on this machine, and what does not work.",
+                "hvr.cli.machine"),
         Command("thor", "Check whether AI2-THOR can run here. Nothing is downloaded or started.",
                 "hvr.cli.doctor"),
-    )),
+    ), usual="machine"),
     Group("scene", "Draw a scene, or serve one to AI2-THOR's Python client.", (
         Command("show", "Draw the floor plan of a scene with its objects.",
                 "hvr.cli.scene.show"),
@@ -116,6 +118,8 @@ HVR = Group("hvr", "Household robot plans, proven before they run and watched wh
                 "calls.", "hvr.cli.tools.plan"),
         Command("run", "Carry a request out with calls of tools, watched and mended.",
                 "hvr.cli.tools.run"),
+        Command("guard", "Stand between an agent and its tools, as an MCP server in front of "
+                "another.", "hvr.cli.tools.guard"),
         Command("import", "Read tools from function schemas, MCP, OpenAPI or Python; say which "
                 "parameters mean the same.", "hvr.cli.tools.taking_in"),
         Command("graph", "Draw the graph of tools and parameters, with how often calls went well.",

@@ -71,10 +71,18 @@ def test_code_of_a_world_that_raises_is_named(tmp_path: Path) -> None:
 
 def test_a_run_leaves_its_folder_and_its_page(hvr_: Hvr, tmp_path: Path) -> None:
     page, folder = tmp_path / "page.html", tmp_path / "run"
-    done = hvr_("tools", "run", "parcels", "redirect", "--save", str(folder), "--html", str(page))
+    asked = ("tools", "run", "parcels", "redirect", "--yes", "--save", str(folder))
+    done = hvr_(*asked, "--html", str(page))
     assert done.code == 0, done.err
     names = {path.name for path in folder.iterdir()}
-    assert {"task.json", "trace.jsonl", "plan.pddl", "calls.jsonl", "run.html"} <= names
+    assert {
+        "task.json",
+        "trace.jsonl",
+        "plan.pddl",
+        "calls.jsonl",
+        "ledger.jsonl",
+        "run.html",
+    } <= names
     assert "redirect_parcel" in page.read_text() and "D-1" in page.read_text()
     assert hvr_("tools", "run", "parcels", "redirect", "--save", str(folder)).code == 2
 
@@ -82,7 +90,8 @@ def test_a_run_leaves_its_folder_and_its_page(hvr_: Hvr, tmp_path: Path) -> None
 def test_exit_codes_say_what_became_of_it(hvr_: Hvr) -> None:
     assert hvr_("tools", "plan", "parcels", "pick-up").code == 0
     assert hvr_("tools", "plan", "parcels", "--goal", "book_pickup").code == 2
-    assert hvr_("tools", "run", "parcels", "too-late", "-q").code == 1
+    assert hvr_("tools", "run", "parcels", "too-late", "-q", "--yes-destructive").code == 1
+    assert hvr_("tools", "run", "parcels", "too-late", "-q", "--yes").code == 2
     assert hvr_("tools", "run", "parcels", "claim", "--dry-run", "-q").code == 4
     assert hvr_("world", "check", "parcels").code == 0
     assert "list_parcels" in hvr_("world", "show", "parcels").out
@@ -93,7 +102,7 @@ def test_exit_codes_say_what_became_of_it(hvr_: Hvr) -> None:
 def test_a_request_in_words_that_writes_is_confirmed(hvr_: Hvr, tmp_path: Path) -> None:
     words = "I am bob@example.org, may I pick up the parcel on Friday?"
     refused = hvr_("tools", "run", "parcels", words)
-    assert refused.code == 2 and "--yes" in refused.err
+    assert refused.code == 2 and "Confirm the call with --yes" in refused.out
     log = tmp_path / "graph.jsonl"
     done = hvr_("tools", "run", "parcels", words, "--yes", "--graph", str(log))
     assert done.code == 0 and "book_pickup" in log.read_text()

@@ -6,7 +6,7 @@ import argparse
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from hvr.cli.arguments import add_json
 from hvr.cli.trust import add_trust
 from hvr.errors import UsageError
 from hvr.pddl.diagnostics import nearest
+from hvr.tools.catalogue.naming_values import meaning_of
 from hvr.tools.catalogue.schema import Catalogue, quoted
 
 if TYPE_CHECKING:
@@ -125,8 +126,6 @@ def read_in_words(
         UsageError: it is not clear.
         DataFileError: what was learnt cannot be read.
     """
-    from dataclasses import replace
-
     from hvr.navigation.asked import ToolErrand
     from hvr.navigation.opinion import weighed
     from hvr.navigation.reading import ServedRequest, read_request, said_values
@@ -180,6 +179,7 @@ def errand_and_past(
         DataFileError: the log cannot be read, or is none.
     """
     from hvr.navigation.asked import errand_of
+    from hvr.navigation.conditions_file import conditions_path, read_conditions
     from hvr.navigation.errands import Learnt
     from hvr.navigation.graph_experience import opened_experience
     from hvr.navigation.suiting import Suiting
@@ -187,6 +187,8 @@ def errand_and_past(
     assert asked.errand is not None
     experience = opened_experience(graph, asked.tools.catalogue, write=write)
     learnt = Learnt(experience, meanings=asked.meanings)
+    if graph is not None:
+        learnt = replace(learnt, conditions=read_conditions(conditions_path(graph)))
     suits = Suiting(experience.flow, asked.meanings)
     return errand_of(asked.errand, asked.tools.catalogue, suits), learnt
 
@@ -204,29 +206,6 @@ def given(texts: Sequence[str], found: Sequence[ParameterMeaning]) -> dict[str, 
             raise UsageError(f"{quoted(text)} is not NAME=VALUE", field="given")
         values[meaning_of(name, found)] = _value(value)
     return values
-
-
-def meaning_of(name: str, found: Sequence[ParameterMeaning]) -> str:
-    """Return the meaning of a name: its own, or that of a parameter (`TOOL.PARAMETER`, or alone).
-
-    Raises:
-        UsageError: nothing is called so, or what is called so has several meanings.
-    """
-    names = [meaning.name for meaning in found]
-    if name in names:
-        return name
-    called = [
-        meaning.name
-        for meaning in found
-        if any(name in (slot.name, f"{slot.tool}.{slot.name}") for slot in meaning.slots)
-    ]
-    if len(called) == 1:
-        return called[0]
-    if called:
-        raise UsageError(f"{quoted(name)} can be {', '.join(called)}: say which")
-    near = nearest(name, names)
-    hint = f"; did you mean {near!r}?" if near else f"; there are {', '.join(names)}"
-    raise UsageError(f"no parameter is called {quoted(name)}{hint}")
 
 
 def explained(values: Mapping[str, Any]) -> str:

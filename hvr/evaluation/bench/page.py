@@ -7,8 +7,8 @@ from typing import Any
 
 from hvr.evaluation.bench.cells import CellResult
 from hvr.evaluation.bench.columns import COLUMNS
-from hvr.evaluation.bench.summary import Summary
-from hvr.evaluation.bench.tables import before_after, with_spread
+from hvr.evaluation.bench.summary import Row, Summary
+from hvr.evaluation.bench.tables import before_after, bounds, with_spread
 from hvr.evaluation.paper import MODELS, SETTINGS, TABLES, paper_tables
 from hvr.report.charts import Series, bars, scatter, stacked
 from hvr.report.markup import (
@@ -18,6 +18,7 @@ from hvr.report.markup import (
     escaped,
     fill,
     page,
+    paragraph,
     side_by_side,
     table,
 )
@@ -45,6 +46,8 @@ _MAIN = (
     ("PC", "pc", "pc_all"),
     ("PC moderate", "pc_moderate", "pc_moderate"),
     ("PC high", "pc_high", "pc_high"),
+)
+_LENGTHS = (
     ("LD min", "ld_min", "ld_min"),
     ("LD max", "ld_max", "ld_max"),
     ("LD", "ld", "ld_avg"),
@@ -65,6 +68,7 @@ def render(manifest: Mapping[str, Any], results: Sequence[CellResult], summary: 
         results: of its cells.
         summary: their numbers.
     """
+    summary = summary.beside()
     names = [summary.label(m) for m in summary.models]
     paper = paper_tables()
     body = fill(
@@ -109,22 +113,6 @@ def _simulated(summary: Summary) -> str:
 
 
 def _summary(summary: Summary) -> str:
-    own = [
-        (
-            summary.label(r.model),
-            r.setting,
-            *(with_spread(r.stats.get(key), key) for _, key in _LEADING),
-            *(with_spread(r.stats.get(key), key) for _, key, _ in _MAIN),
-            *(before_after(r, name) for _, name in _VERIFIED),
-            *(with_spread(r.stats.get(key), key) for _, key in _MORE),
-            with_spread(r.stats.get("calls"), "calls"),
-            str(r.errors),
-        )
-        for r in summary.rows
-    ]
-    titles = [title for title, *_ in (*_MAIN, *_VERIFIED)]
-    leading, more = ([title for title, _ in group] for group in (_LEADING, _MORE))
-    header = ("model", "setting", *leading, *titles, *more, "calls", "errors")
     note = (
         "Per cent, but for calls; means (the paper's measures: over T1 to T12) with ± the standard "
         "deviation over seeds. "
@@ -134,14 +122,76 @@ def _summary(summary: Summary) -> str:
         "reached within it. MPV and AABV: (before) after correction. Conditions: "
         "share of the goal's conditions that hold."
     )
-    parts = [table("hvr", header, own, note)]
+    parts: list[str] = []
+    for model in summary.models:
+        rows = [row for row in summary.rows if row.model == model]
+        parts += _own(summary, model, rows)
     for model in MODELS:
-        rows = []
-        for setting, values in paper_tables().summary(model).items():
-            pairs = (_pair(values, name) for _, name in _VERIFIED)
-            rows.append((setting, *(_number(values[key]) for _, _, key in _MAIN), *pairs))
-        parts.append(table(f"Paper, table 2, {model}", ("setting", *titles), rows))
-    return side_by_side(*parts)
+        values = paper_tables().summary(model)
+        lengths = [
+            (setting, *(_number(row[key]) for _, _, key in _LENGTHS),
+             *(_pair(row, name) for _, name in _VERIFIED))
+            for setting, row in values.items()
+        ]  # fmt: skip
+        correct = [(s, *(_number(row[key]) for _, _, key in _MAIN)) for s, row in values.items()]
+        titles = [title for title, *_ in (*_LENGTHS, *_VERIFIED)]
+        parts.append(
+            table(f"Paper, table 2, {model}", ("setting", *(t for t, *_ in _MAIN)), correct)
+        )
+        parts.append(table(f"Paper, table 2, {model}, continued", ("setting", *titles), lengths))
+    return side_by_side(*parts) + paragraph(note, "note")
+
+
+def _own(summary: Summary, model: str, rows: Sequence[Row]) -> Iterator[str]:
+    """Yield the tables of a model: plans, lengths and verification, intervals."""
+    label = summary.label(model)
+    plans = (*_LEADING, *(pair[:2] for pair in _MAIN))
+    yield table(
+        f"hvr, plans · {label}",
+        ("setting", *(title for title, _ in plans)),
+        [_line(summary, row, plans) for row in rows],
+    )
+    lengths = tuple(pair[:2] for pair in _LENGTHS)
+    yield table(
+        f"hvr, lengths and verification · {label}",
+        (
+            "setting",
+            *(title for title, _ in lengths),
+            *(title for title, _ in _VERIFIED),
+            *(title for title, _ in _MORE),
+            "calls",
+            "errors",
+        ),
+        [
+            (
+                *_line(summary, row, lengths),
+                *(before_after(row, name) for _, name in _VERIFIED),
+                *(with_spread(row.stats.get(key), key) for _, key in _MORE),
+                with_spread(row.stats.get("calls"), "calls"),
+                str(row.errors),
+            )
+            for row in rows
+        ],
+    )
+    shown = [(title, key) for title, key in (*plans, *lengths) if _has_bounds(rows, key)]
+    if shown:
+        yield table(
+            f"hvr, 95 % intervals over tasks and seeds · {label}",
+            ("setting", *(title for title, _ in shown)),
+            [
+                (summary.name(row.setting), *(bounds(row.stats.get(key)) for _, key in shown))
+                for row in rows
+            ],
+        )
+
+
+def _line(summary: Summary, row: Row, columns: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+    values = (with_spread(row.stats.get(key), key) for _, key in columns)
+    return summary.name(row.setting), *values
+
+
+def _has_bounds(rows: Sequence[Row], key: str) -> bool:
+    return any(key in row.stats and row.stats[key].low is not None for row in rows)
 
 
 def _plots(summary: Summary) -> Iterator[str]:
@@ -158,20 +208,28 @@ def _plots(summary: Summary) -> Iterator[str]:
 
 def _series(summary: Summary, model: str, setting: str, key: str) -> Series:
     stats = {t: summary.stats.get((key, model, setting, t)) for t in summary.tasks}
-    return Series(setting, {task_label(task): stat.mean for task, stat in stats.items() if stat})
+    return Series(
+        summary.name(setting), {task_label(task): stat.mean for task, stat in stats.items() if stat}
+    )
 
 
 def _calls(summary: Summary, model: str) -> str:
     rows = [r for r in summary.rows if r.model == model]
     known = [r for r in rows if {"pc", "calls"} <= r.stats.keys()]
-    points = [(r.setting, r.stats["calls"].mean, r.stats["pc"].mean) for r in known]
+    points = [(summary.name(r.setting), r.stats["calls"].mean, r.stats["pc"].mean) for r in known]
     title = f"Model calls for a task, and PC in per cent · {summary.label(model)}"
     lines = [
-        (r.setting, with_spread(r.stats["calls"], "calls"), with_spread(r.stats["pc"], "pc"))
+        (
+            summary.name(r.setting),
+            with_spread(r.stats["calls"], "calls"),
+            with_spread(r.stats["pc"], "pc"),
+        )
         for r in known
     ]
     return side_by_side(
-        scatter(title, "model calls for a task (mean)", points, summary.settings),
+        scatter(
+            title, "model calls for a task (mean)", points, [*map(summary.name, summary.settings)]
+        ),
         table("The same as numbers", ("setting", "calls", "PC"), lines),
     )
 
@@ -187,7 +245,8 @@ def _failures(summary: Summary, model: str) -> str:
     kinds = sorted(totals, key=lambda kind: (-totals[kind], kind))
     shown = kinds[:_MOST_KINDS]
     series = [
-        Series(r.setting, {k: float(r.failures[k]) for k in shown if k in r.failures}) for r in rows
+        Series(summary.name(r.setting), {k: float(r.failures[k]) for k in shown if k in r.failures})
+        for r in rows
     ]
     lines = [(kind, *(str(r.failures.get(kind, 0)) for r in rows)) for kind in kinds]
     note = (
@@ -196,7 +255,9 @@ def _failures(summary: Summary, model: str) -> str:
     )
     return side_by_side(
         stacked(f"Failures by kind · {summary.label(model)}", shown, series),
-        table("The same as numbers", ("kind", *(r.setting for r in rows)), lines, note),
+        table(
+            "The same as numbers", ("kind", *(summary.name(r.setting) for r in rows)), lines, note
+        ),
     )
 
 
@@ -204,7 +265,7 @@ def _costs(summary: Summary) -> str:
     rows = [
         (
             summary.label(row.model),
-            row.setting,
+            summary.name(row.setting),
             *(COLUMNS[k].show(row.stats[k].mean if k in row.stats else None) for k in _COST),
         )
         for row in summary.rows
@@ -224,7 +285,10 @@ def _special(summary: Summary) -> str:
             continue
         places = [(m, t) for m in measures for t in tasks]
         rows = [
-            (s, *(with_spread(summary.stats.get((m, model, s, t)), m) for m, t in places))
+            (
+                summary.name(s),
+                *(with_spread(summary.stats.get((m, model, s, t)), m) for m, t in places),
+            )
             for s in summary.settings
         ]
         parts.append(table(f"hvr, {summary.label(model)}", header, rows))
@@ -254,7 +318,10 @@ def _by_task(summary: Summary) -> Iterator[str]:
 
 def _table_of(summary: Summary, model: str, key: str) -> str:
     rows = [
-        (s, *(with_spread(summary.stats.get((key, model, s, t)), key) for t in summary.tasks))
+        (
+            summary.name(s),
+            *(with_spread(summary.stats.get((key, model, s, t)), key) for t in summary.tasks),
+        )
         for s in summary.settings
     ]
     caption = f"hvr, {COLUMNS[key].title}, per cent · {summary.label(model)}"

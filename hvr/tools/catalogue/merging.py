@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ from hvr.texts import read_toml
 from hvr.tools.catalogue.linkage import complete_linkage
 from hvr.tools.catalogue.naming import BARE, words_of
 from hvr.tools.catalogue.schema import Catalogue, ToolParameter, ToolSchema, quoted
+from hvr.tools.catalogue.subjects import ParameterSubject, Slot, slots_of, subjects_of
 from hvr.tools.tool_graph import Tool, ToolGraph
 
 if TYPE_CHECKING:
@@ -33,24 +34,6 @@ ALIKE_OF_ONE_NAME = 0.6
 """The same where both have one name, and one that says something."""
 
 
-@dataclass(frozen=True, order=True)
-class Slot:
-    """A place for a value: what a tool takes or gives.
-
-    Args:
-        tool: its name.
-        name: of the parameter.
-        gives: whether it is in the tool's result.
-    """
-
-    tool: str
-    name: str
-    gives: bool = False
-
-    def __str__(self) -> str:
-        return f"{self.tool}{' -> ' if self.gives else ' <- '}{self.name}"
-
-
 @dataclass(frozen=True)
 class ParameterMeaning:
     """Slots whose values are the same kind of thing.
@@ -60,12 +43,15 @@ class ParameterMeaning:
         slots: in the catalogue's order.
         alike: the least cosine between two of their descriptions; 1 where these are equal.
         said: whether the user said so.
+        subject: The property that all of them hold, such as "id of pet"; empty if they only look
+            alike.
     """
 
     name: str
     slots: tuple[Slot, ...]
     alike: float = 1.0
     said: bool = False
+    subject: str = ""
 
 
 @dataclass(frozen=True)
@@ -112,6 +98,9 @@ def meanings(
 ) -> tuple[ParameterMeaning, ...]:
     """Return the meanings of a catalogue's parameters; each slot has one.
 
+    Slots of one subject (`hvr.tools.catalogue.subjects`) mean the same, and properties of different
+    things never do where schemas or names tell the things. What is left is told by likeness.
+
     Groups grow from the likest pair on, as long as all of a group are alike (complete linkage),
     their types can be the same, and no tool takes two of them: it would not ask for one thing by
     two names.
@@ -127,30 +116,42 @@ def meanings(
     """
     said, apart = _said(catalogue, overrides)
     taken = {slot for group in said.values() for slot in group}
-    kinds: dict[tuple[str, str, str, int], list[Slot]] = defaultdict(list)
-    times: Counter[tuple[str, str, str, frozenset[tuple[str, str]]]] = Counter()
-    for tool, parameter, slot in _slots(catalogue):
-        if slot not in taken:
-            kind = _text(tool, parameter), _family(parameter.type), _words(parameter.leaf)
-            place = *kind, _sides([slot])
-            # What one tool calls `id` and `ID` is of two kinds, though the same is said of both.
-            kinds[*kind, times[place]].append(slot)
-            times[place] += 1
-    vectors = encoder.encode([text for text, *_ in kinds])
-    told = [_Kind(text, family, leaf, _sides(slots))
-            for (text, family, leaf, _), slots in kinds.items()]  # fmt: skip
-    groups = _clusters(vectors, told, alike)
+    subjects = subjects_of(catalogue)
+    kinds: dict[tuple[str, ...], list[Slot]] = defaultdict(list)
+    times: Counter[tuple[tuple[str, ...], frozenset[tuple[str, str]]]] = Counter()
+    told: list[_Kind] = []
+    for tool, parameter, slot in slots_of(catalogue):
+        if slot in taken:
+            continue
+        subject, family = subjects[slot], _family(parameter.type)
+        text, leaf = _text(tool, parameter), _words(parameter.leaf)
+        kind = _key(subject, text, leaf, family)
+        # What one tool calls `id` and `ID` is of two kinds, though the same is said of both.
+        place = kind, _sides([slot])
+        key = (*kind, str(times[place]))
+        times[place] += 1
+        if key not in kinds:
+            told.append(_Kind(text, family, leaf, subject))
+        kinds[key].append(slot)
+    vectors = encoder.encode([one.text for one in told])
     members_of = list(kinds.values())
+    told = [replace(one, sides=_sides(some)) for one, some in zip(told, members_of, strict=True)]
+    groups = _clusters(vectors, told, alike)
     found = [ParameterMeaning(name, tuple(slots), said=True) for name, slots in said.items()]
     for members, least in groups:
         slots = sorted((s for m in members for s in members_of[m]), key=_order(catalogue))
+        of = {_said_of(told[m].subject) for m in members}
+        held = of.pop() if len(of) == 1 else ""
         for part in _parted(slots, apart):
-            found.append(ParameterMeaning("", tuple(part), least if len(members) > 1 else 1.0))
+            found.append(ParameterMeaning("", tuple(part), least, subject=held))
     return _named(found)
 
 
 def tool_graph(catalogue: Catalogue, found: Iterable[ParameterMeaning]) -> ToolGraph:
-    """Return the tools with meanings as types, and a link wherever one gives what another takes."""
+    """Return the tools with meanings as types, and a link where one gives what another takes.
+
+    A value that a tool was given itself is no news, so it makes no link.
+    """
     meaning = {slot: m.name for m in found for slot in m.slots}
     tools = []
     for tool in catalogue.tools:
@@ -165,18 +166,10 @@ def tool_graph(catalogue: Catalogue, found: Iterable[ParameterMeaning]) -> ToolG
         for kind in made.inputs:
             takers[kind].append(made.id)
     links = [
-        (made.id, taker) for made in tools for kind in made.outputs for taker in takers[kind]
-        if taker != made.id
+        (made.id, taker) for made in tools for kind in made.outputs if kind not in made.inputs
+        for taker in takers[kind] if taker != made.id
     ]  # fmt: skip
     return ToolGraph(tuple(tools), tuple(links))
-
-
-def _slots(catalogue: Catalogue) -> Iterator[tuple[ToolSchema, ToolParameter, Slot]]:
-    for tool in catalogue.tools:
-        for parameter in tool.takes:
-            yield tool, parameter, Slot(tool.name, parameter.name)
-        for parameter in tool.gives:
-            yield tool, parameter, Slot(tool.name, parameter.name, gives=True)
 
 
 def _said(
@@ -184,7 +177,7 @@ def _said(
 ) -> tuple[dict[str, list[Slot]], list[list[set[Slot]]]]:
     """Return the slots of what the user calls the same, and those of what is to be apart."""
     called: dict[str, list[Slot]] = defaultdict(list)
-    for _, _, slot in _slots(catalogue):
+    for _, _, slot in slots_of(catalogue):
         called[f"{slot.tool}.{slot.name}"].append(slot)
 
     def find(name: str) -> list[Slot]:
@@ -224,12 +217,23 @@ def _family(kind: str) -> str:
 
 @dataclass(frozen=True)
 class _Kind:
-    """Slots of which the same is said."""
+    """Slots that mean the same by what is said of them."""
 
     text: str
     type: str
     leaf: str
-    sides: frozenset[tuple[str, str]]
+    subject: ParameterSubject
+    sides: frozenset[tuple[str, str]] = frozenset()
+
+
+def _key(subject: ParameterSubject, text: str, leaf: str, family: str) -> tuple[str, ...]:
+    if subject.resource:
+        return subject.resource, subject.property, subject.role, family
+    return text, leaf, family
+
+
+def _said_of(subject: ParameterSubject) -> str:
+    return f"{subject.property} of {subject.resource}" if subject.resource else ""
 
 
 def _sides(slots: Iterable[Slot]) -> frozenset[tuple[str, str]]:
@@ -248,10 +252,18 @@ def _clusters(
     types = _codes(kinds[k].type for k in order)
     untyped = np.array([not kinds[k].type for k in order], dtype=bool)
     beside = _beside([kinds[k].sides for k in order])
+    subjects = [kinds[k].subject for k in order]
+    things = _codes(_said_of(subject) for subject in subjects)
+    known = np.array([bool(subject.resource) for subject in subjects], dtype=bool)
+    # The things are told apart by the schema, or nothing but the things tells such names apart.
+    sure = known & (np.array([subject.stated for subject in subjects], dtype=bool) | ~telling)
 
     def least(rows: slice, columns: slice) -> NDArray[np.float32]:
         same_name = (leaves[rows, None] == leaves[None, columns]) & telling[rows, None]
         asked = np.where(same_name, min(alike, ALIKE_OF_ONE_NAME), alike)
+        same_thing = things[rows, None] == things[None, columns]
+        asked[same_thing & known[rows, None]] = _ANY
+        asked[~same_thing & sure[rows, None] & sure[None, columns]] = _NEVER
         same_type = types[rows, None] == types[None, columns]
         may = same_type | untyped[rows, None] | untyped[None, columns]
         asked[~may] = _NEVER
@@ -265,8 +277,8 @@ def _clusters(
     return sorted((sorted(order[row] for row in rows), lowest) for rows, lowest in found)
 
 
-_NEVER = 2.0
-"""A cosine that no two rows have."""
+_ANY, _NEVER = 0.001, 2.0
+"""Cosines that every two rows of one subject have, and that no two rows have."""
 
 
 def _codes(values: Iterable[str]) -> NDArray[np.int64]:
@@ -314,11 +326,12 @@ def _named(found: list[ParameterMeaning]) -> tuple[ParameterMeaning, ...]:
         if not name:
             leaves = [_words(ToolParameter(s.name).leaf).replace(" ", "_") for s in meaning.slots]
             leaf = max(dict.fromkeys(leaves), key=leaves.count) or "value"
-            of = "_".join(_words(meaning.slots[0].tool).split())
+            thing = meaning.subject.partition(" of ")[2] or _words(meaning.slots[0].tool)
+            of = "_".join(thing.split())
             names = _candidates(leaf, of, tried, bare=leaf in BARE)
             name = next(n for n in names if n not in used)
             used.add(name)
-        named.append(ParameterMeaning(name, meaning.slots, meaning.alike, meaning.said))
+        named.append(replace(meaning, name=name))
     return tuple(named)
 
 
