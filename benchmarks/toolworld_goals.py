@@ -1,40 +1,46 @@
-"""Goals reached by planned calls, in tau2-bench's worlds and BFCL's: does the end state match?
+"""Goals reached by calls in tau2-bench's worlds and BFCL's, by what the user's words say.
 
     python benchmarks/toolworld_goals.py [--world retail,airline,telecom,bfcl] [--data DIR]
+        [--setting said|described|granted] [--engine hvr|greedy] [--answers]
         [--files FILE ...] [--part development|kept] [--order request|none]
-        [--experience graph|counts|none] [--granted sought|given] [--seed N] [--budget N]
+        [--experience graph|counts|none] [--seed N] [--budget N]
         [--first N] [--skip N] [--failed] [--without NAME,...]
 
 The scenarios are those of shared/data/toolworlds (its training and development half), or of other
-files in the same format (`--files`, with one world). Of each, the writing calls of its correct
-calls are what is wanted; `benchmarks/toolworlds.py` says what of their values is given, what is
-only described, and what are facts beside them. hvr sees neither the correct calls nor the values
-that look-ups yield: it plans the look-ups, picks entities by their features, and makes the calls.
-What was learnt from calls are the correct calls of the *other* scenarios: how often each tool went
-well, what its results held, which values were passed on from where; in the learnt graph, in plain
-counts, or nothing at all (`--experience`).
+files in the same format (`--files`, with one world). The writing calls among the correct calls of a
+scenario are wanted: which tools, in which order, filling which parameters. hvr sees neither the
+correct calls nor the values that look-ups yield. It learns from the correct calls of the *other*
+scenarios, as a graph, as plain counts, or not at all (`--experience`).
 
-granted sought  what the correct calls take for granted, hvr has to look up
-granted given   it is given, so that both make the same look-ups, if hvr is right
+setting said       a value, or a property that describes it, is given only if the words hold its
+                   text (`benchmarks/toolworld_said.py`): the default
+setting described  features of the reference given: values are described by as many properties of
+                   their entity as tell it from others, said or not (`benchmarks/toolworlds.py`)
+setting granted    the same, and what no correct call before yields is given, too
+engine greedy      a baseline: the first value of each name (`benchmarks/toolworld_greedy.py`)
+order none         goal calls in an order drawn at random: hvr finds out by refusals
 
-order request   the wants in the order in which the request has them (that of the correct calls)
-order none      in an order drawn at random: hvr finds out by refusals
-
-reached   the environment's state at the end equals that after the correct calls
-calls     made by hvr; truth: correct calls; needed: of these those that write, and look-ups whose
-          results later correct calls take a value from
-beside    calls that are not among the correct ones (tool and arguments), per correct call
-granted   of these, look-ups in scenarios in which the correct calls take a value for granted that
-          the request does not give and none of their look-ups yields (an id, say): hvr has to look
-          it up; the last column is `beside` without them
-unneeded  calls to tools that no correct call of the scenario uses
-several   scenarios that end with a question, since several values suit what is to be written
+no write         scenarios that want no writing call; all other columns leave them out
+reached          the environment's state at the end equals that after the correct calls
+asked rightly    hvr ends with a question, has written nothing wrong, and all that it asks for is
+                 neither said nor identified by the words; otherwise: other questions
+wrong writes     writing calls that went through and are not among the correct ones (tool and
+                 arguments), and the scenarios that have some
+answered         with `--answers`: reached after the user has said what was rightly asked; each
+                 answer begins the scenario anew
+calls            calls that reached the tools; truth: correct calls; needed: writing correct calls
+                 and look-ups whose results later correct calls take a value from
+beside           calls that are not among the correct ones (tool and arguments), per correct call
+granted          look-ups beside in scenarios whose correct calls take a value for granted that
+                 the request does not give and no correct look-up yields; the last columns are
+                 `beside` without them, and calls to tools that no correct call of the scenario uses
 """
 
 from __future__ import annotations
 
 import argparse
 import random
+import re
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -46,6 +52,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from conditions import conditions
 from inputs import measured
+from toolworld_greedy import greedy
+from toolworld_said import SaidRequest, said_request, wrong_writes
 from toolworlds import (
     DATA,
     NUMBERS,
@@ -60,17 +68,39 @@ from toolworlds import (
 )
 
 from hvr.calling.guard import CallPolicy, GuardedTools
-from hvr.calling.values import CallOutcome
-from hvr.navigation.acting import ToolRun, carry_out
+from hvr.calling.values import CallFailure, CallOutcome, Json
+from hvr.navigation.acting import carry_out
+from hvr.navigation.decision import NextMove
 from hvr.navigation.errands import Learnt, Retrying
 from hvr.navigation.experience import CountedExperience, Experience
 from hvr.navigation.findings import entities, key
 from hvr.navigation.graph_experience import GraphExperience, observed_session
 from hvr.navigation.lookups import call_key
 from hvr.navigation.request import EntityQuery, ToolRequest, at, leaves, scalars_in
+from hvr.navigation.suiting import Flow
 from hvr.tools.catalogue.schema import Catalogue, Effect
 
 EXPERIENCES = ("graph", "counts", "none")
+SETTINGS = ("said", "described", "granted")
+ENGINES = ("hvr", "greedy")
+_ROW = re.compile(r" \d+$")
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a request ended.
+
+    Args:
+        outcomes: The calls.
+        asked: The parameters that the user was asked for.
+        why: Why it did not go on.
+        state: The environment's state at the end.
+    """
+
+    outcomes: Sequence[CallOutcome]
+    asked: tuple[str, ...]
+    why: str
+    state: Json
 
 
 @dataclass(frozen=True)
@@ -79,8 +109,11 @@ class Result:
 
     scenario: Scenario
     truth: Sequence[CallOutcome]
-    carried: ToolRun
+    ended: Ended
     reached: bool
+    rightly: bool
+    answered: bool
+    wrong: int
     needed: int
     beside: int
     granted: int
@@ -92,69 +125,129 @@ def main() -> None:
     options = _options()
     leave_out(options.without)
     print(conditions(options.seed))
-    print(f"part: {options.part if not options.files else 'files'}; order of wants: "
-          f"{options.order}; experience: {options.experience}; granted: {options.granted}; "
+    print(f"setting: {options.setting}; engine: {options.engine}; "
+          f"part: {options.part if not options.files else 'files'}; order of goal calls: "
+          f"{options.order}; experience: {options.experience}; "
           f"without: {options.without or 'nothing'}; "
           f"at most {options.budget} calls a scenario")  # fmt: skip
-    head = ("world", "scenarios", "reached", "calls", "truth", "needed", "beside", "granted",
-            "beside without", "unneeded", "several")  # fmt: skip
+    head = ("world", "scenarios", "no write", "reached", "asked rightly", "either",
+            "asked otherwise", "wrong writes", "answered", "calls", "truth", "needed", "beside",
+            "granted", "beside without", "unneeded")  # fmt: skip
     print(" | ".join(head))
-    ledger = Ledger()
+    values: Counter[str] = Counter()
     for world in options.world.split(","):
         scenarios = scenarios_of(world, options.part, options.data, options.files)
-        results = measure(scenarios, ledger, options)
-        _print(world, results, options.failed)
-    print("values:", ", ".join(f"{n} {name}" for name, n in sorted(ledger.values.items())))
+        results, idle = measure(scenarios, values, options)
+        _print(world, results, idle, options)
+    print("values:", ", ".join(f"{n} {name}" for name, n in sorted(values.items())))
 
 
 def measure(
-    scenarios: Sequence[Scenario], ledger: Ledger, options: argparse.Namespace
-) -> list[Result]:
-    """Return how each scenario went, with what was learnt from the others."""
+    scenarios: Sequence[Scenario], values: Counter[str], options: argparse.Namespace
+) -> tuple[list[Result], int]:
+    """Return how each scenario went, with what was learnt from the others.
+
+    Returns:
+        The results, and how many scenarios want no writing call.
+    """
     replayed = [replay(scenario) for scenario in scenarios]
     seen = [observed_session(outcomes) for outcomes, _ in replayed]
-    results = []
+    results, idle = [], 0
     end = options.first and options.skip + options.first
     some = [*enumerate(zip(scenarios, replayed, strict=True))][options.skip : end]
     for number, (scenario, (truth, state)) in some:
-        others = [outcomes for n, (outcomes, _) in enumerate(replayed) if n != number]
-        experience: Experience = GraphExperience(seen[:number] + seen[number + 1 :])
-        if options.experience != "graph":
-            experience = CountedExperience(others if options.experience == "counts" else ())
-        errand = oracle(
-            scenario, truth, ledger, experience.flow, granted=options.granted == "given"
-        )
-        granted = _takes_for_granted(truth, errand, scenario.open().catalogue)
-        if options.order == "none":
-            wants = list(errand.goals)
-            random.Random(f"{options.seed} {scenario.id}").shuffle(wants)
-            errand = replace(errand, goals=tuple(wants), ordered=False)
-        tools = GuardedTools(scenario.open(), scenario.world, CallPolicy(options.budget))
-        carried = carry_out(tools, errand, Learnt(experience), retrying=Retrying(refusals=REFUSALS))
-        results.append(_result(scenario, truth, carried, tools, granted, tools.state() == state))
-    return results
+
+        def experience(number: int = number) -> Experience:
+            if options.experience == "graph":
+                return GraphExperience(seen[:number] + seen[number + 1 :])
+            others = [outcomes for n, (outcomes, _) in enumerate(replayed) if n != number]
+            return CountedExperience(others if options.experience == "counts" else ())
+
+        posed = _posed(scenario, truth, values, experience().flow, options.setting)
+        if not posed.request.goals:
+            idle += 1
+            continue
+        ended = _carried(scenario, posed.request, experience(), options)
+        answered, told = ended, posed
+        while options.answers and _rightly(told, answered) and answered.state != state:
+            told = told.answered(answered.asked)
+            answered = _carried(scenario, told.request, experience(), options)
+        result = _result(scenario, truth, posed, ended, state)
+        results.append(replace(result, answered=answered.state == state))
+    return results, idle
+
+
+def _posed(
+    scenario: Scenario, truth: Sequence[CallOutcome], values: Counter[str], flow: Flow,
+    setting: str,
+) -> SaidRequest:  # fmt: skip
+    """Return the request of a scenario in a setting; where features are given, nothing is open."""
+    if setting == "said":
+        posed = said_request(scenario, truth, flow)
+        values.update(posed.counted)
+        return posed
+    ledger = Ledger(values)
+    request = oracle(scenario, truth, ledger, flow, granted=setting == "granted")
+    nothing: frozenset[str] = frozenset()
+    reading = _readers(scenario.open().catalogue)
+    writes = tuple(o.call for o in truth if o.ok and o.call.tool not in reading)
+    return SaidRequest(request, writes, (nothing,) * len(writes), {}, {})
+
+
+def _carried(
+    scenario: Scenario, request: ToolRequest, experience: Experience, options: argparse.Namespace
+) -> Ended:
+    if options.order == "none":
+        goals = list(request.goals)
+        random.Random(f"{options.seed} {scenario.id}").shuffle(goals)
+        request = replace(request, goals=tuple(goals), ordered=False)
+    if options.engine == "greedy":
+        world = scenario.open()
+        outcomes, name = greedy(world, request)
+        return Ended(outcomes, (name,) if name else (), "", world.state())
+    tools = GuardedTools(scenario.open(), scenario.world, CallPolicy(options.budget))
+    carried = carry_out(tools, request, Learnt(experience), retrying=Retrying(refusals=REFUSALS))
+    asks = carried.decision.ask if carried.decision.move is NextMove.ASK else ()
+    made = [o for o in carried.outcomes if o.failure is not CallFailure.NOT_ALLOWED]
+    return Ended(made, tuple(map(_parameter, asks)), carried.decision.why, tools.state())
+
+
+def _parameter(asked: str) -> str:
+    """Return the parameter of a question: `item_id 2 of exchange` asks for the second item_id."""
+    return _ROW.sub("", asked.partition(" of ")[0])
+
+
+def _rightly(posed: SaidRequest, ended: Ended) -> bool:
+    return bool(ended.asked) and all(map(posed.may_ask, ended.asked))
+
+
+def _readers(catalogue: Catalogue) -> set[str]:
+    return {tool.name for tool in catalogue.tools if tool.effect is Effect.READS}
 
 
 def _result(
-    scenario: Scenario, truth: Sequence[CallOutcome], carried: ToolRun, tools: GuardedTools,
-    granted: bool, reached: bool,
-) -> Result:  # fmt: skip
-    effects = {tool.name: tool.effect for tool in tools.catalogue.tools}
+    scenario: Scenario, truth: Sequence[CallOutcome], posed: SaidRequest, ended: Ended, state: Json
+) -> Result:
+    catalogue = scenario.open().catalogue
+    reading = _readers(catalogue)
     used = Counter(call_key(outcome.call) for outcome in truth)
-    made = Counter(call_key(outcome.call) for outcome in carried.outcomes)
+    made = Counter(call_key(outcome.call) for outcome in ended.outcomes)
     names = {outcome.call.tool for outcome in truth}
     needed = 0
     for number, outcome in enumerate(truth):
         later = {key(v) for o in truth[number + 1 :] for v in scalars_in(o.call.arguments)}
         yields = {key(value) for _, value, _ in entities(outcome.result, traits=False)}
-        needed += effects[outcome.call.tool] is not Effect.READS or bool(later & yields)
-    reads = {call_key(o.call) for o in carried.outcomes if effects[o.call.tool] is Effect.READS}
+        needed += outcome.call.tool not in reading or bool(later & yields)
+    reads = {call_key(o.call) for o in ended.outcomes if o.call.tool in reading}
     beside = made - used
     looked = sum(times for name, times in beside.items() if name in reads)
+    schemas = {tool.name: tool for tool in catalogue.tools}
+    wrong = len(wrong_writes(ended.outcomes, posed.truth, schemas))
     return Result(
-        scenario, truth, carried, reached, needed, beside.total(),
-        looked if granted else 0,
-        sum(outcome.call.tool not in names for outcome in carried.outcomes),
+        scenario, truth, ended, ended.state == state, not wrong and _rightly(posed, ended), False,
+        wrong, needed, beside.total(),
+        looked if _takes_for_granted(truth, posed.request, catalogue) else 0,
+        sum(outcome.call.tool not in names for outcome in ended.outcomes),
     )  # fmt: skip
 
 
@@ -162,7 +255,7 @@ def _takes_for_granted(
     truth: Sequence[CallOutcome], errand: ToolRequest, catalogue: Catalogue
 ) -> bool:
     """Say whether correct calls use a value that is sought and that no correct look-up yields."""
-    reading = {tool.name for tool in catalogue.tools if tool.effect is Effect.READS}
+    reading = _readers(catalogue)
     reads = [outcome for outcome in truth if outcome.call.tool in reading]
     writes = [outcome for outcome in truth if outcome.ok and outcome.call.tool not in reading]
     yielded = {key(v) for o in reads for _, v, _ in entities(o.result, traits=False)}
@@ -173,35 +266,44 @@ def _takes_for_granted(
     )
 
 
-def _print(world: str, results: Sequence[Result], failed: bool) -> None:
+def _print(world: str, results: Sequence[Result], idle: int, options: argparse.Namespace) -> None:
     if not results:
         return
     reached = sum(result.reached for result in results)
-    calls = sum(len(result.carried.outcomes) for result in results)
+    rightly = sum(result.rightly and not result.reached for result in results)
+    otherwise = sum(
+        bool(one.ended.asked) and not one.rightly and not one.reached for one in results
+    )
+    wrong, wronged = sum(one.wrong for one in results), sum(one.wrong > 0 for one in results)
+    answered = sum(result.answered for result in results) if options.answers else "-"
+    calls = sum(len(result.ended.outcomes) for result in results)
     truth = sum(len(result.truth) for result in results)
     needed = sum(result.needed for result in results)
     beside = sum(result.beside for result in results)
     unneeded = sum(result.unneeded for result in results)
     granted = sum(result.granted for result in results)
-    asked = sum(bool(result.carried.ambiguous) for result in results)
+    of = len(results)
     print(
-        f"{world} | {len(results)} | {reached} = {reached / len(results):.1%} | {calls} | {truth} "
-        f"| {needed} | {beside} = {beside / truth:.1%} "
-        f"| {granted} | {(beside - granted) / truth:.1%} | {unneeded} = {unneeded / truth:.1%} "
-        f"| {asked}",
+        f"{world} | {of} | {idle} | {reached} = {reached / of:.1%} | {rightly} "
+        f"| {(reached + rightly) / of:.1%} | {otherwise} | {wrong} in {wronged} | {answered} "
+        f"| {calls} | {truth} | {needed} | {beside} = {beside / truth:.1%} "
+        f"| {granted} | {(beside - granted) / truth:.1%} | {unneeded} = {unneeded / truth:.1%}",
         flush=True,
     )
-    for result in results if failed else ():
-        if not result.reached or result.beside:
-            why = "beside" if result.reached else f"not reached {result.carried.steps.why_not()}"
-            print(" ", result.scenario.id, why)
-            used = Counter(call_key(outcome.call) for outcome in result.truth)
-            for outcome in result.carried.outcomes:
-                used[call_key(outcome.call)] -= 1
-                mark = " " if used[call_key(outcome.call)] >= 0 else "+"
-                said = outcome.failure and f"{outcome.failure.value}: {outcome.error[:80]}"
-                print("   ", mark, outcome.call.tool, dict(outcome.call.arguments), said or "")
-            print("      left out:", [name for name, times in used.items() if times > 0])
+    for result in results if options.failed else ():
+        if (result.reached or result.rightly) and not result.beside and not result.wrong:
+            continue
+        ended = result.ended
+        asked = f"asked for {', '.join(ended.asked)}" if ended.asked else ended.why
+        went = "reached" if result.reached else "rightly asked" if result.rightly else asked
+        print(" ", result.scenario.id, went, f"wrong writes: {result.wrong}" * bool(result.wrong))
+        used = Counter(call_key(outcome.call) for outcome in result.truth)
+        for outcome in ended.outcomes:
+            used[call_key(outcome.call)] -= 1
+            mark = " " if used[call_key(outcome.call)] >= 0 else "+"
+            said = outcome.failure and f"{outcome.failure.value}: {outcome.error[:80]}"
+            print("   ", mark, outcome.call.tool, dict(outcome.call.arguments), said or "")
+        print("      left out:", [name for name, times in used.items() if times > 0])
 
 
 def _options() -> argparse.Namespace:
@@ -216,8 +318,10 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--first", type=int, default=None, help="scenarios of each world")
     parser.add_argument("--skip", type=int, default=0, help="scenarios before these")
     parser.add_argument("--experience", choices=EXPERIENCES, default="graph")
-    parser.add_argument("--granted", choices=("sought", "given"), default="sought",
-                        help="values that no correct call before yields")  # fmt: skip
+    parser.add_argument("--setting", choices=SETTINGS, default="said")
+    parser.add_argument("--engine", choices=ENGINES, default="hvr")
+    parser.add_argument("--answers", action="store_true",
+                        help="let the user answer what is rightly asked, and go on")  # fmt: skip
     parser.add_argument(
         "--without", default="", help="numbers of the engine: " + ", ".join(NUMBERS)
     )

@@ -35,6 +35,7 @@ from conditions import conditions
 from benchmarks.inputs import records
 from hvr.calling.guard import CallPolicy, GuardedTools
 from hvr.calling.log import excerpt
+from hvr.calling.provenance import Provenance, Source
 from hvr.calling.tau2_world import Tau2Tools
 from hvr.calling.values import ToolCall
 from hvr.cli.output import check_writable
@@ -53,6 +54,8 @@ PUBLISHED = {"retail": (("GPT-4o", 60.4), ("Claude 3.5 Sonnet", 69.2)),
 
 STOP = "###STOP###"
 TRIES = 3
+MODEL = Source(Provenance.CONFIRMED, "the benchmark lets the model write what it likes")
+
 AGENT = (
     "You help a user by the policy below. Answer with one JSON object and nothing else: "
     '{"say": "..."} to speak to the user, or {"call": "TOOL", "arguments": {...}} to call a tool. '
@@ -153,7 +156,7 @@ def converse(world: str, task: LiveTask, agent: Meter, user: Meter, turns: int) 
         step = agent_step(agent, told)
         if "call" in step:
             call = ToolCall(str(step["call"]), dict(step.get("arguments") or {}))
-            outcome = guarded.call_unproven(call)
+            outcome = guarded.call_with(call, {(name,): MODEL for name in call.arguments})
             back = {"result": excerpt(outcome.result, 8_000)} if outcome.ok else {
                 "failure": outcome.failure, "error": outcome.error[:2_000]}  # fmt: skip
             told.append(Message("user", json.dumps(back, ensure_ascii=False)))

@@ -62,7 +62,7 @@ REFUSALS = 5
 
 NUMBERS = {
     "MISSED": (lookups, 0), "ECHOED": (lookups, 1.0),
-    "FOR_SURE": (attempts, 10**6), "IN_VAIN": (attempts, 10**6),
+    "IN_VAIN": (attempts, 10**6),
 }  # fmt: skip
 """Numbers of the engine, each with its module and the value with which it is as if it were not."""
 

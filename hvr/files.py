@@ -182,7 +182,11 @@ def _token(process: int) -> str:
 
 
 def append_json_line(
-    path: Path, value: Any, *, default: Callable[[Any], Any] | None = None
+    path: Path,
+    value: Any,
+    *,
+    default: Callable[[Any], Any] | None = None,
+    durable: bool = False,
 ) -> None:
     """Add a JSON value as a line to a file, whole or not at all.
 
@@ -192,6 +196,8 @@ def append_json_line(
         path: the file; it is made when it is missing.
         value: plain JSON values.
         default: makes JSON values of others, as in `json.dumps`.
+        durable: true even if the power fails right afterwards, at the price of waiting for the
+            disk.
 
     Raises:
         DataFileError: it cannot be written; the lines that were there still are.
@@ -201,8 +207,25 @@ def append_json_line(
     # Half of a surrogate pair has no UTF-8; backslashreplace makes it the JSON escape it needs.
     line = json.dumps(value, ensure_ascii=False, default=default) + "\n"
     data = line.encode("utf-8", "backslashreplace")
-    with writing(path), path.open("ab+", buffering=0) as file:
-        _append(file, data, _mend_end(file))
+    with writing(path):
+        made = durable and not path.exists()
+        with path.open("ab+", buffering=0) as file:
+            _append(file, data, _mend_end(file))
+            if durable:
+                os.fsync(file.fileno())
+        if made:
+            _sync_folder(path.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Have the name of a new file survive a power failure, where the system can."""
+    if sys.platform == "win32":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def append_text(path: Path, text: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -51,6 +51,27 @@ class Registry:
             f"({self.plural}: {', '.join(self.names())}, "
             "or module:attribute)"
         )
+
+    def check_from_file(self, name: str, place: object, named: Collection[str] = ()) -> None:
+        """Refuse code that only a file names: whoever gives you a file must not run code with it.
+
+        Args:
+            name: The name in the file; names of installed implementations are accepted.
+            place: The file or folder, for the message.
+            named: Names that the caller has given.
+
+        Raises:
+            UsageError: The name is of code that is not installed, and the caller has not given it.
+        """
+        known = name.partition(":")[0]
+        if known in self.entries or known in self.names() or name in named:
+            return
+        if self._is_path(name):
+            raise UsageError(
+                f"{place} names the {self.kind} {name!r}, code that is not installed: name it "
+                "yourself, too, if it may be run",
+                field=self.kind,
+            )
 
     def load(self, name: str) -> Any:
         """Import an implementation.

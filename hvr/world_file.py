@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -102,6 +103,7 @@ class WorldFile:
 
     Args:
         folder: it has a `world.toml`.
+        trusted: Whether code and programs that the folder names may be run.
 
     Attributes:
         name: of the world.
@@ -120,8 +122,9 @@ class WorldFile:
         DataFileError: `world.toml` is missing, not TOML, or has not what it needs.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, trusted: bool = True) -> None:
         self.folder = folder
+        self.trusted = trusted
         self.file = folder / FILE
         if not self.file.is_file():
             raise DataFileError(f"{folder} is no world: it has no {FILE} (hvr world new makes one)")
@@ -204,6 +207,23 @@ class WorldFile:
         if self.ontology is None:
             raise self._wrong('it has scenes and no ontology = ["…"] that says what is in them')
         return self.ontology
+
+    def check_trusted(self, code: str, word: str) -> None:
+        """Refuse to run code of a world that was named like one of hvr's own, not by its path.
+
+        Args:
+            code: The code, as `world.toml` names it.
+            word: The entry that names it.
+
+        Raises:
+            UsageError: The world is not trusted.
+        """
+        if not self.trusted:
+            raise UsageError(
+                f"{self.file}:{line_of(self.file, word)}: {self.name} would run {code}, and hvr "
+                f"runs code of a folder only if the path says so: write "
+                f"{os.curdir}{os.sep}{self.folder}", field="world",
+            )  # fmt: skip
 
     def matching_nothing(self) -> tuple[tuple[str, str], ...]:
         """Return the entries with patterns that no file matches, and the patterns."""
@@ -291,40 +311,59 @@ def line_of(file: Path, word: str) -> int:
     return next((n for n, line in numbered if word in line and not line.startswith("#")), 1)
 
 
+@cache
 def shipped_worlds() -> Mapping[str, Path]:
     """Return the folders of the worlds that hvr brings, by their names."""
-    return {one.name: one for one in sorted(data_path("worlds").iterdir()) if one.is_dir()}
+    folders = sorted(data_path("worlds").iterdir())
+    return MappingProxyType({one.name: one for one in folders if one.is_dir()})
+
+
+def is_explicit(name: str) -> bool:
+    """Return whether a name can only be a path: it is absolute, or begins with `./` or `../`."""
+    first = name.replace(os.altsep or os.sep, os.sep).partition(os.sep)[0]
+    return first in (os.curdir, os.pardir) or Path(name).is_absolute()
 
 
 def find_world(name: str) -> Path:
-    """Return the folder of a world: a path, or the name of one that hvr brings.
+    """Return the folder of a world: the name of one that hvr brings, or a path.
+
+    A folder of the same name never stands in for a world that hvr brings; `./NAME` is the folder.
 
     Raises:
         UsageError: there is no such folder.
     """
-    path = Path(name)
-    if path.is_dir():
-        return path
     shipped = shipped_worlds()
     if name in shipped:
         return shipped[name]
+    path = Path(name)
+    if path.is_dir():
+        return path
     raise UsageError(
         f"no folder {name!r}, and no world of this name among those that hvr brings: "
         f"{', '.join(shipped)}", field="world",
     )  # fmt: skip
 
 
-def load_world(name: str = DEFAULT_WORLD) -> WorldFile:
+def is_trusted(name: str) -> bool:
+    """Return whether a name is enough to run code of the world: hvr's own, or an explicit path."""
+    return name in shipped_worlds() or is_explicit(name)
+
+
+def load_world(name: str = DEFAULT_WORLD, *, trust: bool = False) -> WorldFile:
     """Return what is known of a world; those that hvr brings are read only once.
 
     Args:
-        name: a folder, or the name of a world that hvr brings.
+        name: the name of a world that hvr brings, or a folder.
+        trust: Whether its code may be run although its name alone would not allow it
+            (`is_trusted`).
 
     Raises:
         UsageError: there is no such world.
         DataFileError: its `world.toml` is missing or wrong.
     """
-    return WorldFile(Path(name)) if Path(name).is_dir() else _shipped(name)
+    if name in shipped_worlds():
+        return _shipped(name)
+    return WorldFile(find_world(name), trusted=trust or is_trusted(name))
 
 
 @cache

@@ -1,11 +1,11 @@
-"""Arguments of calls and their results, compared with what the tool's schema says."""
+"""Calls and their results, compared with what the tool's schema says."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 
 from hvr.calling.values import CallFailure, CallOutcome, Json, ToolCall
+from hvr.tools.argument_checks import argument_faults, has_type, type_name
 from hvr.tools.catalogue.schema import Catalogue, ToolParameter, ToolSchema, quoted
 
 
@@ -28,29 +28,6 @@ def check_call(catalogue: Catalogue, call: ToolCall) -> CallOutcome | None:
     if wrong:
         return CallOutcome(call, failure=CallFailure.BAD_ARGUMENTS, error="; ".join(wrong))
     return None
-
-
-def argument_faults(tool: ToolSchema, arguments: Mapping[str, Json]) -> tuple[str, ...]:
-    """Return what is wrong with the arguments of a call, a sentence for each fault."""
-    known = {parameter.name: parameter for parameter in tool.takes}
-    faults = [
-        f"{quoted(tool.name)} needs {quoted(name)}"
-        for name, parameter in known.items()
-        if parameter.required and name not in arguments
-    ]
-    for name, value in arguments.items():
-        parameter = known.get(name)
-        if parameter is None:
-            faults.append(f"{quoted(tool.name)} has no parameter {quoted(name)}")
-        elif value is None and not parameter.required:
-            continue  # an optional argument that is left out in writing
-        elif not has_type(value, parameter.type):
-            faults.append(
-                f"{quoted(name)} is to be of type {parameter.type}, not {type_name(value)}"
-            )
-        elif parameter.choices and not _chosen(value, parameter):
-            faults.append(f"{quoted(name)} is to be one of {', '.join(parameter.choices)}")
-    return tuple(faults)
 
 
 def with_nulls(tool: ToolSchema, arguments: Mapping[str, Json]) -> dict[str, Json]:
@@ -80,37 +57,6 @@ def check_result(tool: ToolSchema, outcome: CallOutcome) -> CallOutcome:
     if failure is None:
         return outcome
     return CallOutcome(outcome.call, outcome.result, failure, error, outcome.seconds)
-
-
-def type_name(value: Json) -> str:
-    """Return JSON Schema's name of a value's type."""
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "boolean"
-    names = ((int, "integer"), (float, "number"), (str, "string"), (list, "array"))
-    return next((name for kind, name in names if isinstance(value, kind)), "object")
-
-
-def has_type(value: Json, types: str) -> bool:
-    """Say whether a value is of one of the types that a schema names, joined by `|`.
-
-    An empty name, or one that JSON Schema does not have, allows everything.
-    """
-    allowed = set(types.split("|")) if types else set()
-    if not allowed or not allowed <= _TYPES:
-        return True
-    name = type_name(value)
-    if name == "integer" or (isinstance(value, float) and value.is_integer()):
-        return bool(allowed & {"integer", "number"})
-    return name in allowed
-
-
-_TYPES = {"string", "integer", "number", "boolean", "array", "object", "null"}
-
-
-def _chosen(value: Json, parameter: ToolParameter) -> bool:
-    return any(json.loads(choice) == value for choice in parameter.choices)
 
 
 def _result_fault(parameter: ToolParameter, result: Json) -> str:

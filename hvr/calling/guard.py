@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TypeAlias
 
 from hvr.calling.checks import check_call, find_tool
 from hvr.calling.environment import ToolEnvironment
-from hvr.calling.log import log_line
+from hvr.calling.ledger import CallLedger, LedgerEntry
+from hvr.calling.log import log_line, redacted
 from hvr.calling.origins import trace
-from hvr.calling.provenance import Place, Source, unsupported
+from hvr.calling.provenance import Place, Source, sources_json, unsupported
 from hvr.calling.values import CallFailure, CallOutcome, Json, ToolCall
-from hvr.errors import UsageError
 from hvr.files import append_json_line
 from hvr.numbers import check_whole
-from hvr.tools.catalogue.schema import Catalogue, Effect, quoted
+from hvr.tools.catalogue.schema import Catalogue, Effect, ToolSchema, quoted
 
 MOST_EQUAL_FAILURES = 5
 """Equal calls that fail in a row before they are refused: the same again brings nothing."""
@@ -46,25 +47,69 @@ class CallPolicy:
         check_whole("budget", self.budget)
 
 
-class GuardedTools:
-    """An environment whose calls are checked, counted and logged before they reach the tools.
-
-    What the policy does not allow is an outcome with the failure `NOT_ALLOWED`, of which the
-    environment hears nothing.
+@dataclass(frozen=True)
+class ProposedCall:
+    """A call that may write and is to be made now, as it is put to the user.
 
     Args:
-        inner: the environment.
-        name: of it, in the log.
-        policy: what may be called.
+        call: The call, with its final arguments.
+        effect: The effect of the tool.
+        sources: Where the values of its arguments come from, by place.
+        before: An equal call that may have been done, or was done in this request; None if there
+            is none. To approve the call is then to have it repeated.
     """
 
-    def __init__(self, inner: ToolEnvironment, name: str, policy: CallPolicy | None = None) -> None:
+    call: ToolCall
+    effect: Effect
+    sources: Mapping[Place, Source]
+    before: LedgerEntry | None = None
+
+    def to_json(self) -> dict[str, Json]:
+        """Return it as plain JSON values, without what looks like a key."""
+        return {
+            "tool": self.call.tool,
+            "arguments": redacted(dict(self.call.arguments)),
+            "effect": self.effect.value,
+            "sources": redacted(sources_json(self.call, self.sources)),
+            "before": None if self.before is None else self.before.to_json(),
+        }
+
+
+Approve: TypeAlias = Callable[[ProposedCall], "bool | None"]
+"""Asks the user whether a call is to be made; None if no one can be asked."""
+
+
+class GuardedTools:
+    """An environment whose calls are checked, counted and written down before they reach the tools.
+
+    A call that is not allowed does not reach the environment: its failure is `NOT_ALLOWED`.
+
+    Args:
+        inner: The environment.
+        name: The name of the environment, for the log.
+        policy: The budget, and whether only reading tools are called.
+        ledger: Where calls that may write are written down before they are made; None for one in
+            memory.
+        approve: Asked before each call that may write; None if none has to be approved. A call
+            that may have been done before is then refused.
+    """
+
+    def __init__(
+        self,
+        inner: ToolEnvironment,
+        name: str,
+        policy: CallPolicy | None = None,
+        ledger: CallLedger | None = None,
+        approve: Approve | None = None,
+    ) -> None:
         self._inner = inner
         self._name = name
         self._policy = policy or CallPolicy()
+        self._ledger = ledger or CallLedger()
+        self._approve = approve
         self._outcomes: list[CallOutcome] = []
         self._failures: dict[str, int] = {}
-        self._written: set[str] = set()
+        self._waiting: list[ProposedCall] = []
         self._used = 0
 
     @property
@@ -77,10 +122,22 @@ class GuardedTools:
         """All calls since the last reset, those that were not allowed among them."""
         return tuple(self._outcomes)
 
+    @property
+    def waiting(self) -> tuple[ProposedCall, ...]:
+        """The calls that were not made because no one could be asked to approve them."""
+        return tuple(self._waiting)
+
+    @property
+    def uncertain(self) -> tuple[LedgerEntry, ...]:
+        """The calls that may have been done, of this process or equal to one that was wanted."""
+        met = [one.before for one in self._waiting if one.before is not None]
+        return tuple(dict.fromkeys((*self._ledger.unclear(), *(one for one in met if one.unclear))))
+
     def reset(self) -> None:
         """Begin anew, with the whole budget."""
         self._inner.reset()
-        self._outcomes, self._failures, self._written, self._used = [], {}, set(), 0
+        self._ledger.reset()
+        self._outcomes, self._failures, self._waiting, self._used = [], {}, [], 0
 
     def call(self, call: ToolCall) -> CallOutcome:
         """Call a tool with arguments of unknown source: it has to be one that only reads."""
@@ -99,47 +156,41 @@ class GuardedTools:
         Args:
             call: The call.
             sources: Where the values of its arguments come from; see `provenance.source_of`.
-            again: Whether the user said that a writing call is to be repeated.
+            again: Whether a writing call may be made although this process has made an equal one:
+                it is wanted several times, or was found not to be done.
             request: Values that the request gives, by which the log traces arguments.
+
+        Raises:
+            DataFileError: The ledger or the log cannot be read or written; then the call was not
+                made, or its entry in the ledger stays open.
         """
         known = dict(sources or {})
-        failed = check_call(self.catalogue, call) or self._refused(call, again)
-        return self._made(call, failed or self._unsupported(call, known), known, request)
+        tool = find_tool(self.catalogue, call.tool)
+        failed = self.refusal(call)
+        if failed is None and tool is not None:
+            failed = _unsupported(call, tool, known)
+        return self._guarded(call, tool, known, failed, again, request)
 
-    def call_unproven(
-        self, call: ToolCall, request: Sequence[Json] = (), *, again: bool = False
-    ) -> CallOutcome:
-        """Call a tool whatever its values come from.
+    def refusal(self, call: ToolCall) -> CallOutcome | None:
+        """Return why a call cannot be made whatever the user says; None if it can."""
+        tool = find_tool(self.catalogue, call.tool)
+        failed = check_call(self.catalogue, call)
+        return failed if failed is not None or tool is None else self._refused(call, tool)
 
-        Only for `ErrandSteps.make`, until it says where each value comes from; then this goes.
+    def proposed(self, call: ToolCall, sources: Mapping[Place, Source]) -> ProposedCall:
+        """Return a call of a known tool as it would be put to the user now.
+
+        Raises:
+            DataFileError: The ledger cannot be read.
         """
-        failed = check_call(self.catalogue, call) or self._refused(call, again)
-        return self._made(call, failed, {}, request)
+        tool = find_tool(self.catalogue, call.tool)
+        effect = Effect.UNKNOWN if tool is None else tool.effect
+        again = tool is not None and tool.idempotent
+        return ProposedCall(call, effect, sources, None if again else self._ledger.before(call))
 
-    def _made(
-        self,
-        call: ToolCall,
-        failed: CallOutcome | None,
-        sources: Mapping[Place, Source],
-        request: Sequence[Json],
-    ) -> CallOutcome:
-        """Make a call that did not fail already, and write down what became of it."""
-        time = datetime.now(UTC)
-        outcome = failed
-        if outcome is None:
-            self._used += 1
-            try:
-                outcome = self._inner.call(call)
-            except BaseException as broken:  # as Ctrl-C does: the tool may have done its work
-                error = f"broken off ({type(broken).__name__}): it may have been done"
-                gone = CallOutcome(call, None, CallFailure.TIMED_OUT, error, sources=sources)
-                self._write(gone, time, request)
-                raise
-            self._remember(outcome)
-        outcome = replace(outcome, sources=sources)
-        self._write(outcome, time, request)
-        self._outcomes.append(outcome)
-        return outcome
+    def settle(self, call: ToolCall, by: str, *, done: bool) -> None:
+        """Take note of whether a call that may have been done was; see `CallLedger.settle`."""
+        self._ledger.settle(call, by, done=done)
 
     def state(self) -> Json:
         """Return the state of the environment."""
@@ -149,34 +200,93 @@ class GuardedTools:
         """Close the environment."""
         self._inner.close()
 
-    def _write(self, outcome: CallOutcome, time: datetime, request: Sequence[Json]) -> None:
+    def _guarded(
+        self,
+        call: ToolCall,
+        tool: ToolSchema | None,
+        sources: Mapping[Place, Source],
+        failed: CallOutcome | None,
+        again: bool,
+        request: Sequence[Json],
+    ) -> CallOutcome:
+        """Make a call that has not failed already, and write down what became of it."""
+        time = datetime.now(UTC)
+        entry = None
+        if failed is None and tool is not None and tool.effect is not Effect.READS:
+            failed, entry = self._begun(call, tool, sources, again)
+        outcome = failed or self._made(call, entry, sources, time, request)
+        outcome = replace(outcome, sources=sources)
+        self._log(outcome, time, request)
+        self._outcomes.append(outcome)
+        return outcome
+
+    def _begun(
+        self, call: ToolCall, tool: ToolSchema, sources: Mapping[Place, Source], again: bool
+    ) -> tuple[CallOutcome | None, str | None]:
+        """Return why a call that may write is not made, or the number of its ledger entry."""
+        asked, approved = None, None
+        while True:
+            with self._ledger.locked():
+                before = None if tool.idempotent else self._ledger.before(call, own=not again)
+                proposed = ProposedCall(call, tool.effect, sources, before)
+                ask = before is not None or self._approve is not None
+                if not ask or (approved and asked == proposed):
+                    return None, self._ledger.begin(call, sources)
+            # No lock is held while the user thinks; what has changed by then is asked anew.
+            asked, approved = proposed, self._approve(proposed) if self._approve else None
+            if not approved:
+                return self._unapproved(proposed, approved), None
+
+    def _unapproved(self, proposed: ProposedCall, answer: bool | None) -> CallOutcome:
+        call, before = proposed.call, proposed.before
+        if answer is None:
+            self._waiting.append(proposed)
+        if answer is False:
+            error = f"the user does not want {quoted(call.tool)} to be called"
+        elif before is not None:
+            done = "may have been" if before.unclear else "was"
+            error = (
+                f"{quoted(call.tool)} {done} called with these arguments at {before.time}; "
+                "the user has to say whether it is to be repeated"
+            )
+        else:
+            error = f"the user has to confirm {quoted(call.tool)}, which is not known to only read"
+        return CallOutcome(call, failure=CallFailure.NOT_ALLOWED, error=error)
+
+    def _made(
+        self,
+        call: ToolCall,
+        entry: str | None,
+        sources: Mapping[Place, Source],
+        time: datetime,
+        request: Sequence[Json],
+    ) -> CallOutcome:
+        self._used += 1
+        try:
+            outcome = self._inner.call(call)
+        except BaseException as broken:  # as Ctrl-C does: the tool may have done its work
+            error = f"broken off ({type(broken).__name__}): it may have been done"
+            gone = CallOutcome(call, None, CallFailure.TIMED_OUT, error, sources=sources)
+            if entry is not None:
+                self._ledger.close(entry, gone)
+            self._log(gone, time, request)
+            raise
+        if entry is not None:
+            self._ledger.close(entry, outcome)
+            if outcome.ok:
+                self._failures.clear()  # in another state what failed may work
+        key = _key(outcome.call)
+        self._failures[key] = 0 if outcome.ok else self._failures.get(key, 0) + 1
+        return outcome
+
+    def _log(self, outcome: CallOutcome, time: datetime, request: Sequence[Json]) -> None:
         """Write a call down, where a log is kept."""
         if self._policy.log is not None:
             origins = trace(outcome.call.arguments, self._outcomes, request)
             line = log_line(self._name, outcome, origins, time, secrets=self._policy.secrets)
             append_json_line(self._policy.log, line)
 
-    def _unsupported(self, call: ToolCall, sources: Mapping[Place, Source]) -> CallOutcome | None:
-        """Return the refusal of a call that would write what no one said; None if it may be made.
-
-        This is the one place that enforces the rule.
-        """
-        tool = find_tool(self.catalogue, call.tool)
-        if tool is not None and tool.effect is Effect.READS:
-            return None
-        wrong = unsupported(call, sources)
-        if not wrong:
-            return None
-        error = (
-            f"{quoted(call.tool)} is not known to read only, and may not be called with "
-            f"{', '.join(map(str, wrong[:MOST_NAMED]))}: ask the user to say or confirm it"
-        )
-        return CallOutcome(call, failure=CallFailure.NOT_ALLOWED, error=error)
-
-    def _refused(self, call: ToolCall, again: bool) -> CallOutcome | None:
-        tool = find_tool(self.catalogue, call.tool)
-        if tool is None:
-            raise UsageError(f"there is no tool {quoted(call.tool)}")
+    def _refused(self, call: ToolCall, tool: ToolSchema) -> CallOutcome | None:
         error = ""
         if self._used >= self._policy.budget:
             error = f"the budget of {self._policy.budget} calls is spent"
@@ -184,20 +294,24 @@ class GuardedTools:
             error = f"{quoted(call.tool)} is not known to read only, and this is a dry run"
         elif self._failures.get(_key(call), 0) >= MOST_EQUAL_FAILURES:
             error = f"this call has failed {MOST_EQUAL_FAILURES} times in a row"
-        elif _key(call) in self._written and not again:
-            error = f"{quoted(call.tool)} may have written this already; ask before it is repeated"
         return CallOutcome(call, failure=CallFailure.NOT_ALLOWED, error=error) if error else None
 
-    def _remember(self, outcome: CallOutcome) -> None:
-        tool = find_tool(self.catalogue, outcome.call.tool)
-        key = _key(outcome.call)
-        self._failures[key] = 0 if outcome.ok else self._failures.get(key, 0) + 1
-        # A call that timed out, or came back with something odd, may have written before.
-        writes = outcome.failure not in (CallFailure.REFUSED, CallFailure.BAD_ARGUMENTS)
-        if writes and tool and tool.effect is not Effect.READS and not tool.idempotent:
-            self._written.add(key)
-        if outcome.ok and tool and tool.effect is not Effect.READS:
-            self._failures.clear()  # in another state what failed may work
+
+def _unsupported(
+    call: ToolCall, tool: ToolSchema, sources: Mapping[Place, Source]
+) -> CallOutcome | None:
+    """Return the refusal of a call that would write what no one said; None if it may be made.
+
+    This is the one place that enforces the rule.
+    """
+    wrong = () if tool.effect is Effect.READS else unsupported(call, sources)
+    if not wrong:
+        return None
+    error = (
+        f"{quoted(call.tool)} is not known to read only, and may not be called with "
+        f"{', '.join(map(str, wrong[:MOST_NAMED]))}: ask the user to say or confirm it"
+    )
+    return CallOutcome(call, failure=CallFailure.NOT_ALLOWED, error=error)
 
 
 def _key(call: ToolCall) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from hvr.calling.checks import type_name
 from hvr.calling.origins import ValueOrigin
 from hvr.calling.provenance import sources_json
 from hvr.calling.values import CallOutcome, Json
 from hvr.printable import one_line, short
 from hvr.secrets import named_like_a_key
 from hvr.secrets.forms import without_keys
+from hvr.tools.argument_checks import type_name
 
 MASK = "***"
 DEEPEST = 4

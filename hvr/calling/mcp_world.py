@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import logging
+import math
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import ExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, TypeVar
@@ -18,6 +20,7 @@ from hvr.extras import load
 from hvr.numbers import check_real
 from hvr.printable import one_line, short
 from hvr.processes import supervised
+from hvr.proxies import DIRECT, proxy_of
 from hvr.tools.catalogue.formats import read_tool
 from hvr.tools.catalogue.schema import Catalogue, ToolSchema, quoted
 
@@ -40,6 +43,8 @@ class McpServer:
         folder: in which it is started.
         env: further environment variables of the program, which gets few of this process's.
         seconds: for one answer at most.
+        trusted: Whether its annotations say what its tools do. Those of a server that is not
+            trusted only make its tools more dangerous.
     """
 
     command: tuple[str, ...] = ()
@@ -47,6 +52,7 @@ class McpServer:
     folder: Path | None = None
     env: dict[str, str] = field(default_factory=dict)
     seconds: float = 30.0
+    trusted: bool = False
 
     def __post_init__(self) -> None:
         if bool(self.command) == bool(self.url):
@@ -58,7 +64,8 @@ def open_server(value: Any, folder: Path, place: str) -> McpTools:
     """Open the server that a `world.toml` names.
 
     Args:
-        value: a table with `command` (a list of texts) or `url`, and `env` and `seconds`.
+        value: a table with `command` (a list of texts) or `url`, and `env`, `seconds` and
+            `trusted`.
         folder: of the world.
         place: where the table is, for messages.
 
@@ -67,19 +74,20 @@ def open_server(value: Any, folder: Path, place: str) -> McpTools:
         SimulatorError: the server cannot be reached.
         MissingExtraError: the package `mcp` is not installed.
     """
-    kinds = {"command": list, "url": str, "env": dict, "seconds": (int, float)}
+    kinds = {"command": list, "url": str, "env": dict, "seconds": (int, float), "trusted": bool}
     good = isinstance(value, dict) and set(value) <= set(kinds)
     good = good and all(isinstance(value[key], kinds[key]) for key in value)  # type: ignore[arg-type]
     texts = [*value.get("command", ()), *value.get("env", {}).values()] if good else []
     if not good or not all(isinstance(text, str) for text in texts):
         raise DataFileError(
-            f'{place}: mcp needs command = ["PROGRAM", …] or url = "…", and may have env and '
-            "seconds"
+            f'{place}: mcp needs command = ["PROGRAM", …] or url = "…", and may have env, '
+            "seconds and trusted"
         )
     return McpTools(
         McpServer(
             tuple(value.get("command", ())), value.get("url", ""), folder,
             dict(value.get("env", {})), float(value.get("seconds", 30.0)),
+            value.get("trusted", False),
         )
     )  # fmt: skip
 
@@ -102,6 +110,10 @@ class McpTools:
         self._portal: Any = None
         self._stack = ExitStack()
         self._said: IO[str] | None = None
+        self.listed: list[dict[str, Any]] = []
+        """The tools as the server described them, in the protocol's form."""
+        self.answer: Any = None
+        """What the server answered to the last call, as the client of `mcp` read it."""
         self._touched = self._broken = self._closed = False
         load("mcp.client.client", "mcp", "mcp")
         self._open()
@@ -137,8 +149,10 @@ class McpTools:
         self._touched = True
         result: Json = None
         failure, error = None, ""
+        self.answer = None
         try:
             answer = self._ask(lambda c: c.call_tool(call.tool, with_nulls(tool, call.arguments)))
+            self.answer = answer
             size = sum(len(block.text) for block in answer.content if block.type == "text")
             if size > MOST_CHARACTERS:
                 failure = CallFailure.WRONG_TYPE
@@ -189,6 +203,7 @@ class McpTools:
         import anyio.from_thread
         from mcp import StdioServerParameters, stdio_client
         from mcp.client.client import Client
+        from mcp.client.streamable_http import streamable_http_client
 
         target: Any = self._server.url
         if self._server.command:
@@ -201,13 +216,27 @@ class McpTools:
             said = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
             self._said = self._stack.enter_context(said)
             target = stdio_client(parameters, errlog=self._said)
-        client = Client(target, read_timeout_seconds=self._server.seconds)
+        # A line that is not a message is dropped by the client, which logs its traceback.
+        log = logging.getLogger("mcp")
+        if not log.handlers:
+            log.addHandler(logging.NullHandler())
         self._portal = self._stack.enter_context(anyio.from_thread.start_blocking_portal())
         try:
-            manager = self._portal.wrap_async_context_manager(client)
-            self._client = self._stack.enter_context(manager)
+            if self._server.url and proxy_of(self._server.url) is None:
+                target = streamable_http_client(target, http_client=self._direct())
+            client = Client(target, read_timeout_seconds=self._server.seconds)
+            self._client = self._enter(_connected(client, self._server.seconds))
         except Exception as error:
             raise self._unreachable(error) from None
+
+    def _direct(self) -> Any:
+        """Return an HTTP client that goes past the proxies of the environment."""
+        http = load("mcp.client.streamable_http", "mcp", "mcp").httpx2
+        timeout = http.Timeout(self._server.seconds)
+        return self._enter(http.AsyncClient(timeout=timeout, mounts=dict.fromkeys(DIRECT)))
+
+    def _enter(self, manager: Any) -> Any:
+        return self._stack.enter_context(self._portal.wrap_async_context_manager(manager))
 
     def _read(self) -> Catalogue:
         tools: list[ToolSchema] = []
@@ -219,7 +248,9 @@ class McpTools:
                 raise self._unreachable(error) from None
             for tool in page.tools:
                 body = tool.model_dump(by_alias=True, exclude_none=True, mode="json")
-                tools.append(read_tool(body, f"{self._where}: tool {len(tools) + 1}"))
+                self.listed.append(body)
+                tools.append(read_tool(body, f"{self._where}: tool {len(tools) + 1}",
+                                       trusted=self._server.trusted))  # fmt: skip
             cursor = page.next_cursor
             if not cursor:
                 return Catalogue(tuple(tools))
@@ -238,6 +269,10 @@ class McpTools:
     def _unreachable(self, error: BaseException) -> SimulatorError:
         last = _innermost(error)
         reason = str(last) or type(last).__name__
+        if isinstance(last, TimeoutError):
+            reason = f"no answer within {self._server.seconds:g} s"
+        through = proxy_of(self._server.url) if self._server.url else None
+        reason += f", through {through}" if through else ""
         printed = ""
         if self._said is not None:
             with suppress(OSError, ValueError):
@@ -304,6 +339,23 @@ def _innermost(error: BaseException) -> BaseException:
     while isinstance(error, BaseExceptionGroup) and error.exceptions:
         error = error.exceptions[0]
     return error
+
+
+@asynccontextmanager
+async def _connected(client: Any, seconds: float) -> AsyncIterator[Any]:
+    """Connect within a time; the client itself waits that long for each of several attempts.
+
+    Raises:
+        TimeoutError: The time is up.
+    """
+    import anyio
+
+    with anyio.CancelScope(deadline=anyio.current_time() + seconds) as scope:
+        async with client:
+            scope.deadline = math.inf
+            yield client
+    if scope.cancelled_caught:
+        raise TimeoutError
 
 
 async def _within(seconds: float, what: Callable[[], Awaitable[_Result]]) -> _Result:

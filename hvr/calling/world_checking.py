@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hvr.calling.worlds import meanings_file, open_tools
+from hvr.calling.worlds import SOURCES, listed_tools, meanings_file, open_tools
 from hvr.errors import HvrError
 from hvr.retrieval.text_vectors import TextVectors
 from hvr.tools.catalogue.merging import NONE, ParameterMeaning, meanings, read_overrides
@@ -12,24 +12,29 @@ from hvr.tools.catalogue.schema import Catalogue
 from hvr.world_file import WorldFile, line_of
 
 
-def check_tools(world: WorldFile) -> tuple[str, ...]:
+def check_tools(world: WorldFile, *, run: bool = False) -> tuple[str, ...]:
     """Return what is wrong with a world of tools, one sentence each that begins with its place.
 
-    The tools are opened and listed; none is called.
+    Args:
+        world: The world.
+        run: Whether to open its tools to list them; none is called. Otherwise those are checked
+            that can be read from the source of its module (`hvr.calling.worlds.listed_tools`).
     """
     try:
-        catalogue, found = _looked_at(world)
+        catalogue, found = _looked_at(world, run)
     except HvrError as error:
         text = str(error).splitlines()[0]
         own = text.startswith(str(world.folder))
         return (text if own else f"{world.file}:{line_of(world.file, '[tools]')}: {text}",)
     findings = []
-    if not catalogue.tools:
+    if catalogue is not None and not catalogue.tools:
         findings.append(f"{world.file}:1: there are no tools: nothing can be done in it")
     named = world.tools.get("decisions")
     if named and not (world.folder / named).is_file():
         line = line_of(world.file, "decisions")
         findings.append(f"{world.file}:{line}: decisions: there is no file {named!r}")
+    if catalogue is None:
+        return tuple(findings)
     names = {tool.name for tool in catalogue.tools}
     called = {m.name for m in found} | {
         text for m in found for s in m.slots for text in (s.name, f"{s.tool}.{s.name}")
@@ -45,16 +50,30 @@ def check_tools(world: WorldFile) -> tuple[str, ...]:
     return tuple(findings)
 
 
-def overview(world: WorldFile) -> dict[str, Any]:
+def code_of(world: WorldFile) -> str:
+    """Return the entry of `world.toml` that names code or a server to run; empty without one."""
+    if world.environment:
+        return f"environment = {world.environment!r}"
+    return next((f"{key} = {world.tools[key]!r}" for key in SOURCES if key in world.tools), "")
+
+
+def overview(world: WorldFile, *, run: bool = False) -> dict[str, Any]:
     """Return what there is in a world of tools, as plain JSON values.
 
+    Args:
+        world: The world.
+        run: Whether to open its tools; otherwise `tools` is null where only a program can list
+            them.
+
     Raises:
-        HvrError: the tools cannot be opened.
+        HvrError: the tools cannot be opened or read.
     """
-    catalogue, found = _looked_at(world)
+    catalogue, found = _looked_at(world, run)
     return {
         "name": world.name,
-        "tools": [
+        "tools": None
+        if catalogue is None
+        else [
             {
                 "name": tool.name,
                 "description": tool.description,
@@ -70,12 +89,17 @@ def overview(world: WorldFile) -> dict[str, Any]:
     }
 
 
-def _looked_at(world: WorldFile) -> tuple[Catalogue, tuple[ParameterMeaning, ...]]:
-    tools = open_tools(world)
-    try:
-        file = meanings_file(world)
-        overrides = NONE if file is None else read_overrides(file)
-        encoder = TextVectors("lexical-hash")
-        return tools.catalogue, meanings(tools.catalogue, encoder, overrides=overrides)
-    finally:
+def _looked_at(
+    world: WorldFile, run: bool
+) -> tuple[Catalogue | None, tuple[ParameterMeaning, ...]]:
+    file = meanings_file(world)
+    overrides = NONE if file is None else read_overrides(file)
+    if run:
+        tools = open_tools(world)
+        catalogue: Catalogue | None = tools.catalogue
         tools.close()
+    else:
+        catalogue = listed_tools(world)
+    if catalogue is None:
+        return None, ()
+    return catalogue, meanings(catalogue, TextVectors("lexical-hash"), overrides=overrides)

@@ -9,7 +9,9 @@ mcp = { command = ["python", "server.py"] }        # or an MCP server that is st
 mcp = { url = "http://127.0.0.1:8000/mcp" }        # or one that runs
 entry = "module:function"                          # or whatever a function opens
 
-reads = ["find_customer"]                          # tools that change nothing; others write
+reads = ["find_customer"]                          # tools that change nothing
+writes = ["change_address"]                        # tools that change something, and
+destroys = ["delete_account"]                      # those after which something is gone
 idempotent = ["change_address"]                    # writing tools that may be called twice
 meanings = "meanings.toml"                         # which parameters mean the same
 decisions = "decisions.json"                       # what judged dialogues taught of the next move
@@ -21,7 +23,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from contextlib import redirect_stdout
 from dataclasses import replace
 from pathlib import Path
@@ -31,18 +33,26 @@ from typing import Any
 from hvr.calling.environment import ToolEnvironment
 from hvr.calling.values import CallOutcome, Json, ToolCall
 from hvr.errors import DataFileError, HvrError, SimulatorError, UsageError
+from hvr.texts import read_text
+from hvr.tools.catalogue.effects import worsened
+from hvr.tools.catalogue.python_functions import read_functions
 from hvr.tools.catalogue.schema import Catalogue, Effect, ToolSchema, quoted
 from hvr.world_file import WorldFile, line_of
 
 SOURCES = ("module", "bfcl", "tau2", "mcp", "entry")
-_SAYS = {"reads": list, "idempotent": list, "meanings": str, "decisions": str}
+EFFECTS = (Effect.READS, Effect.WRITES, Effect.DESTROYS)
+"""The effects that a world can say of a tool, each in an entry of its name."""
+
+_LISTS = (*(effect.value for effect in EFFECTS), "idempotent")
+_SAYS = {**dict.fromkeys(_LISTS, list), "meanings": str, "decisions": str}
 
 
 def open_tools(world: WorldFile) -> ToolEnvironment:
     """Open the tools of a world, in their first state.
 
     Raises:
-        UsageError: it is no world of tools, or they cannot be opened as it says.
+        UsageError: it is no world of tools, they cannot be opened as it says, or it is not
+            trusted.
         DataFileError: its table `[tools]` is wrong.
         SimulatorError: code of the world raises.
         MissingExtraError: a package is not installed.
@@ -50,7 +60,7 @@ def open_tools(world: WorldFile) -> ToolEnvironment:
     if not world.tools:
         raise UsageError(f"{world.name} is no world of tools: it has no [tools]", field="world")
     source = _source(world)
-    said = {key: tuple(world.tools.get(key, ())) for key in ("reads", "idempotent")}
+    world.check_trusted(f"{source} = {world.tools[source]!r}", source)
     try:
         opened = _opened(world, source, world.tools[source])
     except HvrError:
@@ -61,11 +71,32 @@ def open_tools(world: WorldFile) -> ToolEnvironment:
             exit_code=2,
         ) from error
     try:
-        catalogue = _as_said(world, opened.catalogue, said)
+        catalogue = _as_said(world, opened.catalogue, _hints(world))
     except HvrError:
         opened.close()
         raise
     return _Said(opened, catalogue)
+
+
+def listed_tools(world: WorldFile) -> Catalogue | None:
+    """Return the tools that are read from the folder without running anything.
+
+    Returns:
+        The functions of its module, by the source; None for tools that only a program can list.
+
+    Raises:
+        DataFileError: its table `[tools]` is wrong, or the module is not Python.
+    """
+    source = _source(world)
+    name = str(world.tools[source])
+    path = world.folder / f"{name}.py"
+    if source != "module" or not name.isidentifier() or not path.is_file():
+        return None
+    return _as_said(world, Catalogue(read_functions(read_text(path), str(path))), _hints(world))
+
+
+def _hints(world: WorldFile) -> dict[str, tuple[str, ...]]:
+    return {key: tuple(world.tools.get(key, ())) for key in _LISTS}
 
 
 def meanings_file(world: WorldFile) -> Path | None:
@@ -170,19 +201,25 @@ def _module(world: WorldFile, name: str) -> ModuleType:
 def _as_said(
     world: WorldFile, catalogue: Catalogue, said: Mapping[str, tuple[str, ...]]
 ) -> Catalogue:
-    """Return a catalogue with what the world says of reading and idempotent tools."""
+    """Return a catalogue with what the world says of its tools."""
     names = {tool.name for tool in catalogue.tools}
     for key, some in said.items():
         for name in some:
             if name not in names:
                 raise _wrong(world, f"{key}: there is no tool {quoted(name)}", name)
-    reads, again = set(said["reads"]), set(said["idempotent"])
+    effects: dict[str, Effect] = {}
+    for effect in EFFECTS:
+        for name in said[effect.value]:
+            if effects.setdefault(name, effect) is not effect:
+                both = f"{effects[name].value} and {effect.value}"
+                raise _wrong(world, f"{quoted(name)} is said to be one that {both}", name)
+    again = set(said["idempotent"])
     return replace(
         catalogue,
         tools=tuple(
             replace(
                 tool,
-                effect=_effect(tool, reads),
+                effect=_effect(tool, effects),
                 idempotent=True if tool.name in again else tool.idempotent,
             )
             for tool in catalogue.tools
@@ -190,11 +227,13 @@ def _as_said(
     )
 
 
-def _effect(tool: ToolSchema, reads: Collection[str]) -> Effect:
-    if tool.name in reads:
-        return Effect.READS
+def _effect(tool: ToolSchema, said: Mapping[str, Effect]) -> Effect:
+    if tool.name in said:
+        return said[tool.name]
     # Who says which tools read has said that the others do not.
-    return Effect.WRITES if reads and tool.effect is Effect.UNKNOWN else tool.effect
+    lists_readers = Effect.READS in said.values()
+    known = Effect.WRITES if lists_readers and tool.effect is Effect.UNKNOWN else tool.effect
+    return worsened(known, tool.name, tool.description)
 
 
 def _wrong(world: WorldFile, text: str, word: str) -> DataFileError:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hvr.cli.trust import add_trust
 from hvr.errors import UsageError
 
 if TYPE_CHECKING:
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
 
 _SECTION = "tool.hvr.engine"
 _SETTINGS = ("name", "address")
+_OWN = (None, "here", "processes")
+"""Engines that a project may choose: no code of others, and nothing leaves the machine."""
 
 
 def add_engine_options(
@@ -31,8 +35,9 @@ def add_engine_options(
         "above 1)"
     ))  # fmt: skip
     parser.add_argument("--address", help=(
-        f"{when}of a Ray cluster, such as auto or ray://HOST:10001 (default: address in "
-        "[tool.hvr.engine]; else a cluster of this machine is started)"))  # fmt: skip
+        f"{when}of a Ray cluster, such as auto or ray://HOST:10001, which needs ray[client] "
+        "(default: address in [tool.hvr.engine]; else one is started here)"))  # fmt: skip
+    add_trust(parser, "")
 
 
 def engine_choice(args: argparse.Namespace) -> EngineChoice:
@@ -58,14 +63,29 @@ def other_engine(args: argparse.Namespace) -> EngineChoice | None:
 
 
 def _named(args: argparse.Namespace) -> tuple[str | None, str | None]:
-    section = _section(Path.cwd())
-    named = args.engine or os.environ.get("HVR_ENGINE")
-    name = named or section.get("name")
-    return name, args.address or (section.get("address") if name == section.get("name") else None)
+    section, file = _section(Path.cwd())
+    name = args.engine or os.environ.get("HVR_ENGINE") or section.get("name")
+    address = section.get("address") if name == section.get("name") else None
+    if not args.trust_project:
+        if name not in (args.engine, os.environ.get("HVR_ENGINE"), *_OWN):
+            _ignored(file, f"name = {name!r}", f"--engine {name}")
+            return None, args.address
+        if address is not None and args.address is None:
+            _ignored(file, f"address = {address!r}", f"--address {address}")
+            address = None
+    return name, args.address or address
 
 
-def _section(folder: Path) -> dict[str, str]:
-    """Return the settings of the nearest pyproject.toml."""
+def _ignored(file: Path | None, setting: str, option: str) -> None:
+    from hvr.printable import one_line
+
+    said = f"{file}: {setting} of [{_SECTION}] is not used: a project may not say what code runs, "
+    said += f"or where; give {option}, or --trust-project"
+    print(f"note: {one_line(said)}", file=sys.stderr)
+
+
+def _section(folder: Path) -> tuple[dict[str, str], Path | None]:
+    """Return the settings of the nearest pyproject.toml, and the file."""
     from hvr.texts import read_toml
 
     for place in (folder, *folder.parents):
@@ -80,5 +100,5 @@ def _section(folder: Path) -> dict[str, str]:
                 raise UsageError(
                     f"{file}: [{_SECTION}] has name and address, which are texts, not {key!r}"
                 )
-        return found
-    return {}
+        return found, file
+    return {}, None

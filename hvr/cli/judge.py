@@ -161,21 +161,22 @@ def _judged(args: argparse.Namespace) -> tuple[JudgedPlan, ...]:
 
 
 def _judged_tool_plans(args: argparse.Namespace) -> tuple[JudgedPlan, ...]:
-    from hvr.cli.verify.tool_plans import read_tool_graph, read_tool_logs
+    from hvr.cli.verify.tool_plans import read_tool_logs
     from hvr.judging.verdict import PlanVerdict
     from hvr.run.judging import JudgedPlan
     from hvr.tools.judging import judge_tool_plan
+    from hvr.tools.known_tools import read_known_tools
 
     for option in ("goal", "goal_pddl", "problem", "domain", "scene", "spec"):
         if getattr(args, option) is not None:
             name = "--llm" if option == "spec" else f"--{option.replace('_', '-')}"
-            raise UsageError(f"{name} is not for tool plans, which are judged by their links")
-    graph = read_tool_graph(args.tools, args.graph) if args.tools is not None else None
+            raise UsageError(f"{name} is not for tool plans, which say themselves what was asked")
+    known = None if args.tools is None else read_known_tools(args.tools, args.graph)
 
     def judged(read: ReadPlan) -> JudgedPlan:
         plan = read.plan
         verdict = (
-            PlanVerdict((), unknown=read.fault) if read.fault else judge_tool_plan(plan, graph)
+            PlanVerdict((), unknown=read.fault) if read.fault else judge_tool_plan(plan, known)
         )
         return JudgedPlan(args.plan, verdict, (), None, plan.request, tool_plan=plan, read=read)
 

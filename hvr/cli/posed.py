@@ -72,7 +72,7 @@ def posed(args: argparse.Namespace, *, by_model: bool = False) -> Posed:
         HvrError: the arguments, or files, cannot be used.
     """
     from hvr.pddl import parse_domain, parse_problem
-    from hvr.world_file import find_world
+    from hvr.world_file import find_world, is_trusted
     from hvr.worlds.folder import WorldFolder
     from hvr.worlds.requests import pose
     from hvr.worlds.words import words_for
@@ -80,7 +80,8 @@ def posed(args: argparse.Namespace, *, by_model: bool = False) -> Posed:
     goal = args.goal
     world: WorldFolder | None = None
     if args.world is not None:
-        world = WorldFolder(find_world(args.world))
+        trusted = args.trust_project or is_trusted(args.world)
+        world = WorldFolder(find_world(args.world), trusted=trusted)
         domain, words = world.domain, world.words
         problem, of_task = world.problem(_task_of(args))
         goal = goal or of_task

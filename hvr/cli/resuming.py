@@ -36,7 +36,7 @@ def check_resumed(args: argparse.Namespace, given: Mapping[str, Any]) -> None:
     about, state = read_account(args.resume)
     if "llm" not in about or state is RunState.FINISHED:
         return  # nothing to go on with, as will be said
-    began = request_from_json(about, args.resume)
+    began = request_from_json(about, args.resume, _named(given))
     if not began.policy.asks_model:
         refuse_model_options(args, "the run asks none: leave it out")
     model = {name: v for name, v in given_model_options(args).items() if name not in _ANEW}
@@ -72,8 +72,13 @@ def resumed(args: argparse.Namespace, given: Mapping[str, Any], listen: Listener
         timeout=anew.timeout,
         limits=anew.limits,
         env_options=tuple(filter(names_program, given.get("env_options", ()))),
+        named=_named(given),
         listen=listen,
     )
+
+
+def _named(given: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(given[key] for key in ("policy", "planner", "env") if given.get(key) is not None)
 
 
 def _compare(

@@ -101,7 +101,7 @@ def _formats(value: object, folder: Path) -> list[str]:
         form, named, file = _text(text, folder).partition("=")
         if form not in FORMATS:
             raise TypeError
-        formats.append(f"{form}={_path(file, folder)}" if named else form)
+        formats.append(f"{form}={_output(file, folder)}" if named else form)
     return formats
 
 
@@ -117,6 +117,16 @@ def _path(value: object, folder: Path) -> str:
         return text
     path = folder / text
     return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
+
+
+def _output(value: object, folder: Path) -> str:
+    """Return a file to write, which a project may only name inside its own folder."""
+    text = _text(value, folder)
+    if not (folder / text).resolve().is_relative_to(folder.resolve()):
+        raise argparse.ArgumentTypeError(
+            f"{text} is outside the project, where only the command line may have a report written"
+        )
+    return _path(text, folder)
 
 
 def _paths(value: object, folder: Path) -> list[str]:
@@ -159,7 +169,7 @@ _READERS: dict[str, tuple[_Reader, str]] = {
         _formats,
         f"one of {', '.join(FORMATS)}, each alone or as FORMAT=FILE, or a list of these",
     ),
-    "output-file": _FILE,
+    "output-file": (_output, "the name of a file in the project"),
     "exit-zero": _FLAG,
     "jobs": (_jobs, "a whole number from 0 on"),
     "advise": _FLAG,
@@ -174,6 +184,9 @@ _READERS: dict[str, tuple[_Reader, str]] = {
     "any-order": _FLAG,
     "extract": _FLAG,
     "quiet": _FLAG,
+    "failures-only": _FLAG,
+    "require-plans": _FLAG,
+    "suites": (_paths, "a list of folders"),
     "rules-url": (_text, "an address"),
 }
 

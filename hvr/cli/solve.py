@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from hvr.cli.arguments import add_json, gibibytes, seconds, whole
 from hvr.cli.model_options import add_model_options, refuse_model_options
 from hvr.cli.output import print_json, write_whole
+from hvr.cli.trust import add_trust
 from hvr.errors import DataFileError, UsageError
 from hvr.files import writing
 
@@ -73,7 +74,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("domain", metavar="DOMAIN", type=Path, nargs="?", help="PDDL domain")
     parser.add_argument("file", metavar="PROBLEM", type=Path, nargs="?", help="PDDL problem")
     parser.add_argument("--world", metavar="FOLDER", help=(
-        "a world instead of DOMAIN and PROBLEM: its folder, or one that hvr brings"))  # fmt: skip
+        "a world instead of DOMAIN and PROBLEM: its folder, or one that hvr brings; code of a "
+        "folder is run only if it is written as ./FOLDER"))  # fmt: skip
+    add_trust(parser)
     parser.add_argument("--problem", metavar="NAME", help=(
         "which task or problem of the world (after --world its name alone does, too); not needed "
         "where it has only one"))  # fmt: skip

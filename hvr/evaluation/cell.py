@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from hvr.envs.registry import EnvironmentSetup, open_environment
-from hvr.evaluation.bench.cells import Cell, CellOptions, CellResult
+from hvr.errors import ImpossibleGoalError, LanguageError, PlannerError
+from hvr.evaluation.bench.cells import NO_MODEL, Cell, CellOptions, CellResult, policy_of
 from hvr.evaluation.bench.folder import BenchFolder
 from hvr.evaluation.scoring import score
 from hvr.execution.belief import Sight
@@ -21,14 +22,17 @@ from hvr.execution.world import World, open_world
 from hvr.llm.choice import ModelChoice
 from hvr.llm.connect import connect, embedder_options
 from hvr.llm.factory import loads_weights
+from hvr.llm.meter import Spent
 from hvr.llm.options import ModelOptions
 from hvr.pddl import Domain, GroundAction, Problem, Task
-from hvr.plans import AABlock, MacroAction, Planned, PolicyContext
+from hvr.plans import AABlock, Find, MacroAction, Planned, Policy, PolicyContext
 from hvr.policies.goal.policy import GoalPolicy
 from hvr.policies.llm.policy import LLMPolicy
 from hvr.policies.llm.prompts import load_prompts
 from hvr.policies.llm.record import PlanningRecord
 from hvr.policies.llm.settings import is_goal
+from hvr.policies.registry import policy_class
+from hvr.policies.whole import plans_of, record_of
 from hvr.retrieval.embedders import Embedder, make_embedder
 from hvr.retrieval.inventory import Inventory
 from hvr.search.planners import FastDownward, Planner
@@ -38,7 +42,7 @@ from hvr.world_file import world_of_scene
 
 
 def run_cell(cell: Cell, options: CellOptions, folder: Path) -> CellResult:
-    """Plan the task of a cell with its model and score the plan.
+    """Plan the task of a cell with its model or policy and score the plan.
 
     Every prompt and answer goes to `transcripts/ID.jsonl` in the folder, and what an earlier try
     was answered is taken from there. The task's gold goal and ground truth are read by the scoring,
@@ -55,7 +59,7 @@ def run_cell(cell: Cell, options: CellOptions, folder: Path) -> CellResult:
     transcript = bench.transcript(cell)
     choice = _choice(cell, options)
     place = world_of_scene(cell.scene)
-    policy = (GoalPolicy if is_goal(cell.setting) else LLMPolicy).open(
+    policy = _class(cell).open(
         PolicyContext(
             ontology=place.scene_ontology,
             domain=place.agent.domain(),
@@ -76,18 +80,18 @@ def run_cell(cell: Cell, options: CellOptions, folder: Path) -> CellResult:
         env, ontology=place.scene_ontology, senses=Senses(Sight.DOORS) if task.unseen else None
     )
     with world.graph:
-        record = _written(policy, task, world)
+        record = _written(policy, task, world, place.agent.domain())
     meter = policy.meter
-    assert meter is not None
-    spent = meter.spent(time.perf_counter() - started)
+    seconds = time.perf_counter() - started
+    spent = Spent(seconds=seconds) if meter is None else meter.spent(seconds)
     scores = score(
         record, task, scene=cell.scene, spent=spent, execute=options.execute, seed=cell.seed
     )
     return CellResult(
         cell=cell,
         scores=scores,
-        model=meter.name,
-        simulated=meter.simulated,
+        model="" if meter is None else meter.name,
+        simulated=meter is not None and meter.simulated,
         seconds=time.perf_counter() - started,
         record=record.to_json(),
     )
@@ -97,11 +101,19 @@ def _ignore(planned: Planned) -> None:
     del planned
 
 
-def _written(policy: GoalPolicy | LLMPolicy, task: PaperTask, world: World) -> PlanningRecord:
+def _class(cell: Cell) -> type[Policy[Any]]:
+    """Return the class of the policy that plans in a cell."""
+    name = policy_of(cell.setting)
+    if name is not None:
+        return policy_class(name)
+    return GoalPolicy if is_goal(cell.setting) else LLMPolicy
+
+
+def _written(policy: Policy[Any], task: PaperTask, world: World, domain: Domain) -> PlanningRecord:
     """Return the plan of a task; where things have to be looked for, after the steps of that."""
     inventory = world.inventory()
     if not task.unseen:
-        return policy.write(task.goal_oriented, world.graph, inventory)
+        return _record(policy, task.goal_oriented, world, inventory, domain)
     looked: list[GroundAction] = []
 
     def listen(event: Event) -> None:
@@ -114,11 +126,32 @@ def _written(policy: GoalPolicy | LLMPolicy, task: PaperTask, world: World) -> P
         executor.find(wanted)
         return world.inventory()
 
-    record = policy.write(task.goal_oriented, world.graph, inventory, find)
+    record = _record(policy, task.goal_oriented, world, inventory, domain, find)
     if not looked:
         return record
     first = AABlock(MacroAction("look behind closed doors"), tuple(looked))
     return replace(record, plan=record.plan.replace(blocks=(first, *record.plan.blocks)))
+
+
+def _record(
+    policy: Policy[Any],
+    request: str,
+    world: World,
+    inventory: Inventory,
+    domain: Domain,
+    find: Find[Any] | None = None,
+) -> PlanningRecord:
+    """Return the plan of a policy; a policy that finds none has an empty one."""
+    if isinstance(policy, GoalPolicy | LLMPolicy):
+        return policy.write(request, world.graph, inventory, find)
+    started = time.perf_counter()
+    try:
+        plans = plans_of(policy, request, world.graph, inventory, domain, _compiled, find)
+    except (LanguageError, ImpossibleGoalError, PlannerError):
+        plans = []
+    calls = sum(planned.planner_calls for planned in plans)
+    seconds = time.perf_counter() - started
+    return record_of([planned.plan for planned in plans], seconds, calls)
 
 
 def check_models(cells: Sequence[Cell], options: CellOptions) -> None:
@@ -133,7 +166,7 @@ def check_models(cells: Sequence[Cell], options: CellOptions) -> None:
         DataFileError: a recording is missing.
         UsageError: the budget is in dollars, and the price of a model is not known.
     """
-    for cell in {cell.model: cell for cell in cells}.values():
+    for cell in {cell.model: cell for cell in cells if cell.model != NO_MODEL}.values():
         choice = _choice(cell, options)
         _embedder(choice)
         if not loads_weights(cell.model):
@@ -147,10 +180,13 @@ def prompt_digests(options: CellOptions) -> dict[str, str]:
 
 def _choice(cell: Cell, options: CellOptions) -> ModelChoice:
     """Return the model of a cell, or its recorded answers when a bench is repeated."""
+    if cell.model == NO_MODEL:
+        return ModelChoice()
     spec = cell.model
     if options.cassettes is not None:
         spec = f"replay:{options.cassettes / f'{cell.id}.jsonl'}"
-    return replace(options.model, spec=spec, setting=cell.setting)
+    chosen = replace(options.model, spec=spec)
+    return chosen if policy_of(cell.setting) else replace(chosen, setting=cell.setting)
 
 
 def _about(cell: Cell) -> dict[str, Any]:
@@ -177,7 +213,9 @@ def _compiled(domain: Domain, problem: Problem) -> Task:
     return Task(domain, problem)
 
 
-def _embedder(choice: ModelChoice) -> Embedder:
+def _embedder(choice: ModelChoice) -> Embedder | None:
+    if choice.spec is None:
+        return None
     return _made(choice.embedder, embedder_options(choice))
 
 

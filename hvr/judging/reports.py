@@ -17,10 +17,17 @@ _SCHEMA = (
 _LEVELS = {
     CritiqueKind.REMOVE: "warning",
     CritiqueKind.MISSING: "error",
+    CritiqueKind.ARGUMENT: "error",
 }
 _RULES = {
     CritiqueKind.REMOVE: "A step of the plan is superfluous.",
     CritiqueKind.MISSING: "Steps are missing from the plan.",
+    CritiqueKind.ARGUMENT: "An argument of a step is wrong.",
+}
+_FAULTS = {
+    CritiqueKind.REMOVE: "is superfluous",
+    CritiqueKind.MISSING: "is missing here",
+    CritiqueKind.ARGUMENT: "has a wrong argument",
 }
 _SHOWN = 3
 
@@ -32,16 +39,18 @@ def lines(verdict: PlanVerdict) -> Iterator[str]:
         at.setdefault(critique.index, []).append(critique)
     for number in range(1, len(verdict.plan) + 2):
         for critique in at.get(number, ()):
-            if critique.kind is not CritiqueKind.REMOVE:
+            if critique.kind is CritiqueKind.MISSING:
                 names = " ".join(map(str, critique.actions)) or "?"
                 yield f"   + {critique.kind.value} {names}"
                 yield f"       {critique.reason}"
         if number > len(verdict.plan):
             break
-        removed = [c for c in at.get(number, ()) if c.kind is CritiqueKind.REMOVE]
-        mark = "-" if removed else " "
-        yield f"{mark} {number:3} {verdict.plan[number - 1]}" + ("  REMOVE" if removed else "")
-        for critique in removed:
+        here = [c for c in at.get(number, ()) if c.kind is not CritiqueKind.MISSING]
+        kinds = {c.kind for c in here}
+        mark = "-" if CritiqueKind.REMOVE in kinds else "!" if here else " "
+        named = "".join(f"  {kind.value}" for kind in CritiqueKind if kind in kinds)
+        yield f"{mark} {number:3} {verdict.plan[number - 1]}{named}"
+        for critique in here:
             cause = f"{critique.cause.value}: " if critique.cause else ""
             yield f"       {cause}{critique.reason}"
     yield summary(verdict)
@@ -72,12 +81,14 @@ def summary(verdict: PlanVerdict) -> str:
         return f"undecided: {verdict.unknown}"
     removed = len(verdict.removed)
     missing = sum(len(c.actions) or 1 for c in verdict.missing)
+    wrong = len({c.index for c in verdict.critiques if c.kind is CritiqueKind.ARGUMENT})
     parts = [f"{removed} superfluous"] * bool(removed) + [f"{missing} missing"] * bool(missing)
+    parts += [f"{wrong} with wrong arguments"] * bool(wrong)
     end = ""
     if verdict.repaired is not None:
         proven = ", proven smallest" if verdict.proven else ""
         end = f"; {len(verdict.repaired)} steps are left{proven}"
-    return f"criticised: {' and '.join(parts)}{end}" + (
+    return f"criticised: {', '.join(parts[:-1])}{' and ' * (len(parts) > 1)}{parts[-1]}{end}" + (
         f" ({verdict.unknown})" if verdict.unknown else ""
     )
 
@@ -112,8 +123,7 @@ def sarif(verdicts: Sequence[tuple[Path, PlanVerdict, Sequence[Step]]]) -> dict[
 
 def _message(critique: Critique) -> str:
     names = " ".join(map(str, critique.actions)) or "steps"
-    what = "is superfluous" if critique.kind is CritiqueKind.REMOVE else "is missing here"
-    return f"{names} {what}: {critique.reason}"
+    return f"{names} {_FAULTS[critique.kind]}: {critique.reason}"
 
 
 def _location(file: Path, critique: Critique, actions: Sequence[GroundAction]) -> dict[str, Any]:

@@ -16,6 +16,8 @@ class CritiqueKind(StrEnum):
 
     REMOVE = "REMOVE"
     MISSING = "MISSING"
+    ARGUMENT = "ARGUMENT"
+    """The step belongs there, but not with these arguments."""
 
 
 class Cause(StrEnum):

@@ -19,7 +19,9 @@ from typing import Any
 
 from hvr.errors import UsageError
 from hvr.llm import failures
+from hvr.llm.errors import ModelError
 from hvr.llm.options import ModelOptions
+from hvr.proxies import DIRECT
 
 QUIET_S = 10.0
 """Seconds of silence before it is said that an answer is being waited for."""
@@ -37,6 +39,8 @@ _SURROUNDINGS = (
 )
 """The variables of the environment that the HTTP client follows when it is made."""
 
+_TOO_LONG = "Receive buffer too long"  # what h11 says of headers
+
 _log = logging.getLogger(__name__)
 
 
@@ -49,7 +53,8 @@ def bounded_client(http: Any, name: str, options: ModelOptions) -> Any:
     """Return an HTTP client for an SDK, whose requests end in time and whose replies fit.
 
     The time-out of a request is that of all of it, from looking up the server's address to the last
-    byte. Redirects are not followed: the key could go to another server.
+    byte. Redirects are not followed: the key could go to another server. A server of this machine
+    is never asked through a proxy of the environment.
 
     Args:
         http: the HTTP library of the SDK.
@@ -81,20 +86,41 @@ def bounded_client(http: Any, name: str, options: ModelOptions) -> Any:
 
             request.extensions = {**request.extensions, "trace": note}
             send, end = super().send, time.monotonic() + bounds.seconds
-            outcome = _aside(lambda: bounds.whole(send(request, **given), end))
+
+            def asked() -> Any:
+                try:
+                    return bounds.whole(send(request, **given), end)
+                except http.RemoteProtocolError as error:
+                    raise bounds.breach(str(error)) from None
+
+            outcome = _aside(asked)
             try:
                 return bounds.awaited(outcome)
             finally:
                 if not outcome.done():
                     _hang_up(streams)
 
+    mounts = None if failures.proxy(name, options) else dict.fromkeys(DIRECT)
+    _warn_of_clear_text(name, options)
     try:
         # What nobody asked to be packed need not be unpacked.
-        return BoundedClient(timeout=options.timeout, headers={"Accept-Encoding": "identity"})
+        return BoundedClient(
+            timeout=options.timeout, headers={"Accept-Encoding": "identity"}, mounts=mounts
+        )
     except (ValueError, OSError, ImportError, http.InvalidURL) as error:
         named = [name for name in _SURROUNDINGS if os.environ.get(name)]
         about = f"; it follows {', '.join(named)} of the environment" if named else ""
         raise UsageError(f"no connection can be made ready: {error}{about}") from error
+
+
+def _warn_of_clear_text(name: str, options: ModelOptions) -> None:
+    """Say that a proxy reads the key, where nothing encrypts it."""
+    via = failures.proxy(name, options)
+    if via is not None and options.api_key and (options.base_url or "").startswith("http:"):
+        _log.warning(
+            "%s: the key goes through %s in clear text; use an https address, or name the server "
+            "in NO_PROXY", name, via,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -118,6 +144,15 @@ class _Bounds:
         if not outcome.done():
             raise failures.late(self.name, self.options, self.seconds)
         return outcome.result()
+
+    def breach(self, reason: str) -> ModelError:
+        """Return the error for a reply that breaks the rules of HTTP, or breaks off."""
+        if "disconnected" in reason or "closed connection" in reason:
+            return failures.hung_up(self.name, self.options, reason)
+        what = f"it breaks the rules of HTTP: {reason}"
+        if reason == _TOO_LONG:
+            what = "its headers are too long: is a proxy or a gateway on the way?"
+        return failures.garbled(self.name, self.options, what)
 
     def whole(self, reply: Any, end: float) -> Any:
         """Return a reply with all of its body, unpacked."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from hvr.calling.guard import GuardedTools
@@ -13,6 +13,7 @@ from hvr.errors import ImpossibleGoalError
 from hvr.execution.events import Event, StepDone
 from hvr.execution.failures import DeviationKind
 from hvr.execution.watching import literals
+from hvr.navigation.binding import UserQuestion
 from hvr.navigation.chains import CallCounts, CallFacts, NavigationTool, ToolChain, cheapest_chain
 from hvr.navigation.decision import Decision, NextMove, decide
 from hvr.navigation.errands import SAID, ErrandSteps, Learnt, NextCall, Retrying, WasDone
@@ -68,14 +69,14 @@ class ToolRun:
         steps: the errand, with the outcomes of all calls and what is done.
         world: the run of the executor; None if nothing was called.
         domain: what was planned in.
-        ambiguous: values between which the user is to choose, by meaning.
+        questions: what only the user can say, with the values that may be meant.
     """
 
     decision: Decision
     steps: ErrandSteps
     domain: ToolDomain
     world: WorldRun | None = None
-    ambiguous: Mapping[str, tuple[Json, ...]] = field(default_factory=dict)
+    questions: tuple[UserQuestion, ...] = ()
 
     @property
     def outcomes(self) -> tuple[CallOutcome, ...]:
@@ -121,6 +122,8 @@ def carry_out(
     steps = ErrandSteps(tools, errand, learnt, retrying=retrying, was_done=was_done)
     chain = ErrandChain(steps, tools.catalogue.tools)
     domain = tool_domain(chain.tools, chain.facts, chain.goal)
+    if steps.missing:
+        return ToolRun(_asking(chain, steps.missing), steps, domain, questions=steps.missing)
     first = decision_of(chain)
     if first.move is not NextMove.CALL:
         return ToolRun(first, steps, domain)
@@ -130,10 +133,8 @@ def carry_out(
     # To try again is a plan like others, in which the tool is dearer.
     policy = FactPolicy(domain.domain, _ChainPlanner(env, model.choose), Rungs((), ("satisfy",)))
     run = run_in(world, policy, domain.problem, max_replans=MOST_PLANS, listen=listen)
-    ambiguous = {} if steps.complete else {
-        chain.meaning_of(number, name): choices for number, (name, choices) in steps.choices.items()
-    }  # fmt: skip
-    return ToolRun(_ended(chain, steps, ambiguous), steps, domain, run, ambiguous)
+    questions = () if steps.complete else steps.questions
+    return ToolRun(_ended(chain, steps, questions), steps, domain, run, questions)
 
 
 def decision_of(chain: ErrandChain, banned: Collection[str] = ()) -> Decision:
@@ -376,17 +377,12 @@ def openings(
     )  # fmt: skip
 
 
-def _ended(
-    chain: ErrandChain, steps: ErrandSteps, ambiguous: Mapping[str, tuple[Json, ...]]
-) -> Decision:
+def _ended(chain: ErrandChain, steps: ErrandSteps, questions: Sequence[UserQuestion]) -> Decision:
     """Return the decision at which a run ended, with what the tools said."""
     if steps.complete:
         return Decision(NextMove.ANSWER, "All that was asked for is known and done.", ToolChain())
-    if ambiguous:
-        names = tuple(sorted(ambiguous))
-        listed = ", ".join(map(quoted, names))
-        why = f"{listed}: there are several, and only the user can say which."
-        return Decision(NextMove.ASK, why, ask=names)
+    if questions:
+        return _asking(chain, questions)
     banned = {*steps.given_up, *(chain.labels[number] for number in steps.left)}
     last = decision_of(chain, banned)
     why = "; ".join(dict.fromkeys(one_line(said) for said in steps.why_not().values()))
@@ -394,3 +390,10 @@ def _ended(
     if last.move is NextMove.ASK and not banned:
         return replace(last, why=f"{last.why} {why}")
     return Decision(NextMove.STOP, f"Nothing else leads to what is asked for: {why}")
+
+
+def _asking(chain: ErrandChain, questions: Sequence[UserQuestion]) -> Decision:
+    """Return the decision to ask the user."""
+    names = [chain.meaning_of(one.goal, one.name) for one in questions]
+    why = "; ".join(f"{quoted(n)}: {q.why}" for n, q in zip(names, questions, strict=True))
+    return Decision(NextMove.ASK, f"{why}.", ask=tuple(dict.fromkeys(names)))

@@ -48,7 +48,9 @@ def errand_of(asked: ToolErrand, catalogue: Catalogue, suits: Suiting) -> ToolRe
             if called in asked.values:
                 arguments[parameter.name] = asked.values[called]
             elif parameter.required:
-                arguments[parameter.name] = EntityQuery()
+                query: Argument = EntityQuery()
+                several = "array" in parameter.type.split("|")
+                arguments[parameter.name] = [query] if several else query
         wants.append(GoalCall(name, arguments))
     wants += [
         GoalCall("", {name: asked.values.get(name, EntityQuery())}) for name in asked.known

@@ -24,10 +24,6 @@ One that goes well in the end, so that its tool has come back, gives all of them
 FOR_NOTHING = 15
 """Look-ups for one want that answer and bring nothing nearer, until it is given up."""
 
-FOR_SURE = 2
-"""Look-ups that do not make a value surer that is at hand, until it is taken as it is."""
-
-
 UNSURE = frozenset({CallFailure.TIMED_OUT, CallFailure.UNAVAILABLE, CallFailure.WRONG_TYPE,
                     CallFailure.EMPTY})  # fmt: skip
 """Failures of the tool itself, which may pass; it may have changed the world all the same."""
@@ -155,29 +151,19 @@ class LookUpProgress:
     """What the look-ups for each want of an errand have brought, by the want's number."""
 
     def __init__(self) -> None:
-        self._checks: dict[int, tuple[int, int]] = {}
         self._missed: dict[int, int] = {}
         self._nearer: dict[int, tuple[int, int]] = {}
-
-    def checked(self, want: int) -> bool:
-        """Say whether looking longer makes no value surer that is at hand."""
-        return self._checks.get(want, (0, 0))[1] >= FOR_SURE
 
     def missed(self, want: int) -> int:
         """Return the look-ups with several arguments that answered since a value was found."""
         return self._missed.get(want, 0)
-
-    def check(self, want: int, sure: int) -> None:
-        """Take note of a look-up that was to make values sure, of which `sure` are now."""
-        before, checks = self._checks.get(want, (0, 0))
-        self._checks[want] = sure, 0 if sure > before else checks + 1
 
     def look(self, want: int, bound: int, *, several: bool) -> bool:
         """Take note of a look-up that answered; say whether there were too many for nothing.
 
         Args:
             want: for which it was made.
-            bound: its values that are given or found now.
+            bound: what is settled of its values now.
             several: whether the look-up takes several values.
         """
         most, times = self._nearer.get(want, (0, 0))

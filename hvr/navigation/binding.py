@@ -1,147 +1,359 @@
-"""The values of an errand's wants: which are given or found, and which are still searched."""
+"""The values of a goal call: which are said or identified, which look-ups may find, what is asked.
+
+One rule decides what a call may be made with. A value is said, or it is the id of the one entity
+that meets what was said; everything else is a question to the user.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
 
+from hvr.calling.provenance import Provenance, Source
 from hvr.calling.values import Json, ToolCall
-from hvr.navigation.findings import Findings
-from hvr.navigation.lookups import Search, ValueMatch, match
-from hvr.navigation.naming import fit
+from hvr.navigation.entities import EntityGraph, Fit
+from hvr.navigation.findings import Findings, key
+from hvr.navigation.identifying import LIKE, EntityCandidate, Identification, Identifier
+from hvr.navigation.lookups import Search
 from hvr.navigation.preconditions import LearntConditions
 from hvr.navigation.request import (
     EntityQuery,
     GoalCall,
     NamedValue,
     Place,
+    ToolRequest,
     at,
     given_leaves,
     leaves,
     peers_of,
-    row_of,
 )
-from hvr.tools.catalogue.schema import Effect, ToolSchema
+from hvr.printable import one_line, short
+from hvr.tools.catalogue.schema import Effect, ToolSchema, quoted
 
-NAMED = 0.8
-"""How well the name of a value has to suit a look-up's only parameter, to name an entity."""
+
+class QuestionKind(StrEnum):
+    """Why the user is asked."""
+
+    MISSING = "missing"
+    """Nobody has said the value, and it is none that can be looked up."""
+    SEVERAL = "several"
+    """Several values meet what was said."""
+    CONFIRM = "confirm"
+    """One value may be meant, but not all that was said is known to hold of it."""
+
+
+@dataclass(frozen=True)
+class UserQuestion:
+    """What only the user can say.
+
+    Args:
+        kind: Why it is asked.
+        goal: The number of the goal call that needs it.
+        name: The parameter, or what is to be known.
+        why: A clause for people.
+        choices: Values that may be meant, each with what tells it from the others.
+    """
+
+    kind: QuestionKind
+    goal: int
+    name: str
+    why: str
+    choices: tuple[tuple[Json, str], ...] = ()
 
 
 @dataclass(frozen=True)
 class BoundValues:
-    """What is known of the values of a want.
+    """What is known of the values of a goal call.
 
     Args:
-        values: that are given or found, by their places.
-        searches: what is still searched, in the order in which the tool takes it.
-        weak: whether a value for the first of these is at hand that is not sure.
-        other: whether it is of an entity that has something else than the call gives.
-        name: the first parameter that writes and for which several values suit equally well;
-            empty if there is none.
-        choices: these values.
+        values: Those that are said or identified, by their places.
+        sources: Where each of them comes from.
+        searches: Those that look-ups may find, in the order in which the tool takes them.
+        questions: What the user has to say.
+        decided: How many candidates and constraints are settled, by which progress is told.
     """
 
     values: Mapping[Place, Json]
+    sources: Mapping[Place, Source]
     searches: tuple[Search, ...] = ()
-    weak: bool = False
-    name: str = ""
-    choices: tuple[Json, ...] = ()
-    other: bool = False
+    questions: tuple[UserQuestion, ...] = ()
+    decided: int = 0
 
 
 @dataclass
 class Binder:
-    """Binds values at hand to wants.
+    """Binds values to the goal calls of a request.
 
     Args:
-        wants: of the errand.
-        findings: what is at hand.
-        conditions: what was learnt of the states in which tools refuse.
-        schemas: of the tools, by name.
-        readers: tools that may be called to look something up.
-        made: the calls of wants that are done, by their numbers.
-        unfit: by the number of a want, what is not to be taken for it.
+        request: What is asked for.
+        findings: The values at hand.
+        graph: The entities of the results.
+        conditions: What was learnt of the states in which tools refuse.
+        schemas: Of the tools, by name.
+        readers: Tools that are known to only read.
+        made: The calls of goals that are done, by their numbers.
+        unfit: By the number of a goal, what is not to be taken for it.
     """
 
-    wants: Sequence[GoalCall]
+    request: ToolRequest
     findings: Findings
+    graph: EntityGraph
     conditions: LearntConditions
     schemas: Mapping[str, ToolSchema]
     readers: Sequence[ToolSchema]
     made: dict[int, ToolCall] = field(default_factory=dict)
     unfit: dict[int, list[Json]] = field(default_factory=dict)
 
-    def bind(self, number: int, *, sure: bool) -> BoundValues:
-        """Return what is known of the values of a want.
+    def __post_init__(self) -> None:
+        self._identifier = Identifier(self.findings, self.graph, self.readers)
+        direct = {
+            key(value) for goal in self.request.goals
+            for _, _, value in given_leaves(goal.arguments) if value is not None
+        }  # fmt: skip
+        self._beside = tuple(one for one in self.request.said if key(one.value) not in direct)
+
+    def missing(self) -> tuple[UserQuestion, ...]:
+        """Return what has to be asked whatever look-ups bring: nothing can identify it."""
+        found = []
+        for number, goal in enumerate(self.request.goals):
+            for place, name, query in leaves(goal.arguments):
+                if isinstance(query, EntityQuery) and not self._can_find(goal, place, query):
+                    why = f"{quoted(goal.tool)} needs it, and nobody has said it"
+                    found.append(UserQuestion(QuestionKind.MISSING, number, name, why))
+        return tuple(found)
+
+    def bind(self, number: int, *, final: bool) -> BoundValues:
+        """Return what is known of the values of a goal call.
 
         What comes first in a call names the entity of what follows, so nothing is bound before it.
 
         Args:
-            number: of the want.
-            sure: whether a value has to be surely the one.
+            number: Of the goal call.
+            final: Whether no look-up can tell more.
         """
-        want = self.wants[number]
-        known: dict[Place, Json] = {p: value for p, _, value in given_leaves(want.arguments)}
-        named = [(p, NamedValue(name, value)) for p, name, value in given_leaves(want.arguments)]
-        found = [one.value for _, one in named if self._names_entity(one.name)]
+        goal = self.request.goals[number]
+        known: dict[Place, Json] = {p: v for p, _, v in given_leaves(goal.arguments)}
+        said = Source(Provenance.SAID, "the request says it")
+        sources = dict.fromkeys([*known, *_wholly_said(goal)], said)
         searches: list[Search] = []
-        weak, other, several, choices = False, False, "", tuple[Json, ...]()
+        questions: list[UserQuestion] = []
         before: dict[Place, Json] = {}
-        for place, name, sought in leaves(want.arguments):
-            if not isinstance(sought, EntityQuery):
+        settled = 0
+        for place, name, query in leaves(goal.arguments):
+            if not isinstance(query, EntityQuery):
                 before[place] = known.get(place)
                 continue
             bound = tuple(value for value in known.values() if value is not None)
-            ties = tuple(peers_of(place, before)) or tuple(found)
-            row = tuple(one for at_, one in named if row_of(at_) == row_of(place))
-            search = Search(name, sought, bound, ties, self._taken(number, place), want.tool, row)
-            suits = ValueMatch() if searches else match(search, self.findings)
-            if suits.value is None or (sure and not suits.sure):
-                weak, other = weak or suits.value is not None, other or suits.other
+            ties = tuple(peers_of(place, before)) or bound
+            taken = self._taken(number, place, before)
+            search = Search(name, query, bound, ties, taken, goal.tool)
+            if searches:
                 searches.append(search)
                 continue
-            alike = self._allowed(want.tool, name, suits.choices)
-            if len(alike) > 1 and not several:
-                several, choices = name, alike
-            known[place] = before[place] = alike[0]
-            found.append(alike[0])
-        return BoundValues(known, tuple(searches), weak, several, choices, other)
+            told = self._entities(known)
+            open_ = [
+                one for one in self._beside
+                if all(self.graph.fit(entity, one) is not Fit.MET for entity in told)
+            ]  # fmt: skip
+            found = self._identifier.identify(
+                name, goal.tool, query, open_, ties, taken, final=final
+            )
+            settled += len(found.chosen)
+            if found.open or not found.chosen:
+                near = self._near([one.entity for one in found.open])
+                searches.append(replace(search, near=near, lacking=found.lacking, found=found.some))
+                continue
+            question, value = self._decided(number, goal, place, name, query, found)
+            if question is not None:
+                questions.append(question)
+                continue
+            known[place] = before[place] = value
+            sources[place] = self._source(found.chosen[0], name)
+        if not searches and not questions and self._writes(goal):
+            more = self._unused(number, goal, known, final=final)
+            searches += more[0]
+            questions += more[1]
+        return BoundValues(known, sources, tuple(searches), tuple(questions), settled)
 
-    def _allowed(self, tool: str, name: str, choices: tuple[Json, ...]) -> tuple[Json, ...]:
-        """Return the values among which a writing tool's is to be chosen.
+    def _can_find(self, goal: GoalCall, place: Place, query: EntityQuery) -> bool:
+        if not goal.tool or query.constraints or query.selection:
+            return True
+        return self._names_entity(goal, place)
 
-        Those of which a confirmed condition is known not to hold are none; of a tool that only
-        reads, or of what is only to be known, the best is taken.
+    def _names_entity(self, goal: GoalCall, place: Place) -> bool:
+        """Say whether what a call takes at a place names an entity."""
+        keys = [step for step in place if isinstance(step, str)]
+        takes = self.schemas[goal.tool].takes if goal.tool and len(keys) == 1 else ()
+        parameter = next((p for p in takes if p.name == place[0]), None)
+        return self._identifier.names_entity(keys[-1], parameter)
+
+    def _decided(
+        self, number: int, goal: GoalCall, place: Place, name: str, query: EntityQuery,
+        found: Identification,
+    ) -> tuple[UserQuestion | None, Json]:  # fmt: skip
+        """Return the value that is identified, or the question to which candidates lead."""
+        chosen = self._allowed(goal, name, found.chosen)
+        values = [one.found.value for one in chosen]
+        if not goal.tool:
+            # Several answers are all answers.
+            return None, values[0] if len(values) == 1 else values
+        if len(chosen) > 1:
+            why = f"several values of {quoted(name)} meet what was said"
+            return UserQuestion(QuestionKind.SEVERAL, number, name, why, self._told(chosen)), None
+        one = chosen[0]
+        if not self._writes(goal):
+            return None, one.found.value
+        weak = one.fit <= LIKE
+        unmet = [c for c in query.constraints if c not in one.met] + sorted(one.broken, key=str)
+        why = ""
+        if not self._names_entity(goal, place):
+            why = "it was found in a result, and nobody has said that it is meant"
+        elif weak:
+            why = "it was found under another name"
+        elif unmet:
+            why = f"{_listed(unmet)} is not known to hold of it"
+        elif not self._related(one, goal):
+            why = "nothing that was said is known to hold of it"
+        if why:
+            return UserQuestion(QuestionKind.CONFIRM, number, name, why, self._told(chosen)), None
+        return None, one.found.value
+
+    def _near(self, entities: Iterable[int]) -> tuple[Json, ...]:
+        """Return the ids of entities and of what they belong to, those of the entities first."""
+        entities = list(entities)
+        wider = [n for entity in entities for n in sorted(self.graph.above(entity))]
+        ids = (self.graph[n].id for n in (*entities, *wider))
+        return tuple({key(one): one for one in ids if one is not None}.values())
+
+    def _related(self, one: EntityCandidate, goal: GoalCall) -> bool:
+        """Say whether anything that was said leads to an entity: it, or one that it belongs to."""
+        if one.met:
+            return True
+        values: list[Json] = [v for _, _, v in given_leaves(goal.arguments) if v is not None]
+        values += [said.value for said in self.request.said]
+        reached = self.graph.above(one.entity)
+        owners = {n for value in values for n in self.graph.holders(value)}
+        return any(reached & self.graph.above(owner) for owner in owners)
+
+    def _unused(
+        self, number: int, goal: GoalCall, known: Mapping[Place, Json], *, final: bool
+    ) -> tuple[list[Search], list[UserQuestion]]:
+        """Return how to find out whether what was said beside holds of what a call names.
+
+        Nothing that the user said may be ignored where something is written.
         """
-        if not tool or self.schemas[tool].effect is Effect.READS:
-            return choices[:1]
+        others = [n for n in range(len(self.request.goals)) if n != number]
+        queries = any(
+            isinstance(v, EntityQuery)
+            for n in others for _, _, v in leaves(self.request.goals[n].arguments)
+        )  # fmt: skip
+        entities = self._entities(known)
+        for n, call in self.made.items():
+            entities += self._entities({p: v for p, _, v in given_leaves(call.arguments)}) if (
+                n != number) else []  # fmt: skip
+        fits = {
+            said: {self.graph.fit(entity, said) for entity in entities} for said in self._beside
+        }
+        open_ = [said for said, fit in fits.items() if Fit.MET not in fit]
+        if queries:
+            return [], []  # it may be said of what these ask for
+        broken = [said for said in open_ if Fit.BROKEN in fits[said]]
+        if not broken and not final:
+            names = [
+                (place, name) for place, name, _ in leaves(goal.arguments)
+                if place in known and self._names_entity(goal, place)
+            ]  # fmt: skip
+            values = tuple(known[place] for place, _ in names)
+            near = dict.fromkeys((*values, *self._near(self._entities(known))))
+            lacking = frozenset(one.name for one in open_ if one.name)
+            if names and lacking:
+                query = EntityQuery(tuple(open_))
+                return [Search(names[0][1], query, values, values, (), goal.tool, tuple(near),
+                               lacking, found=True)], []  # fmt: skip
+        if not any(isinstance(query, EntityQuery) for _, _, query in leaves(goal.arguments)):
+            open_ = broken  # the request names what it means itself
+        if not open_:
+            return [], []
+        first = next(iter(known), ())
+        name = str(first[0]) if first else goal.tool
+        told = "; ".join(
+            self._contradiction(said, entities) if said in broken
+            else f"nothing tells whether {_listed([said])} holds" for said in open_
+        )  # fmt: skip
+        choices = tuple((known[p], "") for p in known if p == first)
+        return [], [UserQuestion(QuestionKind.CONFIRM, number, name, told, choices)]
+
+    def _contradiction(self, said: NamedValue, entities: Iterable[int]) -> str:
+        has = next(
+            (self.graph.property(n, said.name) for n in entities
+             if self.graph.fit(n, said) is Fit.BROKEN), ()
+        )  # fmt: skip
+        listed = ", ".join(short(one_line(str(value)), 80) for value in has[:3])
+        return f"{quoted(said.name)} is {listed}, not {short(one_line(str(said.value)), 80)}"
+
+    def _entities(self, known: Mapping[Place, Json]) -> list[int]:
+        return [n for value in known.values() if value is not None
+                for n in self.graph.holders(value)]  # fmt: skip
+
+    def _writes(self, goal: GoalCall) -> bool:
+        return bool(goal.tool) and self.schemas[goal.tool].effect is not Effect.READS
+
+    def _source(self, one: EntityCandidate, name: str) -> Source:
+        met = sorted(one.met, key=str)
+        of = f"the one with {_listed(met)}" if met else "the only one that what was said leads to"
+        return Source(Provenance.IDENTIFIED, f"the {name} of {of}")
+
+    def _told(self, chosen: Sequence[EntityCandidate]) -> tuple[tuple[Json, str], ...]:
+        """Return values with what tells each of them from the others."""
+        described = [self.graph.telling(one.entity) for one in chosen]
+        alike = {
+            name for name in (described[0] if described else {})
+            if len(described) > 1 and all(d.get(name) == described[0][name] for d in described)
+        }  # fmt: skip
+        return tuple(
+            (one.found.value, ", ".join(
+                f"{name} {short(one_line(str(value)), 60)}" for name, value in said.items()
+                if name not in alike and key(value) != key(one.found.value)))
+            for one, said in zip(chosen, described, strict=True)
+        )  # fmt: skip
+
+    def _allowed(
+        self, goal: GoalCall, name: str, chosen: tuple[EntityCandidate, ...]
+    ) -> tuple[EntityCandidate, ...]:
+        """Return the candidates of which no confirmed condition is known to fail, or all."""
+        if not self._writes(goal):
+            return chosen
+        broken: Callable[..., object] = self.conditions.violated
         known = self.findings.known_of
-        broken = self.conditions.violated
-        some = tuple(v for v in choices if broken(tool, {name: known(v)}) is None)
-        return some or choices
+        some = tuple(
+            one for one in chosen if broken(goal.tool, {name: known(one.found.value)}) is None
+        )
+        return some or chosen
 
-    def _names_entity(self, name: str) -> bool:
-        """Say whether a parameter's value names something that can be looked up by it alone."""
-        for tool in self.readers:
-            needed = [parameter.name for parameter in tool.takes if parameter.required]
-            if len(needed) == 1 and fit(needed[0], (name,), "") >= NAMED:
-                return True
-        return False
-
-    def _taken(self, number: int, place: Place) -> tuple[Json, ...]:
-        """Return what is not to be taken at a place: what wants that are described in the same
-        words have taken there, and entities of which a condition does not hold."""
-        same = [n for n in self.made if self.wants[n] == self.wants[number]]
+    def _taken(self, number: int, place: Place, before: Mapping[Place, Json]) -> tuple[Json, ...]:
+        """Return what is not meant at a place: what goals in the same words have taken there, what
+        stands before it in the same call, and entities of which a condition does not hold."""
+        goals = self.request.goals
+        same = [n for n in self.made if goals[n] == goals[number]]
         taken = [at(self.made[n].arguments, place) for n in same]
-        return (*taken, *self.unfit.get(number, ()))
+        earlier = [value for value in before.values() if value is not None]
+        return (*taken, *earlier, *self.unfit.get(number, ()))
 
 
 def readers_of(tools: Iterable[ToolSchema]) -> tuple[ToolSchema, ...]:
-    """Return the tools that may be called to look something up.
+    """Return the tools that may be called to look something up: those known to only read."""
+    return tuple(tool for tool in tools if tool.effect is Effect.READS)
 
-    Those that are known to read; where nothing is said of any tool, those that may write are
-    looked up with as well, but none that is known to write.
-    """
-    tools = tuple(tools)
-    reads = tuple(tool for tool in tools if tool.effect is Effect.READS)
-    return reads or tuple(tool for tool in tools if tool.effect is Effect.UNKNOWN)
+
+def _wholly_said(goal: GoalCall) -> list[Place]:
+    """Return the arguments in which nothing is asked for, empty lists and objects among them."""
+    asked = {place[0] for place, _, v in leaves(goal.arguments) if isinstance(v, EntityQuery)}
+    return [(name,) for name in goal.arguments if name not in asked]
+
+
+def _listed(constraints: Iterable[NamedValue]) -> str:
+    return " and ".join(
+        short(one_line(f"{one.name.replace('_', ' ')} {one.value}".strip()), 80)
+        for one in constraints
+    )

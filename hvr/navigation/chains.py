@@ -109,7 +109,7 @@ def navigation_tools(
     catalogue: Catalogue, found: Iterable[ParameterMeaning]
 ) -> tuple[NavigationTool, ...]:
     """Return a catalogue's tools; what a call may leave out is no need of it."""
-    from hvr.tools.catalogue.merging import Slot  # needs numpy
+    from hvr.tools.catalogue.subjects import Slot
 
     meaning = {slot: m.name for m in found for slot in m.slots}
     return tuple(
@@ -119,6 +119,30 @@ def navigation_tools(
             frozenset(meaning[Slot(tool.name, p.name, gives=True)] for p in tool.gives),
         )
         for tool in catalogue.tools
+    )
+
+
+def with_enablers(
+    tools: Iterable[NavigationTool], enablers: Mapping[str, Collection[str]]
+) -> tuple[NavigationTool, ...]:
+    """Return the tools, where those that are refused now need a call that makes them possible.
+
+    Args:
+        tools: Those that may be called.
+        enablers: The tools that make a refused tool possible, by the name of the refused one.
+    """
+    possible = {tool: f"{tool} is possible" for tool, makers in enablers.items() if makers}
+    gives: dict[str, set[str]] = defaultdict(set)
+    for tool, meaning in possible.items():
+        for maker in enablers[tool]:
+            gives[maker].add(meaning)
+    return tuple(
+        NavigationTool(
+            tool.name,
+            tool.needs | {possible[tool.name]} if tool.name in possible else tool.needs,
+            tool.gives | gives[tool.name],
+        )
+        for tool in tools
     )
 
 

@@ -10,7 +10,6 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from hvr.calling.checks import argument_faults
 from hvr.calling.log import excerpt, redacted
 from hvr.calling.origins import ValueSource, trace
 from hvr.calling.values import CallOutcome, Json
@@ -22,6 +21,7 @@ from hvr.navigation.chains import NavigationTool
 from hvr.navigation.decision import Decision
 from hvr.printable import short
 from hvr.texts import parse_json
+from hvr.tools.argument_checks import argument_faults
 from hvr.tools.catalogue.merging import ParameterMeaning
 from hvr.tools.catalogue.schema import Catalogue, ToolSchema, quoted
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from hvr.calling.guard import GuardedTools
 from hvr.calling.log import error_text
+from hvr.calling.provenance import Source
 from hvr.calling.values import CallFailure, CallOutcome, Json, ToolCall
 from hvr.navigation.attempts import (
     ATTEMPTS,
@@ -17,8 +18,9 @@ from hvr.navigation.attempts import (
     Insistence,
     LookUpProgress,
 )
-from hvr.navigation.binding import Binder, readers_of
+from hvr.navigation.binding import Binder, BoundValues, UserQuestion, readers_of
 from hvr.navigation.doubts import witness
+from hvr.navigation.entities import EntityGraph
 from hvr.navigation.experience import CountedExperience, Experience
 from hvr.navigation.findings import Findings
 from hvr.navigation.lookups import Search, call_key, needs_several, next_look_up
@@ -39,9 +41,6 @@ from hvr.printable import short
 from hvr.tools.catalogue.merging import ParameterMeaning
 from hvr.tools.catalogue.schema import Effect, ToolSchema, quoted
 
-RELATED = 0.5
-"""The relevance of look-ups by which a value that is found, but not surely, is made sure."""
-
 SAID = 300
 """Characters of what a tool says of a failure that are told on."""
 
@@ -58,14 +57,14 @@ class NextCall:
         want: the number of the want that it is; None of a look-up.
         why: a clause for people.
         serves: the number of the want for which a look-up is made.
-        checks: whether it is made only to be surer of a value that is at hand.
+        sources: where each value of a goal call comes from, by its place.
     """
 
     call: ToolCall
     want: int | None
     why: str
     serves: int | None = None
-    checks: bool = False
+    sources: Mapping[Place, Source] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -105,8 +104,8 @@ class ErrandSteps:
     calls and so on as long as others wait less, and `IN_VAIN` such tries in all. A call that
     was refused waits until something else has changed. A writing call that may have worked though
     it failed is not repeated, unless its tool is idempotent, a look-up that was made before shows
-    that nothing has changed, or the user says that it was not done. Of several values that suit a
-    writing call equally well none is guessed.
+    that nothing has changed, or the user says that it was not done. What a goal call is made with
+    is said or identified (`Binder`); everything else is a question.
 
     Args:
         tools: what may be called, with the budget.
@@ -144,14 +143,16 @@ class ErrandSteps:
         ]
         suits = Suiting(self.experience.flow, learnt.meanings)
         self.findings = Findings(errand.said, wanted, suits)
+        self.graph = EntityGraph()
         self._binder = Binder(
-            errand.goals, self.findings, learnt.conditions, self._schemas, self.readers
+            errand, self.findings, self.graph, learnt.conditions, self._schemas, self.readers
         )
+        self.missing = self._binder.missing()
         self._said = [feature.value for feature in (*errand.said, *wanted)]
         self.outcomes: list[CallOutcome] = []
         self.done: list[int] = []
         self.left: dict[int, str] = {}
-        self.choices: dict[int, tuple[str, tuple[Json, ...]]] = {}
+        self._questions: dict[int, tuple[UserQuestion, ...]] = {}
         self.answers: dict[str, Json] = {}
         self._attempts = CallAttempts(retrying.refusals)
         self._progress = LookUpProgress()
@@ -167,6 +168,12 @@ class ErrandSteps:
     def given_up(self) -> frozenset[str]:
         """The look-ups that failed too often to be made again."""
         return self._attempts.given_up
+
+    @property
+    def questions(self) -> tuple[UserQuestion, ...]:
+        """What only the user can say, of goals that are not done."""
+        asked = [one for n, some in self._questions.items() if n not in self.done for one in some]
+        return tuple(dict.fromkeys((*self.missing, *asked)))
 
     def why_not(self) -> dict[int, str]:
         """Return why each want that is not done is not, by its number."""
@@ -211,7 +218,7 @@ class ErrandSteps:
             call_key(outcome.call) == call_key(call) for outcome in self.outcomes if outcome.ok
         ) < sum(self.errand.goals[n] == self.errand.goals[number] for n in self._open_or_done())
         known = self.findings.known_by(call.arguments) if number is not None else {}
-        outcome = self._tools.call_unproven(call, self._said, again=again)
+        outcome = self._tools.call_with(call, step.sources, again=again, request=self._said)
         self.outcomes.append(outcome)
         if outcome.failure is CallFailure.NOT_ALLOWED:
             self._spent = number is None or "budget" in outcome.error
@@ -224,6 +231,7 @@ class ErrandSteps:
         self._attempts.count(outcome, number, len(self.done))
         if outcome.ok:
             self.findings.add(outcome)
+            self.graph.add(outcome)
             if number is None:
                 self._compare(outcome)
                 self._bring(step)
@@ -242,47 +250,42 @@ class ErrandSteps:
         """Give a want up for which look-ups answer and bring nothing nearer."""
         if step.serves is None:
             return
-        if step.checks:
-            sure = len(self._binder.bind(step.serves, sure=True).values)
-            self._progress.check(step.serves, sure)
-            return
         several = needs_several(self._schemas[step.call.tool])
-        if self._progress.look(step.serves, len(self.bound(step.serves)), several=several):
+        bound = self._binder.bind(step.serves, final=False)
+        if self._progress.look(step.serves, bound.decided, several=several):
             self.left[step.serves] = f"{FOR_NOTHING} look-ups brought nothing that it needs"
 
     def bound(self, number: int) -> Mapping[Place, Json]:
         """Return the values of a want that are given or found, by their places."""
-        return self._binder.bind(number, sure=False).values
+        return self._binder.bind(number, final=False).values
 
     def _step(self, number: int, patience: Insistence, only: str) -> NextCall | None:
-        """Return the next call for a want: a look-up, or, if all is found, the wanted one."""
-        for sure in (False,) if self._progress.checked(number) else (True, False):
-            bound = self._binder.bind(number, sure=sure)
-            self.choices.pop(number, None)
-            if not bound.searches and bound.choices:
-                self.choices[number] = bound.name, bound.choices
-                return None
+        """Return the next call for a goal: a look-up, or, if nothing is left to be found, its own.
+
+        Once no look-up is left, what is known so far decides.
+        """
+        self._questions.pop(number, None)
+        for final in (False, True):
+            bound = self._binder.bind(number, final=final)
             if not bound.searches:
-                return self._wanted(number, bound.values, patience, only)
-            weak = sure and bound.weak
-            searches = bound.searches[:1] if weak else bound.searches
+                break
             missed = self._progress.missed(number)
-            # While a tool fails, what the request speaks against is no makeshift: look anywhere.
-            anywhere = bound.other and self._attempts.failing
-            look = self._look(
-                searches, patience, RELATED if weak and not anywhere else 0, only, missed
-            )  # fmt: skip
+            look = self._look(bound.searches, patience, only, missed)
             if look is not None:
-                return replace(look, serves=number, checks=weak)
-            if not weak:
-                return None
-        return None
+                return replace(look, serves=number)
+            if patience not in (Insistence.MOST, Insistence.END) and not final:
+                return None  # what failed may work when it is tried again
+        if bound.questions:
+            self._questions[number] = bound.questions
+        if bound.searches or bound.questions:
+            return None
+        return self._wanted(number, bound, patience, only)
 
     def _wanted(
-        self, number: int, values: Mapping[Place, Json], patience: Insistence, only: str
+        self, number: int, bound: BoundValues, patience: Insistence, only: str
     ) -> NextCall | None:
-        """Return the call of a want whose values are all found, if it may be made now."""
-        want = self.errand.goals[number]
+        """Return the call of a goal whose values are all known, if it may be made now."""
+        want, values = self.errand.goals[number], bound.values
         if not want.tool:
             self._answer(number, values)
             return None
@@ -294,7 +297,7 @@ class ErrandSteps:
             return None
         if self._refuses(number, call):
             return self._step(number, patience, only) if number in self._binder.unfit else None
-        return NextCall(call, number, "all that it needs is known")
+        return NextCall(call, number, "all that it needs is known", sources=bound.sources)
 
     def _answer(self, number: int, values: Mapping[Place, Json]) -> None:
         """Take note that what is to be known is known."""
@@ -340,9 +343,8 @@ class ErrandSteps:
         return True
 
     def _look(
-        self, searches: Sequence[Search], patience: Insistence, least: float, only: str,
-        missed: int,
-    ) -> NextCall | None:  # fmt: skip
+        self, searches: Sequence[Search], patience: Insistence, only: str, missed: int
+    ) -> NextCall | None:
         rested = [tool for tool in self.readers if not self.experience.idle(tool.name)]
         readers = rested if patience is Insistence.NONE else self.readers
         gone = self.given_up
@@ -350,7 +352,7 @@ class ErrandSteps:
         if patience is Insistence.SOME:
             readers = [tool for tool in readers if not self._attempts.resting(tool.name)]
         tried = self._attempts.tried(patience, len(self.done))
-        look = next_look_up(searches, self.findings, readers, self.experience, tried, least, missed)
+        look = next_look_up(searches, self.findings, readers, self.experience, tried, missed)
         if look is None:
             return None
         return NextCall(look.call, None, f"it may show {quoted(searches[0].name)}")
@@ -370,6 +372,8 @@ class ErrandSteps:
             return seen.call
         del self._doubts[number]
         done = self._was_done(call) if self._was_done else None
+        if done is not None:
+            self._tools.settle(call, "the user says so", done=done)
         if done is None:
             self.left[number] = f"{quoted(call.tool)} may have been done, though the call failed"
         elif done:
@@ -385,7 +389,9 @@ class ErrandSteps:
             if before is None or before.call != outcome.call:
                 continue
             del self._doubts[number]
-            if before.result != outcome.result:
+            changed = before.result != outcome.result
+            self._tools.settle(call, f"{outcome.call.tool} shows it", done=changed)
+            if changed:
                 self._finish(number, call)
             elif self._attempts.exhausted(call):
                 self.left[number] = f"{quoted(call.tool)} failed {ATTEMPTS} times"

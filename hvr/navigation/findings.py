@@ -201,7 +201,7 @@ def entities(
                 for name, inner in value.items()
                 if not isinstance(inner, (dict, list))
             ) if traits else frozenset()  # fmt: skip
-            data = _keys_are_data(value)
+            data = keys_are_data(value)
             own = around | _deep(value) if traits else around
             for name, inner in value.items():
                 step = pattern((name,), (0,) if data else ())
@@ -262,8 +262,8 @@ def _name(path: tuple[str, ...]) -> str:
     return next((step for step in reversed(path) if step not in ("[]", "{}")), "")
 
 
-def _keys_are_data(value: Mapping[str, Json]) -> bool:
-    """Whether an object is a table: its values are objects, which its keys name."""
+def keys_are_data(value: Mapping[str, Json]) -> bool:
+    """Say whether an object is a table: its values are objects, which its keys name."""
     inner = list(value.values())
     if not inner or not all(isinstance(one, dict) for one in inner):
         return False
@@ -278,7 +278,7 @@ def _deep(value: Json) -> frozenset[Trait]:
     for one in todo:
         if isinstance(one, dict) and len(found) < MOST:
             for name, inner in one.items():
-                if isinstance(inner, dict) and not _keys_are_data(one):
+                if isinstance(inner, dict) and not keys_are_data(one):
                     todo.append(inner)
                 elif not isinstance(inner, (list, dict)):
                     found.add((words_of(name), plain(inner)))

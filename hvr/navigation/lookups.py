@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
 
-from hvr.calling.checks import argument_faults
 from hvr.calling.values import Json, ToolCall
 from hvr.navigation.experience import UNKNOWN_COST, Experience
 from hvr.navigation.findings import POSITION, Findings, FoundValue, Shape, key, plain, trait
-from hvr.navigation.naming import words_of
-from hvr.navigation.request import EntityQuery, NamedValue
-from hvr.navigation.suiting import REQUEST, SUITS, WANTED, path_of
+from hvr.navigation.naming import leaf_of, words_of
+from hvr.navigation.request import EntityQuery
+from hvr.navigation.suiting import REQUEST, WANTED, path_of
+from hvr.tools.argument_checks import argument_faults
 from hvr.tools.catalogue.schema import ToolSchema
 
 CALL = 100
@@ -49,10 +49,11 @@ class Search:
         bound: values of the same wanted call that are known already.
         ties: of these, those that belong to it most closely: what stands at its place in
             another list or in its object, or else what names an entity, or was found before.
-        taken: values that other wants with the same words have taken.
+        taken: values that are not meant.
         tool: that takes it; empty if it is only to be known.
-        own: what the wanted call gives under names, in the same row of a list if the value is in
-            one: an entity that has something else under one of these is another.
+        near: ids of what is to be looked at more closely.
+        lacking: names of what is to be told of it.
+        found: whether what is searched is at hand, so that nothing else is looked up.
     """
 
     name: str
@@ -61,7 +62,9 @@ class Search:
     ties: tuple[Json, ...] = ()
     taken: tuple[Json, ...] = ()
     tool: str = ""
-    own: tuple[NamedValue, ...] = ()
+    near: tuple[Json, ...] = ()
+    lacking: frozenset[str] = frozenset()
+    found: bool = False
 
 
 @dataclass(frozen=True)
@@ -81,78 +84,12 @@ class LookUp:
     said: int = 0
 
 
-@dataclass(frozen=True)
-class ValueMatch:
-    """What of the values at hand suits a search best.
-
-    Args:
-        value: it; None if there is none.
-        sure: whether it is surely the one.
-        choices: others that suit as well beside it, itself first; one alone is no choice.
-        other: whether its entity has something else under a name that the wanted call gives, and
-            nothing else tells it.
-    """
-
-    value: Json = None
-    sure: bool = False
-    choices: tuple[Json, ...] = ()
-    other: bool = False
-
-
-def match(search: Search, findings: Findings) -> ValueMatch:
-    """Return the value at hand that suits best.
-
-    It has all features; of several that have, it is the one whose entity has nothing else under a
-    name that the wanted call gives (another city, say), and that stands in most calls and results
-    with its other values. Where values belong to it closely, it is sure only if it stands with one
-    of them. An entity that has something else under a given name is sure only if it has the
-    features itself, or is the very thing that the call names, which is to have other values now.
-    """
-    wanted = {trait(feature) for feature in search.sought.constraints}
-    fitting = [
-        found
-        for found in findings.suiting(search.name, search.tool)
-        if found.call >= 0
-        and found.value is not None
-        and found.value not in search.taken
-        and findings.has(found, wanted)
-    ]
-    if not fitting:
-        return ValueMatch()
-
-    ties = {plain(tie) for tie in search.ties}
-    own: dict[frozenset[str], set[Json]] = {}
-    for feature in search.own:
-        if plain(feature.value) in ties:
-            continue  # whose it is, which is told below: a value may be another thing's till now
-        own.setdefault(words_of(feature.name), set()).add(plain(feature.value))
-
-    def rank(found: FoundValue) -> tuple[float, ...]:
-        named = any(findings.beside(found, tie) for tie in search.ties)
-        other = sum(v not in own[name] for name, v in found.traits if name in own and not named)
-        # The entity that itself has the features, rather than one that is named beside it.
-        beside = sum(value in ties for _, value in found.traits)
-        return (-other, findings.within(found, search.ties), findings.within(found, search.bound),
-                len(wanted & found.traits) + beside,
-                findings.fit(found, search.name, search.tool))  # fmt: skip
-
-    ranks = [rank(found) for found in fitting]
-    best = fitting[ranks.index(max(ranks))]
-    alike = [f.value for f, r in zip(fitting, ranks, strict=True) if r == max(ranks)]
-    choices = tuple({key(value): value for value in [best.value, *alike]}.values())
-    tied = not ties or findings.within(best, search.ties) > 0
-    told = bool(wanted) and wanted <= best.traits
-    contradicted = max(ranks)[0] < 0 and not told
-    return ValueMatch(best.value, tied and not contradicted, choices, contradicted)
-
-
 def next_look_up(
     searches: Sequence[Search],
     findings: Findings,
     readers: Iterable[ToolSchema],
     experience: Experience,
     tried: Iterable[str],
-    least: float = 0.0,
     missed: int = 0,
 ) -> LookUp | None:
     """Return the look-up to make next; None if none leads on.
@@ -164,30 +101,24 @@ def next_look_up(
         readers: tools that may be called to look something up.
         experience: costs of calls, and what results have held.
         tried: keys (`call_key`) of calls that are not to be repeated.
-        least: relevance that a look-up has to have.
         missed: calls with several arguments that answered since something was found, in vain.
     """
     readers = tuple(readers)
     gone = set(tried)
     for search in searches:
         values = _Values(search, findings)
-        checks = [
-            look
-            for look in _checking(search, values, readers, findings, experience, missed)
-            if call_key(look.call) not in gone and look.relevance >= least
-        ]
-        # Another way to the same values is worth less than a look at those that are at hand.
-        more = CALL if checks else 0
-        costs = _costs(search, readers, findings, experience)
-        looks = [
-            look
-            for tool in readers
-            if tool.name in costs
-            for look in values.calls(tool, costs[tool.name] + more + _in_vain(tool, missed))
-            if call_key(look.call) not in gone and look.relevance >= least
-        ]
-        if checks or looks:
-            return min([*checks, *looks], key=_rank)
+        looks = list(_checking(search, values, readers, findings, experience, missed))
+        if not search.found:
+            costs = _costs(search, readers, findings, experience)
+            looks += [
+                look
+                for tool in readers
+                if tool.name in costs
+                for look in values.calls(tool, costs[tool.name] + _in_vain(tool, missed))
+            ]
+        looks = [look for look in looks if call_key(look.call) not in gone]
+        if looks:
+            return min(looks, key=_rank)
     return None
 
 
@@ -195,27 +126,31 @@ def _checking(
     search: Search, values: _Values, readers: Iterable[ToolSchema], findings: Findings,
     experience: Experience, missed: int,
 ) -> Iterator[LookUp]:  # fmt: skip
-    """Return the calls that show whether a value at hand has the features that are searched."""
-    features = [feature.name for feature in search.sought.constraints]
-    names = {words_of(feature) for feature in features}
-    distinct = {key(found.value): found for found in findings.suiting(search.name, search.tool)
-                if found.call >= 0 and found.value not in search.taken}  # fmt: skip
-    open_ = values.likeliest(
-        found for found in distinct.values()
-        if not names <= {name for name, _ in findings.traits(found)}
-    )  # fmt: skip
-    for tool in readers if open_ else ():
-        needed = [parameter for parameter in tool.takes if parameter.required]
+    """Return the calls that tell more of what is to be looked at more closely.
+
+    They look it up, or they look up by what is not known of it and was said.
+    """
+    lacking = sorted(search.lacking)
+    words = {words_of(leaf_of(name)) for name in lacking}
+    near = {key(value): place for place, value in enumerate(search.near)}
+    for tool in readers:
+        said = {
+            p.name: found
+            for p in tool.takes if p.required and words_of(p.name) in words
+            for found in findings.suiting(p.name, tool.name) if found.tool == REQUEST
+        }  # fmt: skip
+        if said:
+            yield from values.calls(tool, CALL + experience.cost(tool.name), said)
         shape = shape_of(tool, experience)
-        alike = findings.suits.alike
-        takes = (p for p in needed if alike(tool.name, p.name, search.tool, search.name) >= SUITS)
-        taking = next(takes, None)
-        missing = len(features) if shape is None else _missing(features, tool, shape)
-        if taking is None or (missing == len(features) and shape is not None):
+        missing = len(lacking) if shape is None else _missing(lacking, tool, shape)
+        if missing == len(lacking) and shape is not None:
             continue
         cost = CALL + experience.cost(tool.name) + 60 * missing + _in_vain(tool, missed)
-        for found in open_:
-            yield from values.calls(tool, cost, {taking.name: found})
+        for parameter in tool.takes:
+            for found in findings.suiting(parameter.name, tool.name) if parameter.required else ():
+                if key(found.value) in near:
+                    farther = near[key(found.value)]
+                    yield from values.calls(tool, cost + farther, {parameter.name: found})
 
 
 def call_key(call: ToolCall) -> str:
@@ -284,7 +219,7 @@ def _missing(features: Sequence[str], tool: ToolSchema, shape: Shape) -> int:
     """Return how many features a tool's results cannot show."""
     shown = {words_of(step) for path in shape for step in path[-1:]}
     shown |= {words_of(parameter.name) for parameter in tool.takes}
-    return sum(words_of(feature) not in shown for feature in features)
+    return sum(words_of(leaf_of(feature)) not in shown for feature in features)
 
 
 class _Values:

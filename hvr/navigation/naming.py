@@ -42,11 +42,33 @@ def fit(parameter: str, path: tuple[str, ...], tool: str) -> float:
         return 0.9
     if leaf and leaf < wanted and wanted <= leaf | above | (subject if not above else frozenset()):
         return 0.8
-    if wanted < leaf and wanted != {"id"} and _head(parameter) == _head(names[-1]):
+    if wanted < leaf and wanted != {"id"} and last_word(parameter) == last_word(names[-1]):
         return 0.5
     if wanted == {"id"} and "id" in leaf:
         return 0.4
     return 0.0
+
+
+def leaf_of(name: str) -> str:
+    """Return the name of a value without that of the tool or the objects around it."""
+    return name.rpartition(".")[2]
+
+
+def last_word(name: str) -> str:
+    """Return the noun that a compound name is about: its last word that is no number, in the
+    singular."""
+    words = [word for word in _WORD.findall(name) if not word.isdigit()]
+    return _singular(words[-1].lower()) if words else ""
+
+
+def subject_of(tool: str) -> frozenset[str]:
+    """Return the words for what a tool is about: of its name what is before `by`, `for` and such.
+
+    The first word is left out, which says what the tool does.
+    """
+    head = _INPUTS.sub("", tool) or tool
+    words = _WORD.findall(head)
+    return words_of("_".join(words[1:] if len(words) > 1 else words))
 
 
 def pattern(path: Sequence[str | int], data_keys: Sequence[int] = ()) -> tuple[str, ...]:
@@ -55,12 +77,6 @@ def pattern(path: Sequence[str | int], data_keys: Sequence[int] = ()) -> tuple[s
         "[]" if isinstance(step, int) else "{}" if index in data_keys else step
         for index, step in enumerate(path)
     )
-
-
-def _head(name: str) -> str:
-    """Return the noun that a compound name is about, its last word."""
-    words = _WORD.findall(name)
-    return _singular(words[-1].lower()) if words else ""
 
 
 def _singular(word: str) -> str:

@@ -30,16 +30,16 @@ def _rows(verdict: PlanVerdict) -> Iterable[tuple[str, str, str, str]]:
     for critique in verdict.critiques:
         at.setdefault(critique.index, []).append(critique)
     for number in range(1, len(verdict.plan) + 2):
-        removed = ""
+        mark, why = "", ""
         for critique in at.get(number, ()):
-            if critique.kind is CritiqueKind.REMOVE:
-                removed = critique.reason
+            if critique.kind is not CritiqueKind.MISSING:
+                mark, why = critique.kind.value, critique.reason
             else:
                 names = " ".join(map(str, critique.actions)) or "?"
                 yield "+", names, critique.kind.value, critique.reason
         if number <= len(verdict.plan):
             action = str(verdict.plan[number - 1])
-            yield str(number), action, "REMOVE" if removed else "", removed
+            yield str(number), action, mark, why
 
 
 def _evidence(verdict: PlanVerdict) -> Iterable[tuple[str, str, str, str]]:

@@ -15,5 +15,6 @@ from __future__ import annotations
 
 from hvr.rewards.rewards import Bounds, PlanRewards
 from hvr.rewards.score import PlanScore
+from hvr.rewards.shaping import StepScore
 
-__all__ = ["Bounds", "PlanRewards", "PlanScore"]
+__all__ = ["Bounds", "PlanRewards", "PlanScore", "StepScore"]

@@ -10,13 +10,14 @@ from contextlib import contextmanager
 from typing import Any
 
 from hvr.errors import HvrError, UsageError
-from hvr.pddl import Domain, UnsupportedPddlError, parse_domain, parse_problem
-from hvr.pddl.model import parts_of
-from hvr.pddl.plan import read_plan
+from hvr.pddl import Domain, GroundAction, UnsupportedPddlError, parse_domain, parse_problem
+from hvr.pddl.plan import Step, TimedAction, read_plan
 from hvr.rewards.score import PlanScore, missed, no_plan, reached
+from hvr.rewards.shaping import Potential, StepScore, goal_share, shaped
 from hvr.validation import Outcome, Validator
 from hvr.validation.extraction import Candidate, plans_in
 from hvr.validation.occurrences import schemas_of
+from hvr.validation.stepper import Stepper
 from hvr.values import Value
 
 
@@ -69,28 +70,53 @@ class PlanRewards:
             UsageError: the numbers of texts differ, or a domain or problem cannot be used: a
                 mistake of the data, which no reward should hide.
         """
-        count = len(completions)
-        domains = _each(domain, count, "domains")
-        problems = _each(problem, count, "problems")
-        known = [best] * count if best is None or isinstance(best, int) else list(best)
-        if len(known) != count:
-            raise UsageError(f"there are {count} completions and {len(known)} best lengths")
+        texts = _texts(completions, domain, problem, best)
+        return [self._score(*each)[0] for each in texts]
+
+    def step_scores(
+        self,
+        completions: Sequence[str],
+        *,
+        domain: str | Sequence[str],
+        problem: str | Sequence[str],
+        best: int | Sequence[int | None] | None = None,
+        discount: float = 1.0,
+        potential: Potential = goal_share,
+    ) -> list[StepScore]:
+        """Return the scores of completions with a reward for each step, in their order.
+
+        The reward of a step is the change of a potential, and a plan that reaches the goal has its
+        own reward at its last step (`hvr.rewards.shaping`). The steps of plans with times, and of
+        completions without a plan, have none.
+
+        Args:
+            completions, domain, problem, best: As in `scores`.
+            discount: The discount of the learner.
+            potential: How good a state is, from 0 to 1.
+
+        Raises:
+            UsageError: As in `scores`, or the discount or a potential is out of its range.
+        """
         return [
-            self._score(completions[i], domains[i], problems[i], known[i]) for i in range(count)
+            StepScore(_step_rewards(self._validator(d, p), plan, score, discount, potential), score)
+            for completion, d, p, known in _texts(completions, domain, problem, best)
+            for score, plan in [self._score(completion, d, p, known)]
         ]
 
-    def _score(self, completion: str, domain: str, problem: str, best: int | None) -> PlanScore:
+    def _score(
+        self, completion: str, domain: str, problem: str, best: int | None
+    ) -> tuple[PlanScore, tuple[Step, ...]]:
         validator = self._validator(domain, problem)
         limits = self._limits
         if len(completion) > limits.characters:
-            return no_plan(f"the answer has more than {limits.characters} characters")
+            return no_plan(f"the answer has more than {limits.characters} characters"), ()
         try:
             with _alarm(limits.seconds):
                 return _judged(validator, completion, best, limits)
         except _OutOfTimeError:
-            return no_plan(f"judging the answer took more than {limits.seconds:g} s")
+            return no_plan(f"judging the answer took more than {limits.seconds:g} s"), ()
         except (HvrError, RecursionError, MemoryError) as error:
-            return no_plan(str(error) or "the answer cannot be read")
+            return no_plan(str(error) or "the answer cannot be read"), ()
 
     def _validator(self, domain: str, problem: str) -> Validator:
         key = domain, problem
@@ -111,25 +137,68 @@ class PlanRewards:
         return self._validators[key]
 
 
-def _judged(validator: Validator, completion: str, best: int | None, limits: Bounds) -> PlanScore:
-    """Return the score of a completion.
+def _texts(
+    completions: Sequence[str],
+    domain: str | Sequence[str],
+    problem: str | Sequence[str],
+    best: int | Sequence[int | None] | None,
+) -> list[tuple[str, str, str, int | None]]:
+    """Return each completion with its domain, problem and best length.
+
+    Raises:
+        UsageError: The numbers of texts differ.
+    """
+    count = len(completions)
+    domains = _each(domain, count, "domains")
+    problems = _each(problem, count, "problems")
+    known = [best] * count if best is None or isinstance(best, int) else list(best)
+    if len(known) != count:
+        raise UsageError(f"there are {count} completions and {len(known)} best lengths")
+    return list(zip(completions, domains, problems, known, strict=True))
+
+
+def _step_rewards(
+    validator: Validator,
+    plan: Sequence[Step],
+    score: PlanScore,
+    discount: float,
+    potential: Potential,
+) -> tuple[float, ...]:
+    """Return the rewards of the steps of a plan; those behind a failing one have 0."""
+    if not plan or any(isinstance(step, TimedAction) for step in plan):
+        return ()
+    potentials: list[float] = []
+    stepper = Stepper(validator.task)
+    for step in plan:
+        assert isinstance(step, GroundAction)
+        potentials.append(potential(stepper.state))
+        if stepper.apply(step).failure is not None:
+            break
+    rewards = shaped(potentials, score.reward if score.valid else 0.0, discount)
+    return (*rewards, *(0.0 for _ in plan[len(rewards) :]))
+
+
+def _judged(
+    validator: Validator, completion: str, best: int | None, limits: Bounds
+) -> tuple[PlanScore, tuple[Step, ...]]:
+    """Return the score of a completion, and the plan that it is for.
 
     Raises:
         HvrError: no plan in it can be read.
     """
     plans = _plans(completion, validator)
     if not plans:
-        return no_plan("there is no plan in the answer")
+        return no_plan("there is no plan in the answer"), ()
     score = _score_of(validator, _last(plans).text, best, limits)
-    if score.valid or len(plans) == 1:
+    if score[0].valid or len(plans) == 1:
         return score
     # The plans may be parts of one, with words between them. They are not if those before the last
     # reach the goal: then the last is another plan, and the one that counts.
     before, whole = _joined(plans[:-1]), _joined(plans)
-    if whole.count("(") > limits.steps or _score_of(validator, before, best, limits).valid:
+    if whole.count("(") > limits.steps or _score_of(validator, before, best, limits)[0].valid:
         return score
     joined = _score_of(validator, whole, best, limits)
-    return joined if joined.valid else score
+    return joined if joined[0].valid else score
 
 
 def _last(plans: Sequence[Candidate]) -> Candidate:
@@ -144,13 +213,19 @@ def _joined(plans: Sequence[Candidate]) -> str:
     return "\n".join(step for plan in plans for _, step in plan.steps)
 
 
-def _score_of(validator: Validator, text: str, best: int | None, limits: Bounds) -> PlanScore:
-    """Return the score of the text of a plan."""
+def _score_of(
+    validator: Validator, text: str, best: int | None, limits: Bounds
+) -> tuple[PlanScore, tuple[Step, ...]]:
+    """Return the score of the text of a plan, and its steps."""
     if text.count("(") > limits.steps:
-        return no_plan(f"the plan has more than {limits.steps} steps")
-    plan = read_plan(text, file="the answer")
-    report = validator.check(plan.steps)
-    steps = len(plan.steps)
+        return no_plan(f"the plan has more than {limits.steps} steps"), ()
+    plan = read_plan(text, file="the answer").steps
+    return _score_of_plan(validator, plan, best), plan
+
+
+def _score_of_plan(validator: Validator, plan: Sequence[Step], best: int | None) -> PlanScore:
+    report = validator.check(plan)
+    steps = len(plan)
     if report.outcome is Outcome.VALID:
         return reached(steps, best)
     if report.outcome is Outcome.UNKNOWN:
@@ -158,13 +233,10 @@ def _score_of(validator: Validator, text: str, best: int | None, limits: Bounds)
     failure = report.failure
     whole = failure is None or failure.step is None
     done = steps if whole else min(report.executed, steps)
-    state = validator.state_after(plan.steps, done)
-    goal = parts_of(validator.task.problem.goal)
-    holding = sum(state.holds(part) for part in goal)
     return missed(
         steps,
         done / steps if steps else 0.0,
-        holding / len(goal) if goal else 1.0,
+        goal_share(validator.state_after(plan, done)),
         "" if failure is None else failure.explain(5),
     )
 

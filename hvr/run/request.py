@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,9 +14,9 @@ from hvr.errors import DataFileError, ImpossibleGoalError, UsageError
 from hvr.execution.belief import Sight
 from hvr.llm.choice import ModelChoice
 from hvr.plans import Policy
-from hvr.policies.registry import policy_class
+from hvr.policies.registry import POLICIES, policy_class
 from hvr.run.options import Options
-from hvr.search.planners import Planner, make_planner
+from hvr.search.planners import PLANNERS, Planner, make_planner
 from hvr.tasks import PaperTask, load_task
 from hvr.world_file import WorldFile, load_world, world_of_scene, world_of_types
 
@@ -101,14 +101,18 @@ _PATHS = ("prompts", "library", "cache")
 _CREDENTIALS = re.compile(r"://[^/?#]*@")
 
 
-def request_from_json(values: Mapping[str, Any], folder: Path) -> RunRequest:
+def request_from_json(
+    values: Mapping[str, Any], folder: Path, named: Collection[str] = ()
+) -> RunRequest:
     """Return the request of a run that has begun, from its account.
 
     Args:
         values: what `RunRequest.to_json` returned.
         folder: of the run.
+        named: code that the caller names, and the account may, as `module:attribute`.
 
     Raises:
+        UsageError: the account names other code.
         DataFileError: something is missing or damaged.
         HvrError: see `read_request`.
     """
@@ -117,6 +121,7 @@ def request_from_json(values: Mapping[str, Any], folder: Path) -> RunRequest:
         # What is not there is an option that came later.
         own = {name: values[name] for name in _OWN if name in values}
         own["env_options"] = tuple(map(str, own["env_options"]))
+        own["env"] = str(own["env"])
         options = Options(**own, model=choice, save=folder)
         task, text = values["task"], str(values["request"])
         faults = values["faults"]
@@ -124,6 +129,9 @@ def request_from_json(values: Mapping[str, Any], folder: Path) -> RunRequest:
         raise DataFileError(
             f"{folder}: the account of the run is damaged: {type(error).__name__}: {error}"
         ) from error
+    POLICIES.check_from_file(options.policy_name, folder, named)
+    PLANNERS.check_from_file(options.planner, folder, named)
+    ENVIRONMENTS.check_from_file(own["env"], folder, named)
     request = read_request(None if task else text, task, options)
     if faults is None:
         return request
@@ -133,7 +141,11 @@ def request_from_json(values: Mapping[str, Any], folder: Path) -> RunRequest:
 
 
 def resumed(
-    about: Mapping[str, Any], folder: Path, anew: Mapping[str, Any], env_options: Sequence[str]
+    about: Mapping[str, Any],
+    folder: Path,
+    anew: Mapping[str, Any],
+    env_options: Sequence[str],
+    named: Collection[str] = (),
 ) -> RunRequest:
     """Return the request of a run that is gone on with.
 
@@ -142,9 +154,10 @@ def resumed(
         folder: of the run.
         anew: what is given anew, by the fields of `ModelChoice`; None for what is not.
         env_options: options of the environment that name a program.
+        named: see `request_from_json`.
 
     Raises:
-        UsageError: an option cannot be given anew.
+        UsageError: an option cannot be given anew, or the account names code.
         DataFileError: the account is damaged.
     """
     others = [text for text in env_options if not names_program(text)]
@@ -153,7 +166,7 @@ def resumed(
             f"{others[0]}: a run is gone on with in the environment that it began in",
             field="env_options",
         )
-    request = request_from_json(about, folder)
+    request = request_from_json(about, folder, named)
     options, model = request.options, request.options.model
     given = {name: value for name, value in anew.items() if value is not None}
     if "base_url" in given:
@@ -232,6 +245,8 @@ def read_request(text: str | None, task: str | None, options: Options) -> RunReq
     world, scene = _place(options, chosen)
     environment = options.env or world.environments[0]
     ENVIRONMENTS.check(environment)
+    if options.env is None and not world.trusted:
+        ENVIRONMENTS.check_from_file(environment, world.file)
     if chosen is not None and scene not in chosen.scenes:
         raise ImpossibleGoalError(
             f"{scene} lacks what {chosen.id} needs ({', '.join(chosen.requires)}); "
@@ -289,6 +304,7 @@ def _repeated(options: Options, recorded: Recorded) -> Options:
     from hvr.llm.recorded import repeated
 
     run = recorded.run
+    PLANNERS.check_from_file(str(run["planner"]), recorded.folder, (options.planner,))
     return replace(
         options,
         scene=str(run["scene"]),

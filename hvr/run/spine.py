@@ -70,6 +70,7 @@ def resume(
     timeout: float | None = None,
     limits: Limits | None = None,
     env_options: Sequence[str] = (),
+    named: Sequence[str] = (),
     listen: Listener | None = None,
 ) -> Run:
     """Go on with a run that broke off, as it began.
@@ -84,6 +85,8 @@ def resume(
         timeout: seconds for a request at most; None for that of the run.
         limits: what may be used at most, of all tries together; a limit of None is the run's.
         env_options: options of the environment that name a program, which no folder may.
+        named: the policy, planner or environment of the run, where it is `module:attribute`: what
+            only a folder names is not run.
         listen: called with each event as it happens.
 
     Raises:
@@ -94,7 +97,7 @@ def resume(
     opened, about = RunFolder.reopen(Path(folder))
     with closing(opened):
         anew = {"base_url": base_url, "timeout": timeout, "limits": limits}
-        request = resumed(about, opened.path, anew, env_options)
+        request = resumed(about, opened.path, anew, env_options, named)
         begun = {**request.to_json(), "earlier": earlier_tries(about)}
         opened.move_aside()
         return _carried_out(request, opened, begun, listen, started)

@@ -98,7 +98,7 @@ def _answer(problem: GroundProblem, engine: str, seconds: float) -> dict[str, An
         write_whole(folder / _PROBLEM, pickle.dumps(problem))
         with writing(folder):
             log = (folder / _LOG).open("wb")
-        command = [sys.executable, "-m", "hvr.search.unified", engine, str(seconds)]
+        command = [sys.executable, "-P", "-m", "hvr.search.unified", engine, str(seconds)]
         try:
             with log, ProcessTree(command, folder, log) as process:
                 end = time.monotonic() + seconds + _GRACE_SECONDS

@@ -17,7 +17,7 @@ def command(*, seed: int = 0, profile: str = "5") -> str:
         seed: of the kitchen.
         profile: version of AI2-THOR that the kitchen plays: `5` or `2.1.0`.
     """
-    words = [sys.executable, "-m", "hvr.stand_in"]
+    words = [sys.executable, "-P", "-m", "hvr.stand_in"]
     if seed:
         words += ["--seed", str(seed)]
     if profile != "5":

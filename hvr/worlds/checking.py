@@ -27,17 +27,21 @@ _TIES = re.compile(r"\bk:(pddlPredicate|pddlType|pddlAction)\s+\"([^\"]*)\"")
 _SAID = re.compile(r"\bk:(saidTrue|saidFalse|imperative)\s+\"([^\"]*)\"")
 
 
-def check_world(world: WorldFolder) -> tuple[str, ...]:
+def check_world(world: WorldFolder, *, run: bool = False) -> tuple[str, ...]:
     """Return what is wrong, one sentence each that begins with file and line.
 
-    Nothing is carried out: the environment is opened, reset and looked at.
+    Args:
+        world: The world.
+        run: Whether to open, reset and observe the environment that the world names; no action is
+            carried out. Otherwise the source is read and nothing runs.
     """
-    return tuple(_Check(world).run())
+    return tuple(_Check(world, run).run())
 
 
 class _Check:
-    def __init__(self, world: WorldFolder) -> None:
+    def __init__(self, world: WorldFolder, run: bool) -> None:
         self.world = world
+        self.runs = run
         self.findings: list[str] = []
 
     def run(self) -> list[str]:
@@ -76,6 +80,8 @@ class _Check:
         for task in world.tasks.values():
             if task.problem in problems and task.goal:
                 self._goal(task.name, task.goal, problems[task.problem], words)
+        if world.environment and not self.runs:
+            self.findings += world.source_findings()
         for file, problem in problems.items():
             self._environment(file, problem)
         for agent in world.agents.values():
@@ -109,6 +115,8 @@ class _Check:
             check_timeless(self.world.domain, problem)
         except HvrError as error:
             self._add(file, str(error))
+            return
+        if self.world.environment and not self.runs:
             return
         word = self.world.environment or "environment"
         try:

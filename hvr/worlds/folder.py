@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import importlib.util
 import sys
@@ -11,9 +12,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from hvr.errors import HvrError, SimulatorError, UsageError
+from hvr.errors import DataFileError, HvrError, SimulatorError, UsageError
 from hvr.pddl import Domain, Problem, parse_problem
 from hvr.pddl.diagnostics import nearest
+from hvr.texts import read_text
 from hvr.values import cached_property
 from hvr.world_file import WorldFile, line_of
 from hvr.worlds.environment import FactEnvironment, PddlEnvironment, place_of
@@ -85,11 +87,13 @@ class WorldFolder(WorldFile):
         """Open the environment.
 
         Raises:
-            UsageError: the world names one that cannot be imported, or that lacks a method.
+            UsageError: the world names one that cannot be imported, or that lacks a method; or it
+                is not trusted.
             SimulatorError: it raises.
         """
         if not self.environment:
             return PddlEnvironment(self.domain, problem)
+        self.check_trusted(self.environment, "environment")
         entry = self._entry()
         try:
             opened: Any = entry(WorldSetup(self.domain, problem, self.folder, seed))
@@ -109,6 +113,28 @@ class WorldFolder(WorldFile):
         environment: FactEnvironment = opened
         return environment
 
+    def source_findings(self) -> tuple[str, ...]:
+        """Check the environment by its source alone, without running it.
+
+        A module that is not in the folder is not looked for: finding it could run code.
+        """
+        module_name, colon, attribute = self.environment.partition(":")
+        if not colon or not attribute.isidentifier():
+            return (str(self._no_function()),)
+        path = self.folder / f"{module_name}.py"
+        if not path.is_file():
+            return ()
+        try:
+            bound = bound_names(read_text(path))
+        except (SyntaxError, ValueError, RecursionError) as error:
+            line = getattr(error, "lineno", None) or 1
+            return (f"{path}:{line}: this is not Python: {error.args[0]}",)
+        except DataFileError as error:
+            return (f"{path}:1: {error}",)
+        if bound is None or attribute in bound:
+            return ()
+        return (f"{self._place}: {module_name} has no function {attribute!r}",)
+
     @property
     def _place(self) -> str:
         return f"{self.file}:{line_of(self.file, 'environment')}"
@@ -116,9 +142,7 @@ class WorldFolder(WorldFile):
     def _entry(self) -> Callable[[WorldSetup], Any]:
         module_name, colon, attribute = self.environment.partition(":")
         if not colon or not attribute.isidentifier():
-            raise self._wrong(
-                f"environment is {self.environment!r}; write module:function", "environment"
-            )
+            raise self._no_function()
         try:
             module = self._module(module_name)
         except (Exception, SystemExit) as error:
@@ -131,6 +155,11 @@ class WorldFolder(WorldFile):
             raise UsageError(f"{self._place}: {module_name} has no function {attribute!r}")
         called: Callable[[WorldSetup], Any] = entry
         return called
+
+    def _no_function(self) -> DataFileError:
+        return self._wrong(
+            f"environment is {self.environment!r}; write module:function", "environment"
+        )
 
     def _module(self, name: str) -> ModuleType:
         """Import a module: that of the folder where it has one of this name."""
@@ -145,3 +174,33 @@ class WorldFolder(WorldFile):
         sys.modules[unique] = module
         spec.loader.exec_module(module)
         return module
+
+
+def bound_names(source: str) -> frozenset[str] | None:
+    """Return the names that a module binds at its top, by its syntax tree.
+
+    Returns:
+        The names; None where a star import, `globals()`, `exec` or `setattr` may bind any.
+
+    Raises:
+        SyntaxError, ValueError, RecursionError: It is not Python.
+    """
+    names: set[str] = set()
+    inner = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+    nodes: list[ast.AST] = list(ast.parse(source).body)
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            if any(alias.name == "*" for alias in node.names):
+                return None
+            names |= {(a.asname or a.name).partition(".")[0] for a in node.names}
+        elif isinstance(node, ast.Name):
+            if node.id in ("globals", "exec", "setattr"):
+                return None
+            if isinstance(node.ctx, ast.Store):
+                names.add(node.id)
+        elif isinstance(node, inner):
+            names.add(getattr(node, "name", ""))
+            continue  # what it binds inside is its own
+        nodes += ast.iter_child_nodes(node)
+    return frozenset(names)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hvr.calling.checks import check_result, has_type, type_name
+from hvr.calling.checks import check_result
 from hvr.calling.faults import FaultyTools, ToolFault, draw_faults
 from hvr.calling.guard import MOST_EQUAL_FAILURES, CallPolicy, GuardedTools
 from hvr.calling.log import redacted
@@ -18,6 +18,7 @@ from hvr.calling.origins import ValueOrigin, ValueSource, places, trace
 from hvr.calling.provenance import Provenance, Source
 from hvr.calling.python_world import PythonTools, open_module
 from hvr.calling.values import CallFailure, CallOutcome, Json, ToolCall
+from hvr.tools.argument_checks import has_type, type_name
 from hvr.tools.catalogue.schema import Catalogue, Effect, ToolParameter, ToolSchema
 from tests.calling import shop
 

@@ -32,7 +32,7 @@ def _package() -> None:
 
 @pytest.fixture
 def started() -> Iterator[McpTools]:
-    tools = McpTools(McpServer((sys.executable, str(SERVER)), seconds=20))
+    tools = McpTools(McpServer((sys.executable, str(SERVER)), seconds=20, trusted=True))
     yield tools
     tools.close()
 
@@ -43,7 +43,7 @@ def called(tools: McpTools, tool: str, **arguments: Json) -> CallOutcome:
 
 def test_over_stdio_tools_are_called_refuse_die_and_begin_anew(started: McpTools) -> None:
     effects = {tool.name: tool.effect for tool in started.catalogue.tools}
-    assert effects["find_book"] is Effect.READS and effects["lend_book"] is Effect.WRITES
+    assert effects["find_book"] is Effect.READS and effects["lend_book"] is Effect.UNKNOWN
     assert called(started, "find_book", title="Emma").result == {"book_id": "B-7", "title": "Emma"}
     assert called(started, "find_book", title="Nowhere").failure is CallFailure.REFUSED
     assert called(started, "find_book", title=3).failure is CallFailure.BAD_ARGUMENTS
@@ -58,6 +58,15 @@ def test_over_stdio_tools_are_called_refuse_die_and_begin_anew(started: McpTools
     assert called(started, "lend_book", book_id="B-7", reader="Ann").ok
     started.close()
     assert called(started, "find_book", title="Emma").failure is CallFailure.UNAVAILABLE
+
+
+def test_hints_of_a_server_that_is_not_trusted_make_no_reader() -> None:
+    tools = McpTools(McpServer((sys.executable, str(SERVER)), seconds=20))
+    try:
+        assert {tool.effect for tool in tools.catalogue.tools} == {Effect.UNKNOWN}
+        assert not any(tool.idempotent for tool in tools.catalogue.tools)
+    finally:
+        tools.close()
 
 
 def test_what_does_not_answer_times_out(started: McpTools) -> None:
@@ -112,3 +121,31 @@ def test_a_server_that_cannot_be_started_is_named(command: tuple[str, ...], said
 def test_a_table_that_names_no_server_is_refused(value: object) -> None:
     with pytest.raises(HvrError, match=r"mcp needs|has a command"):
         open_server(value, Path(), "world.toml")
+
+
+NOISY = """
+import sys
+print("Welcome to the server!", flush=True)
+print("[1, 2", flush=True)
+import runpy
+sys.argv = [sys.argv[1]]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
+def test_lines_that_are_not_messages_make_no_noise(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    tools = McpTools(McpServer((sys.executable, "-c", NOISY, str(SERVER)), seconds=20))
+    assert called(tools, "find_book", title="Emma").ok
+    tools.close()
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_silent_server_is_given_up_after_its_time() -> None:
+    silent = (sys.executable, "-c", "import sys\nfor line in sys.stdin: pass")
+    began = time.monotonic()
+    with pytest.raises(SimulatorError, match=r"no answer within 1\.5 s"):
+        McpTools(McpServer(silent, seconds=1.5))
+    # One time-out and the end of the process, not a time-out for each attempt.
+    assert time.monotonic() - began < 3 * 1.5

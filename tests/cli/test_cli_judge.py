@@ -106,7 +106,7 @@ def test_plans_over_tools(hvr_: Hvr) -> None:
     result = hvr_("judge", "calls.jsonl", "--fix", "fixed.jsonl")
     assert result.code == 1 and "plan one" in result.out and "plan two" in result.out
     first, _ = map(json.loads, Path("fixed.jsonl").read_text(encoding="utf-8").splitlines())
-    assert [node["task"] for node in first["task_nodes"]] == ["a", "d", "c"]
+    assert [node["task"] for node in first["task_nodes"]] == ["a", "b", "d", "c"]
     assert hvr_("judge", "fixed.jsonl").code == 0
     for option in (("--goal", "make coffee"), ("--llm", "openai:m"), ("--graph", "graph.json")):
         refused = hvr_("judge", "calls.jsonl", *option)

@@ -65,7 +65,7 @@ CASES: Mapping[tuple[str, ...], str] = {
     ("verify", "plan"): "made",
     ("tools", "import"): "tools.json",
     ("tools", "plan"): "parcels pick-up",
-    ("tools", "run"): "parcels cancel",
+    ("tools", "run"): "parcels cancel --yes-destructive",
     ("tools", "graph"): "tools.json --json",
     ("completion",): "bash",
 }

@@ -25,6 +25,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md",
+         ROOT / "SECURITY.md",
          *sorted((ROOT / "docs").rglob("*.md")))  # fmt: skip
 SHELL = ("sh", "console")
 

@@ -16,6 +16,7 @@ from hvr.calling.values import CallFailure, CallOutcome, Json, ToolCall
 from hvr.calling.worlds import meanings_file, open_tools
 from hvr.navigation.acting import ToolRun, carry_out
 from hvr.navigation.asked import ToolErrand, errand_of
+from hvr.navigation.binding import QuestionKind
 from hvr.navigation.decision import NextMove
 from hvr.navigation.errands import Learnt
 from hvr.navigation.suiting import Suiting
@@ -94,7 +95,9 @@ def test_of_several_values_none_is_written_by_guessing() -> None:
     values: dict[str, Json] = {"email": "ann@example.org", "reason": "late"}
     run = carried(GuardedTools(tools, "parcels"), found, ToolErrand(("cancel_parcel",), (), values))
     assert run.decision.move is NextMove.ASK
-    assert run.ambiguous == {"parcel_id": ("P-1002", "P-1001")}
+    (question,) = run.questions
+    assert {value for value, _ in question.choices} == {"P-1001", "P-1002"}
+    assert question.kind is QuestionKind.SEVERAL and all(told for _, told in question.choices)
     assert all(p["status"] != "cancelled" for p in tools.state()["parcels"].values())  # type: ignore[index,call-overload,union-attr]
 
 

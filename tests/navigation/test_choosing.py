@@ -33,7 +33,7 @@ def obedient(asked: Received) -> Reply:
 
 def run(hvr_: Hvr, server: OpenAIServer) -> tuple[int, dict[str, object] | str]:
     done = hvr_("tools", "run", "parcels", REQUEST, "--llm", "openai:test", "--base-url",
-                server.url, "--json")  # fmt: skip
+                server.url, "--yes", "--json")  # fmt: skip
     return done.code, json.loads(done.out) if done.out else done.err
 
 

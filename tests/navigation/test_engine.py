@@ -127,10 +127,12 @@ def test_a_look_up_whose_tool_works_again_is_made_again_before_another_way_is_so
         (GoalCall("lend", {"book_id": EntityQuery((NamedValue("title", "Emma"),))}),),
         tuple(NamedValue("title", title) for title in ("Emma", *"abcdef")),
     )
-    tools = Catalogue(tuple(t for t in inner.catalogue.tools if t.name != "find_slowly"))
+    tools = Catalogue(tuple(
+        replace(t, effect=Effect.READS) for t in inner.catalogue.tools if t.name != "find_slowly"
+    ))  # fmt: skip
     went = carry_out(GuardedTools(PythonTools(tools, functions), "library"), errand)
     looked = [o.call.arguments["title"] for o in went.outcomes if o.call.tool == "find"]
-    assert went.steps.bound(0) == {("book_id",): "B-7"}
+    assert went.outcomes[-1].call.arguments == {"book_id": "B-7"}
     assert len(looked) <= 3 and looked.count("Emma") == 2
 
 
@@ -264,7 +266,7 @@ def test_an_entity_that_the_call_changes_is_taken_as_it_is_described() -> None:
     want = GoalCall("change_trip", {"trip_id": "T1", "cabin": "business", "flights": rows})
     went = carry_out(
         GuardedTools(PythonTools(Catalogue(tools), functions), "trips"),
-        ToolRequest((want,), (NamedValue("origin", "JFK"), NamedValue("destination", "SFO"))),
+        ToolRequest((want,)),
     )
     assert went.steps.complete
     assert went.outcomes[-1].call.arguments["flights"] == [

@@ -166,7 +166,7 @@ def test_a_call_in_doubt_is_settled_by_a_look_up_that_shows_what_it_writes() -> 
     inner, state = shop([("lamp", "pending")])
     before = carry_out(GuardedTools(inner, "shop"), cancelled("lamp")).outcomes
     inner.reset()
-    faults = {"cancel_order": ToolFault(CallFailure.TIMED_OUT, 4)}
+    faults = {"cancel_order": ToolFault(CallFailure.TIMED_OUT, 5)}
     tools = GuardedTools(FaultyTools(inner, faults), "shop")
     went = carry_out(tools, cancelled("lamp"), Learnt(CountedExperience([before])))
     assert went.steps.complete
@@ -222,7 +222,7 @@ def address_book() -> tuple[PythonTools, dict[str, Any]]:
 
 
 @pytest.mark.parametrize("kind", [None, *KINDS])
-def test_no_address_is_written_that_the_request_speaks_against(kind: CallFailure | None) -> None:
+def test_an_address_that_stands_in_a_result_is_asked_for(kind: CallFailure | None) -> None:
     tools, homes = address_book()
     faults = {"get_user_details": ToolFault(kind)} if kind else {}
     errand = ToolRequest(
@@ -231,4 +231,5 @@ def test_no_address_is_written_that_the_request_speaks_against(kind: CallFailure
         (NamedValue("user_id", "ann_1"),),
     )  # fmt: skip
     went = carry_out(GuardedTools(FaultyTools(tools, faults), "orders"), errand)
-    assert went.steps.complete and homes["#1"] == {"city": "Bonn", "street": "B 2"}
+    assert went.decision.ask == ("street",) and not went.outcomes
+    assert homes["#1"] == {"city": "Ulm", "street": "A 1"}

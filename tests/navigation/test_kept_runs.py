@@ -44,7 +44,7 @@ def test_a_run_that_is_interrupted_is_in_its_folder(world: Path, hvr_: Hvr, tmp_
     run = tmp_path / "run"
     request = f"send it with {KEY}"
     asked = ("tools", "run", str(world), request, "--goal", "send", "--given", "title=Emma")
-    assert hvr_(*asked, "--save", str(run)).code == 130
+    assert hvr_(*asked, "--yes-destructive", "--save", str(run)).code == 130
     account = json.loads((run / "task.json").read_text(encoding="utf-8"))
     assert (account["state"], account["message"]) == ("broken off", "interrupted")
     calls = [json.loads(line) for line in (run / "calls.jsonl").read_text().splitlines()]

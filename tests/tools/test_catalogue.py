@@ -415,10 +415,11 @@ def test_the_command_writes_what_others_read(tmp_path: Path, hvr_: Hvr) -> None:
     out = tmp_path / "catalogue.json"
     said = hvr_("tools", "import", tools, "--out", out)
     assert said.code == 0 and "3 tools, 3 parameters with 2 meanings, 1 links" in said.out
-    plan = written(tmp_path, [{"id": 1, "task_nodes": ["weather", "sing", "draw"]}], "plan.json")
-    for file in (out, tools):
-        judged = hvr_("judge", plan, "--tools", file)
-        assert judged.code == 1 and "2 (sing)" in judged.out, judged
+    calls = [{"name": "weather", "arguments": {"city": "Rome"}}, {"name": "sing", "arguments": {}}]
+    plan = written(tmp_path, [{"id": 1, "query": "Rome?", "calls": calls}], "plan.json")
+    judged = hvr_("judge", plan, "--tools", tools)
+    assert judged.code == 1 and "1 (weather)  ARGUMENT" in judged.out, judged
+    assert hvr_("judge", plan, "--tools", out).code == 2  # it has no schemas
     assert hvr_("tools", "import", tmp_path / "none.json").code == 2
     with pytest.raises(HvrError):
         read_tools(tmp_path)

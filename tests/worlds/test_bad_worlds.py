@@ -80,7 +80,7 @@ def test_an_environment_that_cannot_be_imported_is_named_with_its_line(
 ) -> None:
     add(blocks, '# the environment\nenvironment = "mute:open_it"')
     (blocks / "mute.py").write_text(code)
-    ended = hvr_("world", "check", blocks)
+    ended = hvr_("world", "check", blocks, "--run")
     assert ended.code == 1
     assert f"{blocks}/world.toml:3: the environment mute:open_it cannot be imported" in ended.out
 

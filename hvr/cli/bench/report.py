@@ -26,6 +26,8 @@ def add_report_options(parser: argparse.ArgumentParser) -> None:
         "write a CSV file with a line for each cell"))  # fmt: skip
     group.add_argument("--html", metavar="FILE", type=Path, help=(
         "write a page with the paper's tables beside these, and plots"))  # fmt: skip
+    group.add_argument("--latex", metavar="FILE", type=Path, help=(
+        "write the paper's tables 2 and 5 in LaTeX, with 95 per cent intervals"))  # fmt: skip
     group.add_argument("--compare", metavar="BENCH", type=Path, help=(
         "an earlier bench, as its folder or its --json: print what changed"))  # fmt: skip
     group.add_argument("--per-task", action="store_true", help=(
@@ -41,7 +43,7 @@ def check_report(args: argparse.Namespace) -> None:
     from hvr.cli.output import check_writable
     from hvr.evaluation.bench.compare import load_results
 
-    for path in (args.csv, args.html):
+    for path in (args.csv, args.html, args.latex):
         if path is not None:
             check_writable(path)
     if args.compare is not None:
@@ -51,7 +53,7 @@ def check_report(args: argparse.Namespace) -> None:
 def report(folder: Path, results: Sequence[CellResult], args: argparse.Namespace) -> None:
     """Print results, and write the files that were asked for."""
     from hvr.cli.output import print_json, write_whole
-    from hvr.evaluation.bench import export, page
+    from hvr.evaluation.bench import export, latex, page
     from hvr.evaluation.bench.compare import compare, load_results
     from hvr.evaluation.bench.folder import BenchFolder
     from hvr.evaluation.bench.summary import summarise
@@ -61,6 +63,8 @@ def report(folder: Path, results: Sequence[CellResult], args: argparse.Namespace
     deltas = compare(load_results(args.compare), results) if args.compare is not None else None
     if args.csv is not None:
         write_whole(args.csv, export.to_csv(results))
+    if args.latex is not None:
+        write_whole(args.latex, latex.to_latex(summary))
     if args.html is not None:
         write_whole(args.html, page.render(manifest, results, summary))
     if args.json:

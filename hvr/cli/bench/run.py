@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from hvr.evaluation.bench.runner import Listen, Progress
 
 _DESCRIPTION = """\
-Plan tasks with models under the paper's settings, and measure the plans.
+Plan tasks with models under the paper's settings, or with other policies, and measure the plans.
 
 Every finished cell is kept: the same command goes on where it was interrupted or killed, and
 tries cells again that ended in an error. --max-calls, --max-tokens and --max-dollars hold for all
@@ -33,6 +33,7 @@ _EPILOG = """\
 examples:
   hvr bench --models scripted:error=0.1 --seeds 5 --jobs 2 --save bench/x
   hvr bench --tasks T1,T2 --settings HVR+,HVR,LLM --html bench.html
+  hvr bench --policy symbolic --policy toy_policy:OneBlock --settings HVR+ --latex tables.tex
   hvr bench --models openai:NAME --base-url http://localhost:8000/v1 --json
   hvr bench show bench/x --per-task
   hvr bench show bench/x --compare bench/y
@@ -45,6 +46,7 @@ exit codes:
 """
 
 _TWELVE = "T1,T2,T3,T4,T5,T6,T7,T8,T9,T10,T11,T12"
+_SETTINGS = "HVR,HV,HR,VR,R,LLM"
 _MODELS = ("scripted:error=0.1",)
 _MODEL_FIELDS = (
     "base_url", "embedder", "prompts", "cache", "temperature", "timeout",
@@ -58,8 +60,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tasks", default=_TWELVE, help=(
         "tasks, such as T2,T7 or T13-T24, or paper, or all, or files and folders of your own "
         "(default: %(default)s)"))  # fmt: skip
-    parser.add_argument("--settings", default="HVR,HV,HR,VR,R,LLM", help=(
-        "settings, such as HVR+, LLM+P or HVR+planner_repair (default: %(default)s)"))  # fmt: skip
+    parser.add_argument("--settings", help=(
+        "settings, such as HVR+, LLM+P or HVR+planner_repair "
+        f"(default: {_SETTINGS}, or none with --policy)"))  # fmt: skip
+    parser.add_argument("--policy", metavar="NAME|MODULE:ATTRIBUTE", action="append", default=[],
+                        help="a policy, such as symbolic or your own; may be repeated")  # fmt: skip
     parser.add_argument("--models", action="append", help=(
         "models, such as scripted:error=0.1 (a simulation) or openai:NAME "
         f"(default: {_MODELS[0]})"))  # fmt: skip
@@ -95,10 +100,11 @@ def run(args: argparse.Namespace) -> int:
     check_report(args)
     cells = plan_cells(
         expand_ids(split_list(args.tasks)),
-        split_list(args.settings),
+        split_list(_settings(args)),
         [spec for text in args.models or _MODELS for spec in split_models(text)],
         split_seeds(args.seeds),
         args.scene,
+        args.policy,
     )
     folder = args.save or Path("bench") / f"{datetime.now():%Y%m%d-%H%M%S}"
     options = CellOptions(execute=args.execute, cassettes=args.cassettes, model=model_choice(args))
@@ -118,6 +124,11 @@ def run(args: argparse.Namespace) -> int:
         raise
     report(folder, results, args)
     return _exit_code([r.exit_code for r in results if not r.finished])
+
+
+def _settings(args: argparse.Namespace) -> str:
+    """Return the settings that are meant: none where only policies are named."""
+    return args.settings if args.settings is not None else "" if args.policy else _SETTINGS
 
 
 def _exit_code(errors: Sequence[int]) -> int:

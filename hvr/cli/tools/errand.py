@@ -6,11 +6,12 @@ import argparse
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hvr.cli.arguments import add_json
+from hvr.cli.trust import add_trust
 from hvr.errors import UsageError
 from hvr.pddl.diagnostics import nearest
 from hvr.tools.catalogue.schema import Catalogue, quoted
@@ -51,7 +52,9 @@ class AskedTools:
 def add_errand(parser: argparse.ArgumentParser) -> None:
     """Add the arguments that say where and what."""
     parser.add_argument("world", metavar="WORLD", help=(
-        "a folder whose world.toml has [tools], or one that hvr brings"))  # fmt: skip
+        "a folder whose world.toml has [tools], written as ./FOLDER since it is run, or one that "
+        "hvr brings"))  # fmt: skip
+    add_trust(parser)
     parser.add_argument("request", metavar="REQUEST", nargs="?", help=(
         "the name of a task of the world; or a request in words, whose goal is said with --goal "
         "or read by --llm; not needed where the world has one task"))  # fmt: skip
@@ -84,7 +87,7 @@ def asked_tools(args: argparse.Namespace) -> AskedTools:
     from hvr.tools.catalogue.merging import NONE, meanings, read_overrides
     from hvr.world_file import load_world
 
-    world = load_world(args.world)
+    world = load_world(args.world, trust=args.trust_project)
     task = _task(world, args)
     tools = open_tools(world)
     try:
@@ -122,8 +125,6 @@ def read_in_words(
         UsageError: it is not clear.
         DataFileError: what was learnt cannot be read.
     """
-    from dataclasses import replace
-
     from hvr.navigation.asked import ToolErrand
     from hvr.navigation.opinion import weighed
     from hvr.navigation.reading import ServedRequest, read_request, said_values
@@ -177,6 +178,7 @@ def errand_and_past(
         DataFileError: the log cannot be read, or is none.
     """
     from hvr.navigation.asked import errand_of
+    from hvr.navigation.conditions_file import conditions_path, read_conditions
     from hvr.navigation.errands import Learnt
     from hvr.navigation.graph_experience import opened_experience
     from hvr.navigation.suiting import Suiting
@@ -184,6 +186,8 @@ def errand_and_past(
     assert asked.errand is not None
     experience = opened_experience(graph, asked.tools.catalogue, write=write)
     learnt = Learnt(experience, meanings=asked.meanings)
+    if graph is not None:
+        learnt = replace(learnt, conditions=read_conditions(conditions_path(graph)))
     suits = Suiting(experience.flow, asked.meanings)
     return errand_of(asked.errand, asked.tools.catalogue, suits), learnt
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def add_graph_arguments(parser: argparse.ArgumentParser) -> None:
     """Add catalogues, logs, and how meanings are found."""
-    parser.add_argument("files", metavar="FILE", type=Path, nargs="*", help=(
+    parser.add_argument("files", metavar="FILE", nargs="*", help=(
         "descriptions of tools, as `hvr tools import` reads them, or a world"))  # fmt: skip
     parser.add_argument("--log", metavar="FILE", type=Path, action="append", default=[], help=(
         "log of calls, or of a graph (--events); may be repeated"))  # fmt: skip
@@ -56,7 +56,7 @@ def names_of(args: argparse.Namespace) -> MeaningNames:
     return MeaningNames(catalogue, found)
 
 
-def described(files: Sequence[Path]) -> tuple[Catalogue, Path | None]:
+def described(names: Sequence[str]) -> tuple[Catalogue, Path | None]:
     """Return the tools of files, or those of one world, with its file of meanings.
 
     Raises:
@@ -65,18 +65,22 @@ def described(files: Sequence[Path]) -> tuple[Catalogue, Path | None]:
     from hvr.tools.catalogue.reading import read_catalogue
     from hvr.world_file import FILE
 
+    files = [Path(name) for name in names]
     (first, *others) = files
     if others or first.is_file() or (first.exists() and not (first / FILE).is_file()):
         return read_catalogue(files), None
     if not first.exists() and (len(first.parts) > 1 or first.suffix):
         return read_catalogue(files), None
-    from hvr.calling.worlds import meanings_file, open_tools
+    from hvr.calling.worlds import listed_tools, meanings_file, open_tools
     from hvr.world_file import load_world
 
-    world = load_world(str(first))
-    tools = open_tools(world)
-    tools.close()
-    return tools.catalogue, meanings_file(world)
+    world = load_world(names[0])
+    catalogue = listed_tools(world) if world.tools else None
+    if catalogue is None:
+        tools = open_tools(world)
+        tools.close()
+        catalogue = tools.catalogue
+    return catalogue, meanings_file(world)
 
 
 def opened(args: argparse.Namespace) -> OpenedGraph:

@@ -23,7 +23,7 @@ examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
-    parser.add_argument("files", metavar="FILE", type=Path, nargs="+", help=(
+    parser.add_argument("files", metavar="FILE", nargs="+", help=(
         "the tools of the dialogues: a world, or descriptions of tools"))  # fmt: skip
     parser.add_argument("--turns", metavar="FILE", type=Path, required=True, help=(
         "judged dialogues, JSON lines"))  # fmt: skip

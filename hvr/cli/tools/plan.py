@@ -65,12 +65,14 @@ def run(args: argparse.Namespace) -> int:
                 return _without_calls(args, asked, read)
             asked = replace(asked, errand=read.errand)
         guarded = GuardedTools(asked.tools, asked.world.name)
-        steps = ErrandSteps(guarded, *errand_and_past(asked, args.graph))
+        errand, learnt = errand_and_past(asked, args.graph)
+        steps = ErrandSteps(guarded, errand, learnt)
         found = ErrandChain(steps, asked.tools.catalogue.tools)
         decision = decision_of(found)
     finally:
         asked.tools.close()
     chain = decision.chain
+    goals = [goal.tool for goal in errand.goals]
     result: dict[str, Any] = {
         "request": asked.request,
         "read": read.why if read is not None else "",
@@ -80,6 +82,7 @@ def run(args: argparse.Namespace) -> int:
         "ask": list(decision.ask),
         "calls": list(chain.calls) if chain is not None else [],
         "cost": chain.cost if chain is not None else None,
+        "conditions": [said for goal in goals for said in learnt.conditions.confirmed(goal)],
     }
     if args.json:
         print_json(result)
@@ -92,6 +95,8 @@ def run(args: argparse.Namespace) -> int:
         effects = {tool.name: tool.effect.value for tool in asked.tools.catalogue.tools}
         for number, name in enumerate(result["calls"], 1):
             print(f"{number:5}  {one_line(name)}  ({effects[found.tool(name)]})")
+        for said in result["conditions"]:
+            print(f"learnt: {one_line(said)}")
     code = {NextMove.STOP: 1, NextMove.ASK: 2}.get(decision.move, 0)
     return 2 if result["doubted"] and not code else code
 
@@ -105,7 +110,7 @@ def _without_calls(args: argparse.Namespace, asked: AskedTools, read: WeighedReq
     if args.json:
         print_json({"request": asked.request, "read": read.why, "doubted": False,
                     "decision": read.move.value, "why": read.why, "ask": [], "calls": [],
-                    "cost": None})  # fmt: skip
+                    "cost": None, "conditions": []})  # fmt: skip
     else:
         print(one_line(f"{read.move.value}: {read.why}"))
     return 1

@@ -5,13 +5,16 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hvr.cli.arguments import whole
+from hvr.cli.asking import on_terminal
 from hvr.cli.model_options import add_model_options, model_choice, refuse_model_options
 from hvr.cli.output import check_writable, print_json, write_whole
+from hvr.cli.tools.approving import approvals, ledger_path, shown, warn_unknown
+from hvr.cli.tools.effects import ask_effects
 from hvr.cli.tools.errand import (
     AskedTools,
     add_errand,
@@ -26,23 +29,29 @@ from hvr.errors import UsageError
 from hvr.files import writing
 from hvr.printable import one_line, short
 from hvr.secrets.forms import without_keys
+from hvr.tools.catalogue.schema import Effect
 
 if TYPE_CHECKING:
+    from hvr.calling.guard import ProposedCall
+    from hvr.calling.ledger import LedgerEntry
     from hvr.navigation.acting import ToolRun
     from hvr.navigation.asked import ToolErrand
+    from hvr.navigation.binding import UserQuestion
     from hvr.navigation.choosing import ModelNavigator
+    from hvr.navigation.errands import Learnt
     from hvr.navigation.opinion import WeighedRequest
 
 _DESCRIPTION = """\
 Carry a request out in a world of tools: plan the cheapest proven chain of calls, call, compare what
 came with what was expected, and plan anew where a call failed. Arguments are checked and traced to
 their source; a writing call is never made twice by accident, nor of a value that was guessed among
-several.
+several. A call that may write is shown with the source of each argument and has to be confirmed; it
+is entered in a ledger before it is made, so that a second run does not repeat it silently.
 """
 
 _EPILOG = """\
 examples:
-  hvr tools run parcels pick-up
+  hvr tools run parcels pick-up --yes
   hvr tools run parcels --goal cancel_parcel --given parcel_id=P-1002 --given reason=late
   hvr tools run parcels claim --dry-run --json
   hvr tools run parcels redirect --save runs/redirect --html redirect.html
@@ -55,10 +64,59 @@ with --llm:
 
 exit codes:
   0  the goal is reached
-  1  neither calls nor questions lead to it, or no tool is of use
-  2  something has to be asked, or the question cannot be used
+  1  impossible: neither calls nor questions lead to it, or no tool is of use
+  2  something has to be asked or confirmed, or the question cannot be used
   4  not reached: the calls that were allowed are made, or this is a dry run
+  5  uncertain: a call that writes may have been done, and nothing shows whether it was
 """
+
+
+_ENDED = {
+    0: "goal reached",
+    1: "impossible",
+    2: "asked",
+    4: "not reached",
+    5: "uncertain",
+}
+"""What the exit codes are called."""
+
+
+@dataclass(frozen=True)
+class CarriedRequest:
+    """How a request went, and what is open of its writing calls.
+
+    Args:
+        run: How it went.
+        waiting: The calls that wait for the user's approval.
+        uncertain: The calls that may have been done.
+    """
+
+    run: ToolRun
+    waiting: tuple[ProposedCall, ...] = ()
+    uncertain: tuple[LedgerEntry, ...] = ()
+
+    @property
+    def exit_code(self) -> int:
+        """The command's exit code."""
+        if self.uncertain:
+            return 5
+        return 2 if self.waiting else self.run.exit_code
+
+    @property
+    def why(self) -> str:
+        """A sentence for people."""
+        if self.uncertain:
+            return "A call may have been done: look, and say --repeat if it is to be made again."
+        if not self.waiting:
+            return self.run.decision.why
+        options = {_option(one) for one in self.waiting}
+        return f"Confirm the call with {' and '.join(sorted(options))}."
+
+
+def _option(proposed: ProposedCall) -> str:
+    if proposed.before is not None:
+        return "--repeat"
+    return "--yes" if proposed.effect is Effect.WRITES else "--yes-destructive"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -68,7 +126,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dry-run", action="store_true", help=(
         "call only tools that are known to read"))  # fmt: skip
     parser.add_argument("--yes", action="store_true", help=(
-        "carry out what was read of a request in words if it writes, or is doubted"))  # fmt: skip
+        "make calls that write without asking, and carry out a doubted reading"))  # fmt: skip
+    parser.add_argument("--yes-destructive", action="store_true", help=(
+        "like --yes, also for calls that destroy or whose effect is unknown"))  # fmt: skip
+    parser.add_argument("--repeat", action="store_true", help=(
+        "make calls again that the ledger shows as done, or perhaps done"))  # fmt: skip
+    parser.add_argument("--ledger", metavar="FILE", type=Path, help=(
+        "file in which each call that may write is entered before it is made (default: "
+        "ledger.jsonl beside the world's file, or in the run folder where the world begins anew "
+        "each time)"))  # fmt: skip
     parser.add_argument("--budget", metavar="CALLS", type=whole, default=30, help=(
         "calls that reach the tools at most (default: 30)"))  # fmt: skip
     parser.add_argument("--save", metavar="FOLDER", type=Path, help=(
@@ -96,6 +162,9 @@ def run(args: argparse.Namespace) -> int:
     if not hasattr(args, "spec"):
         refuse_model_options(args, "none is asked: name one with --llm")
     asked = asked_tools(args)
+    if not args.json and on_terminal() and ask_effects(asked.world, asked.tools.catalogue.tools):
+        asked.tools.close()
+        asked = asked_tools(args)
     try:
         if args.save is not None:
             with writing(args.save):
@@ -109,31 +178,29 @@ def run(args: argparse.Namespace) -> int:
             if read.errand is None:
                 return _without_calls(args, asked, read)
             errand = read.errand
-            _confirmed(args, asked, errand, read)
-        done = _carried(args, asked, errand, model)
+            _confirmed(args, read)
+        carried = _carried(args, asked, errand, model)
     finally:
         asked.tools.close()
-    _told(args, asked, errand, done, model)
-    return done.exit_code
+    _told(args, asked, errand, carried, model)
+    return carried.exit_code
 
 
-def _confirmed(
-    args: argparse.Namespace, asked: AskedTools, errand: ToolErrand, read: WeighedRequest
-) -> None:
-    """Have the user confirm what was read of a request without a model, if it writes or is doubted.
+def _confirmed(args: argparse.Namespace, read: WeighedRequest) -> None:
+    """Have the user confirm what was read of a request without a model, if it is doubted.
+
+    What it writes is confirmed call by call.
 
     Raises:
         UsageError: the user does not, or cannot be asked.
     """
     if not args.json and not args.quiet:
         print(one_line(read.why))
-    writes = any(_writes(asked, name) for name in errand.done)
-    if args.yes or not (read.doubted or (writes and not args.dry_run)):
+    if args.yes or args.yes_destructive or not read.doubted:
         return
     if args.json or not sys.stdin.isatty():
-        why = "It is doubted" if read.doubted else "It writes"
-        raise UsageError(f"{one_line(read.why)} {why}: confirm it with --yes, or say what is "
-                         "wanted with --goal", field="yes")  # fmt: skip
+        raise UsageError(f"{one_line(read.why)} It is doubted: confirm it with --yes, or say what "
+                         "is wanted with --goal", field="yes")  # fmt: skip
     if input("Is that what you want? [y/N] ").strip().lower() not in ("y", "yes"):
         raise UsageError("say with --goal what is wanted", field="goal")
 
@@ -160,18 +227,26 @@ def _model(args: argparse.Namespace, asked: AskedTools) -> ModelNavigator:
 
 def _carried(
     args: argparse.Namespace, asked: AskedTools, errand: ToolErrand, model: ModelNavigator | None
-) -> ToolRun:
+) -> CarriedRequest:
     """Carry the request out; on a terminal ask for what only the user can say."""
     from hvr.calling.guard import CallPolicy, GuardedTools
+    from hvr.calling.ledger import CallLedger
     from hvr.cli.display import display
     from hvr.navigation.acting import ModelInWorld, carry_out
+    from hvr.navigation.conditions_file import conditions_path, write_conditions
 
     log = args.save / "calls.jsonl" if args.save is not None else None
     graph = args.graph or (args.save / "graph.jsonl" if args.save is not None else None)
     policy = CallPolicy(args.budget, args.dry_run, log, args.log_secrets)
-    guarded = GuardedTools(asked.tools, asked.world.name, policy)
+    approve = approvals(writes=args.yes, destroys=args.yes_destructive, repeats=args.repeat,
+                        silent=args.json)  # fmt: skip
+    path = ledger_path(asked.world, asked.tools, args.ledger, args.save)
+    what = f"{errand.request} ({explained(dict(sorted(errand.values.items())))})"
+    ledger = CallLedger(path, what, secrets=args.log_secrets)
+    guarded = GuardedTools(asked.tools, asked.world.name, policy, ledger, approve)
     helper = None if model is None else ModelInWorld(model.choose, model.fill)
-    live = sys.stdout.isatty() and not args.json
+    # A question cannot be put within a live display.
+    live = sys.stdout.isatty() and not args.json and not approve.terminal
     kind = "none" if args.json or args.quiet else "live" if live else "lines"
     asked = replace(asked, errand=errand)
     about = {"request": without_keys(errand.request), "env": f"tools of {asked.world.name}"}
@@ -181,22 +256,66 @@ def _carried(
             hear = listen if run is None else run.heard(listen)
             wanted, learnt = errand_and_past(asked, graph, write=True)
             done = carry_out(guarded, wanted, learnt, model=helper, listen=hear)
+        if graph is not None:
+            write_conditions(conditions_path(graph), learnt.conditions)
+        done, first = _proposing(asked, errand, done, learnt)
         wrote = any(outcome.ok for outcome in done.outcomes if _writes(asked, outcome.call.tool))
-        if not done.decision.ask or wrote or args.json or not sys.stdin.isatty():
-            return done
+        carried = CarriedRequest(done, guarded.waiting, guarded.uncertain)
+        if not (done.decision.ask or first) or wrote or args.json or not sys.stdin.isatty():
+            return carried
         print(one_line(done.decision.why))
+        if first:
+            if input("Call it first? [y/N] ").strip().lower() not in ("y", "yes"):
+                return carried
+            errand = replace(errand, done=(*first, *errand.done))
+            asked = replace(asked, errand=errand)
+            continue
         values: dict[str, Any] = dict(errand.values)
         for name in done.decision.ask:
-            choices = done.ambiguous.get(name, ())
-            shown = f" ({explained({name: list(choices)})})" if choices else ""
+            choices = [value for one in _about(done, name) for value, _ in one.choices]
+            shown = f" ({explained({name: choices})})" if choices else ""
             values |= given([f"{name}={input(one_line(f'{name}{shown}: '))}"], asked.meanings)
         errand = replace(errand, values=values)
         asked = replace(asked, errand=errand)
 
 
-def _writes(asked: AskedTools, name: str) -> bool:
-    from hvr.tools.catalogue.schema import Effect
+def _about(done: ToolRun, name: str) -> list[UserQuestion]:
+    """Return the questions about a value, by the name by which the user is asked."""
+    return [q for q, n in zip(done.questions, done.decision.ask, strict=False) if n == name]
 
+
+def _question(one: UserQuestion) -> dict[str, Any]:
+    from hvr.calling.log import redacted
+
+    choices = [{"value": redacted(value), "told": told} for value, told in one.choices]
+    return {"kind": one.kind.value, "name": one.name, "why": one.why, "choices": choices}
+
+
+def _unknown(asked: AskedTools) -> list[str]:
+    tools = asked.tools.catalogue.tools
+    return [tool.name for tool in tools if tool.effect is Effect.UNKNOWN]
+
+
+def _proposing(
+    asked: AskedTools, errand: ToolErrand, done: ToolRun, learnt: Learnt
+) -> tuple[ToolRun, tuple[str, ...]]:
+    """Ask for calls that make a refused goal possible, where such are learnt."""
+    from hvr.navigation.decision import NextMove
+    from hvr.navigation.proposals import proposal, proposed_calls
+
+    if done.decision.move is not NextMove.STOP:
+        return done, ()
+    calls = proposed_calls(
+        errand.done, errand.values.keys(), done.outcomes, learnt.conditions.enabling,
+        asked.tools.catalogue, asked.meanings,
+    )  # fmt: skip
+    if not calls:
+        return done, ()
+    why = f"{done.decision.why.rstrip('.')}. {proposal(calls, errand.done)}"
+    return replace(done, decision=replace(done.decision, move=NextMove.ASK, why=why)), calls
+
+
+def _writes(asked: AskedTools, name: str) -> bool:
     return any(
         tool.name == name and tool.effect is not Effect.READS
         for tool in asked.tools.catalogue.tools
@@ -207,15 +326,16 @@ def _told(
     args: argparse.Namespace,
     asked: AskedTools,
     errand: ToolErrand,
-    done: ToolRun,
+    carried: CarriedRequest,
     model: ModelNavigator | None,
 ) -> None:
+    done = carried.run
     if args.save is not None:
         _save(args.save, asked, errand, done)
     if args.html is not None:
         _write_page(args, asked, errand, done)
     if args.json:
-        print_json(_document(asked, errand, done, model))
+        print_json(_document(asked, errand, carried, model))
         return
     from hvr.calling.log import error_text
 
@@ -225,11 +345,18 @@ def _told(
             if outcome.failure is not None:
                 said = short(error_text(outcome), 200)
                 print(one_line(f"{outcome.call.tool} {outcome.failure}: {said}"))
-    for name, choices in done.ambiguous.items():
-        print(one_line(f"which {name}? {explained({name: list(choices)})}"))
+    for question in done.questions:
+        for value, told in question.choices:
+            print(one_line(f"  {explained({question.name: value})}{told and f': {told}'}"))
+    for proposed in carried.waiting:
+        print(f"to be confirmed: {shown(proposed)}")
+    for entry in carried.uncertain:
+        print(one_line(f"may have been done at {entry.time}: {entry.tool} "
+                       f"{explained(entry.arguments)} {entry.error}"))  # fmt: skip
     calls = len(done.outcomes)
-    ended = {0: "goal reached", 1: "not reached", 2: "asked", 4: "not reached"}[done.exit_code]
-    print(one_line(f"{ended}: {calls} calls; {done.decision.why}"))
+    print(one_line(f"{_ENDED[carried.exit_code]}: {calls} calls; {carried.why}"))
+    if carried.exit_code:
+        warn_unknown(_unknown(asked))
     if goal_values:
         print(short(one_line(explained(goal_values)), 500))
     for name, result in _results(asked, errand, done).items():
@@ -283,8 +410,9 @@ def _write_page(
 
 
 def _document(
-    asked: AskedTools, errand: ToolErrand, done: ToolRun, model: ModelNavigator | None
+    asked: AskedTools, errand: ToolErrand, carried: CarriedRequest, model: ModelNavigator | None
 ) -> Mapping[str, Any]:
+    done = carried.run
     from hvr.calling.log import error_text, redacted
     from hvr.calling.provenance import sources_json
 
@@ -302,11 +430,15 @@ def _document(
     return {
         "world": asked.world.name,
         "request": errand.request,
-        "reached": done.exit_code == 0,
+        "reached": carried.exit_code == 0,
+        "outcome": _ENDED[carried.exit_code],
         "decision": done.decision.move.value,
-        "why": done.decision.why,
+        "why": carried.why,
+        "confirm": [proposed.to_json() for proposed in carried.waiting],
+        "uncertain": [entry.to_json() for entry in carried.uncertain],
+        "unknown_effects": _unknown(asked),
         "ask": list(done.decision.ask),
-        "choices": redacted({name: list(choices) for name, choices in done.ambiguous.items()}),
+        "questions": [_question(one) for one in done.questions],
         "values": redacted(dict(done.steps.answers)),
         "results": _results(asked, errand, done),
         "calls": calls,

@@ -96,7 +96,7 @@ def _document(
         ],
         "links": [{"source": a, "target": b} for a, b in graph.links],
         "meanings": [
-            {"name": m.name, "alike": round(m.alike, 3), "said": m.said,
+            {"name": m.name, "alike": round(m.alike, 3), "said": m.said, "subject": m.subject,
              "parameters": [
                  {"tool": s.tool, "name": s.name, "of": "result" if s.gives else "arguments"}
                  for s in m.slots
@@ -118,7 +118,7 @@ def _lines(
         f"{len(graph.links)} links"
     ]
     for meaning in shared:
-        how = "as you say" if meaning.said else f"likeness {meaning.alike:.2f}"
+        how = "as you say" if meaning.said else meaning.subject or f"likeness {meaning.alike:.2f}"
         lines.append(f"  {meaning.name}  ({how})")
         lines += [f"      {slot}" for slot in meaning.slots[:_SHOWN]]
         if more := len(meaning.slots) - _SHOWN:

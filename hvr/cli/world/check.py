@@ -5,22 +5,24 @@ from __future__ import annotations
 import argparse
 
 from hvr.cli.arguments import add_json
+from hvr.cli.trust import add_run
 
 _DESCRIPTION = """\
 Name every mismatch of a world, with file and line: missing files, a domain that cannot be used or
 has no actions, words for what the domain does not have, problems and goals that cannot be read, an
-environment that cannot be opened, raises at reset, or does not begin as the problem says.
+environment whose source lacks its function. Of a world of tools: tasks and files of meanings that
+speak of what is not there.
 
-Of a world of tools: tools that cannot be opened, tasks and files of meanings that speak of what is
-not there. No tool is called.
-
-The environment that world.toml names is code of the world, and is run.
+No code of the world is run and no server started, unless --run says so: then an environment that
+cannot be opened, raises at reset, or does not begin as the problem says is named, too, and tools
+that cannot be opened.
 """
 
 _EPILOG = """\
 examples:
   hvr world check ward
   hvr world check logistics --json
+  hvr world check ward --run      (runs its environment)
 
 exit codes:
   0  everything fits
@@ -33,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     parser.add_argument("world", metavar="WORLD", help="a folder, or a world that hvr brings")
+    add_run(parser)
     add_json(parser)
 
 
@@ -42,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
     Raises:
         UsageError: there is no such world.
     """
-    from hvr.calling.world_checking import check_tools
+    from hvr.calling.world_checking import check_tools, code_of
     from hvr.cli.output import print_json
     from hvr.errors import DataFileError
     from hvr.printable import one_line
@@ -53,16 +56,20 @@ def run(args: argparse.Namespace) -> int:
     folder = find_world(args.world)
     try:
         world = WorldFolder(folder)
-        findings = check_tools(world) if world.tools else check_world(world)
+        check = check_tools if world.tools else check_world
+        findings = check(world, run=args.run)
+        not_run = "" if args.run else code_of(world)
     except DataFileError as error:
         if not (folder / FILE).is_file():
             raise
-        findings = (str(error),)
+        findings, not_run = (str(error),), ""
     if args.json:
-        print_json({"world": str(folder), "findings": list(findings)})
+        print_json({"world": str(folder), "findings": list(findings), "not_run": not_run})
     else:
         for finding in findings:
             print(one_line(finding))
         if not findings:
-            print(f"{folder}: everything fits")
+            print(f"{folder}: everything{' else' if not_run else ''} fits")
+        if not_run:
+            print(one_line(f"not run, and so not checked: {not_run} (--run does)"))
     return 1 if findings else 0

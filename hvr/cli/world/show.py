@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hvr.cli.arguments import add_json
+from hvr.cli.trust import add_run
 
 if TYPE_CHECKING:
     from hvr.world_file import WorldFile
@@ -14,7 +15,8 @@ if TYPE_CHECKING:
 _DESCRIPTION = """\
 Show what there is in a world: types, facts, numbers and actions with their words, problems and
 tasks; with --problem its objects, too. Of a world of tools: the tools, what they take and give,
-which of their parameters mean the same, and the tasks.
+which of their parameters mean the same, and the tasks. Functions are read from the source of the
+world's module; other tools are listed with --run only.
 """
 
 _EPILOG = """\
@@ -30,6 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("world", metavar="WORLD", help="a folder, or a world that hvr brings")
     parser.add_argument("--problem", metavar="NAME", help="show the objects of this one, too")
     parser.add_argument("--svg", metavar="FILE", type=Path, help="write a drawing, too")
+    add_run(parser)
     add_json(parser)
 
 
@@ -69,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _show_tools(world: WorldFile, args: argparse.Namespace) -> int:
-    from hvr.calling.world_checking import overview
+    from hvr.calling.world_checking import code_of, overview
     from hvr.cli.output import print_json
     from hvr.errors import UsageError
     from hvr.printable import one_line
@@ -77,12 +80,14 @@ def _show_tools(world: WorldFile, args: argparse.Namespace) -> int:
     for name in ("problem", "svg"):
         if getattr(args, name) is not None:
             raise UsageError("this is not for a world of tools", field=name)
-    view = overview(world)
+    view = overview(world, run=args.run)
     if args.json:
         print_json(view)
         return 0
     print(f"{one_line(view['name'])}:")
-    for tool in view["tools"]:
+    if view["tools"] is None:
+        print(f"  not listed: {one_line(code_of(world))} would have to be run (--run does)")
+    for tool in view["tools"] or ():
         takes = ", ".join(p["name"] + ("" if p["required"] else "?") for p in tool["takes"])
         gives = ", ".join(tool["gives"])
         print(one_line(f"  {tool['name']}({takes}){f' -> {gives}' if gives else ''}  "

@@ -16,14 +16,34 @@ from hvr.evaluation.scores import Scores
 from hvr.llm.choice import ModelChoice
 from hvr.llm.factory import is_simulation
 from hvr.policies.llm.settings import named
+from hvr.policies.registry import policy_class
 from hvr.secrets.scrubber import Scrubber
 from hvr.tasks import label, load_task
 from hvr.texts import check_fields
 
 _SLUG = 60
 
+POLICY = "policy:"
+"""Stands before the name of a policy where a cell has a setting otherwise."""
+NO_MODEL = "none"
+"""The model of a policy that asks none."""
 FAILED = 3
 """The exit code of what nobody foresaw."""
+
+
+def policy_of(setting: str) -> str | None:
+    """Return the name of the policy that stands for a setting; None for a setting."""
+    return setting.removeprefix(POLICY) if setting.startswith(POLICY) else None
+
+
+def parts_of_setting(setting: str) -> dict[str, Any]:
+    """Return what a setting stands for, as plain JSON values.
+
+    Raises:
+        UsageError: There is no such setting.
+    """
+    policy = policy_of(setting)
+    return named(setting).to_json() if policy is None else {"policy": policy}
 
 
 @dataclass(frozen=True, order=True)
@@ -33,8 +53,10 @@ class Cell:
     Args:
         task: id of the task, or the path of the file of a user's own.
         scene: where.
-        setting: name of the settings, such as `HVR` or `HVR+planner_repair`.
-        model: spec of the model, such as `scripted:error=0.1` or `openai:gpt-4o-mini`.
+        setting: name of the settings, such as `HVR` or `HVR+planner_repair`, or `policy:` and the
+            name of a policy.
+        model: spec of the model, such as `scripted:error=0.1` or `openai:gpt-4o-mini`; `none` for a
+            policy that asks none.
         seed: of the model and the environment.
     """
 
@@ -171,6 +193,7 @@ def plan_cells(
     models: Iterable[str],
     seeds: Sequence[int],
     scene: str | None = None,
+    policies: Iterable[str] = (),
 ) -> tuple[Cell, ...]:
     """Return all cells, those of one task together.
 
@@ -180,16 +203,21 @@ def plan_cells(
         models: specs of models.
         seeds: one plan for each.
         scene: where; None for the scene of each task's ground truth.
+        policies: names of policies, or `module:attribute`; one that asks no model is benched
+            without.
 
     Raises:
-        UsageError: there is no such task or setting, the task cannot be done in the scene, or
-            there is nothing to do.
+        UsageError: there is no such task, setting or policy, the task cannot be done in the
+            scene, or there is nothing to do.
         SceneError: there is no such scene.
     """
     loaded = [load_task(name) for name in dict.fromkeys(tasks)]
-    chosen = tuple(dict.fromkeys(settings))
+    asked = tuple(dict.fromkeys(models))
+    chosen = dict.fromkeys(settings, asked)
     for name in chosen:
         named(name)
+    for name in policies:
+        chosen[f"{POLICY}{name}"] = asked if policy_class(name).asks_model else (NO_MODEL,)
     place = load_scene(scene).name if scene else None
     for task in loaded:
         if place is not None and place not in task.scenes:
@@ -199,10 +227,12 @@ def plan_cells(
     cells = tuple(
         Cell(task.reference, place or task.ground_truth.scene, setting, model, seed)
         for task in loaded
-        for setting in chosen
-        for model in dict.fromkeys(models)
+        for setting, some in chosen.items()
+        for model in some
         for seed in seeds
     )
     if not cells:
-        raise UsageError("a bench needs at least one task, one setting, one model and one seed")
+        raise UsageError(
+            "a bench needs at least one task, one setting or policy, one model and one seed"
+        )
     return cells

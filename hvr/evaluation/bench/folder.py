@@ -24,11 +24,10 @@ from typing import Any
 
 import hvr
 from hvr.errors import DataFileError, UsageError
-from hvr.evaluation.bench.cells import Cell, CellOptions, CellResult
+from hvr.evaluation.bench.cells import NO_MODEL, Cell, CellOptions, CellResult, parts_of_setting
 from hvr.files import commit, write_whole, writing
 from hvr.llm.config import read_config
 from hvr.locks import take
-from hvr.policies.llm.settings import named
 from hvr.secrets.scrubber import Scrubber
 from hvr.texts import read_json
 
@@ -218,14 +217,14 @@ def subject_of(
     # Addresses may come from the environment or a file, too; answers of another server would mix.
     addresses = {} if options.cassettes else {
         model: Scrubber().text(url)
-        for model in unique([c.model for c in cells])
+        for model in unique([c.model for c in cells if c.model != NO_MODEL])
         if (url := read_config(model, base_url=options.model.base_url).options.base_url)
     }  # fmt: skip
     return {
         **({"addresses": addresses} if addresses and not options.model.base_url else {}),
         "tasks": unique([c.task for c in cells]),
         "scenes": sorted({c.scene for c in cells}),
-        "settings": {name: named(name).to_json() for name in unique([c.setting for c in cells])},
+        "settings": {name: parts_of_setting(name) for name in unique([c.setting for c in cells])},
         "models": unique([c.model for c in cells]),
         "seeds": sorted({c.seed for c in cells}),
         "options": options.to_json(),

@@ -65,6 +65,7 @@ def render(manifest: Mapping[str, Any], results: Sequence[CellResult], summary: 
         results: of its cells.
         summary: their numbers.
     """
+    summary = summary.beside()
     names = [summary.label(m) for m in summary.models]
     paper = paper_tables()
     body = fill(
@@ -112,7 +113,7 @@ def _summary(summary: Summary) -> str:
     own = [
         (
             summary.label(r.model),
-            r.setting,
+            summary.name(r.setting),
             *(with_spread(r.stats.get(key), key) for _, key in _LEADING),
             *(with_spread(r.stats.get(key), key) for _, key, _ in _MAIN),
             *(before_after(r, name) for _, name in _VERIFIED),
@@ -158,20 +159,28 @@ def _plots(summary: Summary) -> Iterator[str]:
 
 def _series(summary: Summary, model: str, setting: str, key: str) -> Series:
     stats = {t: summary.stats.get((key, model, setting, t)) for t in summary.tasks}
-    return Series(setting, {task_label(task): stat.mean for task, stat in stats.items() if stat})
+    return Series(
+        summary.name(setting), {task_label(task): stat.mean for task, stat in stats.items() if stat}
+    )
 
 
 def _calls(summary: Summary, model: str) -> str:
     rows = [r for r in summary.rows if r.model == model]
     known = [r for r in rows if {"pc", "calls"} <= r.stats.keys()]
-    points = [(r.setting, r.stats["calls"].mean, r.stats["pc"].mean) for r in known]
+    points = [(summary.name(r.setting), r.stats["calls"].mean, r.stats["pc"].mean) for r in known]
     title = f"Model calls for a task, and PC in per cent · {summary.label(model)}"
     lines = [
-        (r.setting, with_spread(r.stats["calls"], "calls"), with_spread(r.stats["pc"], "pc"))
+        (
+            summary.name(r.setting),
+            with_spread(r.stats["calls"], "calls"),
+            with_spread(r.stats["pc"], "pc"),
+        )
         for r in known
     ]
     return side_by_side(
-        scatter(title, "model calls for a task (mean)", points, summary.settings),
+        scatter(
+            title, "model calls for a task (mean)", points, [*map(summary.name, summary.settings)]
+        ),
         table("The same as numbers", ("setting", "calls", "PC"), lines),
     )
 
@@ -187,7 +196,8 @@ def _failures(summary: Summary, model: str) -> str:
     kinds = sorted(totals, key=lambda kind: (-totals[kind], kind))
     shown = kinds[:_MOST_KINDS]
     series = [
-        Series(r.setting, {k: float(r.failures[k]) for k in shown if k in r.failures}) for r in rows
+        Series(summary.name(r.setting), {k: float(r.failures[k]) for k in shown if k in r.failures})
+        for r in rows
     ]
     lines = [(kind, *(str(r.failures.get(kind, 0)) for r in rows)) for kind in kinds]
     note = (
@@ -196,7 +206,9 @@ def _failures(summary: Summary, model: str) -> str:
     )
     return side_by_side(
         stacked(f"Failures by kind · {summary.label(model)}", shown, series),
-        table("The same as numbers", ("kind", *(r.setting for r in rows)), lines, note),
+        table(
+            "The same as numbers", ("kind", *(summary.name(r.setting) for r in rows)), lines, note
+        ),
     )
 
 
@@ -204,7 +216,7 @@ def _costs(summary: Summary) -> str:
     rows = [
         (
             summary.label(row.model),
-            row.setting,
+            summary.name(row.setting),
             *(COLUMNS[k].show(row.stats[k].mean if k in row.stats else None) for k in _COST),
         )
         for row in summary.rows
@@ -224,7 +236,10 @@ def _special(summary: Summary) -> str:
             continue
         places = [(m, t) for m in measures for t in tasks]
         rows = [
-            (s, *(with_spread(summary.stats.get((m, model, s, t)), m) for m, t in places))
+            (
+                summary.name(s),
+                *(with_spread(summary.stats.get((m, model, s, t)), m) for m, t in places),
+            )
             for s in summary.settings
         ]
         parts.append(table(f"hvr, {summary.label(model)}", header, rows))
@@ -254,7 +269,10 @@ def _by_task(summary: Summary) -> Iterator[str]:
 
 def _table_of(summary: Summary, model: str, key: str) -> str:
     rows = [
-        (s, *(with_spread(summary.stats.get((key, model, s, t)), key) for t in summary.tasks))
+        (
+            summary.name(s),
+            *(with_spread(summary.stats.get((key, model, s, t)), key) for t in summary.tasks),
+        )
         for s in summary.settings
     ]
     caption = f"hvr, {COLUMNS[key].title}, per cent · {summary.label(model)}"

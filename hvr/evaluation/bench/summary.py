@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean, stdev
 from typing import Any
 
-from hvr.evaluation.bench.cells import CellResult
+from hvr.evaluation.bench.cells import NO_MODEL, CellResult, policy_of
 from hvr.evaluation.bench.columns import COLUMNS, HIGH, MODERATE
+from hvr.evaluation.bench.intervals import interval
 from hvr.evaluation.metrics import length_summary
 
 TWELVE = (*MODERATE, *HIGH)
@@ -27,20 +28,26 @@ class Stat:
         mean: over seeds, each seed being averaged over its tasks first.
         spread: sample standard deviation over seeds; None with fewer than two.
         count: values that went in.
+        low: Lower bound of the 95 % bootstrap interval over tasks and seeds, if there is one.
+        high: Upper bound likewise.
     """
 
     mean: float
     spread: float | None
     count: int
+    low: float | None = None
+    high: float | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values."""
-        return {"mean": self.mean, "spread": self.spread, "count": self.count}
+        values: dict[str, Any] = {"mean": self.mean, "spread": self.spread, "count": self.count}
+        return values | ({} if self.low is None else {"low": self.low, "high": self.high})
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Stat:
         """Read what `to_json` wrote."""
-        return cls(float(values["mean"]), values["spread"], int(values["count"]))
+        bounds = values.get("low"), values.get("high")
+        return cls(float(values["mean"]), values["spread"], int(values["count"]), *bounds)
 
 
 @dataclass(frozen=True)
@@ -56,6 +63,7 @@ class Row:
         stats: by name: those of COLUMNS, and `pc_moderate`, `pc_high`, `ld_min`, `ld_max`,
             `ld_abs`.
         failures: how often each kind of failure occurred, over all cells.
+        without_model: Whether this is a policy that asks no model.
     """
 
     setting: str
@@ -65,6 +73,7 @@ class Row:
     errors: int
     stats: Mapping[str, Stat]
     failures: Mapping[str, int]
+    without_model: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values."""
@@ -111,7 +120,41 @@ class Summary:
 
     def label(self, model: str) -> str:
         """Return the name of a model in reports, which marks a simulation."""
+        if model == NO_MODEL:
+            return "no language model"
         return f"{model} (simulated)" if self.simulated(model) else model
+
+    def name(self, setting: str) -> str:
+        """Return the name of a setting or policy in reports."""
+        policy = policy_of(setting)
+        if policy is None:
+            return setting
+        short = policy.rpartition(":")[2]
+        same = [s for s in self.settings if (policy_of(s) or "").rpartition(":")[2] == short]
+        name = short if len(same) == 1 else policy
+        alone = any(r.setting == setting and r.without_model for r in self.rows)
+        return f"{name} (no model)" if alone else name
+
+    def beside(self) -> Summary:
+        """Return the summary with the policies that ask no model beside each model."""
+        models = tuple(model for model in self.models if model != NO_MODEL)
+        if not models or NO_MODEL not in self.models:
+            return self
+        alone = [row for row in self.rows if row.model == NO_MODEL]
+        rows = [
+            row
+            for model in models
+            for row in (
+                *(row for row in self.rows if row.model == model),
+                *(replace(row, model=model) for row in alone),
+            )
+        ]
+        stats = {
+            (key, model, setting, task): stat
+            for (key, of, setting, task), stat in self.stats.items()
+            for model in ((of,) if of != NO_MODEL else models)
+        }
+        return replace(self, models=models, rows=tuple(rows), stats=stats)
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values."""
@@ -179,6 +222,7 @@ def _row(setting: str, model: str, group: Sequence[CellResult]) -> Row:
         errors=sum(not r.finished for r in group),
         stats=stats,
         failures=dict(failures.most_common()),
+        without_model=model == NO_MODEL,
     )
 
 
@@ -201,16 +245,26 @@ def _stat(results: Iterable[CellResult], key: str) -> Stat | None:
     """
     value = COLUMNS[key].value
     means, count = [], 0
+    of_task: dict[str, list[float]] = {}
     for group in _by_seed(results).values():
-        values = [v for r in group if r.scores and (v := value(r.scores)) is not None]
+        values = [
+            (r.cell.task, v) for r in group if r.scores and (v := value(r.scores)) is not None
+        ]
         if values:
-            means.append(fmean(values))
+            means.append(fmean(v for _, v in values))
             count += len(values)
-    return _over_seeds(means, count) if means else None
+        for task, v in values:
+            of_task.setdefault(task, []).append(v)
+    if not means:
+        return None
+    return _over_seeds(means, count, interval(list(of_task.values())))
 
 
-def _over_seeds(means: Sequence[float], count: int) -> Stat:
-    return Stat(fmean(means), stdev(means) if len(means) > 1 else None, count)
+def _over_seeds(
+    means: Sequence[float], count: int, bounds: tuple[float, float] | None = None
+) -> Stat:
+    low, high = bounds or (None, None)
+    return Stat(fmean(means), stdev(means) if len(means) > 1 else None, count, low, high)
 
 
 def _by_seed(results: Iterable[CellResult]) -> dict[int, list[CellResult]]:

@@ -38,20 +38,43 @@ _PER_TASK = (
 
 
 def main_tables(summary: Summary) -> Iterator[Table]:
-    """Yield two tables for each model, plans and their verification; one row a setting."""
+    """Yield three tables for each model: plans, intervals, verification; one row a setting."""
+    summary = summary.beside()
     for model in summary.models:
         rows = [row for row in summary.rows if row.model == model]
         # Only some tasks have a budget of steps.
         shown = [(t, k) for t, k in _PLANS if k not in _OF_SOME or any(k in r.stats for r in rows)]
         plans = _table(f"Plans, per cent · {summary.label(model)}", [t for t, _ in shown])
         for row in rows:
-            plans.add_row(row.setting, *(with_spread(row.stats.get(k), k) for _, k in shown))
+            plans.add_row(
+                summary.name(row.setting), *(with_spread(row.stats.get(k), k) for _, k in shown)
+            )
         yield plans
+        if any(stat.low is not None for row in rows for stat in row.stats.values()):
+            yield _intervals(summary, model, rows)
         title = f"Verification, per cent · {summary.label(model)}"
         making = _table(title, ["EPV", "MPV", "AABV", "calls", "errors"])
         for row in rows:
-            making.add_row(row.setting, *_making(row))
+            making.add_row(summary.name(row.setting), *_making(row))
         yield making
+
+
+def _intervals(summary: Summary, model: str, rows: Sequence[Row]) -> Table:
+    shown = [(name, key) for name, key in _PLANS if not key.startswith("pc_")]
+    shown = [(name, key) for name, key in shown if any(key in row.stats for row in rows)]
+    title = f"95 % intervals, per cent · {summary.label(model)}"
+    table = _table(title, [name for name, _ in shown])
+    for row in rows:
+        bounds = [_bounds(row.stats.get(key)) for _, key in shown]
+        table.add_row(summary.name(row.setting), *bounds)
+    return table
+
+
+def _bounds(stat: Stat | None) -> str:
+    """Return an interval in per cent."""
+    if stat is None or stat.low is None or stat.high is None:
+        return "–"
+    return f"{100 * stat.low:.0f} to {100 * stat.high:.0f}"
 
 
 def _making(row: Row) -> tuple[str, ...]:
@@ -66,7 +89,7 @@ def _making(row: Row) -> tuple[str, ...]:
 
 def _table(title: str, columns: Sequence[str]) -> Table:
     table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, collapse_padding=True)
-    table.add_column("setting", no_wrap=True)
+    table.add_column("setting", overflow="fold")
     for name in columns:
         table.add_column(name, justify="right", no_wrap=True)
     return table
@@ -101,6 +124,7 @@ def _percent(stat: Stat | None) -> str:
 
 def task_tables(summary: Summary) -> Iterator[Table]:
     """Yield a table for each model and measure with one column for each task (tables 5 to 16)."""
+    summary = summary.beside()
     for model in summary.models:
         for key in _PER_TASK:
             if any(place[:2] == (key, model) for place in summary.stats):
@@ -116,5 +140,5 @@ def task_table(summary: Summary, model: str, key: str) -> Table:
     )
     for setting in summary.settings:
         stats = [summary.stats.get((key, model, setting, task)) for task in summary.tasks]
-        table.add_row(setting, *(_rounded(stat, key) for stat in stats))
+        table.add_row(summary.name(setting), *(_rounded(stat, key) for stat in stats))
     return table

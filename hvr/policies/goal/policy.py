@@ -13,15 +13,15 @@ from hvr.language.goals import Goal, Stage
 from hvr.llm.choice import ModelChoice
 from hvr.llm.meter import Meter
 from hvr.pddl import Task, TypedName, parse_formula
-from hvr.plans import Find, Judgement, Plan, Planned, Policy, PolicyContext, Understanding
+from hvr.plans import Find, Judgement, Planned, Policy, PolicyContext, Understanding
 from hvr.policies.goal.words import GoalWords
 from hvr.policies.goal.writing import GoalDraft, GoalWriting
 from hvr.policies.llm.dialogue import Dialogue
-from hvr.policies.llm.record import BlockRecord, PlanningRecord
-from hvr.policies.llm.scene import SceneForesight
+from hvr.policies.llm.record import PlanningRecord
 from hvr.policies.llm.settings import GOAL, is_goal
 from hvr.policies.llm.writing import Equipment
 from hvr.policies.symbolic import SymbolicPolicy
+from hvr.policies.whole import plans_of, record_of
 from hvr.retrieval.inventory import Inventory
 
 
@@ -156,47 +156,15 @@ class GoalPolicy(Policy[Stage]):
             LLMError: the model did not answer.
         """
         started = time.perf_counter()
+        equipment = self.equipment
         try:
-            plans = self._plans(request, graph, inventory, find)
+            plans = plans_of(
+                self, request, graph, inventory, equipment.domain, equipment.compile_task, find
+            )
         except (ImpossibleGoalError, PlannerError):
             plans = []
-        blocks = tuple(block for plan in plans for block in plan.blocks)
-        return PlanningRecord(
-            plan=Plan(
-                blocks,
-                optimal=len(plans) == 1 and plans[0].optimal,
-                planner=" and ".join(dict.fromkeys(plan.planner for plan in plans)),
-                seconds=time.perf_counter() - started,
-            ),
-            blocks=tuple(
-                BlockRecord(
-                    macro=block.macro,
-                    written=block.actions,
-                    actions=block.actions,
-                    verified_before=True,
-                    verified_after=True,
-                )
-                for block in blocks
-            ),
-            hierarchical=False,
-            planner_calls=self._calls,
-        )
-
-    def _plans(
-        self, request: str, graph: KnowledgeGraph, inventory: Inventory, find: Find[Stage] | None
-    ) -> list[Plan]:
-        """Return the plans of the stages, each from the state that the one before it leads to."""
-        equipment = self.equipment
-        understanding = self.understand(request, graph, inventory)
-        if find is not None:
-            inventory = find(understanding.stages[0])
-        foresight = SceneForesight(graph, equipment.domain, inventory, equipment.compile_task)
-        plans: list[Plan] = []
-        for number, stage in enumerate(understanding.stages):
-            world = (foresight.graph, foresight.inventory) if number else (graph, inventory)
-            plans.append(self.plan(stage, *world).plan)
-            foresight.advance(plans[-1].actions)
-        return plans
+        seconds = time.perf_counter() - started
+        return record_of([planned.plan for planned in plans], seconds, self._calls)
 
     def judge(
         self,

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hvr.errors import DataFileError
+from hvr.tools.catalogue.effects import effect_of_hints, worsened
 from hvr.tools.catalogue.json_schema import leaves, parameters
 from hvr.tools.catalogue.schema import Effect, ToolParameter, ToolSchema, quoted
 
@@ -38,12 +39,13 @@ def is_schema(record: Any) -> bool:
     return isinstance(body, dict) and any(isinstance(body.get(n), dict) for n in _SCHEMAS)
 
 
-def read_tool(record: Any, place: str) -> ToolSchema:
+def read_tool(record: Any, place: str, *, trusted: bool = True) -> ToolSchema:
     """Return the tool that an entry of a list describes.
 
     Args:
         record: the entry.
         place: where it is, for messages.
+        trusted: Whether what it says of its effect counts; else it can only warn.
 
     Raises:
         DataFileError: it is no object, or has no name.
@@ -55,14 +57,16 @@ def read_tool(record: Any, place: str) -> ToolSchema:
     name = body.get("name", body.get("id"))
     if not isinstance(name, str) or not name.strip():
         raise DataFileError(f"{place}: has no name and no id: {quoted(record)}")
-    hints = body.get("annotations")
+    annotations = body.get("annotations")
+    hints = annotations if isinstance(annotations, dict) else {}
+    description = _text(body.get("description") or body.get("desc"))
     return ToolSchema(
         name=name,
-        description=_text(body.get("description") or body.get("desc")),
+        description=description,
         takes=_takes(body),
         gives=_gives(body),
-        effect=_effect(body, hints if isinstance(hints, dict) else {}),
-        idempotent=_truth(hints.get("idempotentHint")) if isinstance(hints, dict) else None,
+        effect=worsened(_effect(body, hints, trusted), name, description),
+        idempotent=_idempotent(hints, trusted),
     )
 
 
@@ -91,16 +95,18 @@ def _types(body: Record, which: str) -> list[str]:
     return []
 
 
-def _effect(body: Record, hints: Record) -> Effect:
-    reads = _truth(hints.get("readOnlyHint"))
-    if reads is not None:
-        return Effect.READS if reads else Effect.WRITES
+def _effect(body: Record, hints: Record, trusted: bool) -> Effect:
     # As tau2-bench's lists say it.
-    return {"read": Effect.READS, "write": Effect.WRITES}.get(str(body.get("type")), Effect.UNKNOWN)
+    listed = {"read": Effect.READS, "write": Effect.WRITES}.get(str(body.get("type")))
+    if trusted and listed is not None:
+        return listed
+    return effect_of_hints(hints, trusted=trusted)
 
 
-def _truth(value: Any) -> bool | None:
-    return value if isinstance(value, bool) else None
+def _idempotent(hints: Record, trusted: bool) -> bool | None:
+    value = hints.get("idempotentHint")
+    # What only an untrusted server says must not have a call made twice.
+    return value if isinstance(value, bool) and (trusted or not value) else None
 
 
 def _text(value: Any) -> str:

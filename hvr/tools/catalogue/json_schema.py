@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -39,12 +39,35 @@ def parameters(schema: Any, root: Any) -> tuple[ToolParameter, ...]:
         inner = _resolved(value, root)
         needed = name in flat["required"]
         if not inner["readOnly"]:
-            one = _parameter(name, inner, needed and not inner["nullable"])
+            one = _parameter(name, inner, needed and not inner["nullable"], flat["named"])
             found.append(replace(one, or_null=needed and inner["nullable"]))
     if len(found) > MOST:
         kept = sorted(range(len(found)), key=lambda n: (not found[n].required, n))[:MOST]
         found = [found[n] for n in sorted(kept)]
     return tuple(found)
+
+
+def parameter(name: str, schema: Any, root: Any) -> ToolParameter:
+    """Return the one value that a schema describes, as an optional parameter of this name."""
+    return _parameter(name, _resolved(schema, root), required=False)
+
+
+def names(schema: Any) -> str:
+    """Return the name of the things in a schema, from a reference or a title.
+
+    Names of alternatives are joined by `|`.
+    """
+    return "|".join(dict.fromkeys(_names(schema, 0)))
+
+
+def listed(schema: Any, root: Any) -> str:
+    """Return the name of the objects in a list, or in the only list of an envelope."""
+    flat, marks = _parts(_resolved(schema, root), root)
+    if marks:
+        return str(flat["named"])
+    lists = [_parts(_resolved(value, root), root) for value in flat["properties"].values()]
+    found = [str(inner["named"]) for inner, mark in lists if mark and inner["properties"]]
+    return found[0] if len(found) == 1 else ""
 
 
 def leaves(schema: Any, root: Any) -> tuple[ToolParameter, ...]:
@@ -54,7 +77,7 @@ def leaves(schema: Any, root: Any) -> tuple[ToolParameter, ...]:
     null is not always there. What is `writeOnly` is not given.
     """
     found: list[tuple[tuple[int, ...], ToolParameter]] = []
-    todo = deque([_Place(_resolved(schema, root), "", True, (), ())])
+    todo = deque([_Place(_resolved(schema, root), "", True, (), (), "")])
     while todo and len(found) < MOST_GIVEN:
         place = todo.popleft()
         inner, marks = _parts(place.flat, root)
@@ -62,17 +85,19 @@ def leaves(schema: Any, root: Any) -> tuple[ToolParameter, ...]:
         if properties and not (inner["objects"] in place.above or len(place.above) >= DEEPEST):
             above = (*place.above, inner["objects"])
             always = place.required and not place.flat["nullable"] and not inner["nullable"]
+            thing = inner["named"] or place.name.rpartition(".")[2].replace("[]", "")
             for number, (key, value) in enumerate(properties.items()):
                 flat = _resolved(value, root)
                 if not flat["writeOnly"]:
                     path = f"{place.name}{marks}.{key}".removeprefix(".")
                     todo.append(_Place(flat, path, always and key in inner["required"], above,
-                                       (*place.order, number)))  # fmt: skip
+                                       (*place.order, number), thing))  # fmt: skip
         elif place.name or place.flat["type"]:
             # `[]` stands for what is in a list, so the type is that of its parts.
             inner["description"] = inner["description"] or place.flat["description"]
             always = place.required and not place.flat["nullable"] and not inner["nullable"]
-            found.append((place.order, _parameter((place.name or "result") + marks, inner, always)))
+            name = (place.name or "result") + marks
+            found.append((place.order, _parameter(name, inner, always, place.resource)))
     return tuple(parameter for _, parameter in sorted(found, key=lambda one: one[0]))
 
 
@@ -84,6 +109,7 @@ class _Place(NamedTuple):
     required: bool
     above: tuple[frozenset[int], ...]
     order: tuple[int, ...]
+    resource: str
 
 
 def _parts(flat: _Flat, root: Any) -> tuple[_Flat, str]:
@@ -94,8 +120,10 @@ def _parts(flat: _Flat, root: Any) -> tuple[_Flat, str]:
     return flat, marks
 
 
-def _parameter(name: str, flat: _Flat, required: bool) -> ToolParameter:
-    return ToolParameter(str(name), flat["type"], flat["description"], required, flat["choices"])
+def _parameter(name: str, flat: _Flat, required: bool, resource: str = "") -> ToolParameter:
+    return ToolParameter(
+        str(name), flat["type"], flat["description"], required, flat["choices"], resource=resource
+    )
 
 
 class _Flat(dict[str, Any]):
@@ -147,7 +175,34 @@ def _resolved(schema: Any, root: Any) -> _Flat:
     flat["type"] = "|".join(dict.fromkeys(types))
     flat["objects"] = frozenset(objects)
     flat["required"] = _required(schema, root, frozenset())
+    flat["named"] = names(schema)
     return flat
+
+
+def _names(schema: Any, depth: int) -> Iterator[str]:
+    """Give the names of a schema: each reference, or else the title."""
+    if not isinstance(schema, dict) or depth > _DEEP:
+        return
+    reference = schema.get("$ref")
+    if isinstance(reference, str):
+        yield reference.rpartition("/")[2].replace("~1", "/").replace("~0", "~")
+        return
+    for part in _listed(schema, "allOf"):
+        found = list(_names(part, depth + 1))
+        if found:  # what an object extends comes first
+            yield from found
+            return
+    found = [n for key in ("anyOf", "oneOf") for part in _listed(schema, key)
+             for n in _names(part, depth + 1)]  # fmt: skip
+    title = schema.get("title")
+    if not found and isinstance(title, str) and isinstance(schema.get("properties"), dict):
+        found = [title]
+    yield from found
+
+
+def _listed(schema: Schema, key: str) -> list[Any]:
+    some = schema.get(key)
+    return some if isinstance(some, list) else []
 
 
 def _required(schema: Any, root: Any, above: frozenset[int]) -> frozenset[str]:

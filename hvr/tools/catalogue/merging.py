@@ -6,10 +6,10 @@ overrule both ways. Every group can be looked at, with the likeness that made it
 
 from __future__ import annotations
 
-import re
+import itertools
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,10 @@ from numpy.typing import NDArray
 
 from hvr.errors import DataFileError, UsageError
 from hvr.texts import read_toml
+from hvr.tools.catalogue.linkage import complete_linkage
+from hvr.tools.catalogue.naming import BARE, words_of
 from hvr.tools.catalogue.schema import Catalogue, ToolParameter, ToolSchema, quoted
+from hvr.tools.catalogue.subjects import ParameterSubject, Slot, slots_of, subjects_of
 from hvr.tools.tool_graph import Tool, ToolGraph
 
 if TYPE_CHECKING:
@@ -30,33 +33,6 @@ ALIKE = 0.8
 ALIKE_OF_ONE_NAME = 0.6
 """The same where both have one name, and one that says something."""
 
-_BARE = frozenset(
-    (
-        "id", "ids", "name", "names", "value", "values", "result", "results", "status", "type",
-        "types", "data", "message", "key", "code", "number", "date", "time", "text", "content",
-        "title", "description", "url", "list", "item", "items", "query", "count", "amount",
-    )
-)  # fmt: skip
-"""Names that say nothing without the thing that they are of."""
-
-
-@dataclass(frozen=True, order=True)
-class Slot:
-    """A place for a value: what a tool takes or gives.
-
-    Args:
-        tool: its name.
-        name: of the parameter.
-        gives: whether it is in the tool's result.
-    """
-
-    tool: str
-    name: str
-    gives: bool = False
-
-    def __str__(self) -> str:
-        return f"{self.tool}{' -> ' if self.gives else ' <- '}{self.name}"
-
 
 @dataclass(frozen=True)
 class ParameterMeaning:
@@ -67,12 +43,15 @@ class ParameterMeaning:
         slots: in the catalogue's order.
         alike: the least cosine between two of their descriptions; 1 where these are equal.
         said: whether the user said so.
+        subject: The property that all of them hold, such as "id of pet"; empty if they only look
+            alike.
     """
 
     name: str
     slots: tuple[Slot, ...]
     alike: float = 1.0
     said: bool = False
+    subject: str = ""
 
 
 @dataclass(frozen=True)
@@ -119,6 +98,9 @@ def meanings(
 ) -> tuple[ParameterMeaning, ...]:
     """Return the meanings of a catalogue's parameters; each slot has one.
 
+    Slots of one subject (`hvr.tools.catalogue.subjects`) mean the same, and properties of different
+    things never do where schemas or names tell the things. What is left is told by likeness.
+
     Groups grow from the likest pair on, as long as all of a group are alike (complete linkage),
     their types can be the same, and no tool takes two of them: it would not ask for one thing by
     two names.
@@ -134,30 +116,42 @@ def meanings(
     """
     said, apart = _said(catalogue, overrides)
     taken = {slot for group in said.values() for slot in group}
-    kinds: dict[tuple[str, str, str, int], list[Slot]] = defaultdict(list)
-    times: Counter[tuple[str, str, str, frozenset[tuple[str, str]]]] = Counter()
-    for tool, parameter, slot in _slots(catalogue):
-        if slot not in taken:
-            kind = _text(tool, parameter), _family(parameter.type), _words(parameter.leaf)
-            place = *kind, _sides([slot])
-            # What one tool calls `id` and `ID` is of two kinds, though the same is said of both.
-            kinds[*kind, times[place]].append(slot)
-            times[place] += 1
-    vectors = encoder.encode([text for text, *_ in kinds])
-    told = [_Kind(text, family, leaf, _sides(slots))
-            for (text, family, leaf, _), slots in kinds.items()]  # fmt: skip
-    groups = _clusters(vectors, told, alike)
+    subjects = subjects_of(catalogue)
+    kinds: dict[tuple[str, ...], list[Slot]] = defaultdict(list)
+    times: Counter[tuple[tuple[str, ...], frozenset[tuple[str, str]]]] = Counter()
+    told: list[_Kind] = []
+    for tool, parameter, slot in slots_of(catalogue):
+        if slot in taken:
+            continue
+        subject, family = subjects[slot], _family(parameter.type)
+        text, leaf = _text(tool, parameter), _words(parameter.leaf)
+        kind = _key(subject, text, leaf, family)
+        # What one tool calls `id` and `ID` is of two kinds, though the same is said of both.
+        place = kind, _sides([slot])
+        key = (*kind, str(times[place]))
+        times[place] += 1
+        if key not in kinds:
+            told.append(_Kind(text, family, leaf, subject))
+        kinds[key].append(slot)
+    vectors = encoder.encode([one.text for one in told])
     members_of = list(kinds.values())
+    told = [replace(one, sides=_sides(some)) for one, some in zip(told, members_of, strict=True)]
+    groups = _clusters(vectors, told, alike)
     found = [ParameterMeaning(name, tuple(slots), said=True) for name, slots in said.items()]
     for members, least in groups:
         slots = sorted((s for m in members for s in members_of[m]), key=_order(catalogue))
+        of = {_said_of(told[m].subject) for m in members}
+        held = of.pop() if len(of) == 1 else ""
         for part in _parted(slots, apart):
-            found.append(ParameterMeaning("", tuple(part), least if len(members) > 1 else 1.0))
+            found.append(ParameterMeaning("", tuple(part), least, subject=held))
     return _named(found)
 
 
 def tool_graph(catalogue: Catalogue, found: Iterable[ParameterMeaning]) -> ToolGraph:
-    """Return the tools with meanings as types, and a link wherever one gives what another takes."""
+    """Return the tools with meanings as types, and a link where one gives what another takes.
+
+    A value that a tool was given itself is no news, so it makes no link.
+    """
     meaning = {slot: m.name for m in found for slot in m.slots}
     tools = []
     for tool in catalogue.tools:
@@ -172,18 +166,10 @@ def tool_graph(catalogue: Catalogue, found: Iterable[ParameterMeaning]) -> ToolG
         for kind in made.inputs:
             takers[kind].append(made.id)
     links = [
-        (made.id, taker) for made in tools for kind in made.outputs for taker in takers[kind]
-        if taker != made.id
+        (made.id, taker) for made in tools for kind in made.outputs if kind not in made.inputs
+        for taker in takers[kind] if taker != made.id
     ]  # fmt: skip
     return ToolGraph(tuple(tools), tuple(links))
-
-
-def _slots(catalogue: Catalogue) -> Iterator[tuple[ToolSchema, ToolParameter, Slot]]:
-    for tool in catalogue.tools:
-        for parameter in tool.takes:
-            yield tool, parameter, Slot(tool.name, parameter.name)
-        for parameter in tool.gives:
-            yield tool, parameter, Slot(tool.name, parameter.name, gives=True)
 
 
 def _said(
@@ -191,7 +177,7 @@ def _said(
 ) -> tuple[dict[str, list[Slot]], list[list[set[Slot]]]]:
     """Return the slots of what the user calls the same, and those of what is to be apart."""
     called: dict[str, list[Slot]] = defaultdict(list)
-    for _, _, slot in _slots(catalogue):
+    for _, _, slot in slots_of(catalogue):
         called[f"{slot.tool}.{slot.name}"].append(slot)
 
     def find(name: str) -> list[Slot]:
@@ -214,16 +200,14 @@ def _said(
 def _text(tool: ToolSchema, parameter: ToolParameter) -> str:
     """Return what is said of a parameter; of a bare name also what it is of."""
     leaf = _words(parameter.leaf)
-    if not set(leaf.split()) - _BARE:
+    if not set(leaf.split()) - BARE:
         above = parameter.name.rpartition(".")[0].rpartition(".")[2]
         leaf = f"{_words(above) or _words(tool.name)} {leaf}"
     return f"{leaf}: {parameter.description}" if parameter.description else leaf
 
 
 def _words(name: str) -> str:
-    """Return the words of a name: `newItemIds[]` is "new item ids"."""
-    apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
-    return " ".join(re.findall(r"[^\W_]+", apart)).lower()
+    return " ".join(words_of(name))
 
 
 def _family(kind: str) -> str:
@@ -233,12 +217,23 @@ def _family(kind: str) -> str:
 
 @dataclass(frozen=True)
 class _Kind:
-    """Slots of which the same is said."""
+    """Slots that mean the same by what is said of them."""
 
     text: str
     type: str
     leaf: str
-    sides: frozenset[tuple[str, str]]
+    subject: ParameterSubject
+    sides: frozenset[tuple[str, str]] = frozenset()
+
+
+def _key(subject: ParameterSubject, text: str, leaf: str, family: str) -> tuple[str, ...]:
+    if subject.resource:
+        return subject.resource, subject.property, subject.role, family
+    return text, leaf, family
+
+
+def _said_of(subject: ParameterSubject) -> str:
+    return f"{subject.property} of {subject.resource}" if subject.resource else ""
 
 
 def _sides(slots: Iterable[Slot]) -> frozenset[tuple[str, str]]:
@@ -249,36 +244,59 @@ def _sides(slots: Iterable[Slot]) -> frozenset[tuple[str, str]]:
 def _clusters(
     vectors: NDArray[np.float32], kinds: Sequence[_Kind], alike: float
 ) -> list[tuple[list[int], float]]:
-    """Return groups of rows, each with the least cosine between two of its rows."""
-    least_asked = min(alike, ALIKE_OF_ONE_NAME)
-    pairs = []
-    for i in range(len(kinds) - 1):
-        row = vectors[i + 1 :] @ vectors[i]
-        pairs += [(-float(row[j]), i, i + 1 + int(j)) for j in np.flatnonzero(row >= least_asked)]
-    group = list(range(len(kinds)))
-    members = {i: [i] for i in group}
-    least = dict.fromkeys(group, 1.0)
-    for _, i, j in sorted(pairs):
-        a, b = group[i], group[j]
-        if a == b:
-            continue
-        across = [(float(vectors[m] @ vectors[n]), kinds[m], kinds[n])
-                  for m in members[a] for n in members[b]]  # fmt: skip
-        if not all(_alike(cosine, one, other, alike) for cosine, one, other in across):
-            continue
-        for m in members[b]:
-            group[m] = a
-        members[a] += members.pop(b)
-        least[a] = min(least[a], least.pop(b), *(cosine for cosine, _, _ in across))
-    return [(sorted(some), least[g]) for g, some in members.items()]
+    """Return groups of kinds, each with the least cosine between two of its members."""
+    # Kinds of one name stand together: more than are clustered at once are cut between names.
+    order = sorted(range(len(kinds)), key=lambda k: (kinds[k].leaf, k))
+    leaves = _codes(kinds[k].leaf for k in order)
+    telling = np.array([bool(set(kinds[k].leaf.split()) - BARE) for k in order], dtype=bool)
+    types = _codes(kinds[k].type for k in order)
+    untyped = np.array([not kinds[k].type for k in order], dtype=bool)
+    beside = _beside([kinds[k].sides for k in order])
+    subjects = [kinds[k].subject for k in order]
+    things = _codes(_said_of(subject) for subject in subjects)
+    known = np.array([bool(subject.resource) for subject in subjects], dtype=bool)
+    # The things are told apart by the schema, or nothing but the things tells such names apart.
+    sure = known & (np.array([subject.stated for subject in subjects], dtype=bool) | ~telling)
+
+    def least(rows: slice, columns: slice) -> NDArray[np.float32]:
+        same_name = (leaves[rows, None] == leaves[None, columns]) & telling[rows, None]
+        asked = np.where(same_name, min(alike, ALIKE_OF_ONE_NAME), alike)
+        same_thing = things[rows, None] == things[None, columns]
+        asked[same_thing & known[rows, None]] = _ANY
+        asked[~same_thing & sure[rows, None] & sure[None, columns]] = _NEVER
+        same_type = types[rows, None] == types[None, columns]
+        may = same_type | untyped[rows, None] | untyped[None, columns]
+        asked[~may] = _NEVER
+        for number, row in enumerate(range(rows.start, rows.stop)):
+            near = beside[row]
+            near = near[(near >= columns.start) & (near < columns.stop)] - columns.start
+            asked[number, near] = _NEVER
+        return asked.astype(np.float32)
+
+    found = complete_linkage(vectors[order], least) if order else []
+    return sorted((sorted(order[row] for row in rows), lowest) for rows, lowest in found)
 
 
-def _alike(cosine: float, one: _Kind, other: _Kind, asked: float) -> bool:
-    if (one.type and other.type and one.type != other.type) or one.sides & other.sides:
-        return False
-    if one.leaf == other.leaf and set(one.leaf.split()) - _BARE:
-        return cosine >= min(asked, ALIKE_OF_ONE_NAME)
-    return cosine >= asked
+_ANY, _NEVER = 0.001, 2.0
+"""Cosines that every two rows of one subject have, and that no two rows have."""
+
+
+def _codes(values: Iterable[str]) -> NDArray[np.int64]:
+    """Return a number for each value, the same for equal ones."""
+    known: dict[str, int] = {}
+    return np.array([known.setdefault(value, len(known)) for value in values], dtype=np.int64)
+
+
+def _beside(sides: Sequence[frozenset[tuple[str, str]]]) -> list[NDArray[np.int64]]:
+    """Return for each kind those that are properties of one object with it."""
+    of: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for number, some in enumerate(sides):
+        for side in some:
+            of[side].append(number)
+    return [
+        np.array(sorted({other for side in some for other in of[side]}), dtype=np.int64)
+        for some in sides
+    ]
 
 
 def _parted(slots: list[Slot], apart: list[list[set[Slot]]]) -> list[list[Slot]]:
@@ -301,27 +319,31 @@ def _parted(slots: list[Slot], apart: list[list[set[Slot]]]) -> list[list[Slot]]
 def _named(found: list[ParameterMeaning]) -> tuple[ParameterMeaning, ...]:
     """Return meanings with names: the commonest of their slots', with the tool's where needed."""
     used: set[str] = {m.name for m in found if m.name}
+    tried: dict[str, Iterator[int]] = {}
     named = []
     for meaning in found:
         name = meaning.name
         if not name:
             leaves = [_words(ToolParameter(s.name).leaf).replace(" ", "_") for s in meaning.slots]
             leaf = max(dict.fromkeys(leaves), key=leaves.count) or "value"
-            of = "_".join(_words(meaning.slots[0].tool).split())
-            name = next(n for n in _candidates(leaf, of, bare=leaf in _BARE) if n not in used)
+            thing = meaning.subject.partition(" of ")[2] or _words(meaning.slots[0].tool)
+            of = "_".join(thing.split())
+            names = _candidates(leaf, of, tried, bare=leaf in BARE)
+            name = next(n for n in names if n not in used)
             used.add(name)
-        named.append(ParameterMeaning(name, meaning.slots, meaning.alike, meaning.said))
+        named.append(replace(meaning, name=name))
     return tuple(named)
 
 
-def _candidates(leaf: str, of: str, *, bare: bool) -> Iterator[str]:
+def _candidates(
+    leaf: str, of: str, tried: dict[str, Iterator[int]], *, bare: bool
+) -> Iterator[str]:
+    """Give possible names; numbered ones go on where `tried` has left off."""
     if not bare:
         yield leaf
     yield f"{of}.{leaf}"
-    number = 2
-    while True:
+    for number in tried.setdefault(f"{of}.{leaf}", itertools.count(2)):
         yield f"{of}.{leaf}-{number}"
-        number += 1
 
 
 def _order(catalogue: Catalogue) -> Callable[[Slot], tuple[int, bool]]:

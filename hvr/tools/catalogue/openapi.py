@@ -1,4 +1,4 @@
-"""Tools from an OpenAPI 3 document: one for each operation.
+"""Tools from an OpenAPI 3 document: one for each operation, with how to send it.
 
 https://spec.openapis.org/oas/v3.1.0
 """
@@ -7,18 +7,88 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from enum import StrEnum
 from itertools import chain, count
 from typing import Any
 
 from hvr.errors import DataFileError
-from hvr.tools.catalogue.json_schema import leaves, parameters, referred
-from hvr.tools.catalogue.schema import Effect, ToolParameter, ToolSchema
+from hvr.tools.catalogue.effects import effect_of_method, worsened
+from hvr.tools.catalogue.json_schema import leaves, listed, names, parameter, parameters, referred
+from hvr.tools.catalogue.openapi_paths import PathResources
+from hvr.tools.catalogue.schema import ToolParameter, ToolSchema, quoted
 
-_READING = ("get", "head", "options", "trace")
-_METHODS = (*_READING, "put", "post", "delete", "patch")
-_IDEMPOTENT = (*_READING, "put", "delete")
+_METHODS = ("get", "head", "options", "trace", "put", "post", "delete", "patch")
+_IDEMPOTENT = ("get", "head", "options", "trace", "put", "delete")
 """RFC 9110, 9.2.2."""
+
+
+class RequestPart(StrEnum):
+    """Where a request holds a value."""
+
+    PATH = "path"
+    QUERY = "query"
+    HEADER = "header"
+    COOKIE = "cookie"
+    BODY = "body"
+    """A property of the body."""
+    WHOLE = "whole body"
+
+
+@dataclass(frozen=True)
+class RequestField:
+    """How a request holds the value of a parameter.
+
+    Args:
+        name: The name that the server knows it by.
+        place: The part of the request that holds it.
+        style: OpenAPI's style of serialising it; empty for its place's default.
+        explode: Whether each item of a list or object is written on its own; None for the default.
+        as_json: Whether it is written as JSON, because the document describes it by `content`.
+    """
+
+    name: str
+    place: RequestPart
+    style: str = ""
+    explode: bool | None = None
+    as_json: bool = False
+
+
+@dataclass(frozen=True)
+class ApiOperation:
+    """An operation of a document.
+
+    Args:
+        tool: The operation as a tool.
+        method: HTTP method, in capitals.
+        path: Template of the path, below the server's address.
+        fields: How to send each parameter of the tool.
+        media: Media type of the body; empty if there is none.
+        servers: Addresses that the operation or its path names, with the defaults of variables;
+            if empty, use the document's.
+        security: Alternative sets of security schemes; if None, use the document's.
+    """
+
+    tool: ToolSchema
+    method: str
+    path: str
+    fields: Mapping[str, RequestField]
+    media: str = ""
+    servers: tuple[str, ...] = ()
+    security: tuple[tuple[str, ...], ...] | None = None
+
+
+@dataclass(frozen=True)
+class ApiDescription:
+    """What a document describes.
+
+    Args:
+        operations: In the document's order.
+        left_out: One error message per operation that cannot be read.
+    """
+
+    operations: tuple[ApiOperation, ...]
+    left_out: tuple[str, ...] = ()
 
 
 def is_openapi(document: Any) -> bool:
@@ -26,8 +96,8 @@ def is_openapi(document: Any) -> bool:
     return isinstance(document, dict) and ("openapi" in document or "swagger" in document)
 
 
-def read_openapi(document: Mapping[str, Any], place: str) -> tuple[ToolSchema, ...]:
-    """Return the operations of a document as tools, named by `operationId` or by method and path.
+def read_openapi(document: Mapping[str, Any], place: str) -> ApiDescription:
+    """Return the operations of a document, named by `operationId` or by method and path.
 
     A tool takes the parameters of path, query, headers and cookies and the properties of the body,
     and gives what the first successful answer has.
@@ -43,83 +113,226 @@ def read_openapi(document: Mapping[str, Any], place: str) -> tuple[ToolSchema, .
     if not version.startswith("3."):
         raise DataFileError(f"{place}: this is version {version[:20]}; OpenAPI 3 is read")
     paths = document.get("paths")
-    tools = _named_apart(_operations(paths, document)) if isinstance(paths, dict) else ()
-    if not tools:
-        raise DataFileError(f"{place}: this OpenAPI document has no operation below 'paths'")
-    return tools
+    reader = _Reader(document, paths if isinstance(paths, dict) else {}, place)
+    found = list(reader.operations())
+    if not found:
+        more = f"; {reader.left_out[0]}" if reader.left_out else ""
+        raise DataFileError(f"{place}: this OpenAPI document has no operation below 'paths'{more}")
+    return ApiDescription(_named_apart(found), tuple(reader.left_out))
 
 
-def _operations(paths: Mapping[str, Any], root: Any) -> Iterator[tuple[ToolSchema, bool]]:
-    """Give the operations, and whether each has a name of its own."""
-    for path, value in paths.items():
-        item = _followed(value, root)
-        if not isinstance(item, dict):
-            continue
-        for method in _METHODS:
-            operation = item.get(method)
+class _Reader:
+    """The operations of one document."""
+
+    def __init__(self, root: Mapping[str, Any], paths: Mapping[Any, Any], place: str) -> None:
+        self._root = root
+        self._place = place
+        self.left_out: list[str] = []
+        self._paths: dict[str, dict[str, Any]] = {}
+        for path, value in paths.items():
+            item = _followed(value, root)
+            if str(path).startswith("x-"):
+                continue
+            if isinstance(item, dict):
+                self._paths[str(path)] = item
+            else:
+                self._leave_out(f"path {quoted(path)} must be an object, found {quoted(item)}")
+        self._resources = PathResources(*self._things())
+
+    def operations(self) -> Iterator[tuple[ApiOperation, bool]]:
+        """Give the operations, and whether each has a name of its own."""
+        for path, item in self._paths.items():
+            for method in _METHODS:
+                operation = item.get(method)
+                if operation is None:
+                    continue
+                where = f"{method.upper()} {quoted(path)}"
+                try:
+                    if not isinstance(operation, dict):
+                        raise ValueError(f"must be an object, found {quoted(operation)}")
+                    named = operation.get("operationId")
+                    said = isinstance(named, str) and bool(named.strip())
+                    words = re.sub(r"\W+", "_", path).strip("_")
+                    name = str(named) if said else f"{method}_{words}"
+                    yield self._operation(name, method, path, item, operation), said
+                except ValueError as wrong:
+                    self._leave_out(f"{where} {wrong}")
+
+    def _leave_out(self, text: str) -> None:
+        self.left_out.append(f"{self._place}: {text}")
+
+    def _operation(
+        self, name: str, method: str, path: str, item: Mapping[str, Any], operation: Any
+    ) -> ApiOperation:
+        takes: dict[str, ToolParameter] = {}
+        fields: dict[str, RequestField] = {}
+        outside = {
+            (field.place, field.name): (one, field)
+            for holder in (item, operation)
+            for one, field in self._outside(holder, path)
+        }
+        media, inside = self._body(operation.get("requestBody"))
+        for one, field in (*outside.values(), *inside):
+            key = one.name if one.name not in takes else f"{field.place.name.lower()}_{one.name}"
+            takes[key], fields[key] = replace(one, name=key), field
+        lacking = set(re.findall(r"\{([^{}]*)\}", path)) - {
+            field.name for field in fields.values() if field.place is RequestPart.PATH
+        }
+        if lacking:
+            raise ValueError(f"does not describe its path parameter {quoted(sorted(lacking)[0])}")
+        tool = _tool(name, method, operation, tuple(takes.values()), self._gives(operation))
+        return ApiOperation(
+            _with_resources(tool), method.upper(), path, fields, media,
+            _servers(operation) or _servers(item), read_security(operation.get("security")),
+        )  # fmt: skip
+
+    def _outside(
+        self, holder: Mapping[str, Any], path: str
+    ) -> Iterator[tuple[ToolParameter, RequestField]]:
+        """Give the parameters outside the body."""
+        some = holder.get("parameters")
+        if some is not None and not isinstance(some, list):
+            raise ValueError(f"must have a list of parameters, found {quoted(some)}")
+        for entry in some or ():
+            value = _followed(entry, self._root)
+            if not isinstance(value, dict) or not isinstance(value.get("name"), str):
+                raise ValueError(f"has a parameter without a name: {quoted(entry)}")
+            name, where = value["name"], value.get("in")
+            if where not in ("path", "query", "header", "cookie"):
+                raise ValueError(f"does not say where its parameter {quoted(name)} stands")
+            # A parameter is sent, whatever its schema says of results (`readOnly`).
+            schema, as_json = _schema_of(value)
+            read = parameter(name, schema, self._root)
+            told = value.get("description")
+            explode = value.get("explode")
+            yield (
+                replace(
+                    read,
+                    description=" ".join(told.split()) if isinstance(told, str) else
+                    read.description,
+                    required=value.get("required") is True or where == "path",
+                    resource=self._resources.of(path, name) if where == "path" else "",
+                ),
+                RequestField(
+                    name, RequestPart(where), str(value.get("style", "")),
+                    explode if isinstance(explode, bool) else None, as_json,
+                ),
+            )  # fmt: skip
+
+    def _body(self, holder: Any) -> tuple[str, list[tuple[ToolParameter, RequestField]]]:
+        """Return a body's media type and properties; a body that has none is one parameter."""
+        holder = _followed(holder, self._root)
+        media, schema = _content(holder)
+        found = parameters(schema, self._root)
+        if found:
+            return media, [(one, RequestField(one.name, RequestPart.BODY)) for one in found]
+        if not media or not isinstance(schema, dict):
+            return media, []
+        read = parameter("body", schema, self._root)
+        whole = read.type not in ("", "object") or holder.get("required") is True
+        needed = replace(read, required=True)
+        return media, [(needed, RequestField("body", RequestPart.WHOLE))] if whole else []
+
+    def _gives(self, operation: Mapping[str, Any]) -> tuple[ToolParameter, ...]:
+        _, schema = _content(_followed(_success(operation.get("responses")), self._root))
+        return leaves(schema, self._root)
+
+    def _things(self) -> tuple[dict[str, str], dict[str, str]]:
+        """Return the schema names of returned things and of listed things, by path."""
+        returned, lists = {}, {}
+        for path, item in self._paths.items():
+            operation = item.get("get")
             if isinstance(operation, dict):
-                named = operation.get("operationId")
-                said = isinstance(named, str) and bool(named.strip())
-                words = re.sub(r"\W+", "_", path).strip("_")
-                name = str(named) if said else f"{method}_{words}"
-                yield _tool(name, method, item, operation, root), said
+                answer = _followed(_success(operation.get("responses")), self._root)
+                _, schema = _content(answer)
+                returned[path] = names(schema)
+                lists[path] = listed(schema, self._root)
+        return returned, lists
 
 
-def _named_apart(tools: Iterator[tuple[ToolSchema, bool]]) -> tuple[ToolSchema, ...]:
-    """Return tools; those that were named by method and path, with a number where others are."""
-    found = list(tools)
-    used = {tool.name for tool, said in found if said}
-    named = []
-    for tool, said in found:
-        numbered = (f"{tool.name}_{number}" for number in count(2))
-        free = (name for name in chain([tool.name], numbered) if name not in used)
-        name = tool.name if said else next(free)
-        used.add(name)
-        named.append(replace(tool, name=name))
-    return tuple(named)
-
-
-def _tool(name: str, method: str, item: Any, operation: Any, root: Any) -> ToolSchema:
+def _tool(
+    name: str,
+    method: str,
+    operation: Mapping[str, Any],
+    takes: tuple[ToolParameter, ...],
+    gives: tuple[ToolParameter, ...],
+) -> ToolSchema:
     told = [operation.get("summary"), operation.get("description")]
-    takes = {p.name: p for p in _fields(item, root)}
-    takes |= {p.name: p for p in _fields(operation, root)}
-    for parameter in _body(operation.get("requestBody"), root):
-        takes.setdefault(parameter.name, parameter)
+    description = ". ".join(text.strip(" .") for text in told if isinstance(text, str))
     return ToolSchema(
         name=name,
-        description=". ".join(text.strip(" .") for text in told if isinstance(text, str)),
-        takes=tuple(takes.values()),
-        gives=leaves(*_content(_success(operation.get("responses")), root)),
-        effect=Effect.READS if method in _READING else Effect.WRITES,
+        description=description,
+        takes=takes,
+        gives=gives,
+        effect=worsened(effect_of_method(method), name, description),
         idempotent=method in _IDEMPOTENT,
     )
 
 
-def _fields(holder: Mapping[str, Any], root: Any) -> Iterator[ToolParameter]:
-    """Return the parameters outside the body."""
-    some = holder.get("parameters")
-    for entry in some if isinstance(some, list) else []:
-        value = _followed(entry, root)
-        if not isinstance(value, dict) or not isinstance(value.get("name"), str):
+def _with_resources(tool: ToolSchema) -> ToolSchema:
+    """Return a tool whose parameters are of the kinds of the properties that it returns."""
+    given = {one.leaf: one for one in reversed(tool.gives) if one.name.lstrip("[].") == one.leaf}
+    return replace(
+        tool,
+        takes=tuple(
+            replace(one, resource=given[one.leaf].resource)
+            if not one.resource and one.leaf in given and given[one.leaf].type == one.type
+            else one
+            for one in tool.takes
+        ),
+    )
+
+
+def _named_apart(found: list[tuple[ApiOperation, bool]]) -> tuple[ApiOperation, ...]:
+    """Return operations of different names: later ones of one name get a number.
+
+    A name that the document gives goes before one that is made of method and path.
+    """
+    used: set[str] = set()
+    names_of: dict[int, str] = {}
+    for index in sorted(range(len(found)), key=lambda i: not found[i][1]):
+        name = found[index][0].tool.name
+        numbered = (f"{name}_{number}" for number in count(2))
+        names_of[index] = next(one for one in chain([name], numbered) if one not in used)
+        used.add(names_of[index])
+    return tuple(
+        replace(one, tool=replace(one.tool, name=names_of[index]))
+        for index, (one, _) in enumerate(found)
+    )
+
+
+def _servers(holder: Mapping[str, Any]) -> tuple[str, ...]:
+    return read_servers(holder.get("servers"))
+
+
+def read_servers(servers: Any) -> tuple[str, ...]:
+    """Return the addresses of a list of servers, with the defaults of their variables."""
+    found = []
+    for server in servers if isinstance(servers, list) else []:
+        if not isinstance(server, dict) or not isinstance(server.get("url"), str):
             continue
-        (read,) = parameters({"properties": {value["name"]: value.get("schema") or {}}}, root)
-        told = value.get("description")
-        yield replace(
-            read,
-            description=" ".join(told.split()) if isinstance(told, str) else read.description,
-            required=value.get("required") is True,
-        )
+        url, variables = server["url"], server.get("variables")
+        for name, value in (variables if isinstance(variables, dict) else {}).items():
+            default = value.get("default", "") if isinstance(value, dict) else ""
+            url = url.replace("{" + str(name) + "}", str(default))
+        found.append(url)
+    return tuple(found)
 
 
-def _body(holder: Any, root: Any) -> tuple[ToolParameter, ...]:
-    """Return the properties of a body; one that is no object is the parameter `body`."""
-    schema, _ = _content(holder, root)
-    found = parameters(schema, root)
-    if found or not isinstance(schema, dict):
-        return found
-    wrapped = {"properties": {"body": schema}, "required": ["body"]}
-    whole = parameters(wrapped, root)
-    return tuple(one for one in whole if one.type not in ("", "object"))
+def read_security(value: Any) -> tuple[tuple[str, ...], ...] | None:
+    """Return the alternative sets of security schemes; None if nothing is said."""
+    if not isinstance(value, list):
+        return None
+    return tuple(tuple(map(str, one)) for one in value if isinstance(one, dict))
+
+
+def _schema_of(value: Mapping[str, Any]) -> tuple[Any, bool]:
+    """Return the schema of a parameter, and whether it is described as a JSON document."""
+    content = value.get("content")
+    if "schema" not in value and isinstance(content, dict) and content:
+        media = next(iter(content.values()))
+        return (media.get("schema") if isinstance(media, dict) else None), True
+    return value.get("schema"), False
 
 
 def _success(responses: Any) -> Any:
@@ -132,15 +345,14 @@ def _success(responses: Any) -> Any:
     return responses.get("default")
 
 
-def _content(holder: Any, root: Any) -> tuple[Any, Any]:
-    """Return the schema of a body, JSON's before others, and the document."""
-    holder = _followed(holder, root)
+def _content(holder: Any) -> tuple[str, Any]:
+    """Return the media type and schema of a body; JSON goes before forms, these before others."""
     content = holder.get("content") if isinstance(holder, dict) else None
-    if not isinstance(content, dict):
-        return None, root
-    kinds = sorted(content, key=lambda kind: "json" not in str(kind))
-    media = content[kinds[0]] if kinds else None
-    return (media.get("schema") if isinstance(media, dict) else None), root
+    if not isinstance(content, dict) or not content:
+        return "", None
+    media = min(content, key=lambda kind: ("json" not in str(kind), "form" not in str(kind)))
+    value = content[media]
+    return str(media), value.get("schema") if isinstance(value, dict) else None
 
 
 def _followed(value: Any, root: Any) -> Any:

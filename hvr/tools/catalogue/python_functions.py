@@ -192,7 +192,10 @@ class _Hints:
             if hint.types:
                 yield ToolParameter("result", hint.type, required=required, choices=hint.choices)
         else:
-            yield ToolParameter(name + marks, inner.type, required=required, choices=inner.choices)
+            yield ToolParameter(
+                name + marks, inner.type, required=required, choices=inner.choices,
+                resource=above[-1] if above else "",
+            )  # fmt: skip
 
     def _of_class(self, name: str) -> _Hint:
         node = self._classes[name]

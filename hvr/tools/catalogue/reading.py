@@ -45,7 +45,7 @@ def read_tools(path: Path) -> tuple[ToolSchema, ...]:
         return read_functions(read_text(path), str(path))
     document = _document(path)
     if is_openapi(document):
-        return read_openapi(document, str(path))
+        return tuple(one.tool for one in read_openapi(document, str(path)).operations)
     return tuple(
         read_tool(e, f"{path}: tool {n}") for n, e in enumerate(_entries(document, path), 1)
     )

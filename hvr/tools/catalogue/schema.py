@@ -15,7 +15,10 @@ class Effect(Enum):
 
     READS = "reads"
     WRITES = "writes"
+    DESTROYS = "destroys"
+    """It writes, and something that was there is gone."""
     UNKNOWN = "unknown"
+    """Nothing is said: it counts as one that writes, and may destroy."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,8 @@ class ToolParameter:
         required: whether a call needs a value for it; of results, whether it is always there.
         choices: the only values that it can have, as JSON; empty if there is no such list.
         or_null: whether a call must give it, and null will do where there is no value.
+        resource: The kind of thing whose property it is, as the schema names it: a `$ref`, a class,
+            a collection of the path. Several joined by `|`; empty if the schema does not say.
     """
 
     name: str
@@ -38,6 +43,7 @@ class ToolParameter:
     required: bool = False
     choices: tuple[str, ...] = ()
     or_null: bool = False
+    resource: str = ""
 
     @property
     def leaf(self) -> str:

@@ -1,0 +1,58 @@
+"""A baseline without planning: take the first value of each name, then write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hvr.calling.environment import ToolEnvironment
+from hvr.calling.values import CallOutcome, Json, ToolCall
+from hvr.navigation.findings import entities, trait
+from hvr.navigation.naming import fit
+from hvr.navigation.request import EntityQuery, Place, ToolRequest, filled, leaves
+from hvr.tools.catalogue.schema import Effect
+
+LIKE = 0.8
+"""How well a name has to suit a parameter."""
+
+
+def greedy(tools: ToolEnvironment, request: ToolRequest) -> tuple[list[CallOutcome], str]:
+    """Call each reader once that can be called, then make the goal calls with the first values.
+
+    A value that has the properties of a query comes before others of its name.
+
+    Returns:
+        The outcomes, and the parameter that was asked for; empty if none was.
+    """
+    outcomes: list[CallOutcome] = []
+
+    def values(name: str, wanted: EntityQuery) -> Iterator[Json]:
+        features = {trait(one) for one in wanted.constraints}
+        said = [fact.value for fact in request.said if fit(name, (fact.name,), "") >= LIKE]
+        found = [(value, traits) for o in outcomes for path, value, traits in entities(o.result)
+                 if o.ok and fit(name, path, o.call.tool) >= LIKE]  # fmt: skip
+        yield from [value for value, traits in found if features and features <= traits]
+        yield from [*said, *(value for value, _ in found)]
+
+    readers = [tool for tool in tools.catalogue.tools if tool.effect is Effect.READS]
+    while readers:
+        for tool in readers:
+            needed = [p.name for p in tool.takes if p.required]
+            first = [next(values(name, EntityQuery()), None) for name in needed]
+            if None not in first:
+                outcomes.append(
+                    tools.call(ToolCall(tool.name, dict(zip(needed, first, strict=True))))
+                )
+                readers.remove(tool)
+                break
+        else:
+            break
+    for goal in request.goals:
+        taken: dict[Place, Json] = {}
+        for place, name, value in leaves(goal.arguments):
+            if isinstance(value, EntityQuery):
+                new = (one for one in values(name, value) if one not in taken.values())
+                if (first_one := next(new, None)) is None:
+                    return outcomes, name
+                taken[place] = first_one
+        outcomes.append(tools.call(ToolCall(goal.tool, filled(goal.arguments, taken))))
+    return outcomes, ""

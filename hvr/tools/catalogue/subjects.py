@@ -1,0 +1,218 @@
+"""Which property of which kind of thing a parameter holds: `issue_number` is an issue's number.
+
+The kinds come from schemas (`$ref`, classes, collections of paths, nesting), from names (`pet_id`,
+`petId`), and where these are silent from the tool's own name (`id` of `get_order` is an order's).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from hvr.tools.catalogue.naming import thing_of, words_of
+from hvr.tools.catalogue.schema import Catalogue, ToolParameter, ToolSchema
+
+IDENTIFIERS = frozenset(("id", "uuid", "guid", "sid", "number", "key", "code", "slug", "login"))
+"""Names of properties that tell one thing from others of its kind."""
+
+_PLURALS = {f"{word}s": word for word in IDENTIFIERS}
+_SURROGATES = frozenset(("id", "uuid", "guid", "sid"))
+"""Identifiers that never stand for anything else: the words before one name a kind of thing."""
+_LABELS = frozenset(("name", "title"))
+"""Names of properties that a thing is commonly asked for by."""
+_JOINTS = frozenset(
+    ("by", "for", "of", "from", "to", "in", "into", "with", "on", "at", "and", "as", "using")
+)  # fmt: skip
+"""Words after which a tool's name says something else than the thing it is about."""
+
+Words = tuple[str, ...]
+
+
+@dataclass(frozen=True, order=True)
+class Slot:
+    """A place for a value: what a tool takes or gives.
+
+    Args:
+        tool: Name of the tool.
+        name: Name of the parameter.
+        gives: Whether the value is in the tool's result.
+    """
+
+    tool: str
+    name: str
+    gives: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.tool}{' -> ' if self.gives else ' <- '}{self.name}"
+
+
+@dataclass(frozen=True)
+class ParameterSubject:
+    """The property that a parameter holds.
+
+    Args:
+        resource: The kind of thing, in words; empty if unknown.
+        property: The property, in words.
+        role: Words that tell two things of one kind apart: "from" of `from_account_id`.
+        stated: Whether the schema or the parameter's own name says the kind of thing, rather than
+            the tool's name.
+    """
+
+    resource: str
+    property: str
+    role: str = ""
+    stated: bool = False
+
+    def identifies(self) -> bool:
+        """Return whether a value of it stands for one thing of the kind."""
+        return bool(self.resource) and self.property in IDENTIFIERS
+
+
+def slots_of(catalogue: Catalogue) -> Iterator[tuple[ToolSchema, ToolParameter, Slot]]:
+    """Give the places for values, in the catalogue's order."""
+    for tool in catalogue.tools:
+        for parameter in tool.takes:
+            yield tool, parameter, Slot(tool.name, parameter.name)
+        for parameter in tool.gives:
+            yield tool, parameter, Slot(tool.name, parameter.name, gives=True)
+
+
+def subjects_of(catalogue: Catalogue) -> dict[Slot, ParameterSubject]:
+    """Return the subject of each parameter and result value of a catalogue."""
+    things = _Things(catalogue)
+    return {slot: things.subject(tool, one, slot) for tool, one, slot in slots_of(catalogue)}
+
+
+class _Things:
+    """The kinds of things that a catalogue speaks of."""
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        slots = list(slots_of(catalogue))
+        stated = {name for _, one, _ in slots for name in one.resource.split("|") if name}
+        prefixes = {
+            _after_joint(words[:-1])
+            for _, one, _ in slots
+            if len(words := _leaf(one)) > 1 and words[-1] in _SURROGATES
+        }
+        # A word that is a kind of thing by itself tells kinds apart ("issue comment"); any other
+        # only says how much of a thing is shown ("simple user", "full repository").
+        whole = {thing_of(name) for name in stated}
+        self._nouns = {name[0] for name in whole if len(name) == 1}
+        self._nouns |= {name[-1] for name in prefixes}
+        self._nouns |= {noun[-1] for tool in catalogue.tools if (noun := _noun(tool.name))}
+        self._cached = {name: self._canonical(name) for name in stated}
+        self._kinds = {kind for kind in self._cached.values() if kind}
+        self._ending: dict[Words, set[Words]] = defaultdict(set)
+        for kind in self._kinds:
+            for start in range(len(kind)):
+                self._ending[kind[start:]].add(kind)
+        for kind in sorted((_singular(name) for name in prefixes), key=len):
+            # Words that name no kind only say which of two things it is: "source account".
+            role = kind[1:] in self._ending and kind[0] not in self._nouns
+            if kind not in self._ending and not role:
+                self._kinds.add(kind)
+                self._ending[kind].add(kind)
+        self._properties: dict[Words, set[Words]] = defaultdict(set)
+        for _, one, slot in slots:
+            if slot.gives and (kind := self._named(one.resource) or self._of_tool(slot.tool)):
+                self._properties[self._resolved(kind)].add(_leaf(one))
+
+    def subject(self, tool: ToolSchema, one: ToolParameter, slot: Slot) -> ParameterSubject:
+        """Return the subject of a parameter."""
+        leaf = _leaf(one)
+        own = self._resolved(self._named(one.resource))
+        found = self._by_name(leaf, own)
+        if found is not None:
+            return found
+        if own:
+            return _subject(own, leaf, stated=True)
+        thing = self._of_tool(tool.name)
+        if slot.gives and leaf == ("result",):  # `find_user_id_by_email` gives the id of a user
+            return self._by_name(thing, (), stated=False) or _subject(thing, leaf)
+        if thing and (slot.gives or self._describes(leaf, thing)):
+            return _subject(thing, leaf)
+        return ParameterSubject("", " ".join(leaf))
+
+    def _describes(self, leaf: Words, thing: Words) -> bool:
+        """Return whether an argument is a property of the thing that its tool is about."""
+        return leaf in self._properties.get(thing, ()) or (
+            len(leaf) == 1 and leaf[0] in IDENTIFIERS | _LABELS
+        )
+
+    def _by_name(self, leaf: Words, own: Words, *, stated: bool = True) -> ParameterSubject | None:
+        """Return the subject that a name tells by itself: a kind of thing and its property."""
+        for start in range(len(leaf) - 1):
+            for end in range(len(leaf) - 1, start, -1):
+                name, rest = _singular(leaf[start:end]), leaf[end:]
+                if own and own[-len(name) :] == name:
+                    kind = own
+                elif name in self._ending:
+                    kind = self._resolved(name)
+                else:
+                    continue
+                known = rest in self._properties.get(kind, ())
+                if known or (len(rest) == 1 and rest[0] in IDENTIFIERS):
+                    role = " ".join(leaf[:start])
+                    return ParameterSubject(" ".join(kind), " ".join(rest), role, stated=stated)
+        return None
+
+    def _named(self, resource: str) -> Words:
+        """Return the kind of thing that a schema's names stand for; empty if they disagree."""
+        kinds = {self._cached[name] for name in resource.split("|") if name}
+        return next(iter(kinds)) if len(kinds) == 1 else ()
+
+    def _canonical(self, name: str) -> Words:
+        words = thing_of(name)
+        return tuple(word for word in words if _singular((word,))[0] in self._nouns) or words
+
+    def _resolved(self, name: Words) -> Words:
+        """Return the shortest known kind whose name ends so; the name itself if there are two."""
+        if name in self._kinds:
+            return name
+        ending = sorted(self._ending.get(name, {name}), key=len)
+        return name if len(ending) > 1 and len(ending[0]) == len(ending[1]) else ending[0]
+
+    def _of_tool(self, name: str) -> Words:
+        """Return the kind of thing that a tool is about, by its name: verb first, then thing."""
+        words = _phrase(name)
+        # `user_get` and `calendar_event_create` have the verb last.
+        for end in range(len(words) - 1, 0, -1):
+            if _singular(words[:end]) in self._kinds and _singular(words[1:]) not in self._ending:
+                return self._resolved(_singular(words[:end]))
+        noun = _noun(name)
+        return next((noun[n:] for n in range(len(noun)) if noun[n:] in self._kinds), noun)
+
+
+def _phrase(name: str) -> Words:
+    """Return the words of a tool's name up to the first that joins something else to them."""
+    words = words_of(_separated(name)[-1])
+    cut = next((n for n, word in enumerate(words) if word in _JOINTS), len(words))
+    return tuple(word for word in words[:cut] if not word.isdigit())
+
+
+def _noun(name: str) -> Words:
+    """Return the words after a tool's verb, or the name of its group: "issue" of `issues/list`."""
+    return _singular(_phrase(name)[1:]) or thing_of(_separated(name)[-2])
+
+
+def _separated(name: str) -> list[str]:
+    return ["", *name.replace(":", ".").replace("/", ".").split(".")]
+
+
+def _subject(kind: Words, leaf: Words, *, stated: bool = False) -> ParameterSubject:
+    return ParameterSubject(" ".join(kind), " ".join(leaf), stated=stated)
+
+
+def _leaf(one: ToolParameter) -> Words:
+    words = words_of(one.leaf)
+    return (*words[:-1], _PLURALS.get(words[-1], words[-1])) if words else ()
+
+
+def _after_joint(words: Words) -> Words:
+    """Return the words after the last that only joins them: "account" of "from account"."""
+    return words[max((n + 1 for n, word in enumerate(words[:-1]) if word in _JOINTS), default=0) :]
+
+
+def _singular(words: Words) -> Words:
+    return thing_of(" ".join(words))

@@ -1,0 +1,87 @@
+"""What tools are taken to do by their hints, methods, names and descriptions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hvr.tools.catalogue.effects import effect_of_hints, effect_of_method, seems, worsened
+from hvr.tools.catalogue.formats import read_tool
+from hvr.tools.catalogue.schema import Effect
+
+DANGER = {Effect.READS: 0, Effect.WRITES: 1, Effect.UNKNOWN: 2, Effect.DESTROYS: 3}
+NAMES = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
+HINTS = st.dictionaries(st.sampled_from(NAMES), st.booleans() | st.none() | st.text(max_size=3))
+
+
+@given(st.sampled_from(Effect), st.text(max_size=20), st.text(max_size=40))
+def test_no_name_makes_a_tool_less_dangerous(effect: Effect, name: str, text: str) -> None:
+    assert DANGER[worsened(effect, name, text)] >= DANGER[effect]
+
+
+@given(HINTS)
+def test_hints_of_the_untrusted_only_warn(hints: dict[str, Any]) -> None:
+    untrusted = effect_of_hints(hints, trusted=False)
+    assert DANGER[untrusted] >= max(
+        DANGER[Effect.UNKNOWN], DANGER[effect_of_hints(hints, trusted=True)]
+    )
+    record = {"name": "t", "inputSchema": {}, "annotations": hints, "type": "read"}
+    tool = read_tool(record, "list", trusted=False)
+    assert tool.effect in (Effect.UNKNOWN, Effect.DESTROYS) and tool.idempotent is not True
+
+
+@pytest.mark.parametrize(
+    ("hints", "effect"),
+    [
+        ({}, Effect.UNKNOWN),
+        ({"readOnlyHint": True}, Effect.READS),
+        ({"readOnlyHint": False}, Effect.UNKNOWN),
+        ({"readOnlyHint": True, "destructiveHint": True}, Effect.DESTROYS),
+        ({"readOnlyHint": False, "destructiveHint": False}, Effect.WRITES),
+        ({"readOnlyHint": "yes"}, Effect.UNKNOWN),
+    ],
+)
+def test_hints_of_the_trusted_say_what_the_protocol_says(
+    hints: dict[str, Any], effect: Effect
+) -> None:
+    assert effect_of_hints(hints, trusted=True) is effect
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("delete_user", ""),
+        ("userDelete", ""),
+        ("users.remove", ""),
+        ("get_and_wipe", ""),
+        ("tidy", "Permanently deletes old files."),
+        ("do", "Cancels an order"),
+        ("DELETE_ALL", ""),
+    ],
+)
+def test_names_and_descriptions_warn(name: str, text: str) -> None:
+    assert worsened(Effect.UNKNOWN, name, text) is Effect.DESTROYS
+    assert worsened(Effect.WRITES, name, text) is Effect.DESTROYS
+
+
+def test_a_reader_may_be_about_what_is_gone() -> None:
+    assert (
+        worsened(Effect.READS, "list_deleted_files", "List files that were deleted") is Effect.READS
+    )
+    assert worsened(Effect.READS, "get_cancel_reasons") is Effect.READS
+    assert worsened(Effect.READS, "delete_user") is Effect.DESTROYS
+
+
+def test_methods_say_what_http_says() -> None:
+    assert effect_of_method("GET") is Effect.READS
+    assert effect_of_method("delete") is Effect.DESTROYS
+    assert {effect_of_method(m) for m in ("post", "PUT", "patch", "query")} == {Effect.WRITES}
+
+
+def test_what_a_name_suggests_is_put_to_the_user() -> None:
+    assert seems("get_user") is Effect.READS
+    assert seems("create_user") is Effect.WRITES
+    assert seems("purge_cache") is Effect.DESTROYS

@@ -1,0 +1,70 @@
+"""Complete linkage: the same clusters as always merging the most similar pair, for many rows."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from hvr.retrieval.text_vectors import TextVectors
+from hvr.tools.catalogue import linkage
+from hvr.tools.catalogue.linkage import complete_linkage
+from hvr.tools.catalogue.merging import meanings
+from hvr.tools.catalogue.schema import Catalogue, ToolParameter, ToolSchema
+
+
+def thresholds(asked: NDArray[np.float32]) -> linkage.Least:
+    return lambda rows, columns: asked[rows, columns].copy()
+
+
+def greedy(similar: NDArray[np.float32], asked: NDArray[np.float32]) -> set[frozenset[int]]:
+    """Merge the two most similar clusters as long as all their members may be together."""
+    groups = [frozenset([row]) for row in range(len(similar))]
+    while True:
+        best, pair = 0.0, None
+        for one, other in combinations(groups, 2):
+            across = [(a, b) for a in one for b in other]
+            least = min(float(similar[a, b]) for a, b in across)
+            if all(similar[a, b] >= asked[a, b] for a, b in across) and least > best:
+                best, pair = least, (one, other)
+        if pair is None:
+            return set(groups)
+        groups = [g for g in groups if g not in pair] + [pair[0] | pair[1]]
+
+
+@given(st.integers(0, 10**6), st.integers(1, 14), st.sampled_from([0.05, 0.3, 0.6]))
+def test_the_clusters_are_those_of_merging_the_most_similar_pair(
+    seed: int, rows: int, asked: float
+) -> None:
+    random = np.random.default_rng(seed)
+    vectors = random.normal(size=(rows, 4)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    least = np.full((rows, rows), asked, dtype=np.float32)
+    apart = random.random((rows, rows)) < 0.1
+    least[apart | apart.T] = 2.0
+    found = complete_linkage(vectors, thresholds(least))
+    assert {frozenset(group) for group, _ in found} == greedy(vectors @ vectors.T, least)
+    for group, lowest in found:
+        pairs = [float(vectors[a] @ vectors[b]) for a, b in combinations(group, 2)]
+        assert abs(lowest - min(pairs, default=1.0)) < 1e-3
+
+
+def test_rows_beyond_those_clustered_at_once_are_clustered_in_parts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(linkage, "MOST_ROWS", 3)
+    vectors = np.ones((7, 1), dtype=np.float32)
+    found = complete_linkage(vectors, thresholds(np.zeros((7, 7), dtype=np.float32)))
+    assert [group for group, _ in found] == [[0, 1, 2], [3, 4, 5], [6]]
+
+
+def test_thousands_of_tools_that_share_a_name_are_merged() -> None:
+    query = (ToolParameter("query", "string", "text"),)
+    tools = tuple(ToolSchema(f"search_{n}", f"Searches shelf {n}", query) for n in range(3_000))
+    found = meanings(Catalogue(tools), TextVectors("lexical-hash"))
+    assert sum(len(m.slots) for m in found) == 3_000
+    assert len({m.name for m in found}) == len(found) < 1_000
