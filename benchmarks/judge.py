@@ -238,7 +238,7 @@ def _main() -> int:
     parser.add_argument("--show", type=int, default=0, help="plans that are not judged exactly")
     parser.add_argument("--planbench", type=Path, nargs="?", const=Path(), help="natural errors")
     parser.add_argument("--families", type=Path, nargs="?", const=Path(), help=(
-        "competition plans with conditional effects, derived predicates or numbers, damaged"))  # fmt: skip
+        "damaged competition plans with conditional effects, rules or numbers"))  # fmt: skip
     parser.add_argument("--seed", type=int, default=0, help="with --families: of the damage")
     parser.add_argument("--no-repair", action="store_true", help="with --planbench: verdicts only")
     parser.add_argument("--growth", action="store_true", help="time by the length of plans")

@@ -2,8 +2,8 @@
 
 From a state before a step, the rest of the plan is free, each step at its own place, and every
 other action costs one wherever it is inserted. Nothing that was once true ceases to be. While the
-goal is out of reach for free, a landmark is cut: a set of insertions of which every repair has at
-least one (Helmert and Domshlak 2009, "Landmarks, Critical Paths and Abstractions"). Its members
+goal is out of reach for free, a landmark is cut: a set of insertions that every repair draws
+from (Helmert and Domshlak 2009, "Landmarks, Critical Paths and Abstractions"). Its members
 become free, and the number of cuts is the bound. The conditional effects of an action share its
 cost, rules are free, and a comparison of numbers may come true once a number in it is changed.
 """
@@ -174,7 +174,7 @@ class Bound:
         return trace
 
     def _layered(self, start: int) -> list[int]:
-        """Return what is reached in each layer when any action may be taken at any time."""
+        """Return the literals reached in each layer when any action may be taken at any time."""
         waiting = [*self._rules, *[u for units in (*self._inserts, *self._steps) for u in units]]
         layers = [start]
         while True:
@@ -193,10 +193,10 @@ class Bound:
     # What is wanting ----------------------------------------------------------------------------
 
     def _cut(self, place: int, reached: Sequence[int], free: Cut) -> dict[int, int]:
-        """Return a landmark: insertions of which one is needed to reach the goal.
+        """Return a landmark: a set of insertions that every way to the goal draws from.
 
-        From the end to the beginning, `zone` has literals of which one must come true at this
-        place or before. What makes one of them true for free needs another one.
+        From the end to the beginning, `zone` collects literals. At least one must come true at this
+        place or before, and each free change that makes one true needs another one.
         """
         zone = self._wanting(self._goal, reached[-1])
         open_ = [(self._count, rule) for rule in self._rules]
@@ -232,7 +232,7 @@ class Bound:
         return cut
 
     def _wanting(self, unit: _Unit, reached: int) -> int:
-        """Return literals of which one is needed and not reached: the hardest by layers."""
+        """Return unreached literals, at least one of them needed: the hardest by layers."""
         missing = unit.need & ~reached
         if missing:
             for layer in reversed(self._layers):
@@ -285,7 +285,7 @@ class Bound:
             units.append(self._unit(owner, (before, condition), add, delete))
         for condition, (_, index, _) in operator.numeric:
             if index in self._readers:
-                # The bits of tests follow those of both signs.
+                # The bits of comparisons follow the literals.
                 units.append(self._unit(owner, (before, condition), self._readers[index], 0))
         return units
 

@@ -2,10 +2,10 @@
 
 A node is a state before a step of the plan. From it the step is kept or left out, or another
 action is inserted before it. A repair costs the number of its insertions first and its length
-second: leaving a step out is free, a move is a deletion and one insertion, and so is a
-replacement. Restarting weighted A* finds repairs; the bound of `hvr.judging.bound` is admissible,
-so that the last round, with weight 1, proves what it finds. A repair that it could not prove is
-improved: some of its insertions are taken out, and the rest is repaired with fewer.
+second. Deletions are free; a move and a replacement are a deletion and an insertion each.
+Restarting weighted A* finds repairs. The bound of `hvr.judging.bound` is admissible, and the last
+round, with weight 1, proves what it finds. A repair without a proof is improved: some of its
+insertions are taken out, and the rest is repaired with fewer.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import TypeAlias
 
-from hvr.judging.bound import Bound, Estimate
+from hvr.judging.bound import Bound, Estimate, Rule
 from hvr.judging.course import Mark, execute, holds
 from hvr.judging.relaxed import reads_of
 from hvr.pddl import State, Task
@@ -45,7 +45,7 @@ _Path: TypeAlias = "tuple[_Path, int | None, Operator] | None"
 
 
 @dataclass(frozen=True)
-class Repair:
+class PlanRepair:
     """What was found about a plan that does not reach its goal.
 
     Args:
@@ -61,7 +61,7 @@ class Repair:
     hopeless: bool = False
 
 
-def repair(start: State, plan: Sequence[Operator | None], work: int = WORK) -> Repair:
+def repair(start: State, plan: Sequence[Operator | None], work: int = WORK) -> PlanRepair:
     """Return the smallest repair that is found of a plan.
 
     Args:
@@ -85,11 +85,11 @@ class _Repairs:
         self.operators = relaxation.operators
         self.rules = relaxation.rules
 
-    def run(self) -> Repair:
+    def run(self) -> PlanRepair:
         search = self._search(self.steps)
         first = search.estimate(0, search.begin)
         if first is None:
-            return Repair(None, 0, hopeless=self.complete)
+            return PlanRepair(None, 0, hopeless=self.complete)
         least = first.least if self.complete else 0
         best: tuple[Placed, ...] | None = None
         exhausted = False
@@ -101,13 +101,13 @@ class _Repairs:
             if best is not None and _inserted(best) == least:
                 break
         if best is None:
-            return Repair(None, max(least, search.least), hopeless=exhausted and self.complete)
+            return PlanRepair(None, max(least, search.least), hopeless=exhausted and self.complete)
         if self.complete:
             least = _inserted(best) if exhausted else max(least, search.least)
         if _inserted(best) > least:
-            return Repair(self._improved(best), least)
+            return PlanRepair(self._improved(best), least)
         shorter, exhausted = self._run(search, 0, _inserted(best), self.left, len(best))
-        return Repair(best if shorter is None else shorter, least, exhausted and self.complete)
+        return PlanRepair(best if shorter is None else shorter, least, exhausted and self.complete)
 
     def _search(self, steps: Sequence[Placed]) -> _Search:
         return _Search(self.start, steps, self.operators, self.rules)
@@ -146,7 +146,7 @@ class _Search:
         start: State,
         steps: Sequence[Placed],
         operators: Sequence[Operator],
-        rules: Sequence[tuple[object, int]],
+        rules: Sequence[Rule],
     ) -> None:
         self.task: Task = start.task
         self.steps = steps
@@ -176,9 +176,7 @@ class _Search:
             self.work += self.bound.work - before
         return self._known[key]
 
-    def run(
-        self, weight: int, most: _Cost, work: int
-    ) -> tuple[tuple[Placed, ...] | None, bool]:
+    def run(self, weight: int, most: _Cost, work: int) -> tuple[tuple[Placed, ...] | None, bool]:
         """Search for a repair that is cheaper than a known one.
 
         Args:

@@ -1,8 +1,8 @@
 """The symbolic judge: superfluous and missing steps of a plan, proven by execution.
 
-What a plan should have been is what can be made of it with the fewest insertions and, among these,
-the fewest steps. For a valid plan that is its smallest part that reaches the goal. What is left out
-is superfluous, what is inserted was missing.
+The judge looks for the repair with the fewest insertions and, among these, the fewest steps. For a
+valid plan it is the smallest part that reaches the goal. Deleted steps are superfluous, inserted
+steps were missing.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from hvr.judging.checking import judge_by_checking
 from hvr.judging.course import Course, reaches
 from hvr.judging.evidence import Evidence, missing
 from hvr.judging.reduction import EXACT_STEPS, Reduction, smallest
-from hvr.judging.repair import WORK, Placed, Repair, repair
+from hvr.judging.repair import WORK, Placed, PlanRepair, repair
 from hvr.judging.verdict import Critique, CritiqueKind, PlanVerdict
 from hvr.pddl import GroundAction, Step
 from hvr.pddl.conditions import Operator
@@ -40,8 +40,8 @@ def judge(
         validator: Where the plan begins.
         plan: The plan.
         exact: Number of steps up to which what is left is proven to be smallest.
-        work: How many conditions to test while looking for missing steps and for a proof. What is
-            known when they are used up is reduced, and nothing beyond that is proven of it.
+        work: How many conditions to test while looking for missing steps and for a proof. The
+            best repair found by then is reduced, without a proof.
     """
     task = validator.task
     order = sequence_order(task, plan, validator.epsilon)
@@ -117,8 +117,8 @@ class _Judge:
         merged = [(i, o) for i, o in merged if i not in course.failing]
         return self._greedily(merged)
 
-    def _with(self, steps: Sequence[Placed], found: Repair) -> _Repaired:
-        """Return what is left of a repair when nothing in it can go."""
+    def _with(self, steps: Sequence[Placed], found: PlanRepair) -> _Repaired:
+        """Return a repair without its superfluous steps."""
         if found.smallest:
             places, operators = zip(*steps, strict=True) if steps else ((), ())
             return _Repaired(places, operators, True, found.least)
@@ -181,8 +181,8 @@ class _Judge:
             begin = end
         return critiques
 
-    def _unmended(self, course: Course, found: Repair) -> PlanVerdict:
-        """Return what is known of a plan without a repair."""
+    def _unmended(self, course: Course, found: PlanRepair) -> PlanVerdict:
+        """Return the verdict on a plan without a repair."""
         report = Validator(self.task, state=self.start).check(self.actions)
         failure = report.failure
         index = len(self.actions) + 1 if failure is None or failure.step is None else failure.step

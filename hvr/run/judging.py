@@ -28,6 +28,7 @@ from hvr.pddl import (
     read_plan,
 )
 from hvr.retrieval.inventory import Inventory
+from hvr.run.json_plans import read_json_plan
 from hvr.run.judged_goals import judge_by_goals, scene_problem
 from hvr.tools.logs.reading import ReadPlan
 from hvr.tools.tool_plan import ToolPlan
@@ -123,7 +124,11 @@ def judge_plan(plan: Path, asked: Asked, *, work: int = WORK) -> tuple[JudgedPla
     file = plan / "plan.pddl" if plan.is_dir() else plan
     if not file.is_file():
         raise DataFileError(f"{file}: there is no such file")
-    steps = read_plan(file, lenient=asked.lenient).steps
+    steps: tuple[Step, ...]
+    if file.suffix == ".json":
+        steps = read_json_plan(file)
+    else:
+        steps = read_plan(file, lenient=asked.lenient).steps
     if asked.problem is not None:
         domain = _domain(asked)
         problem = parse_problem(asked.problem, domain, lenient=asked.lenient)
@@ -165,9 +170,7 @@ def _parts_of_run(folder: Path) -> Iterable[tuple[Path, tuple[Step, ...], Valida
 # In a scene -------------------------------------------------------------------------------------
 
 
-def _judged_in_scene(
-    file: Path, steps: tuple[Step, ...], asked: Asked, work: int
-) -> JudgedPlan:
+def _judged_in_scene(file: Path, steps: tuple[Step, ...], asked: Asked, work: int) -> JudgedPlan:
     from hvr.envs.registry import EnvironmentSetup, open_environment
 
     domain = _domain(asked)

@@ -47,7 +47,7 @@ def _walk(task: Task, items: Items, rng: Random, place: int, length: int) -> Ite
 
 
 def look_about(task: Task, items: Items, rng: Random) -> Items | None:
-    """One needless step at each of two places."""
+    """Insert a needless step at each of two places."""
     for _ in range(2):
         more = _walk(task, items, rng, rng.randrange(len(items) + 1), 1)
         items = more or items
@@ -55,12 +55,12 @@ def look_about(task: Task, items: Items, rng: Random) -> Items | None:
 
 
 def walk(task: Task, items: Items, rng: Random) -> Items | None:
-    """A random walk of three to six steps."""
+    """Insert a random walk of three to six steps."""
     return _walk(task, items, rng, rng.randrange(len(items) + 1), rng.randint(3, 6))
 
 
 def go_on(task: Task, items: Items, rng: Random) -> Items | None:
-    """One to four more steps after the goal is reached."""
+    """Go on for one to four steps after the goal is reached."""
     return _walk(task, items, rng, len(items), rng.randint(1, 4))
 
 
@@ -75,7 +75,7 @@ def _sound(items: Items, place: int) -> bool:
 
 
 def early(task: Task, items: Items, rng: Random) -> Items | None:
-    """A step some places too early, where it can be executed."""
+    """Do a step some places too early, where it can be executed."""
     marks = marks_of(task, items)
     for _ in range(_TRIES):
         place = rng.randrange(len(items))
@@ -87,7 +87,7 @@ def early(task: Task, items: Items, rng: Random) -> Items | None:
 
 
 def late(task: Task, items: Items, rng: Random) -> Items | None:
-    """A step some places too late."""
+    """Do a step some places too late."""
     del task
     place = rng.randrange(len(items))
     if not _sound(items, place) or place + 2 > len(items) - 1:
@@ -96,7 +96,7 @@ def late(task: Task, items: Items, rng: Random) -> Items | None:
 
 
 def swap(task: Task, items: Items, rng: Random) -> Items | None:
-    """Two neighbours in the other order."""
+    """Swap two neighbours."""
     del task
     places = [p for p in range(len(items) - 1) if _sound(items, p) and _sound(items, p + 1)]
     if not places:
@@ -108,20 +108,18 @@ def swap(task: Task, items: Items, rng: Random) -> Items | None:
 def _dropped(items: Items, places: Sequence[int], kind: str) -> Items | None:
     if not places or len(places) >= len(items):
         return None
-    return tuple(
-        [Item(i.action, True, kind) if p in places else i for p, i in enumerate(items)]
-    )
+    return tuple([Item(i.action, True, kind) if p in places else i for p, i in enumerate(items)])
 
 
 def first(task: Task, items: Items, rng: Random) -> Items | None:
-    """The first step is missing, or the first two."""
+    """Leave out the first step, or the first two."""
     del task
     places = [p for p in range(min(rng.randint(1, 2), len(items))) if _sound(items, p)]
     return _dropped(items, places, "first")
 
 
 def last(task: Task, items: Items, rng: Random) -> Items | None:
-    """The last step is missing, or the last two."""
+    """Leave out the last step, or the last two."""
     del task
     count = len(items)
     places = [p for p in range(max(0, count - rng.randint(1, 2)), count) if _sound(items, p)]
@@ -129,7 +127,7 @@ def last(task: Task, items: Items, rng: Random) -> Items | None:
 
 
 def enabling(task: Task, items: Items, rng: Random) -> Items | None:
-    """A step is missing without which the next one cannot be executed."""
+    """Leave out a step that the next one needs."""
     marks = marks_of(task, items)
     places = [
         p for p in range(len(items) - 1)
@@ -140,14 +138,14 @@ def enabling(task: Task, items: Items, rng: Random) -> Items | None:
 
 
 def missing(task: Task, items: Items, rng: Random) -> Items | None:
-    """Any one to three steps are missing."""
+    """Leave out any one to three steps."""
     del task
     places = [p for p in range(len(items)) if _sound(items, p)]
     return _dropped(items, rng.sample(places, min(rng.randint(1, 3), len(places))), "missing")
 
 
 def other_object(task: Task, items: Items, rng: Random) -> Items | None:
-    """A step with another object of the same class."""
+    """Take another object of the same class."""
     for _ in range(_TRIES):
         place = rng.randrange(len(items))
         action = items[place].action
@@ -176,7 +174,7 @@ _SINGLE: Mapping[str, Damage] = MappingProxyType({
 
 
 def several(task: Task, items: Items, rng: Random) -> Items | None:
-    """Two to four kinds at once."""
+    """Do two to four kinds of damage at once."""
     for name in rng.sample(sorted(_SINGLE), rng.randint(2, 4)):
         items = _SINGLE[name](task, items, rng) or items
     return items
