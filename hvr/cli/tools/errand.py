@@ -14,6 +14,7 @@ from hvr.cli.arguments import add_json
 from hvr.cli.trust import add_trust
 from hvr.errors import UsageError
 from hvr.pddl.diagnostics import nearest
+from hvr.tools.catalogue.naming_values import meaning_of
 from hvr.tools.catalogue.schema import Catalogue, quoted
 
 if TYPE_CHECKING:
@@ -205,29 +206,6 @@ def given(texts: Sequence[str], found: Sequence[ParameterMeaning]) -> dict[str, 
             raise UsageError(f"{quoted(text)} is not NAME=VALUE", field="given")
         values[meaning_of(name, found)] = _value(value)
     return values
-
-
-def meaning_of(name: str, found: Sequence[ParameterMeaning]) -> str:
-    """Return the meaning of a name: its own, or that of a parameter (`TOOL.PARAMETER`, or alone).
-
-    Raises:
-        UsageError: nothing is called so, or what is called so has several meanings.
-    """
-    names = [meaning.name for meaning in found]
-    if name in names:
-        return name
-    called = [
-        meaning.name
-        for meaning in found
-        if any(name in (slot.name, f"{slot.tool}.{slot.name}") for slot in meaning.slots)
-    ]
-    if len(called) == 1:
-        return called[0]
-    if called:
-        raise UsageError(f"{quoted(name)} can be {', '.join(called)}: say which")
-    near = nearest(name, names)
-    hint = f"; did you mean {near!r}?" if near else f"; there are {', '.join(names)}"
-    raise UsageError(f"no parameter is called {quoted(name)}{hint}")
 
 
 def explained(values: Mapping[str, Any]) -> str:
