@@ -43,7 +43,7 @@ def read_tools(path: Path) -> tuple[ToolSchema, ...]:
     """
     if path.suffix == ".py":
         return read_functions(read_text(path), str(path))
-    document = _document(path)
+    document = read_document(path)
     if is_openapi(document):
         return tuple(one.tool for one in read_openapi(document, str(path)).operations)
     return tuple(
@@ -67,7 +67,7 @@ def read_tool_graph(path: Path, encoder: TextVectors | None = None) -> ToolGraph
         UsageError: a tool is there twice, or a link names a tool that is not there.
     """
     if path.suffix != ".py":
-        document = _document(path)
+        document = read_document(path)
         if not is_openapi(document) and not any(map(is_schema, _entries(document, path))):
             tools = tuple(
                 Tool(t.name, t.description, tuple(p.name for p in t.takes),
@@ -103,7 +103,13 @@ def _entries(document: Any, path: Path) -> list[Any]:
     return entries
 
 
-def _document(path: Path) -> Any:
+def read_document(path: Path) -> Any:
+    """Return the value of a JSON, JSON lines or YAML file.
+
+    Raises:
+        DataFileError: The file cannot be read.
+        MissingExtraError: The file is YAML, and PyYAML is not installed.
+    """
     if path.suffix in (".yaml", ".yml"):
         return read_yaml(path)
     if path.suffix == ".jsonl":
