@@ -62,6 +62,7 @@ class Verdict:
         findings: risky steps and links with reasons, the riskiest first.
         unknown: why the verifier does not know; empty if it does.
         read: Summary of the record's format, calls and skipped parts; empty if not from a file.
+        claim: What an accepted plan is said to be.
     """
 
     graph: PlanGraph
@@ -72,6 +73,7 @@ class Verdict:
     findings: tuple[RiskFinding, ...] = ()
     unknown: str = ""
     read: str = ""
+    claim: str = "plausibly what was asked"
 
     @property
     def accepted(self) -> bool:
@@ -120,7 +122,7 @@ class Verdict:
             return [f"verifier: no verdict: {self.unknown}"]
         score, least = _apart(self.score, self.thresholds.graph)
         if self.accepted:
-            return [f"verifier: score {score}, at least {least}: plausibly what was asked"]
+            return [f"verifier: score {score}, at least {least}: {self.claim}"]
         reasons = [f"  {f.reason}" for f in self.findings[:_FEW]]
         return [f"verifier: score {score}, below {least}: plausibly not what was asked", *reasons]
 
