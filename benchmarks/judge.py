@@ -4,6 +4,7 @@
     python benchmarks/judge.py --data FILE --goal sentence [--marks FILE] [--limit N]
     python benchmarks/judge.py --data FILE --model [--limit N] [--figure FILE.svg]
     python benchmarks/judge.py --planbench FOLDER [--limit N] [--jobs N] [--no-repair]
+    python benchmarks/judge.py --families [FOLDER] [--seed N] [--limit N] [--jobs N]
     python benchmarks/judge.py --growth
 
 --data takes plans of the format that benchmarks/make_judged_plans.py writes (docs/judging.md). With
@@ -61,6 +62,8 @@ class Result:
         ms: processor time of the judge, milliseconds.
         unknown: why it is undecided.
         said: the findings, for those that are shown.
+        proven: Whether the repair is proven smallest.
+        dearer: Whether it inserts more steps than the label.
     """
 
     case: Case
@@ -69,6 +72,8 @@ class Result:
     ms: float
     unknown: str
     said: tuple[str, ...]
+    proven: bool = False
+    dearer: bool = False
 
 
 @lru_cache(maxsize=1)
@@ -100,7 +105,8 @@ def run_case(job: tuple[Case, Path, str, str]) -> Result:
     ms = 1000 * (time.process_time() - started)
     scored = score(case, verdict, task)
     said = tuple(f"{c.kind} {c.index} {' '.join(map(str, c.actions))}" for c in verdict.critiques)
-    return Result(case, scored, verdict.outcome, ms, verdict.unknown, said)
+    dearer = sum(len(c.actions) or 1 for c in verdict.missing) > case.inserted
+    return Result(case, scored, verdict.outcome, ms, verdict.unknown, said, verdict.proven, dearer)
 
 
 def report(results: Sequence[Result]) -> float:
@@ -139,6 +145,8 @@ def report(results: Sequence[Result]) -> float:
     print(f"after the fix: {len(good)} of {len(fixed)} valid and goal reached; "
           f"{short} no longer than before the damage; {sum(r.scored.better for r in results)} "
           "cheaper than the label")  # fmt: skip
+    print(f"proven smallest: {sum(r.proven for r in results)} of {len(results)}; more insertions "
+          f"than the label: {sum(r.dearer for r in results)}")  # fmt: skip
     print("outcomes:", dict(Counter(r.outcome for r in results)))
     times = sorted(r.ms for r in results)
     print(f"ms a plan: median {median(times):.1f}, 95 % {times[int(0.95 * len(times))]:.0f}, "
@@ -229,13 +237,17 @@ def _main() -> int:
     add_options(parser)
     parser.add_argument("--show", type=int, default=0, help="plans that are not judged exactly")
     parser.add_argument("--planbench", type=Path, nargs="?", const=Path(), help="natural errors")
+    parser.add_argument("--families", type=Path, nargs="?", const=Path(), help=(
+        "damaged competition plans with conditional effects, rules or numbers"))  # fmt: skip
+    parser.add_argument("--seed", type=int, default=0, help="with --families: of the damage")
     parser.add_argument("--no-repair", action="store_true", help="with --planbench: verdicts only")
     parser.add_argument("--growth", action="store_true", help="time by the length of plans")
     parser.add_argument("--model", action="store_true", help="simulated models, and combined")
     parser.add_argument("--figure", type=Path, help="with --model: write the rounds as SVG")
     args = parser.parse_args()
-    if args.data is None and args.planbench is None and not args.growth:
-        parser.error("give --data FILE, --planbench or --growth")
+    asked = (args.data, args.planbench, args.families)
+    if all(source is None for source in asked) and not args.growth:
+        parser.error("give --data FILE, --planbench, --families or --growth")
     print(conditions())
     if args.planbench is not None or args.growth or args.model:
         from judge_models import models
@@ -246,17 +258,26 @@ def _main() -> int:
         if args.model:
             return models(args.data, args.limit, args.figure)
         return planbench(args.planbench, args.limit, chosen(args), repair=not args.no_repair)
-    cases = list(read_cases(args.data))
+    if args.families is not None:
+        from judge_more import PDDL
+
+        from studies.judging.families import cases as damaged_cases
+
+        beside = args.families if args.families != Path() else PDDL
+        cases = list(damaged_cases(beside, args.seed))
+    else:
+        beside = args.data.parent
+        cases = list(read_cases(args.data))
     if args.goal == "sentence":
         cases = [case for case in cases if case.sentences and "H" not in case.kinds]
     marks = read_marks(args.marks) if args.marks is not None else {}
     if marks:
         cases = _first_of_each(cases, marks)
     if not cases:
-        raise DataFileError(f"{args.data}: there is no plan to judge in it")
+        raise DataFileError(f"{beside}: there is no plan to judge in it")
     if args.limit is not None and args.limit < len(cases):
         cases = [cases[i * len(cases) // args.limit] for i in range(args.limit)]
-    jobs = [(case, args.data.parent, args.goal, args.judge) for case in cases]
+    jobs = [(case, beside, args.goal, args.judge) for case in cases]
     results = list(side_by_side.results(run_case, jobs, chosen(args), chunk=8))
     f1 = report(results)
     if marks:

@@ -250,5 +250,5 @@ class MissingExtraError(HvrError):
         self.extra = extra
         super().__init__(
             f"this needs the package {package!r}, which is not installed: "
-            f"pip install 'hvr[{extra}]'" + (f" && {then}" if then else "")
+            f"pip install '.[{extra}]' in a checkout of hvr" + (f", then {then}" if then else "")
         )

@@ -328,5 +328,5 @@ def test_what_needs_more_says_what_to_install(tmp_path: Path, command: tuple[str
     done = run_light(tmp_path, *command)
     assert done.returncode == 2
     assert done.stderr.startswith("error: ")
-    assert "pip install 'hvr[plan]'" in done.stderr
+    assert "pip install '.[plan]'" in done.stderr
     assert "Traceback" not in done.stderr

@@ -240,6 +240,7 @@ class McpTools:
 
     def _read(self) -> Catalogue:
         tools: list[ToolSchema] = []
+        left_out: list[str] = []
         cursor = None
         for _ in range(PAGES):
             try:
@@ -248,12 +249,19 @@ class McpTools:
                 raise self._unreachable(error) from None
             for tool in page.tools:
                 body = tool.model_dump(by_alias=True, exclude_none=True, mode="json")
+                try:
+                    place = f"{self._where}: tool {len(tools) + len(left_out) + 1}"
+                    read = read_tool(body, place, trusted=self._server.trusted)
+                    if any(read.name == one.name for one in tools):
+                        raise DataFileError(f"{place}: a second tool named {quoted(read.name)}")
+                except DataFileError as wrong:
+                    left_out.append(str(wrong))
+                    continue
                 self.listed.append(body)
-                tools.append(read_tool(body, f"{self._where}: tool {len(tools) + 1}",
-                                       trusted=self._server.trusted))  # fmt: skip
+                tools.append(read)
             cursor = page.next_cursor
             if not cursor:
-                return Catalogue(tuple(tools))
+                return Catalogue(tuple(tools), tuple(left_out))
         raise SimulatorError(f"{self._where}: its list of tools does not end", exit_code=2)
 
     def _ask(self, what: Callable[[Any], Awaitable[_Result]]) -> _Result:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from hvr.calling.worlds import SOURCES, listed_tools, meanings_file, open_tools
+from hvr.calling.sources import SOURCES
+from hvr.calling.worlds import listed_tools, meanings_file, open_tools
 from hvr.errors import HvrError
 from hvr.retrieval.text_vectors import TextVectors
 from hvr.tools.catalogue.merging import NONE, ParameterMeaning, meanings, read_overrides
@@ -35,6 +36,7 @@ def check_tools(world: WorldFile, *, run: bool = False) -> tuple[str, ...]:
         findings.append(f"{world.file}:{line}: decisions: there is no file {named!r}")
     if catalogue is None:
         return tuple(findings)
+    findings += [f"{world.file}:{line_of(world.file, '[tools]')}: {t}" for t in catalogue.left_out]
     names = {tool.name for tool in catalogue.tools}
     called = {m.name for m in found} | {
         text for m in found for s in m.slots for text in (s.name, f"{s.tool}.{s.name}")
@@ -54,7 +56,8 @@ def code_of(world: WorldFile) -> str:
     """Return the entry of `world.toml` that names code or a server to run; empty without one."""
     if world.environment:
         return f"environment = {world.environment!r}"
-    return next((f"{key} = {world.tools[key]!r}" for key in SOURCES if key in world.tools), "")
+    return next((f"{key} = {world.tools[key]!r}" for key in SOURCES
+                 if key in world.tools and key != "openapi"), "")  # fmt: skip
 
 
 def overview(world: WorldFile, *, run: bool = False) -> dict[str, Any]:

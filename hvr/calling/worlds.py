@@ -8,6 +8,11 @@ tau2 = "retail"                                    # or a domain of tau2-bench
 mcp = { command = ["python", "server.py"] }        # or an MCP server that is started
 mcp = { url = "http://127.0.0.1:8000/mcp" }        # or one that runs
 entry = "module:function"                          # or whatever a function opens
+openapi = "shop.yaml"                              # or the operations of an OpenAPI document
+openapi = { file = "shop.yaml", server = "http://127.0.0.1:8000", auth = { key = "SHOP_KEY" } }
+
+# Several entries, and lists of them, are several sources; `name` names a server or document:
+mcp = [{ name = "git", command = ["git-mcp"] }, { url = "http://127.0.0.1:8000/mcp" }]
 
 reads = ["find_customer"]                          # tools that change nothing
 writes = ["change_address"]                        # tools that change something, and
@@ -24,22 +29,23 @@ import importlib
 import importlib.util
 import sys
 from collections.abc import Mapping
-from contextlib import redirect_stdout
+from contextlib import ExitStack, redirect_stdout
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from hvr.calling.environment import ToolEnvironment
+from hvr.calling.joined_tools import JoinedTools, joined
+from hvr.calling.sources import SOURCES, ToolSource, read_sources, wrong_entry
 from hvr.calling.values import CallOutcome, Json, ToolCall
-from hvr.errors import DataFileError, HvrError, SimulatorError, UsageError
+from hvr.errors import HvrError, SimulatorError, UsageError
 from hvr.texts import read_text
 from hvr.tools.catalogue.effects import worsened
 from hvr.tools.catalogue.python_functions import read_functions
 from hvr.tools.catalogue.schema import Catalogue, Effect, ToolSchema, quoted
-from hvr.world_file import WorldFile, line_of
+from hvr.world_file import WorldFile
 
-SOURCES = ("module", "bfcl", "tau2", "mcp", "entry")
 EFFECTS = (Effect.READS, Effect.WRITES, Effect.DESTROYS)
 """The effects that a world can say of a tool, each in an entry of its name."""
 
@@ -59,17 +65,18 @@ def open_tools(world: WorldFile) -> ToolEnvironment:
     """
     if not world.tools:
         raise UsageError(f"{world.name} is no world of tools: it has no [tools]", field="world")
-    source = _source(world)
-    world.check_trusted(f"{source} = {world.tools[source]!r}", source)
-    try:
-        opened = _opened(world, source, world.tools[source])
-    except HvrError:
-        raise
-    except (Exception, SystemExit) as error:  # code of the world, which may raise anything
-        raise SimulatorError(
-            f"{world.file}: the tools cannot be opened: {type(error).__name__}: {error}",
-            exit_code=2,
-        ) from error
+    sources = _sources(world)
+    for source in sources:
+        if source.kind != "openapi":  # a description runs nothing
+            world.check_trusted(f"{source.kind} = {source.value!r}", source.kind)
+    with ExitStack() as stack:
+        parts = []
+        for source in sources:
+            part = _opened_source(world, source)
+            stack.callback(part.close)
+            parts.append((source.label, part))
+        opened = parts[0][1] if len(parts) == 1 else JoinedTools(parts)
+        stack.pop_all()
     try:
         catalogue = _as_said(world, opened.catalogue, _hints(world))
     except HvrError:
@@ -82,17 +89,19 @@ def listed_tools(world: WorldFile) -> Catalogue | None:
     """Return the tools that are read from the folder without running anything.
 
     Returns:
-        The functions of its module, by the source; None for tools that only a program can list.
+        The functions of its modules, by their source, and the operations of its OpenAPI documents;
+        None if only a program can list some of its tools.
 
     Raises:
         DataFileError: its table `[tools]` is wrong, or the module is not Python.
     """
-    source = _source(world)
-    name = str(world.tools[source])
-    path = world.folder / f"{name}.py"
-    if source != "module" or not name.isidentifier() or not path.is_file():
-        return None
-    return _as_said(world, Catalogue(read_functions(read_text(path), str(path))), _hints(world))
+    parts = []
+    for source in _sources(world):
+        catalogue = _listed_source(world, source)
+        if catalogue is None:
+            return None
+        parts.append((source.label, catalogue))
+    return _as_said(world, joined(parts)[0], _hints(world))
 
 
 def _hints(world: WorldFile) -> dict[str, tuple[str, ...]]:
@@ -129,20 +138,41 @@ class _Said:
         self._inner.close()
 
 
-def _source(world: WorldFile) -> str:
-    named = [key for key in world.tools if key in SOURCES]
+def _sources(world: WorldFile) -> tuple[ToolSource, ...]:
     for key, value in world.tools.items():
         if key not in SOURCES and key not in _SAYS:
             known = ", ".join((*SOURCES, *_SAYS))
-            raise _wrong(world, f"[tools] has no entry {key!r}; there are {known}", key)
+            raise wrong_entry(world, f"[tools] has no entry {key!r}; there are {known}", key)
         kind = _SAYS.get(key)
         texts = not isinstance(value, list) or all(isinstance(one, str) for one in value)
         if kind is not None and not (isinstance(value, kind) and texts):
             word = "a list of names of tools" if kind is list else "the name of a file"
-            raise _wrong(world, f"{key} is {word}", key)
-    if len(named) != 1:
-        raise _wrong(world, f"[tools] names one of {', '.join(SOURCES)}", "[tools]")
-    return named[0]
+            raise wrong_entry(world, f"{key} is {word}", key)
+    return read_sources(world)
+
+
+def _opened_source(world: WorldFile, source: ToolSource) -> ToolEnvironment:
+    try:
+        return _opened(world, source.kind, source.value)
+    except HvrError:
+        raise
+    except (Exception, SystemExit) as error:  # code of the world, which may raise anything
+        raise SimulatorError(
+            f"{world.file}: the tools of {quoted(source.label)} cannot be opened: "
+            f"{type(error).__name__}: {error}", exit_code=2,
+        ) from error  # fmt: skip
+
+
+def _listed_source(world: WorldFile, source: ToolSource) -> Catalogue | None:
+    if source.kind == "openapi":
+        from hvr.calling.openapi_world import listed_operations, read_server
+
+        return listed_operations(read_server(source.value, world.folder, str(world.file)))
+    name = str(source.value)
+    path = world.folder / f"{name}.py"
+    if source.kind != "module" or not name.isidentifier() or not path.is_file():
+        return None
+    return Catalogue(read_functions(read_text(path), str(path)))
 
 
 def _opened(world: WorldFile, source: str, value: Any) -> ToolEnvironment:
@@ -150,12 +180,16 @@ def _opened(world: WorldFile, source: str, value: Any) -> ToolEnvironment:
         from hvr.calling.mcp_world import open_server
 
         return open_server(value, world.folder, str(world.file))
+    if source == "openapi":
+        from hvr.calling.openapi_world import OpenApiTools, read_server
+
+        return OpenApiTools(read_server(value, world.folder, str(world.file)))
     if source == "bfcl" and isinstance(value, list):
         from hvr.calling.bfcl_world import BfclTools
 
         return BfclTools([str(name) for name in value])
     if (source != "bfcl" and not isinstance(value, str)) or source == "bfcl":
-        raise _wrong(world, f"{source} is a {'list' if source == 'bfcl' else 'name'}", source)
+        raise wrong_entry(world, f"{source} is a {'list' if source == 'bfcl' else 'name'}", source)
     if source == "tau2":
         from hvr.calling.tau2_world import Tau2Tools
 
@@ -167,13 +201,13 @@ def _opened(world: WorldFile, source: str, value: Any) -> ToolEnvironment:
         return open_module(_module(world, name))
     entry = getattr(_module(world, name), attribute, None) if colon else None
     if not callable(entry):
-        raise _wrong(world, f"entry is {value!r}; write module:function", "entry")
+        raise wrong_entry(world, f"entry is {value!r}; write module:function", "entry")
     opened: Any = entry(world.folder)
     lacking = [
         n for n in ("catalogue", "reset", "call", "state", "close") if not hasattr(opened, n)
     ]
     if lacking:
-        raise _wrong(world, f"what {value} returns has no {', '.join(lacking)}", "entry")
+        raise wrong_entry(world, f"what {value} returns has no {', '.join(lacking)}", "entry")
     environment: ToolEnvironment = opened
     return environment
 
@@ -206,13 +240,13 @@ def _as_said(
     for key, some in said.items():
         for name in some:
             if name not in names:
-                raise _wrong(world, f"{key}: there is no tool {quoted(name)}", name)
+                raise wrong_entry(world, f"{key}: there is no tool {quoted(name)}", name)
     effects: dict[str, Effect] = {}
     for effect in EFFECTS:
         for name in said[effect.value]:
             if effects.setdefault(name, effect) is not effect:
                 both = f"{effects[name].value} and {effect.value}"
-                raise _wrong(world, f"{quoted(name)} is said to be one that {both}", name)
+                raise wrong_entry(world, f"{quoted(name)} is said to be one that {both}", name)
     again = set(said["idempotent"])
     return replace(
         catalogue,
@@ -234,7 +268,3 @@ def _effect(tool: ToolSchema, said: Mapping[str, Effect]) -> Effect:
     lists_readers = Effect.READS in said.values()
     known = Effect.WRITES if lists_readers and tool.effect is Effect.UNKNOWN else tool.effect
     return worsened(known, tool.name, tool.description)
-
-
-def _wrong(world: WorldFile, text: str, word: str) -> DataFileError:
-    return DataFileError(f"{world.file}:{line_of(world.file, word)}: {text}")

@@ -35,8 +35,8 @@ def add_engine_options(
         "above 1)"
     ))  # fmt: skip
     parser.add_argument("--address", help=(
-        f"{when}of a Ray cluster, such as auto or ray://HOST:10001 (default: address in "
-        "[tool.hvr.engine]; else a cluster of this machine is started)"))  # fmt: skip
+        f"{when}of a Ray cluster, such as auto or ray://HOST:10001, which needs ray[client] "
+        "(default: address in [tool.hvr.engine]; else one is started here)"))  # fmt: skip
     add_trust(parser, "")
 
 

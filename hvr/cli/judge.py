@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hvr.cli.arguments import add_json, seconds, words
+from hvr.cli.arguments import add_json, whole, words
 from hvr.errors import UsageError
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ examples:
   hvr judge plan.pddl --goal "put the apple in the fridge" --scene FloorPlan16
   hvr judge plan.pddl --problem problem.pddl --fix better.pddl --json
   hvr judge plan.pddl --problem problem.pddl --advise
+  hvr judge plan.json --problem problem.pddl --domain domain.pddl --format jsonl
   hvr judge runs/coffee --html verdict.html
   hvr judge runs/coffee --llm openai:gpt-4o-mini
   hvr judge calls.json --tools tools.json --graph graph.json
@@ -66,8 +67,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     judging = parser.add_argument_group("judging")
     judging.add_argument("--lenient", action="store_true", help=(
         "accept what VAL accepts of what the language forbids"))  # fmt: skip
-    judging.add_argument("--seconds", metavar="N", type=seconds, default=30.0, help=(
-        "look for missing steps and a proof for so long at most (default: 30)"))  # fmt: skip
+    judging.add_argument("--work", metavar="N", type=whole, default=40, help=(
+        "test at most N million conditions for missing steps and a proof (default: "
+        "40)"))  # fmt: skip
     judging.add_argument("--llm", metavar="MODEL", type=words, dest="spec", help=(
         "ask a language model, too: what it says counts as far as it is proven; openai:MODEL, "
         "gemini:MODEL, hf:NAME or replay:FOLDER"))  # fmt: skip
@@ -79,6 +81,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     output.add_argument("--fix", metavar="FILE", type=Path, nargs="?", const=Path("-"), help=(
         "write the repaired plan, proven valid, to a file, or print it"))  # fmt: skip
     add_json(output, "print one JSON document")
+    output.add_argument("--format", choices=("text", "json", "jsonl", "sarif"), default="text",
+        help="jsonl: a line for each plan with its critique, its repair and the proof")  # fmt: skip
     output.add_argument("--sarif", action="store_true", help="print SARIF 2.1.0")
     output.add_argument("--html", metavar="FILE", type=Path, help="write a page")
 
@@ -94,12 +98,17 @@ def run(args: argparse.Namespace) -> int:
     from hvr.cli.output import check_writable, print_json
     from hvr.judging.reports import lines, sarif
 
-    if args.json and args.sarif:
-        raise UsageError("--json and --sarif exclude each other")
+    if args.json + args.sarif + (args.format != "text") > 1:
+        raise UsageError("give one of --json, --sarif and --format")
+    as_json, as_sarif = args.json or args.format == "json", args.sarif or args.format == "sarif"
     for path in (args.html, None if args.fix == Path("-") else args.fix):
         if path is not None:
             check_writable(path)
     results = _judged(args)
+    for result in results:
+        if result.validator is not None and not result.steps and result.file.stat().st_size:
+            print(f"hvr judge: {result.file}: 0 steps were read; a step is written as "
+                  "(name object ...)", file=sys.stderr)  # fmt: skip
     if args.spec is not None:
         results = _with_model(args, results)
     if args.advise:
@@ -110,7 +119,12 @@ def run(args: argparse.Namespace) -> int:
 
         write_whole(args.html, judged_page([(r.title, r.goal, r.verdict) for r in results]))
     fixed = _fixed(args, results)
-    if args.json:
+    if args.format == "jsonl":
+        from hvr.judging.reports import record
+
+        for r in results:
+            print(json.dumps(record(r.goal, r.verdict), ensure_ascii=False))
+    elif as_json:
         documents = [
             {
                 "plan": str(r.file),
@@ -123,7 +137,7 @@ def run(args: argparse.Namespace) -> int:
             for r in results
         ]
         print_json(documents[0] if len(documents) == 1 else documents)
-    elif args.sarif:
+    elif as_sarif:
         print_json(sarif([(r.file, r.verdict, r.steps) for r in results]), indent=1)
     elif fixed and args.fix == Path("-"):
         print(fixed, end="")
@@ -145,7 +159,8 @@ def _judged(args: argparse.Namespace) -> tuple[JudgedPlan, ...]:
 
     if args.graph is not None and args.tools is None:
         raise UsageError("--graph has the links of the tools: give these with --tools")
-    if is_json(args.plan):
+    # A problem makes it a PDDL plan.
+    if is_json(args.plan) and args.problem is None:
         return _judged_tool_plans(args)
     if args.tools is not None:
         raise UsageError(f"--tools is for tool plans (.json or .jsonl), and {args.plan} is none")
@@ -157,7 +172,7 @@ def _judged(args: argparse.Namespace) -> tuple[JudgedPlan, ...]:
         domain=args.domain,
         lenient=args.lenient,
     )
-    return judge_plan(args.plan, asked, seconds=args.seconds)
+    return judge_plan(args.plan, asked, work=args.work * 1_000_000)
 
 
 def _judged_tool_plans(args: argparse.Namespace) -> tuple[JudgedPlan, ...]:

@@ -34,9 +34,9 @@ examples:
   hvr plan "make coffee" --html coffee.html
   hvr plan "make coffee" --env thor     (AI2-THOR; `hvr doctor thor` tells what it needs)
   hvr plan "make coffee" --llm openai:MODEL --base-url http://localhost:8000/v1
-  hvr plan --task T7 --llm scripted:error=0.3     (a simulated model)
-  hvr plan --llm replay:runs/boil     (the same answers again, no model needed)
-  hvr plan --resume runs/boil     (goes on where it broke off; nothing is asked twice)
+  hvr plan --task T7 --llm scripted:error=0.3 --save runs/t7     (a simulated model)
+  hvr plan --llm replay:runs/t7     (the same answers again, no model needed)
+  hvr plan --resume FOLDER     (goes on with a run that broke off; nothing is asked twice)
 
 exit codes:
   0  the goal is reached (with --dry-run: by the plan's end state), or hvr cannot judge the plan

@@ -184,6 +184,9 @@ _READERS: dict[str, tuple[_Reader, str]] = {
     "any-order": _FLAG,
     "extract": _FLAG,
     "quiet": _FLAG,
+    "failures-only": _FLAG,
+    "require-plans": _FLAG,
+    "suites": (_paths, "a list of folders"),
     "rules-url": (_text, "an address"),
 }
 

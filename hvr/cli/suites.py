@@ -24,6 +24,8 @@ def find_suite(
         UsageError: a file is missing, or nothing is there to be validated.
         DataFileError: a folder or a manifest cannot be read.
     """
+    if not given and settings.get("suites"):
+        return collect(settings["suites"], skip, doubtful=extract)
     if not given and not any(name in settings for name in ("domain", "problem", "plans")):
         return collect(["."], skip, doubtful=extract)
     names = given or _list(settings.get("plans"))

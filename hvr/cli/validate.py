@@ -57,7 +57,8 @@ exit codes:
 
 settings:
   the same names in [tool.hvr.validate] of the nearest pyproject.toml, and there also
-  domain = "FILE", problem = "FILE", plans = ["NAME", ...] and rules-url = "ADDRESS";
+  domain = "FILE", problem = "FILE", plans = ["NAME", ...] or suites = ["FOLDER", ...], and
+  rules-url = "ADDRESS";
   what is configured may be left out here, and options given here win
 """
 
@@ -73,6 +74,9 @@ class _Request(Value):
     certificate: Path | None
     exit_zero: bool
     quiet: bool
+    failures_only: bool
+    require_plans: bool
+    changed_since: str | None
     explain_skipped: bool
     watch: bool
     engine: EngineChoice | None
@@ -146,6 +150,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "list every file that is not validated, why, and how to include it"))  # fmt: skip
     _flag(reporting, "--exit-zero", "exit with 0 when plans are invalid; not when in doubt")
     _flag(reporting, "--quiet", "print nothing", "-q")
+    _flag(reporting, "--failures-only",
+          "text and github: print only what is not valid, and the counts")  # fmt: skip
+    _flag(reporting, "--require-plans",
+          "report problems without a plan and domains without a problem (HVR007)")  # fmt: skip
+    reporting.add_argument("--changed-since", metavar="REV", help=(
+        "leave out plans that are the same as in a revision of git, as are their domains and "
+        "problems"))  # fmt: skip
     reporting.add_argument("--watch", action="store_true", help=(
         "validate again whenever a file changes, until Ctrl-C"))  # fmt: skip
     reporting.add_argument("--rows", metavar="FILE", help=(
@@ -251,6 +262,9 @@ def _request(given: argparse.Namespace) -> _Request:
         certificate=Path(given.certificate) if given.certificate else None,
         exit_zero=chosen("exit_zero", False),
         quiet=chosen("quiet", False),
+        failures_only=chosen("failures_only", False),
+        require_plans=chosen("require_plans", False),
+        changed_since=given.changed_since,
         explain_skipped=given.explain_skipped,
         watch=given.watch,
         engine=other_engine(given),
@@ -280,7 +294,8 @@ def _suite(request: _Request) -> Suite:
     from hvr.cli.suites import find_suite
 
     extract = request.options.extract
-    return find_suite(request.files, request.settings, request.skip, extract=extract)
+    suite = find_suite(request.files, request.settings, request.skip, extract=extract)
+    return suite.requiring_plans() if request.require_plans else suite
 
 
 # Doing it ------------------------------------------------------------------------------------
@@ -292,6 +307,11 @@ def _validate(request: _Request) -> int:
 
     request.reports.check_writable()
     suite = _suite(request)
+    unchanged = 0
+    if request.changed_since is not None:
+        from hvr.cli.changed import changed_only
+
+        suite, unchanged = changed_only(suite, request.changed_since)
     if request.outputs:
         from hvr.cli.output import check_apart
 
@@ -317,9 +337,16 @@ def _validate(request: _Request) -> int:
         from hvr.cli.certify import certified
 
         results = certified(request.certificate, results, request.options, suite)
-    _report(request, results, outcomes, several=len(suite.jobs) > 1)
+    doubtful = _report(request, results, outcomes, several=len(suite.jobs) > 1)
     _remark(request, suite)
-    if outcomes[Outcome.UNKNOWN]:
+    if unchanged and not request.quiet:
+        from hvr.validation.text import count
+
+        since = (
+            f"unchanged since {request.changed_since}, not validated: {count(unchanged, 'plan')}"
+        )
+        print(since, file=request.reports.aside)
+    if doubtful:
         return 2
     return 1 if outcomes[Outcome.INVALID] and not request.exit_zero else 0
 
@@ -358,25 +385,33 @@ def _report(
     *,
     shown: bool = True,
     several: bool = False,
-) -> None:
-    """Report the results as they come, and count their outcomes."""
+) -> bool:
+    """Report the results as they come, count their outcomes, and return whether any is unknown."""
+    from hvr.validation.reporters.text import summary
+
     shown = shown and not request.quiet
     reports = request.reports
-    options = ReportOptions(base=report_base(), rules_url=request.rules_url, problems=several)
-    counted = _counted(results, outcomes, aside=shown and reports.shown not in FOR_PEOPLE)
+    options = ReportOptions(base=report_base(), rules_url=request.rules_url, problems=several,
+                            failures_only=request.failures_only)  # fmt: skip
+    doubts: list[Judged] = []
+    aside = shown and reports.shown not in FOR_PEOPLE
+    counted = _counted(results, outcomes, doubts, aside=aside)
     reports.write(counted, lambda form, items: find_reporter(form)(items, options), shown=shown)
     if shown and reports.brief:
-        from hvr.validation.reporters.text import summary
-
         print(f"{summary(outcomes)}; see {reports.files[0].path}")
+    return bool(doubts)
 
 
 def _counted(
-    results: Iterable[Judged], outcomes: Counter[Outcome], *, aside: bool
+    results: Iterable[Judged], outcomes: Counter[Outcome], doubts: list[Judged], *, aside: bool
 ) -> Iterator[Judged]:
+    from hvr.validation.reporters.text import tally
+
     for result in results:
         if aside:
             for warning in result.warnings:
                 print(warning, file=sys.stderr)
-        outcomes[result.report.outcome] += 1
+        tally(result, outcomes)
+        if result.report.outcome is Outcome.UNKNOWN:
+            doubts.append(result)
         yield result

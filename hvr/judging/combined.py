@@ -12,9 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from hvr.judging.course import Course, holds
+from hvr.judging.course import Course, holds, unmet_parts
 from hvr.judging.evidence import Evidence
-from hvr.judging.mending import unmet_parts
 from hvr.judging.model import Opinion, Wish
 from hvr.pddl import GroundAction, Misfit, State
 from hvr.pddl.conditions import set_bits

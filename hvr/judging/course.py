@@ -29,6 +29,14 @@ def holds(condition: Conjunction, mark: Mark) -> bool:
         return False
 
 
+def unmet_parts(condition: Conjunction, mark: Mark) -> int:
+    """Return how many parts of a condition are false."""
+    bits, values = mark
+    wrong = (condition.positive & ~bits).bit_count() + (condition.negative & bits).bit_count()
+    wrong += sum(not clause.holds(bits, values) for clause in condition.clauses)
+    return wrong + sum(not holds(Conjunction(tests=(test,)), mark) for test in condition.tests)
+
+
 def executable(task: Task, start: Mark, operators: Sequence[Operator]) -> Mark | None:
     """Return the state after some steps, None where one of them cannot be executed."""
     mark: Mark | None = start

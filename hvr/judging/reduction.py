@@ -19,7 +19,6 @@ from hvr.judging.relaxed import Offer, Steps, reads_of
 from hvr.pddl import GroundAction, State
 from hvr.pddl.conditions import Operator
 from hvr.pddl.numeric import Values
-from hvr.validation.relaxation import Clock
 from hvr.validation.search import read_functions
 
 EXACT_STEPS = 60
@@ -63,7 +62,6 @@ def smallest(
     offers: Sequence[Sequence[Operator]] = (),
     budget: int = 0,
     most: int = MOST_STATES,
-    clock: Clock | None = None,
 ) -> Reduction:
     """Return the smallest part of a plan that reaches the goal; of several, the earliest.
 
@@ -74,9 +72,8 @@ def smallest(
             last step. As few as possible are put in, before all else.
         budget: how many may be put in.
         most: how many states to look at.
-        clock: when to give up; then nothing is found and nothing proven.
     """
-    return _Search(start, operators, offers, budget, most, clock).run()
+    return _Search(start, operators, offers, budget, most).run()
 
 
 class _Node:
@@ -106,7 +103,6 @@ class _Search:
         offers: Sequence[Sequence[Operator]],
         budget: int,
         most: int,
-        clock: Clock | None,
     ) -> None:
         self.task = start.task
         self.operators = operators
@@ -123,7 +119,6 @@ class _Search:
         self.other_reads = [reads_of(operator) for operator in self.others]
         self.budget = budget
         self.most = most
-        self.clock = clock
         self.first = start.bits & ~self.task.derived_bits, start.values
         self.live = self._live()
         functions = read_functions(self.task)
@@ -133,7 +128,7 @@ class _Search:
         self.read_numbers = sorted(i for i in changed if self.task.term(i).function in functions)
 
     def run(self) -> Reduction:
-        decided = self.steps.forced(self.first[0], self.clock)
+        decided = self.steps.forced(self.first[0])
         if decided is None:
             return Reduction(None, True)
         self.decided = decided
@@ -147,17 +142,13 @@ class _Search:
             if place < len(self.operators):
                 layer = self._next(place, layer)
                 layers.append(layer)
-            # A layer is not whole where the time ran out in it.
-            if looked > self.most or self._late():
+            if looked > self.most:
                 return Reduction(None, False)
         ends = [node for node in layer.values() if self._reached(node)]
         if not ends:
             return Reduction(None, True)
         least = min(node.cost for node in ends)
         return self._unrolled(layers, [node for node in ends if node.cost == least])
-
-    def _late(self) -> bool:
-        return self.clock is not None and self.clock.expired
 
     # Before the search --------------------------------------------------------------------------
 
@@ -209,8 +200,6 @@ class _Search:
         dropped: set[tuple[_Key, int]] = set()
         for spent in range(self.budget if numbers else 0):
             for node in [node for node in layer.values() if node.cost[0] == spent]:
-                if self._late():
-                    return
                 for number in numbers:
                     reads = self.other_reads[number]
                     done = self._execute(self.others[number], reads, node)
@@ -224,8 +213,6 @@ class _Search:
         dropped: set[tuple[_Key, int]] = set()
         must = step in self.decided.kept
         for node in layer.values():
-            if self._late():
-                break
             if not must:
                 here = node.bits, node.values
                 self._arrive(step + 1, after, dropped, here, node.cost, (node, _LEFT_OUT))

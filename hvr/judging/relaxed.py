@@ -14,7 +14,6 @@ from typing import TypeAlias
 
 from hvr.pddl import Task
 from hvr.pddl.conditions import Operator, may_hold
-from hvr.validation.relaxation import Clock
 
 Maybe: TypeAlias = tuple[int, int]
 """Bits that may be true, and bits that may be false."""
@@ -106,7 +105,7 @@ class Steps:
         self.effects = [Effects(operator, read) for operator in operators]
         self.other_effects = [Effects(operator, read) for operator in others]
 
-    def forced(self, bits: int, clock: Clock | None = None) -> Decided | None:
+    def forced(self, bits: int) -> Decided | None:
         """Return what every solution keeps, and what none has.
 
         Both by probing: the abstraction without the step, or with it for certain, cannot reach
@@ -114,7 +113,6 @@ class Steps:
 
         Args:
             bits: the state before the first step.
-            clock: when to stop probing; what is found until then is certain.
 
         Returns:
             None where no part of the plan reaches the goal.
@@ -130,8 +128,6 @@ class Steps:
             if trace is None:
                 return None
             for step in range(len(self.operators)):
-                if clock is not None and clock.expired:
-                    return decided
                 if step in kept or step in gone:
                     continue
                 levels = self._offered(step, trace[step], decided)
@@ -143,8 +139,6 @@ class Steps:
                     more = True
             for place, numbers in enumerate(self.offers if self.budget else ()):
                 for number in numbers:
-                    if clock is not None and clock.expired:
-                        return decided
                     if (place, number) in useless:
                         continue
                     if not self._helps(trace[place], place, number, decided):

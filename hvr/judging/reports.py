@@ -86,11 +86,27 @@ def summary(verdict: PlanVerdict) -> str:
     parts += [f"{wrong} with wrong arguments"] * bool(wrong)
     end = ""
     if verdict.repaired is not None:
-        proven = ", proven smallest" if verdict.proven else ""
-        end = f"; {len(verdict.repaired)} steps are left{proven}"
+        proof = ", proven smallest" if verdict.proven else ""
+        if not verdict.proven and missing:
+            proof = f", smallest found; every repair inserts at least {verdict.least}"
+        end = f"; {len(verdict.repaired)} steps are left{proof}"
     return f"criticised: {', '.join(parts[:-1])}{' and ' * (len(parts) > 1)}{parts[-1]}{end}" + (
         f" ({verdict.unknown})" if verdict.unknown else ""
     )
+
+
+def record(request: str, verdict: PlanVerdict) -> dict[str, Any]:
+    """Return a verdict as data to learn from: request, plan, critique, repaired plan, proof."""
+    document = verdict.to_json()
+    proof = {name: document[name] for name in ("valid", "proven", "least", "edits", "unknown")}
+    return {
+        "request": request,
+        "plan": [str(action) for action in verdict.plan],
+        "outcome": verdict.outcome,
+        "critique": document["critiques"],
+        "repaired": document["repaired"],
+        "proof": proof,
+    }
 
 
 def _numbers(numbers: Sequence[int]) -> str:

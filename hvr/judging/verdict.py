@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -111,6 +113,37 @@ class Improvement:
 
 
 @dataclass(frozen=True)
+class Edits:
+    """Numbers of edits that make the repaired plan of the judged one.
+
+    Args:
+        insert: New steps.
+        delete: Steps that go.
+        move: Steps that go and come back at another place.
+        replace: Steps that go and get another one at their place.
+    """
+
+    insert: int = 0
+    delete: int = 0
+    move: int = 0
+    replace: int = 0
+
+
+def _unmatched(
+    steps: Iterable[tuple[int, GroundAction]], matched: Mapping[GroundAction, int]
+) -> list[int]:
+    """Return the numbers of the steps that are left when so many of each action are taken."""
+    waiting = dict(matched)
+    numbers = []
+    for number, action in steps:
+        if waiting.get(action, 0):
+            waiting[action] -= 1
+        else:
+            numbers.append(number)
+    return numbers
+
+
+@dataclass(frozen=True)
 class PlanVerdict:
     """All that a judge says of a plan.
 
@@ -119,8 +152,9 @@ class PlanVerdict:
         critiques: what is wrong with it, in order of its steps.
         repaired: the plan after all of it was done; None where none is known to be valid.
         valid: whether the plan as it stands is executable and reaches the goal; None if unknown.
-        proven: nothing more can be left out of what is repaired.
-        unknown: why the question could not be answered in full; "" where it was.
+        proven: No repair has fewer insertions, or as many and fewer steps.
+        unknown: Why the question could not be answered in full; "" where it was.
+        least: Number of steps that every repair inserts, proven.
         alternatives: sets of steps that may be left out instead of those named, as good.
         improvement: a shorter plan with other steps, where one was asked for and found.
     """
@@ -131,6 +165,7 @@ class PlanVerdict:
     valid: bool | None = None
     proven: bool = False
     unknown: str = ""
+    least: int = 0
     alternatives: tuple[tuple[int, ...], ...] = field(default=())
     improvement: Improvement | None = None
 
@@ -143,6 +178,23 @@ class PlanVerdict:
     def missing(self) -> tuple[Critique, ...]:
         """The findings of missing steps."""
         return tuple([c for c in self.critiques if c.kind is CritiqueKind.MISSING])
+
+    @property
+    def edits(self) -> Edits:
+        """The edits that the findings come to."""
+        gone = [(c.index, a) for c in self.critiques if c.kind is CritiqueKind.REMOVE
+                for a in c.actions]  # fmt: skip
+        added = [(c.index, action) for c in self.missing for action in c.actions]
+        moved = Counter([a for _, a in gone]) & Counter([a for _, a in added])
+        left, replaced = _unmatched(gone, moved), 0
+        for index in _unmatched(added, moved):
+            # A missing step stands before the step of its number.
+            there = next((i for i in left if i in (index - 1, index)), None)
+            if there is not None:
+                left.remove(there)
+                replaced += 1
+        inserted = len(added) - moved.total() - replaced
+        return Edits(inserted, len(left), moved.total(), replaced)
 
     @property
     def outcome(self) -> str:
@@ -162,6 +214,8 @@ class PlanVerdict:
             "outcome": self.outcome,
             "valid": self.valid,
             "proven": self.proven,
+            "least": self.least,
+            "edits": asdict(self.edits),
             "unknown": self.unknown or None,
             "steps": len(self.plan),
             "critiques": [critique.to_json() for critique in self.critiques],

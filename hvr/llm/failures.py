@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from hvr.llm.errors import Kind, ModelError, kind_of, retry_after
 from hvr.llm.model import Usage
@@ -63,6 +63,7 @@ _OK = 200
 _ERRORS = range(400, 600)
 _READ = 20_000
 _SHOWN = 300
+_LINE = 60
 _SHOWN_CODES = 3
 
 
@@ -196,11 +197,71 @@ def garbled(name: str, options: ModelOptions, reason: str) -> ModelError:
     )
 
 
+def not_json(name: str, options: ModelOptions, body: bytes, reason: str) -> ModelError:
+    """Return the error for a body that is not a JSON document, by what it is instead.
+
+    Args:
+        name: of the model.
+        options: how it was reached.
+        body: what came.
+        reason: what the JSON reader says, for a body that begins like JSON.
+    """
+    text = body[:_READ].decode("utf-8", "replace").strip().lstrip("\ufeff")
+    start = text[:_LINE].lower()
+    if not text:
+        what = "it is empty"
+    elif start.startswith(("<!doctype html", "<html", "<head", "<body")) or "<html" in start:
+        title = re.search(r"<title[^>]*>(.*?)</title>", text, re.DOTALL | re.IGNORECASE)
+        titled = f" titled {' '.join(title[1].split())!r}" if title else ""
+        what = f"it is a web page{titled}, not JSON: is the base URL that of the API, such as …/v1?"
+    elif re.match(r"(data|event|id|retry)?:", start):
+        what = "it is an event stream, and hvr asks for one JSON document: turn streaming off"
+    elif text[0] in "{[":
+        what = f"it is not whole JSON: {reason}"
+    else:
+        what = f"it is not JSON, and begins with {text[:_LINE]!r}: is the base URL that of the API?"
+    return garbled(name, options, what)
+
+
+def hung_up(name: str, options: ModelOptions, reason: str) -> ModelError:
+    """Return the error for a connection that ends before the reply does."""
+    return ModelError(
+        f"{name}: the reply{_place(options)}{_way(name, options)} broke off: the server hung up "
+        f"({brief(options, reason)})",
+        kind="connection",
+    )
+
+
+def without_text(name: str, usage: Usage, *, calls: Sequence[str], cut: bool) -> ModelError:
+    """Return the error for an answer that has something else in place of text.
+
+    Args:
+        name: of the model.
+        usage: what was used.
+        calls: names of the tools that the model wants to call; empty if it only reasoned.
+        cut: Whether the answer ended at the limit of tokens.
+    """
+    if calls:
+        named = ", ".join(calls[:_SHOWN_CODES])
+        what = f"the model answered with calls of tools ({brief_text(named)}) and no text, and hvr "
+        what += "offers it no tools: turn tools off at the server, or name another model"
+    else:
+        count = f" ({usage.reasoning} tokens)" if usage.reasoning else ""
+        what = f"the model reasoned{count} and wrote no answer"
+        what += ": raise max_tokens, or lower the effort of reasoning" if cut else ""
+    return ModelError(f"{name}: {what}", kind="empty", usage=usage)
+
+
+def brief_text(text: str) -> str:
+    """Return a text on one line, shortened."""
+    line = " ".join(text[:_READ].split())
+    return line if len(line) <= _SHOWN else line[:_SHOWN] + "…"
+
+
 def brief(options: ModelOptions, text: str) -> str:
     """Return a text on one line, short and without the key."""
     # The key goes first: a cut could leave a part of it that is not recognised any more.
-    line = " ".join(options.scrubber.text(text[:_READ]).split())
-    return line if len(line) <= _SHOWN else line[:_SHOWN] + "…"
+    return brief_text(options.scrubber.text(text[:_READ]))
 
 
 def root(error: BaseException) -> str:

@@ -34,6 +34,7 @@ _WITHHELD = frozenset(
         "ESCALATION",
     }
 )
+_CALLED = frozenset({"MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"})
 """Reasons why an answer ends."""
 
 
@@ -90,7 +91,7 @@ class GeminiModel:
             ModelError: no usable answer; `kind` and `status` say why.
         """
         body = self._asked(
-            lambda: _body(
+            lambda: self._body(
                 self._client.models.generate_content(
                     model=self._model,
                     contents=[self._content(m) for m in request.messages if m.role != "system"],
@@ -129,6 +130,22 @@ class GeminiModel:
             raise self._refused(error) from None
         except Exception as error:  # see `_failed`
             raise self._failed(error) from None
+
+    def _body(self, reply: Any) -> Any:
+        """Return the body of a reply as plain JSON.
+
+        Raises:
+            ModelError: It is not JSON.
+        """
+        raw = getattr(reply.sdk_http_response, "body", None)
+        # Older releases of the SDK do not hand it out.
+        if raw is None:
+            return reply.model_dump(mode="json", by_alias=True, exclude_none=True)
+        try:
+            return parse_json(raw, strict=False)
+        except ValueError as error:
+            body = raw.encode() if isinstance(raw, str) else raw
+            raise failures.not_json(self.name, self._options, body, str(error)) from None
 
     def _http(self, seconds: float | None) -> Any:
         """Return the options of a request that may take some seconds."""
@@ -193,7 +210,7 @@ class GeminiModel:
         parts = at(candidate, "content", "parts")
         texts = [
             text
-            for part in (parts if isinstance(parts, list) else ())
+            for part in _list(parts)
             # Thoughts are parts of the reply, and no part of the answer.
             if isinstance(text := at(part, "text"), str) and not at(part, "thought")
         ]
@@ -212,6 +229,12 @@ class GeminiModel:
         if finish in _WITHHELD:
             reason = f"{finish} {at(candidate, 'finishMessage') or ''}"
             raise failures.withheld(self.name, self._options, reason, usage, text)
+        calls = [str(at(c, "name")) for part in _list(parts) if (c := at(part, "functionCall"))]
+        if finish in _CALLED and not calls:
+            calls = [finish]
+        reasoned = bool(usage.reasoning or any(at(part, "thought") for part in _list(parts)))
+        if not text.strip() and (calls or reasoned):
+            raise failures.without_text(self.name, usage, calls=calls, cut=finish in _CUT)
         model = at(body, "modelVersion")
         return Answer(
             text=text,
@@ -234,22 +257,13 @@ class GeminiModel:
         return priced(usage, self._price)
 
 
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
 def _milliseconds(seconds: float) -> int:
     # The SDK takes 0 for no time-out.
     return max(1, round(seconds * 1000))
-
-
-def _body(reply: Any) -> Any:
-    """Return the body of a reply as plain JSON.
-
-    Raises:
-        ValueError: it is no JSON.
-    """
-    raw = getattr(reply.sdk_http_response, "body", None)
-    # Older releases of the SDK do not hand it out.
-    if raw is None:
-        return reply.model_dump(mode="json", by_alias=True, exclude_none=True)
-    return parse_json(raw, strict=False)
 
 
 def _delay(error: Any) -> float | None:

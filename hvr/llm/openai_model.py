@@ -166,7 +166,7 @@ class OpenAIModel:
         try:
             body = parse_json(reply.content, strict=False)
         except ValueError as error:
-            raise failures.garbled(self.name, self._options, str(error)) from None
+            raise failures.not_json(self.name, self._options, reply.content, str(error)) from None
         choice = at(body, "choices", 0)
         text, refusal = _said(at(choice, "message"))
         usage = self._usage(at(body, "usage"), bool(text))
@@ -183,6 +183,10 @@ class OpenAIModel:
             raise failures.declined(self.name, self._options, refusal, usage)
         if finish in _WITHHELD:
             raise failures.withheld(self.name, self._options, finish, usage, text)
+        message = at(choice, "message")
+        calls, reasoned = _calls(message), bool(usage.reasoning or _reasoning(message))
+        if not text.strip() and (calls or reasoned):
+            raise failures.without_text(self.name, usage, calls=calls, cut=finish in _CUT)
         model = at(body, "model")
         return Answer(
             text=self.dialect.cut(text, request.stop),
@@ -226,6 +230,20 @@ def _said(message: Any) -> tuple[str | None, str]:
     if not isinstance(message, Mapping) or not (texts or refusals or content is None):
         return None, ""
     return "".join(texts), " ".join(refusals)
+
+
+def _calls(message: Any) -> list[str]:
+    """Return the names of the tools that a message calls."""
+    calls = at(message, "tool_calls")
+    calls = calls if isinstance(calls, list) else []
+    named = [at(message, "function_call"), *(at(call, "function") or call for call in calls)]
+    return [str(at(call, "name") or "no name") for call in named if call]
+
+
+def _reasoning(message: Any) -> str:
+    """Return the reasoning of a message, which servers put under several names."""
+    texts = (at(message, name) for name in ("reasoning_content", "reasoning", "thinking"))
+    return next((text for text in texts if isinstance(text, str) and text.strip()), "")
 
 
 def _filtered(results: Any) -> str:

@@ -19,6 +19,7 @@ from typing import Any
 
 from hvr.errors import UsageError
 from hvr.llm import failures
+from hvr.llm.errors import ModelError
 from hvr.llm.options import ModelOptions
 from hvr.proxies import DIRECT
 
@@ -37,6 +38,8 @@ _SURROUNDINGS = (
     "SSL_CERT_DIR",
 )
 """The variables of the environment that the HTTP client follows when it is made."""
+
+_TOO_LONG = "Receive buffer too long"  # what h11 says of headers
 
 _log = logging.getLogger(__name__)
 
@@ -83,7 +86,14 @@ def bounded_client(http: Any, name: str, options: ModelOptions) -> Any:
 
             request.extensions = {**request.extensions, "trace": note}
             send, end = super().send, time.monotonic() + bounds.seconds
-            outcome = _aside(lambda: bounds.whole(send(request, **given), end))
+
+            def asked() -> Any:
+                try:
+                    return bounds.whole(send(request, **given), end)
+                except http.RemoteProtocolError as error:
+                    raise bounds.breach(str(error)) from None
+
+            outcome = _aside(asked)
             try:
                 return bounds.awaited(outcome)
             finally:
@@ -134,6 +144,15 @@ class _Bounds:
         if not outcome.done():
             raise failures.late(self.name, self.options, self.seconds)
         return outcome.result()
+
+    def breach(self, reason: str) -> ModelError:
+        """Return the error for a reply that breaks the rules of HTTP, or breaks off."""
+        if "disconnected" in reason or "closed connection" in reason:
+            return failures.hung_up(self.name, self.options, reason)
+        what = f"it breaks the rules of HTTP: {reason}"
+        if reason == _TOO_LONG:
+            what = "its headers are too long: is a proxy or a gateway on the way?"
+        return failures.garbled(self.name, self.options, what)
 
     def whole(self, reply: Any, end: float) -> Any:
         """Return a reply with all of its body, unpacked."""

@@ -59,7 +59,7 @@ def judge_by_goals(
     domain: Domain,
     plan: Sequence[Step],
     *,
-    seconds: float,
+    work: int,
 ) -> JudgedGoal:
     """Judge a plan by the one of some goals that it fits best.
 
@@ -68,7 +68,7 @@ def judge_by_goals(
         problem_of: makes the problem of a goal's stages.
         domain: the actions.
         plan: the plan.
-        seconds: how long to look for missing steps, for each goal.
+        work: How many conditions to test for each goal.
 
     Raises:
         HvrError: the plan cannot be judged by any of them.
@@ -78,7 +78,7 @@ def judge_by_goals(
     for goal in goals:
         try:
             stages = _of_the_plan(goal.stages, plan)
-            found = judge_by_stages(stages, problem_of(stages), domain, plan, seconds=seconds)
+            found = judge_by_stages(stages, problem_of(stages), domain, plan, work=work)
         except HvrError as error:
             refusal = refusal or error
             continue
@@ -134,7 +134,7 @@ def judge_by_stages(
     domain: Domain,
     plan: Sequence[Step],
     *,
-    seconds: float,
+    work: int,
 ) -> JudgedGoal:
     """Judge a plan by all stages of a goal.
 
@@ -143,7 +143,7 @@ def judge_by_stages(
         problem: the problem of its last stage.
         domain: the actions.
         plan: the plan.
-        seconds: how long to look for missing steps.
+        work: How many conditions to test.
     """
     earlier = [parse_formula(s.wanted, domain, problem.objects) for s in stages[:-1]]
     domain, problem = remembering(domain, problem, earlier)
@@ -151,12 +151,12 @@ def judge_by_stages(
     goal = ", then ".join(stage.text for stage in stages)
     if problem.constraints != TRUE:
         free = Validator(Task(domain, problem.replace(constraints=TRUE)))
-        verdict = judge(free, plan, seconds=seconds)
+        verdict = judge(free, plan, work=work)
         # What is smallest without the constraints and keeps them is smallest with them.
         if verdict.repaired is not None and validator.check(verdict.repaired).valid:
             valid = validator.check(plan).valid
             return JudgedGoal(replace(verdict, valid=valid), validator, goal)
-    return JudgedGoal(judge(validator, plan, seconds=seconds), validator, goal)
+    return JudgedGoal(judge(validator, plan, work=work), validator, goal)
 
 
 def _fits(verdict: PlanVerdict) -> bool:

@@ -10,6 +10,7 @@ from hvr.errors import DataFileError, ImpossibleGoalError, LanguageError, UsageE
 from hvr.execution.world import open_world
 from hvr.judging.combined import check, measure
 from hvr.judging.model import ask
+from hvr.judging.repair import WORK
 from hvr.judging.symbolic import judge
 from hvr.judging.verdict import Critique, CritiqueKind, PlanVerdict
 from hvr.knowledge.ontology import Ontology
@@ -27,6 +28,7 @@ from hvr.pddl import (
     read_plan,
 )
 from hvr.retrieval.inventory import Inventory
+from hvr.run.json_plans import read_json_plan
 from hvr.run.judged_goals import judge_by_goals, scene_problem
 from hvr.tools.logs.reading import ReadPlan
 from hvr.tools.tool_plan import ToolPlan
@@ -98,13 +100,13 @@ class JudgedPlan:
         return self.file.name if self.tool_plan is None else f"plan {self.tool_plan.id}"
 
 
-def judge_plan(plan: Path, asked: Asked, *, seconds: float) -> tuple[JudgedPlan, ...]:
+def judge_plan(plan: Path, asked: Asked, *, work: int = WORK) -> tuple[JudgedPlan, ...]:
     """Judge the plan of a file, or the plans of a run, one for each stage.
 
     Args:
         plan: a PDDL plan, or the folder of a run.
         asked: what it is for.
-        seconds: how long to look for missing steps.
+        work: How many conditions to test.
 
     Raises:
         UsageError: it does not say what the plan is for, or says it twice.
@@ -118,21 +120,25 @@ def judge_plan(plan: Path, asked: Asked, *, seconds: float) -> tuple[JudgedPlan,
     if asked.scene is not None and asked.problem is not None:
         raise UsageError("a problem says where a plan begins: leave out the scene", field="scene")
     if plan.is_dir() and not any(given):
-        return tuple(_judged(*part, seconds) for part in _parts_of_run(plan))
+        return tuple(_judged(*part, work) for part in _parts_of_run(plan))
     file = plan / "plan.pddl" if plan.is_dir() else plan
     if not file.is_file():
         raise DataFileError(f"{file}: there is no such file")
-    steps = read_plan(file, lenient=asked.lenient).steps
+    steps: tuple[Step, ...]
+    if file.suffix == ".json":
+        steps = read_json_plan(file)
+    else:
+        steps = read_plan(file, lenient=asked.lenient).steps
     if asked.problem is not None:
         domain = _domain(asked)
         problem = parse_problem(asked.problem, domain, lenient=asked.lenient)
-        return (_judged(file, steps, Validator(domain, problem), str(problem.goal), seconds),)
+        return (_judged(file, steps, Validator(domain, problem), str(problem.goal), work),)
     if not any(given):
         raise UsageError(
             f"what is {plan} for? Say it with a sentence, a condition in PDDL, or a problem",
             field="goal",
         )
-    return (_judged_in_scene(file, steps, asked, seconds),)
+    return (_judged_in_scene(file, steps, asked, work),)
 
 
 def _domain(asked: Asked) -> Domain:
@@ -142,9 +148,9 @@ def _domain(asked: Asked) -> Domain:
 
 
 def _judged(
-    file: Path, steps: tuple[Step, ...], validator: Validator, goal: str, seconds: float
+    file: Path, steps: tuple[Step, ...], validator: Validator, goal: str, work: int
 ) -> JudgedPlan:
-    verdict = judge(validator, steps, seconds=seconds)
+    verdict = judge(validator, steps, work=work)
     return JudgedPlan(file, verdict, steps, validator, goal)
 
 
@@ -164,9 +170,7 @@ def _parts_of_run(folder: Path) -> Iterable[tuple[Path, tuple[Step, ...], Valida
 # In a scene -------------------------------------------------------------------------------------
 
 
-def _judged_in_scene(
-    file: Path, steps: tuple[Step, ...], asked: Asked, seconds: float
-) -> JudgedPlan:
+def _judged_in_scene(file: Path, steps: tuple[Step, ...], asked: Asked, work: int) -> JudgedPlan:
     from hvr.envs.registry import EnvironmentSetup, open_environment
 
     domain = _domain(asked)
@@ -200,7 +204,7 @@ def _judged_in_scene(
     def problem_of(stages: Sequence[Stage]) -> Problem:
         return scene_problem(world, inventory, domain, stages, named_objects)
 
-    found = judge_by_goals(goals, problem_of, domain, steps, seconds=seconds)
+    found = judge_by_goals(goals, problem_of, domain, steps, work=work)
     return JudgedPlan(file, found.verdict, steps, found.validator, found.goal, found.reading)
 
 

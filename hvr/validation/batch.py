@@ -160,6 +160,20 @@ class ModelReader:
         findings = _warnings(flags, domain, warnings)
         return LoadedModel(domain, problem, validator, findings, options)
 
+    def read_domain(self, domain: str) -> None:
+        """Read a domain alone.
+
+        Raises:
+            UnusableModelError: It cannot be read or used.
+        """
+        try:
+            self._domain(domain, Path(domain), [])
+        except (HvrError, RecursionError, MemoryError) as error:
+            start = Location(domain, 1, 1)
+            raise UnusableModelError(
+                error, _unusable("", domain, "", error, place=start)
+            ) from error
+
     def _domain(
         self, file: str, source: str | Path, warnings: list[Diagnostic]
     ) -> tuple[Any, Language | None]:

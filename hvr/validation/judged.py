@@ -5,7 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from hvr.validation.report import PlanResult, ValidationReport, decimal_text, number_to_json
+from hvr.validation.report import (
+    Outcome,
+    PlanResult,
+    ValidationReport,
+    decimal_text,
+    number_to_json,
+)
 from hvr.values import Value
 
 if TYPE_CHECKING:
@@ -14,6 +20,7 @@ if TYPE_CHECKING:
     from hvr.validation.timeline import Timeline
 
 
+NOT_VALIDATED = "HVR006"
 STDIN = "-"
 """The name that stands for standard input among plan files."""
 
@@ -88,6 +95,8 @@ class Judged(Value):
         state: a state on the way, when one was asked for.
         happenings: what changed when, when it was asked for.
         values: the numeric fluents over time, when they were asked for.
+        blocked: The plans that cannot be judged because of this result, which is about their domain
+            or problem.
         timeline: The plan over time, when a picture was asked for; not part of the JSON values.
         warnings: what was found about the domain and the problem of a suite, with the first of
             their plans.
@@ -101,11 +110,20 @@ class Judged(Value):
     warnings: tuple[Finding, ...] = ()
     values: tuple[Curve, ...] | None = None
     timeline: Timeline | None = None
+    blocked: tuple[str, ...] = ()
 
     @property
     def plan(self) -> str:
         """The name of the plan file; "" when it is the domain or the problem that is judged."""
         return self.result.plan
+
+    def expanded(self) -> tuple[Judged, ...]:
+        """Return this result, and one for each plan that it blocks."""
+        reason = "not validated: its domain or problem cannot be used"
+        report = ValidationReport(Outcome.UNKNOWN, 0, 0, reason=reason)
+        domain, problem = self.result.domain, self.result.problem
+        blocked = (PlanResult(plan, domain, problem, report) for plan in self.blocked)
+        return (self, *(Judged(result, NOT_VALIDATED) for result in blocked))
 
     @property
     def report(self) -> ValidationReport:

@@ -141,6 +141,7 @@ class Relaxation:
 
     Attributes:
         operators: the actions found that may help, in a fixed order.
+        rules: instances of the rules of derived predicates, each a body and the bit it derives.
         reachable: whether the target is reachable by them, relaxed.
         complete: whether no action was left out that could help.
     """
@@ -156,6 +157,7 @@ class Relaxation:
     ) -> None:
         self.task = state.task
         self.operators: list[Operator] = []
+        self.rules: list[tuple[Conjunction, int]] = []
         self._target = _Need.of(target)
         self._start = state.bits
         self._numeric = numeric
@@ -243,6 +245,7 @@ class Relaxation:
             if isinstance(source, DerivedPredicate):
                 condition = Compiler(task).condition(source.body, binding)
                 bit = 1 << task.index_of(source.predicate, row)
+                self.rules.append((condition, bit))
                 waiting.append(_Unit(None, _Need.of(condition), bit, 0))
             else:
                 # Its effects are made once its precondition is reachable, which few become.

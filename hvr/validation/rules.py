@@ -53,6 +53,7 @@ _TABLE: tuple[tuple[str, str, Level, str], ...] = (
     ("HVR004", "unreadable-file", Level.ERROR, "The file is missing or cannot be read."),
     ("HVR005", "undecided", Level.ERROR, "The plan could not be judged within the limits."),
     ("HVR006", "not-validated", Level.ERROR, "A file looks like a plan and was not validated."),
+    ("HVR007", "without-plan", Level.ERROR, "A problem has no plan, or a domain has no problem."),
     # What makes a plan invalid.
     ("HVR101", "precondition", Level.ERROR, "The precondition of a step does not hold."),
     ("HVR102", "goal", Level.ERROR, "The plan ends and the goal does not hold."),
@@ -121,6 +122,7 @@ UNSUPPORTED = RULES["HVR003"]
 UNREADABLE = RULES["HVR004"]
 UNDECIDED = RULES["HVR005"]
 NOT_VALIDATED = RULES["HVR006"]
+WITHOUT_PLAN = RULES["HVR007"]
 NOTATION = RULES["HVR201"]
 REQUIREMENT = RULES["HVR202"]
 OVERLOOKED = RULES["HVR203"]

@@ -62,6 +62,7 @@ class Verdict:
         findings: risky steps and links with reasons, the riskiest first.
         unknown: why the verifier does not know; empty if it does.
         read: Summary of the record's format, calls and skipped parts; empty if not from a file.
+        claim: What an accepted plan is said to be.
     """
 
     graph: PlanGraph
@@ -72,6 +73,7 @@ class Verdict:
     findings: tuple[RiskFinding, ...] = ()
     unknown: str = ""
     read: str = ""
+    claim: str = "plausibly what was asked"
 
     @property
     def accepted(self) -> bool:
@@ -94,7 +96,8 @@ class Verdict:
         """Return the verdict with every step and finding, for people."""
         graph, at = self.graph, self.thresholds
         outcome = "accepted" if self.accepted else "below the threshold: look at it again"
-        outcome = f"score {self.score:.2f}, threshold {at.graph:.2f}, {outcome}"
+        score, least = _apart(self.score, at.graph)
+        outcome = f"score {score}, threshold {least}, {outcome}"
         lines = [
             (f"{graph.id}: " if graph.id else "")
             + (f"no verdict: {self.unknown}" if self.unknown else outcome)
@@ -117,10 +120,11 @@ class Verdict:
         """Return the verdict in a line, with the riskiest findings below a plan not accepted."""
         if self.unknown:
             return [f"verifier: no verdict: {self.unknown}"]
-        outcome = "what was asked" if self.accepted else "perhaps not what was asked"
-        accepted = f"accepted from {self.thresholds.graph:.2f} on"
-        reasons = [] if self.accepted else [f"  {f.reason}" for f in self.findings[:_FEW]]
-        return [f"verifier: {self.score:.2f}, {accepted}: {outcome}", *reasons]
+        score, least = _apart(self.score, self.thresholds.graph)
+        if self.accepted:
+            return [f"verifier: score {score}, at least {least}: {self.claim}"]
+        reasons = [f"  {f.reason}" for f in self.findings[:_FEW]]
+        return [f"verifier: score {score}, below {least}: plausibly not what was asked", *reasons]
 
     def summary(self) -> dict[str, Any]:
         """Score, threshold and reasons as plain values, for JSON."""
@@ -198,3 +202,12 @@ class NoVerdict:
             "unknown": self.unknown,
             "read": self.read or None,
         }
+
+
+def _apart(one: float, other: float) -> tuple[str, str]:
+    """Return two numbers with at least two decimals, and as many as it takes to tell them apart."""
+    for digits in range(2, 18):
+        texts = f"{one:.{digits}f}", f"{other:.{digits}f}"
+        if texts[0] != texts[1]:
+            return texts
+    return f"{one:.2f}", f"{other:.2f}"

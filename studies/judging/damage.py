@@ -22,7 +22,7 @@ _TRIES = 12
 _ENABLING = ("open_obj", "navigate_to_obj", "pick_up")
 
 
-def _marks(task: Task, items: Sequence[Item]) -> list[Mark]:
+def marks_of(task: Task, items: Sequence[Item]) -> list[Mark]:
     """Return the states before the items of a plan, and at its end, errors of C1 passed over."""
     marks: list[Mark] = [(task.initial.bits, task.initial.values)]
     for item in items:
@@ -42,7 +42,7 @@ def _inserted(items: Items, place: int, kind: str, *actions: GroundAction) -> It
     return (*items[:place], *[Item(action, kind=kind) for action in actions], *items[place:])
 
 
-def _applicable(task: Task, mark: Mark, rng: Random) -> list[GroundAction]:
+def applicable_at(task: Task, mark: Mark, rng: Random) -> list[GroundAction]:
     actions = list(applicable_actions(State(task, *mark)))
     rng.shuffle(actions)
     return actions
@@ -70,13 +70,13 @@ def wander(task: Task, items: Items, rng: Random) -> Items | None:
 
 
 def _there_and_back(task: Task, items: Items, rng: Random, kind: str, away: int) -> Items | None:
-    marks = _marks(task, items)
+    marks = marks_of(task, items)
     for _ in range(_TRIES):
         place = rng.randrange(len(items) + 1)
         steps: list[GroundAction] = []
         mark = marks[place]
         for _ in range(away):
-            actions = [a for a in _applicable(task, mark, rng)[:20] if a.name != "drop_obj"]
+            actions = [a for a in applicable_at(task, mark, rng)[:20] if a.name != "drop_obj"]
             if not actions:
                 break
             steps.append(actions[0])
@@ -85,7 +85,7 @@ def _there_and_back(task: Task, items: Items, rng: Random, kind: str, away: int)
             mark = after
         if len(steps) < away or marks[place] == mark:
             continue
-        for back in _applicable(task, mark, rng)[:40]:
+        for back in applicable_at(task, mark, rng)[:40]:
             more = _inserted(items, place, kind, *steps, back)
             if not _still_good(task, _inserted(items, place, kind, *steps)) and _still_good(
                 task, more
@@ -109,7 +109,7 @@ def fetch_early(task: Task, items: Items, rng: Random) -> Items | None:
 def _carried(
     task: Task, items: Items, rng: Random, kind: str, things: Sequence[str]
 ) -> Items | None:
-    marks = _marks(task, items)
+    marks = marks_of(task, items)
     places = [name for name in task.objects if name.startswith(("countertop", "diningtable"))]
     if not things or not places:
         return None
@@ -136,7 +136,7 @@ def _carried(
 
 def premature(task: Task, items: Items, rng: Random) -> Items | None:
     """C1 in a kitchen: switch off before switching on, or close before putting in."""
-    marks = _marks(task, items)
+    marks = marks_of(task, items)
     candidates = []
     for place, item in enumerate(items):
         if item.action.name == "toggle_on":
@@ -157,7 +157,7 @@ def premature(task: Task, items: Items, rng: Random) -> Items | None:
 
 def impossible(task: Task, items: Items, rng: Random) -> Items | None:
     """C1 in any domain: a step of the plan where it cannot be executed."""
-    marks = _marks(task, items)
+    marks = marks_of(task, items)
     for _ in range(_TRIES):
         place, action = rng.randrange(len(items) + 1), rng.choice(items).action
         if execute(task, task.ground(action), marks[place]) is None:
@@ -167,12 +167,12 @@ def impossible(task: Task, items: Items, rng: Random) -> Items | None:
 
 def undo(task: Task, items: Items, rng: Random) -> Items | None:
     """C2: undo what a step has just done, and do it again."""
-    marks = _marks(task, items)
+    marks = marks_of(task, items)
     places = list(range(1, len(items) + 1))
     rng.shuffle(places)
     for place in places[:_TRIES]:
         again = items[place - 1].action
-        for action in _applicable(task, marks[place], rng)[:40]:
+        for action in applicable_at(task, marks[place], rng)[:40]:
             if action.name == "drop_obj" or action == again:
                 continue
             changed = _inserted(items, place, "C2", action, again)

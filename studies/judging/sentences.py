@@ -12,7 +12,7 @@ from typing import Any
 from hvr.envs.kitchen import Kitchen
 from hvr.errors import HvrError
 from hvr.execution.world import World
-from hvr.judging.symbolic import SECONDS
+from hvr.judging.repair import WORK
 from hvr.judging.verdict import PlanVerdict
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import load_ontology
@@ -46,7 +46,7 @@ def judge_by_sentence(
 
     try:
         goals = _reader().goals(case.sentences[0], inventory)
-        return judge_by_goals(goals, problem, domain(), plan, seconds=SECONDS).verdict
+        return judge_by_goals(goals, problem, domain(), plan, work=WORK).verdict
     except HvrError as error:
         return undecided(f"{case.sentences[0]!r}: {error}")
 

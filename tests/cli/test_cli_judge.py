@@ -147,3 +147,25 @@ def test_a_shorter_plan_with_other_steps_is_advice_and_no_finding(hvr_: Hvr) -> 
     assert "IMPROVE: 3 steps are enough, 1 fewer; instead of steps 2, 3:" in result.out
     shortest = json.loads(hvr_("judge", "good.plan", *TASK, "--advise", "--json").out)
     assert shortest["improvement"] is None
+
+
+def test_a_json_plan_is_judged_against_a_problem(hvr_: Hvr) -> None:
+    steps = ["(pick ball a)", ["move", "a", "b"], {"name": "drop", "args": ["ball", "b"]}]
+    Path("plan.json").write_text(json.dumps({"plan": steps}), encoding="utf-8")
+    assert hvr_("judge", "plan.json", *TASK).code == 0
+    Path("plan.json").write_text(json.dumps([*steps, 5]), encoding="utf-8")
+    refused = hvr_("judge", "plan.json", *TASK)
+    assert refused.code == 2 and "step 4" in refused.err
+
+
+def test_a_file_without_a_step_says_so(hvr_: Hvr) -> None:
+    Path("prose.plan").write_text("; Go to b with the ball.\n", encoding="utf-8")
+    assert "0 steps were read" in hvr_("judge", "prose.plan", *TASK, "--lenient").err
+
+
+def test_verdicts_are_data_to_learn_from(hvr_: Hvr) -> None:
+    (line,) = hvr_("judge", "short.plan", *TASK, "--format", "jsonl").out.splitlines()
+    document = json.loads(line)
+    assert document["repaired"] == ["(pick ball a)", "(move a b)", "(drop ball b)"]
+    assert document["proof"]["proven"] and document["proof"]["least"] == 2
+    assert document["critique"][0]["kind"] == "MISSING" and document["request"] == "(at ball b)"

@@ -369,7 +369,7 @@ def test_a_missing_extra_is_said_in_one_line(
 
     monkeypatch.setattr(extra, "find_spec", lambda _name: None)
     ended = hvr_("verify", write(tmp_path / "plan.jsonl", [GOOD]))
-    assert ended.code == 2 and "hvr[gnn]" in ended.err and ended.err.count("\n") == 1
+    assert ended.code == 2 and ".[gnn]" in ended.err and ended.err.count("\n") == 1
 
 
 def test_a_plan_may_stand_right_after_the_command() -> None:
@@ -411,7 +411,7 @@ def test_hvr_plan_shows_the_score_beside_the_verdict(
     ended = hvr_("plan", "boil water in a pot", "--scene", "FloorPlan1", "--dry-run", "--verify",
                  "--save", "run")  # fmt: skip
     assert ended.code == 0 and "validator: valid" in ended.out
-    assert ", accepted from 0." in ended.out and "what was asked" in ended.out
+    assert ", at least 0." in ended.out and "plausibly what was asked" in ended.out
     shown = hvr_("plan", "boil water in a pot", "--scene", "FloorPlan1", "--dry-run", "--verify",
                  "--json")  # fmt: skip
     scored = json.loads(shown.out)["verifier"]

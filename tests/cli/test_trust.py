@@ -47,7 +47,9 @@ def pddl_world(folder: Path, environment: str = "simulator:open") -> Path:
 def tool_world(folder: Path) -> Path:
     """A world of tools with a module; return where its code leaves a mark."""
     folder.mkdir()
-    (folder / "world.toml").write_text('[tools]\nmodule = "desk"\n[tasks.a]\ndone = ["look"]\n')
+    (folder / "world.toml").write_text(
+        '[tools]\nmodule = "desk"\nreads = ["look"]\n[tasks.a]\ndone = ["look"]\n'
+    )
     return trap(folder / "desk.py", "def look(name: str = 'x') -> str:\n    return name\n")
 
 

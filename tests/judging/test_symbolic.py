@@ -9,12 +9,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hvr.judging.course import Course, execute, holds, reaches
-from hvr.judging.reduction import Reduction, smallest
+from hvr.judging.reduction import smallest
 from hvr.judging.symbolic import judge
-from hvr.judging.verdict import Cause
+from hvr.judging.verdict import Cause, Edits
 from hvr.pddl import GroundAction, parse_domain, parse_plan, parse_problem
 from hvr.validation import Validator
-from hvr.validation.relaxation import Clock
+from tests.judging.random_tasks import cheapest, random_task
 from tests.validation.test_minimise import ACTIONS, WISHES, cases, mixed
 
 LAW = settings(max_examples=30, suppress_health_check=list(HealthCheck), deadline=None)
@@ -77,7 +77,7 @@ def test_brute_force_agrees_on_the_smallest_part(
         assert len(left) == size and reaches(validator.state, left)
 
 
-def cheapest(
+def cheapest_within(
     validator: Validator, plan: tuple[GroundAction, ...], budget: int
 ) -> tuple[int, int] | None:
     """The fewest steps put in, and then kept, by trying every action at every place."""
@@ -115,7 +115,7 @@ def test_brute_force_agrees_on_the_fewest_steps_to_put_in(
     operators = [validator.task.ground(action) for action in plan]
     offers = [[validator.task.ground(action) for action in ACTIONS]] * (len(plan) + 1)
     reduction = smallest(validator.state, operators, offers=offers, budget=budget)
-    best = cheapest(validator, plan, budget)
+    best = cheapest_within(validator, plan, budget)
     assert reduction.proven
     if reduction.kept is None:
         assert best is None
@@ -297,14 +297,81 @@ def test_a_course_passes_failing_steps_over() -> None:
     assert course.failing == {0} and not course.valid
 
 
-def test_when_the_time_is_over_nothing_is_called_proven() -> None:
-    clean = "(pick ball a) (move a b) (drop ball b)"
-    idle = parse_plan(clean + " (move b c)")
-    verdict = judge(gripper(), idle, seconds=0)
-    assert verdict.valid and verdict.removed == {4} and not verdict.proven
-    validator = gripper()
-    operators = [validator.task.ground(action) for action in parse_plan(clean)]
-    assert smallest(validator.state, operators, clock=Clock(0)) == Reduction(None, False)
-    verdict = judge(gripper(), parse_plan("(pick ball a) (drop ball b)"), seconds=0)
-    assert verdict.repaired is None and not verdict.proven
-    assert verdict.unknown == "no steps were found that mend the plan in 0 seconds"
+def test_when_the_work_is_done_nothing_is_called_proven() -> None:
+    verdict = judge(gripper(), parse_plan("(pick ball a) (drop ball b)"), work=0)
+    assert verdict.repaired is None and not verdict.proven and verdict.outcome != "clean"
+    assert verdict.unknown.startswith("no repair was found with 0 conditions tested")
+
+
+LIFT = """(define (domain lift) (:requirements :adl :typing) (:types floor passenger)
+(:predicates (at ?f - floor) (above ?a ?b - floor) (origin ?p - passenger ?f - floor)
+ (dest ?p - passenger ?f - floor) (boarded ?p - passenger) (served ?p - passenger))
+(:action up :parameters (?a ?b - floor) :precondition (and (at ?a) (above ?b ?a))
+ :effect (and (at ?b) (not (at ?a))))
+(:action down :parameters (?a ?b - floor) :precondition (and (at ?a) (above ?a ?b))
+ :effect (and (at ?b) (not (at ?a))))
+(:action stop :parameters (?f - floor) :precondition (at ?f) :effect (and
+ (forall (?p - passenger) (when (and (origin ?p ?f) (not (served ?p))) (boarded ?p)))
+ (forall (?p - passenger)
+  (when (and (dest ?p ?f) (boarded ?p)) (and (served ?p) (not (boarded ?p))))))))"""
+
+
+def test_three_stops_are_missing_where_three_are_enough() -> None:
+    domain = parse_domain(LIFT)
+    above = " ".join(f"(above f{j} f{i})" for i in range(6) for j in range(i + 1, 6))
+    rides = [("a", 1, 4), ("b", 3, 0), ("c", 5, 2), ("d", 2, 5)]
+    ways = " ".join(f"(origin {p} f{o}) (dest {p} f{d})" for p, o, d in rides)
+    problem = parse_problem(
+        "(define (problem p) (:domain lift) (:objects f0 f1 f2 f3 f4 f5 - floor a b c d - "
+        f"passenger) (:init (at f0) {above} {ways}) (:goal (forall (?p - passenger) (served ?p))))",
+        domain,
+    )
+    verdict = judge(
+        Validator(domain, problem),
+        parse_plan(
+            "(up f0 f1) (up f1 f4) (stop f4) (down f4 f3) (down f3 f0) (stop f0) (up f0 f5)"
+            "(down f5 f2) (stop f2) (up f2 f5) (stop f5)"
+        ),
+    )
+    assert [(c.index, str(c.actions[0])) for c in verdict.missing] == [
+        (2, "(stop f1)"), (5, "(stop f3)"), (8, "(stop f5)"),
+    ]  # fmt: skip
+    assert verdict.proven and verdict.least == 3 and verdict.edits == Edits(insert=3)
+
+
+def test_a_step_at_the_wrong_place_is_a_move_and_one_on_the_wrong_object_a_replacement() -> None:
+    moved = judge(gripper(), parse_plan("(pick ball a) (drop ball b) (move a b)"))
+    assert moved.edits.insert == 0 and moved.edits.move == 1
+    replaced = judge(gripper(), parse_plan("(pick ball a) (move a c) (drop ball b)"))
+    assert replaced.edits == Edits(replace=1)
+
+
+@LAW
+@given(st.integers(0, 10**9))
+def test_brute_force_agrees_on_the_fewest_edits(seed: int) -> None:
+    start, plan, actions = random_task(seed)
+    best = cheapest(start, plan, actions)
+    verdict = judge(start, plan)
+    if best is None:
+        assert verdict.repaired is None and verdict.unknown.endswith("proven")
+        return
+    assert verdict.repaired is not None and start.check(verdict.repaired).valid
+    inserted = sum(len(critique.actions) for critique in verdict.missing)
+    assert verdict.proven and (inserted, len(verdict.repaired)) == best
+    assert verdict.least == best[0]
+
+
+@LAW
+@given(st.integers(0, 10**9), st.integers(0, 400))
+def test_with_little_work_no_proof_is_refuted(seed: int, work: int) -> None:
+    start, plan, actions = random_task(seed)
+    best = cheapest(start, plan, actions)
+    verdict = judge(start, plan, work=work)
+    assert verdict == judge(start, plan, work=work)
+    if best is None:
+        assert verdict.repaired is None
+        return
+    assert verdict.least <= best[0] and not verdict.unknown.endswith("proven")
+    if verdict.proven and verdict.repaired is not None:
+        inserted = sum(len(critique.actions) for critique in verdict.missing)
+        assert (inserted, len(verdict.repaired)) == best

@@ -326,7 +326,7 @@ def test_a_missing_package_is_named(
 ) -> None:
     monkeypatch.setitem(sys.modules, module, None)
     monkeypatch.setitem(sys.modules, "torch", sys.modules.get("torch") or sys)
-    with pytest.raises(MissingExtraError, match=rf"hvr\[{extra}\]"):
+    with pytest.raises(MissingExtraError, match=rf"pip install '\.\[{extra}\]'"):
         make_model(spec, options("http://127.0.0.1:1"))
 
 

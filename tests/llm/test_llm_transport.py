@@ -173,7 +173,7 @@ def test_a_reply_that_does_not_fit_is_given_up(spec: str, what: str) -> None:
 @pytest.mark.parametrize("spec", SPECS)
 def test_headers_without_an_end_are_given_up(spec: str) -> None:
     with RawServer(flood(HEAD, b"X-More: " + b"a" * 1000 + b"\r\n")) as server:
-        assert failure(spec, options(server.url)).kind == "connection"
+        assert failure(spec, options(server.url)).kind == "garbled"
 
 
 @pytest.mark.slow
@@ -333,3 +333,68 @@ def test_a_key_in_clear_text_through_a_proxy_is_told(
     assert not caplog.records
     make_model("openai:m", options("http://model.invalid/v1"))
     assert "in clear text" in caplog.text and KEY not in caplog.text
+
+
+PAGE = b"<!DOCTYPE html><html><head><title>Open WebUI</title></head></html>"
+STREAM = b'data: {"choices": [{"delta": {"content": "x"}}]}\n\ndata: [DONE]\n\n'
+
+
+@pytest.mark.parametrize("spec", SPECS)
+@pytest.mark.parametrize(
+    ("act", "kind", "said"),
+    [
+        (whole(PAGE), "garbled", "a web page titled 'Open WebUI'"),
+        (whole(STREAM), "garbled", "an event stream"),
+        (whole(b": ping\n\n"), "garbled", "an event stream"),
+        (whole(b""), "garbled", "it is empty"),
+        (whole(b"Ollama is running"), "garbled", "begins with 'Ollama is running'"),
+        (whole(b'{"choices": [{'), "garbled", "not whole JSON"),
+        (whole(b"{}", f"X-Big: {'a' * 200_000}"), "garbled", "headers are too long"),
+        (whole(b"{}", *(f"X-{n}: {'a' * 900}" for n in range(220))), "garbled", "too long"),
+        (whole(b"{}", "no colon"), "garbled", "breaks the rules of HTTP"),
+        (lambda _: None, "connection", "hung up"),
+        (lambda c: c.sendall(HEAD + b"Content-Length: 100\r\n\r\n{"), "connection", "hung up"),
+    ],
+)
+def test_what_came_in_place_of_json_is_named(spec: str, act: Act, kind: str, said: str) -> None:
+    with RawServer(act) as server:
+        failed = failure(spec, options(server.url))
+    assert failed.kind == kind and said in str(failed)
+    assert "Expecting value" not in str(failed) and "is the server running" not in str(failed)
+
+
+def openai_reply(message: dict[str, Any], finish: str = "stop") -> bytes:
+    usage = {"prompt_tokens": 5, "completion_tokens": 90,
+             "completion_tokens_details": {"reasoning_tokens": 90}}  # fmt: skip
+    body: dict[str, Any] = {"choices": [{"message": message, "finish_reason": finish}]}
+    return json.dumps(body | ({} if "tool_calls" in message else {"usage": usage})).encode()
+
+
+CALL = {"tool_calls": [{"function": {"name": "stack", "arguments": "{}"}}]}
+
+
+@pytest.mark.parametrize(
+    ("spec", "body", "said"),
+    [
+        ("openai:m", openai_reply({"content": None, **CALL}), "calls of tools (stack)"),
+        ("openai:m", openai_reply({"content": ""}, "length"), "reasoned (90 tokens)"),
+        ("openai:m", openai_reply({"content": "", "reasoning_content": "Hm"}), "wrote no answer"),
+        (
+            "gemini:m",
+            b'{"candidates": [{"content": {"parts": [{"functionCall": {"name": "stack"}}]}}]}',
+            "calls of tools (stack)",
+        ),
+        (
+            "gemini:m",
+            b'{"candidates": [{"content": {"parts": [{"text": "Hm", "thought": true}]}, '
+            b'"finishReason": "MAX_TOKENS"}], "usageMetadata": {"thoughtsTokenCount": 90}}',
+            "reasoned (90 tokens) and wrote no answer: raise max_tokens",
+        ),
+    ],
+)
+def test_an_answer_without_text_says_what_is_there_instead(
+    spec: str, body: bytes, said: str
+) -> None:
+    with RawServer(whole(body)) as server:
+        failed = failure(spec, options(server.url))
+    assert failed.kind == "empty" and said in str(failed)

@@ -267,6 +267,42 @@ def test_what_cannot_be_read_is_said(name: str, text: str, says: str, tmp_path: 
         read_tools(written(tmp_path, text, name))
 
 
+@pytest.mark.parametrize(
+    ("document", "said"),
+    [
+        ([WEATHER, 3], "tool 2: a tool is an object"),
+        ([WEATHER, {"parameters": {}}], "tool 2: has no name"),
+        ([WEATHER, {"name": "b", "parameters": "none"}], "'b' must have an object as parameters"),
+        ([WEATHER, {"name": "b", "inputSchema": {"properties": [1]}}], "inputSchema.properties"),
+        ({"openapi": "3.1.0", "paths": {"/a": {"get": {"operationId": "weather"}, "put": 3}}},
+         "PUT '/a' must be an object"),
+        ({"openapi": "3.1.0", "paths": {"/a": {"get": {"operationId": "weather"}}, "/b": 3}},
+         "path '/b' must be an object"),
+        ({"openapi": "3.1.0", "paths": {"/a": {
+            "get": {"operationId": "weather"}, "put": {"parameters": [{"in": "query"}]}}}},
+         "PUT '/a' has a parameter without a name"),
+        ({"openapi": "3.1.0", "paths": {"/a": {"get": {"operationId": "weather"}},
+                                        "/b/{c}": {"get": {}}}}, "path parameter 'c'"),
+    ],
+)  # fmt: skip
+def test_a_malformed_tool_is_left_out_and_named(
+    tmp_path: Path, hvr_: Hvr, document: Any, said: str
+) -> None:
+    path = written(tmp_path, document)
+    catalogue = read_catalogue([path])
+    assert [tool.name for tool in catalogue.tools] == ["weather"]
+    assert len(catalogue.left_out) == 1 and said in catalogue.left_out[0]
+    assert f"left out: {catalogue.left_out[0]}" in hvr_("tools", "import", path).out
+
+
+def test_a_path_parameter_is_sent_whatever_its_schema_says_of_results(tmp_path: Path) -> None:
+    slot = {"name": "id", "in": "path", "required": True,
+            "schema": {"type": "integer", "readOnly": True}}  # fmt: skip
+    document = {"openapi": "3.1.0", "paths": {"/a/{id}": {"get": {"parameters": [slot]}}}}
+    (tool,) = read_tools(written(tmp_path, document))
+    assert [(p.name, p.type, p.required) for p in tool.takes] == [("id", "integer", True)]
+
+
 _JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
     lambda some: st.lists(some, max_size=3) | st.dictionaries(

@@ -135,7 +135,7 @@ def test_parquet_without_its_package(
 ) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     ended = hvr_("validate", "--rows", tmp_path / "rows.parquet")
-    assert ended.code == 2 and "hvr[ray]" in ended.err
+    assert ended.code == 2 and ".[ray]" in ended.err
 
 
 @pytest.mark.slow

@@ -75,6 +75,20 @@ def test_a_doubt_of_the_network_alone_is_no_refusal() -> None:
         assert not (refused.accepted or refused.unknown) and refused.findings
 
 
+def test_the_goal_that_hvr_reads_is_a_second_vote() -> None:
+    known = load_kitchen_verifier()
+    lenient = replace(known, thresholds=replace(known.thresholds, graph=0.0))
+    plan = causal_links((kitchen(), PLAN))
+    assert judge(lenient, plan, "put a chilled apple on a plate").accepted
+    other = judge(lenient, plan, "put a chilled tomato on a plate")
+    assert not other.accepted and "no verdict" in other.brief()[0]
+
+
+def test_nothing_done_is_never_called_what_was_asked() -> None:
+    right = verdict_of("put the apple on the counter top", (kitchen(), ()))
+    assert "nothing to do" in right.brief()[0] and "what was asked" not in right.brief()[0]
+
+
 def test_a_plan_without_steps_is_right_where_all_is_so_already() -> None:
     right = verdict_of("put the apple on the counter top", (kitchen(), ()))
     assert right.accepted and not right.findings

@@ -163,6 +163,33 @@ def test_what_is_far_from_all_plans_is_not_known(judge: Judge) -> None:
     assert "no verdict" in said and "risk" not in said and "score" not in said
 
 
+def test_a_plan_without_a_verdict_is_not_changed(judge: Judge) -> None:
+    draft = ToolPlan("p", REQUEST, (), ("pay_train", "search_train", "search_train"))
+    willing = replace(judge, rule=replace(judge.rule, of_known=-1, to_known=-1, to_new=-1))
+    assert correct(willing, [draft])[0].plan.tools != draft.tools
+    (kept,) = correct(replace(willing, far=2.0), [draft])
+    assert kept.plan.tools == draft.tools and kept.gain == 0
+
+
+def test_a_plan_shorter_than_all_others_gets_no_verdict(judge: Judge) -> None:
+    assert judge.past.shortest > 1
+    (verdict,) = judge.judge([ToolPlan("p", REQUEST, (), ("search_train",))])
+    assert "steps or more" in verdict.unknown and not verdict.accepted
+
+
+def test_an_empty_plan_becomes_the_plan_of_the_nearest_request(judge: Judge) -> None:
+    past = judge.past
+    for request, plan in list(zip(past.requests, past.plans, strict=True))[:5]:
+        (made,) = correct(judge, [ToolPlan("p", request, (), ())])
+        assert made.plan.tools in {
+            tuple(judge.embeddings.tools.tools[t].id for t in p)
+            for r, p in zip(past.requests, past.plans, strict=True)
+            if r == request
+        }
+        assert len(made.plan.steps) == len(plan)
+    assert not correct(replace(judge, far=2.0), [ToolPlan("p", REQUEST, (), ())])[0].plan.tools
+
+
 def test_with_few_plans_names_are_mended_and_nothing_else() -> None:
     few = fit_judge(embedded(), small_plans()[:10])
     assert few.weights is None

@@ -1,6 +1,6 @@
 """Train a tiny random model for a few steps with TRL's GRPO trainer and hvr's reward.
 
-    pip install hvr trl
+    pip install . trl    # in a checkout: hvr has no release on the package index yet
     python train_grpo.py --steps 20
 
 The model has some thousand weights and three steps to choose from: this shows how the pieces fit.

@@ -103,6 +103,7 @@ def _document(
              ]}
             for m in found
         ],
+        "left_out": list(catalogue.left_out),
     }  # fmt: skip
 
 
@@ -123,6 +124,7 @@ def _lines(
         lines += [f"      {slot}" for slot in meaning.slots[:_SHOWN]]
         if more := len(meaning.slots) - _SHOWN:
             lines += [f"      and {more} more (--json or --out has all)"] if more > 0 else []
+    lines += [f"left out: {text}" for text in catalogue.left_out]
     silent = [t.name for t in catalogue.tools if not t.gives]
     if silent:
         lines.append(f"nothing can follow from what does not say what it gives: {_few(silent)}")

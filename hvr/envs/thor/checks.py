@@ -64,7 +64,9 @@ def _check(name: str, good: bool, found: str, advice: str) -> Check:
 
 def _package(machine: Machine) -> Check:
     found = f"ai2thor {machine.package}" if machine.package else "the package ai2thor is not there"
-    return _check("package", bool(machine.package), found, "pip install 'hvr[thor]'")
+    return _check(
+        "package", bool(machine.package), found, "pip install '.[thor]' in a checkout of hvr"
+    )
 
 
 def _system(machine: Machine, options: ThorOptions) -> Check:

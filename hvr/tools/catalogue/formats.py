@@ -57,6 +57,8 @@ def read_tool(record: Any, place: str, *, trusted: bool = True) -> ToolSchema:
     name = body.get("name", body.get("id"))
     if not isinstance(name, str) or not name.strip():
         raise DataFileError(f"{place}: has no name and no id: {quoted(record)}")
+    if fault := _schema_fault(body):
+        raise DataFileError(f"{place}: {quoted(name)} {fault}")
     annotations = body.get("annotations")
     hints = annotations if isinstance(annotations, dict) else {}
     description = _text(body.get("description") or body.get("desc"))
@@ -68,6 +70,20 @@ def read_tool(record: Any, place: str, *, trusted: bool = True) -> ToolSchema:
         effect=worsened(_effect(body, hints, trusted), name, description),
         idempotent=_idempotent(hints, trusted),
     )
+
+
+def _schema_fault(body: Record) -> str:
+    """Return what is wrong with the schema of a tool's arguments; empty if nothing is."""
+    for name in _SCHEMAS:
+        schema = body.get(name)
+        if schema is None:
+            continue
+        if not isinstance(schema, dict):
+            return f"must have an object as {name}, found {quoted(schema)}"
+        properties = schema.get("properties") or {}
+        if not isinstance(properties, dict):
+            return f"must have an object as {name}.properties, found {quoted(properties)}"
+    return ""
 
 
 def _takes(body: Record) -> tuple[ToolParameter, ...]:

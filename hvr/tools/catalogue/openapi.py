@@ -200,6 +200,8 @@ class _Reader:
             name, where = value["name"], value.get("in")
             if where not in ("path", "query", "header", "cookie"):
                 raise ValueError(f"does not say where its parameter {quoted(name)} stands")
+            if where == "header" and name.lower() in ("accept", "content-type", "authorization"):
+                continue  # by the specification: the client's own business
             # A parameter is sent, whatever its schema says of results (`readOnly`).
             schema, as_json = _schema_of(value)
             read = parameter(name, schema, self._root)

@@ -31,24 +31,42 @@ def read_catalogue(paths: Sequence[Path]) -> Catalogue:
         UsageError: two tools have one name.
         MissingExtraError: a file is YAML, and PyYAML is not installed.
     """
-    return Catalogue(tuple(tool for path in paths for tool in read_tools(path)))
+    files = [read_file(path) for path in paths]
+    return Catalogue(
+        tuple(tool for file in files for tool in file.tools),
+        tuple(text for file in files for text in file.left_out),
+    )
 
 
 def read_tools(path: Path) -> tuple[ToolSchema, ...]:
-    """Return the tools of a file.
+    """Return the tools of a file, as `read_file` does."""
+    return read_file(path).tools
+
+
+def read_file(path: Path) -> Catalogue:
+    """Return the tools of a file, without those that it describes wrongly.
 
     Raises:
-        DataFileError: it cannot be read, or is in no format that is known.
+        DataFileError: The file cannot be read, is in no known format, or describes no tool
+            correctly.
+        UsageError: Two tools have one name.
         MissingExtraError: it is YAML, and PyYAML is not installed.
     """
     if path.suffix == ".py":
-        return read_functions(read_text(path), str(path))
-    document = _document(path)
+        return Catalogue(read_functions(read_text(path), str(path)))
+    document = read_document(path)
     if is_openapi(document):
-        return tuple(one.tool for one in read_openapi(document, str(path)).operations)
-    return tuple(
-        read_tool(e, f"{path}: tool {n}") for n, e in enumerate(_entries(document, path), 1)
-    )
+        described = read_openapi(document, str(path))
+        return Catalogue(tuple(one.tool for one in described.operations), described.left_out)
+    tools, left_out = [], []
+    for number, entry in enumerate(_entries(document, path), 1):
+        try:
+            tools.append(read_tool(entry, f"{path}: tool {number}"))
+        except DataFileError as wrong:
+            left_out.append(str(wrong))
+    if not tools:
+        raise DataFileError(left_out[0])
+    return Catalogue(tuple(tools), tuple(left_out))
 
 
 def read_tool_graph(path: Path, encoder: TextVectors | None = None) -> ToolGraph:
@@ -67,7 +85,7 @@ def read_tool_graph(path: Path, encoder: TextVectors | None = None) -> ToolGraph
         UsageError: a tool is there twice, or a link names a tool that is not there.
     """
     if path.suffix != ".py":
-        document = _document(path)
+        document = read_document(path)
         if not is_openapi(document) and not any(map(is_schema, _entries(document, path))):
             tools = tuple(
                 Tool(t.name, t.description, tuple(p.name for p in t.takes),
@@ -103,7 +121,13 @@ def _entries(document: Any, path: Path) -> list[Any]:
     return entries
 
 
-def _document(path: Path) -> Any:
+def read_document(path: Path) -> Any:
+    """Return the value of a JSON, JSON lines or YAML file.
+
+    Raises:
+        DataFileError: The file cannot be read.
+        MissingExtraError: The file is YAML, and PyYAML is not installed.
+    """
     if path.suffix in (".yaml", ".yml"):
         return read_yaml(path)
     if path.suffix == ".jsonl":

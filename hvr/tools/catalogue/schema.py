@@ -78,12 +78,14 @@ class Catalogue:
 
     Args:
         tools: in the order of the files.
+        left_out: One error message per tool that a source describes wrongly.
 
     Raises:
         UsageError: two tools have one name.
     """
 
     tools: tuple[ToolSchema, ...]
+    left_out: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         counts = Counter(tool.name for tool in self.tools)

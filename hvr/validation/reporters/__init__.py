@@ -41,6 +41,7 @@ class ReportOptions(Value):
         limit: how many unmet literals to name; None for all.
         base: the folder that paths are given relative to, where a format wants relative paths.
         rules_url: the address of the folder with the pages of the rules; "" if there is none.
+        failures_only: Whether the formats for people leave valid plans out; they are counted.
         problems: whether to name the problem of each plan: they are of several.
     """
 
@@ -49,6 +50,7 @@ class ReportOptions(Value):
     base: str = "."
     rules_url: str = ""
     problems: bool = False
+    failures_only: bool = False
 
 
 Reporter: TypeAlias = "Callable[[Iterable[Judged], ReportOptions], Iterator[str]]"

@@ -14,7 +14,7 @@ from hvr.validation.findings import Finding, findings
 from hvr.validation.judged import Judged
 from hvr.validation.report import Outcome
 from hvr.validation.reporters import ReportOptions, relative_path
-from hvr.validation.reporters.text import render_result, summary
+from hvr.validation.reporters.text import render_result, summary, tally
 from hvr.validation.rules import Level
 from hvr.validation.sources import SourceLines
 
@@ -32,15 +32,17 @@ def report(results: Iterable[Judged], options: ReportOptions) -> Iterator[str]:
     for warning in options.warnings:
         yield annotations.of(warning)
     for result in results:
-        outcomes[result.report.outcome] += 1
+        tally(result, outcomes)
         for warning in result.warnings:
             yield annotations.of(warning)
+        if options.failures_only and result.report.outcome is Outcome.VALID:
+            continue
         text = render_result(result, sources=sources, limit=options.limit, problem=options.problems)
         yield harmless(text) + "\n"
         for finding in findings(result, limit=options.limit):
             if finding.level is not Level.NOTE:
                 yield annotations.of(finding)
-    if outcomes.total() > 1:
+    if outcomes.total() > 1 or (outcomes and options.failures_only):
         yield summary(outcomes) + "\n"
     yield annotations.remark()
 

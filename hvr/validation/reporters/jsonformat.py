@@ -13,7 +13,7 @@ def report(results: Iterable[Judged], options: ReportOptions) -> Iterator[str]:
     """Give the document, an element a line."""
     del options
     separator = "[\n"
-    for result in results:
+    for result in (one for many in results for one in many.expanded()):
         yield separator + json.dumps(result.to_json(), ensure_ascii=False)
         separator = ",\n"
     yield "[]\n" if separator == "[\n" else "\n]\n"

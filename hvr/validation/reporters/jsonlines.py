@@ -12,5 +12,5 @@ from hvr.validation.reporters import ReportOptions
 def report(results: Iterable[Judged], options: ReportOptions) -> Iterator[str]:
     """Give a line for each plan."""
     del options
-    for result in results:
+    for result in (one for many in results for one in many.expanded()):
         yield json.dumps(result.to_json(), ensure_ascii=False) + "\n"

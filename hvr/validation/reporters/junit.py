@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from xml.sax.saxutils import escape, quoteattr
 
 from hvr.validation.findings import findings
-from hvr.validation.judged import Judged
+from hvr.validation.judged import NOT_VALIDATED, Judged
 from hvr.validation.report import Outcome
 from hvr.validation.reporters import ReportOptions, relative_path
 from hvr.validation.reporters.text import render_result
@@ -24,7 +24,7 @@ _UNPRINTABLE = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010fff
 def report(results: Iterable[Judged], options: ReportOptions) -> Iterator[str]:
     """Give the document, in one chunk a suite; needs all results first, for their numbers."""
     suites: dict[tuple[str, str], list[Judged]] = {}
-    for result in results:
+    for result in (one for many in results for one in many.expanded()):
         suites.setdefault((result.result.domain, result.result.problem), []).append(result)
     everything = [result for suite in suites.values() for result in suite]
     yield '<?xml version="1.0" encoding="UTF-8"?>\n'
@@ -47,6 +47,9 @@ def _case(result: Judged, domain: str, options: ReportOptions, sources: SourceLi
     )
     if result.report.outcome is Outcome.VALID:
         return f"    <testcase{head}/>\n"
+    if _blocked(result):
+        reason = attributes(message=result.report.reason)
+        return f"    <testcase{head}>\n      <skipped{reason}/>\n    </testcase>\n"
     finding = findings(result, limit=options.limit)[0]
     tag = "failure" if result.report.outcome is Outcome.INVALID else "error"
     first = finding.message.splitlines()[0] if finding.message else finding.rule.summary
@@ -55,13 +58,19 @@ def _case(result: Judged, domain: str, options: ReportOptions, sources: SourceLi
     return f"    <testcase{head}>\n      <{tag}{kind}>{body}</{tag}>\n    </testcase>\n"
 
 
+def _blocked(result: Judged) -> bool:
+    """Whether a plan was not judged because of its domain or problem."""
+    return bool(result.plan and result.rule == NOT_VALIDATED and result.result.domain)
+
+
 def _numbers(results: list[Judged]) -> str:
     outcomes = [result.report.outcome for result in results]
+    skipped = sum(map(_blocked, results))
     return attributes(
         tests=str(len(outcomes)),
         failures=str(outcomes.count(Outcome.INVALID)),
-        errors=str(outcomes.count(Outcome.UNKNOWN)),
-        skipped="0",
+        errors=str(outcomes.count(Outcome.UNKNOWN) - skipped),
+        skipped=str(skipped),
         time=f"{sum(result.seconds for result in results):.6f}",
     )
 

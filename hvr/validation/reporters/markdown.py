@@ -11,7 +11,7 @@ from hvr.validation.findings import findings
 from hvr.validation.judged import Judged
 from hvr.validation.report import Outcome
 from hvr.validation.reporters import ReportOptions, relative_path
-from hvr.validation.reporters.text import summary
+from hvr.validation.reporters.text import summary, tally
 
 _ROWS = 200
 _LONGEST = 300
@@ -23,7 +23,7 @@ def report(results: Iterable[Judged], options: ReportOptions) -> Iterator[str]:
     outcomes: Counter[Outcome] = Counter()
     rows: list[str] = []
     for result in results:
-        outcomes[result.report.outcome] += 1
+        tally(result, outcomes)
         if result.report.outcome is not Outcome.VALID:
             rows.append(_row(result, options))
     yield f"**hvr validate**: {summary(outcomes)}\n"

@@ -34,17 +34,24 @@ def report(results: Iterable[Judged], options: ReportOptions) -> Iterator[str]:
     for warning in options.warnings:
         yield f"{one_line(str(warning))}\n"
     for result in results:
-        outcomes[result.report.outcome] += 1
+        tally(result, outcomes)
         if sources is None and result.report.outcome is not Outcome.VALID:
             sources = SourceLines()  # a valid plan points at no line
         for warning in result.warnings:
             yield f"{one_line(str(warning))}\n"
+        if options.failures_only and result.report.outcome is Outcome.VALID:
+            continue
         yield (
             render_result(result, sources=sources, limit=options.limit, problem=options.problems)
             + "\n"
         )
-    if outcomes.total() > 1:
+    if outcomes.total() > 1 or (outcomes and options.failures_only):
         yield summary(outcomes) + "\n"
+
+
+def tally(result: Judged, outcomes: Counter[Outcome]) -> None:
+    """Count the plans that a result is about: one, or those that a domain or problem blocks."""
+    outcomes[result.report.outcome] += 1 if result.plan else len(result.blocked)
 
 
 def summary(outcomes: Counter[Outcome]) -> str:
@@ -85,6 +92,9 @@ def render_result(
         lines = _unusable(result, of)
     else:
         lines = _verdict(result.report, one_line(result.plan) + of, limit, sources, ids=True)
+    if result.blocked:
+        lines.append(f"  {count(len(result.blocked), 'plan')} not judged because of this: "
+                     f"{one_line(', '.join(result.blocked))}")  # fmt: skip
     lines += _preferences(result.report)
     if judged.repair is not None:
         lines += _advice(judged.repair)

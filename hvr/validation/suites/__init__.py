@@ -48,7 +48,9 @@ class Suite(Value):
         skipped: files that were left out on demand.
         others: files that are no plans.
         without_plan: problems that no plan is for.
+        without_problem: Domains that no problem is for.
         hidden: Hidden files and folders, which are not looked at.
+        missing: Problems without a plan and domains without a problem, where each needs one.
     """
 
     jobs: tuple[Job, ...]
@@ -56,7 +58,17 @@ class Suite(Value):
     skipped: tuple[str, ...] = ()
     others: tuple[Left, ...] = ()
     without_plan: tuple[str, ...] = ()
+    without_problem: tuple[str, ...] = ()
     hidden: tuple[str, ...] = ()
+    missing: tuple[Left, ...] = ()
+
+    def requiring_plans(self) -> Suite:
+        """Return the suite whose problems all need a plan, and whose domains need a problem."""
+        missing = (
+            *(Left(file, "the problem has no plan", _ADD) for file in self.without_plan),
+            *(Left(file, "the domain has no problem") for file in self.without_problem),
+        )
+        return self.replace(missing=missing, without_plan=(), without_problem=())
 
     @property
     def files(self) -> list[str]:
@@ -69,6 +81,7 @@ class Suite(Value):
         parts = (
             ("skipped on demand", self.skipped),
             ("problems without a plan", self.without_plan),
+            ("domains without a problem", self.without_problem),
             ("not plans", tuple([left.file for left in self.others])),
         )
         return [f"{what}: {', '.join(files)}" for what, files in parts if files]
@@ -79,6 +92,7 @@ class Suite(Value):
             *self.left,
             *(Left(file, "it is left out by --skip", _KEEP) for file in self.skipped),
             *(Left(file, "it is a problem without a plan", _ADD) for file in self.without_plan),
+            *(Left(file, "it is a domain without a problem") for file in self.without_problem),
             *self.others,
             *(Left(file, "it is hidden", "name it on the command line") for file in self.hidden),
         )

@@ -7,6 +7,7 @@ from contextlib import closing
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from hvr.pddl import Diagnostic, Location
 from hvr.validation import rules
 from hvr.validation.batch import (
     BatchOptions,
@@ -48,19 +49,51 @@ def judge_suite(
 
 
 def _judged(suite: Suite, reader: ModelReader, first: LoadedModel | None) -> Iterator[Judged]:
+    refused: set[str] = set()
     for job in suite.jobs:
+        if job.domain in refused:
+            continue
         try:
             model = first or reader.read(job.domain, job.problem)
         except UnusableModelError as error:
-            yield error.result
-            yield from _not_judged(job)
+            yield _refusal(suite, job, error.result, refused)
             continue
         warnings = model.warnings
         for result in judge_all(model, job.plans):
             yield result.replace(warnings=warnings) if warnings else result
             warnings = ()
+    yield from _besides(suite, reader)
+
+
+def _refusal(suite: Suite, job: Job, error: Judged, refused: set[str]) -> Judged:
+    """Return the result about a model that cannot be used, with all plans that it blocks.
+
+    A domain blocks the plans of all its problems, and is named only once.
+    """
+    at = error.result.diagnostic
+    if at is None or at.location.file != job.domain:
+        return error.replace(blocked=job.plans)
+    refused.add(job.domain)
+    blocked = [plan for one in suite.jobs if one.domain == job.domain for plan in one.plans]
+    return error.replace(blocked=tuple(dict.fromkeys(blocked)))
+
+
+def _besides(suite: Suite, reader: ModelReader) -> Iterator[Judged]:
+    """Yield what is wrong with files that belong to no plan, and what is required and missing."""
     for left in suite.left:
         yield _named(left)
+    for domain in suite.without_problem:
+        try:
+            reader.read_domain(domain)
+        except UnusableModelError as error:
+            yield error.result
+    yield from map(_missing, suite.missing)
+
+
+def _missing(left: Left) -> Judged:
+    diagnostic = Diagnostic(Location(left.file, 1, 1), left.reason)
+    report = ValidationReport(Outcome.UNKNOWN, 0, 0, reason=left.reason)
+    return Judged(PlanResult("", left.file, left.file, report, diagnostic), rules.WITHOUT_PLAN.id)
 
 
 def _on_engine(
@@ -73,8 +106,7 @@ def _on_engine(
     # Closed here: Python ignores Ctrl-C while it closes what it throws away.
     with closing(judge_on(engine, reader.options, problems)) as parts:
         yield from _put_together(suite, reader, first, parts)
-    for left in suite.left:
-        yield _named(left)
+    yield from _besides(suite, reader)
 
 
 def _put_together(
@@ -85,14 +117,14 @@ def _put_together(
     said: set[tuple[object, object]] = set()
     if first is not None:
         said.update((w, w.location) for w in first.warnings)
+    domains: set[str] = set()
     for job in suite.jobs:
         warnings = first.warnings if first is not None else ()
-        refused = False
+        refused = job.domain in domains
         for (part, found), file in zip(islice(judged, len(job.plans)), job.plans, strict=True):
             if part.error is not None:
                 if not refused:
-                    yield part.error
-                    yield from _not_judged(job)
+                    yield _refusal(suite, job, part.error, domains)
                 refused = True
                 continue
             # Standard input is read here.
@@ -103,13 +135,7 @@ def _put_together(
             warnings = ()
 
 
-def _not_judged(job: Job) -> Iterator[Judged]:
-    reason = "its domain or problem cannot be used"
-    for plan in job.plans:
-        yield _named(Left(plan, reason), job.domain, job.problem)
-
-
-def _named(left: Left, domain: str = "", problem: str = "") -> Judged:
+def _named(left: Left) -> Judged:
     reason = f"not validated: {left.reason}"
     report = ValidationReport(Outcome.UNKNOWN, 0, 0, reason=reason)
-    return Judged(PlanResult(left.file, domain, problem, report), rules.NOT_VALIDATED.id)
+    return Judged(PlanResult(left.file, "", "", report), rules.NOT_VALIDATED.id)

@@ -81,7 +81,10 @@ def pair(domains: Iterable[Seen], problems: Iterable[Seen], plans: Sequence[Seen
         else:
             jobs.append(Job(domain.seen.file, place.seen.file, tuple(names)))
     without = tuple([file for file, names in taken.items() if not names])
-    return Suite(tuple(jobs), tuple(left), without_plan=without)
+    chosen = [domain_of(place, known_domains) for place in known]
+    used = {domain.seen.file for domain in chosen if isinstance(domain, _Place)}
+    alone = tuple([d.seen.file for d in known_domains if d.seen.file not in used])
+    return Suite(tuple(jobs), tuple(left), without_plan=without, without_problem=alone)
 
 
 def domain_of(problem: _Place, domains: Sequence[_Place]) -> _Place | str:

@@ -11,7 +11,6 @@ from hvr.tools.tool_graph import Tool
 from hvr.tools.tool_plan import ToolPlan
 from hvr.verifier.draft import PlanGraphDraft, Span
 from hvr.verifier.graph import START, PlanNode, plan_graph
-from hvr.verifier.judgement.candidates import candidates
 from hvr.verifier.judgement.edits import difference
 from hvr.verifier.judgement.judge import Judge
 from hvr.verifier.judgement.past_plans import Tools
@@ -39,7 +38,8 @@ def correct(judge: Judge, plans: Iterable[ToolPlan]) -> list[Correction]:
 
     Names are spelt as the tools are called. Steps change only where such changes were a gain on
     plans that the judge had not seen (`ChangeRule`); a plan whose steps are no chain stays a graph.
-    An empty plan becomes the likeliest plan of similar requests, if there is any.
+    A plan without a verdict keeps its steps. An empty plan becomes the plan of the nearest request,
+    unless the request is unlike all of them.
 
     Args:
         judge: of the tools.
@@ -60,6 +60,8 @@ def _correct(judge: Judge, reader: DraftReader, plan: ToolPlan) -> Correction:
     opinion = judge.opinion(read)
     if opinion is None:
         return Correction(read.plan, tuple(named), 0.0)
+    if judge.unknown(read, opinion):
+        return Correction(read.plan, tuple(named), 0.0)
     opinion = opinion.among(read.allows)
     if not judge.rule.allows(opinion):
         return Correction(read.plan, tuple(named), 0.0)
@@ -77,10 +79,12 @@ def _read(reader: DraftReader, plan: ToolPlan) -> ReadDraft:
 
 
 def _from_nothing(judge: Judge, plan: ToolPlan) -> Correction:
-    likeliest = [p for p in candidates(judge.past.expect(plan.request), ()) if p][:1]
-    if judge.weights is None or not likeliest:
+    expected = judge.past.expect(plan.request)
+    if judge.weights is None or expected.nearness < judge.far:
         return Correction(plan, (), 0.0)
-    tools = [judge.embeddings.tools.tools[t] for t in likeliest[0]]
+    # Candidates for an empty draft are worse than the plan of the nearest request.
+    nearest = judge.past.plans[int(expected.likeness.argmax())]
+    tools = [judge.embeddings.tools.tools[t] for t in nearest]
     ids = tuple(t.id for t in tools)
     made = replace(plan, steps=tuple(map(call_step, tools)), tools=ids,
                    links=tuple(itertools.pairwise(ids)))  # fmt: skip

@@ -176,16 +176,22 @@ class Judge:
         ]
         findings += self._unfinished(graph, opinion, scale)
         ordered = sorted(findings, key=lambda f: -f.risk)
-        unknown = self._unknown(read, opinion) if not by_rule else ""
+        unknown = self.unknown(read, opinion) if not by_rule else ""
         return Verdict(graph, score, nodes, edges, limits, (*by_rule, *ordered), unknown)
 
-    def _unknown(self, read: ReadDraft, opinion: PlanOpinion) -> str:
+    def unknown(self, read: ReadDraft, opinion: PlanOpinion) -> str:
+        """Return why past plans tell nothing of a draft; empty if they do.
+
+        It is one gate for verdicts and corrections: what cannot be judged is not changed.
+        """
         if opinion.expected.nearness < self.far:
             return "the request is unlike all that there are plans for"
         called = {tool for plan in self.past.plans for tool in plan}
         never = [t for t in read.tools if t not in called]
         if never:
             return f"no plan to learn from calls {self._name(never[0])}"
+        if len(read.tools) < self.past.shortest:
+            return f"every plan to learn from has {self.past.shortest} steps or more"
         return ""
 
     def _why_step(self, graph: PlanGraph, opinion: PlanOpinion, node: int, place: int) -> str:

@@ -58,6 +58,11 @@ class PastPlans:
     def __len__(self) -> int:
         return len(self.plans)
 
+    @cached_property
+    def shortest(self) -> int:
+        """Number of steps of the shortest plan."""
+        return min(map(len, self.plans), default=0)
+
     def moves(self, plan: Tools) -> list[tuple[int, int]]:
         """Return the pairs of successive tools, with `end` before the first and after the last."""
         return list(itertools.pairwise((self.end, *plan, self.end)))

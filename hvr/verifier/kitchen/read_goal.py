@@ -61,6 +61,9 @@ def check_end(plan: LinkedPlan, request: str) -> EndCheck:
         readings = Reader(ontology, domain).goals(request, inventory)
     except HvrError as error:
         return EndCheck(unread=" ".join(str(error).split()))
+    if readings[0].unread and not plan.steps:
+        words = ", ".join(map(repr, readings[0].unread))
+        return EndCheck(unread=f"{words} was not read in the request")
     goals = [_Goal([s.wanted for s in r.stages], plan, inventory, domain) for r in readings]
     end = _end(plan, plan.steps)
     so = [end is not None and goal.holds(end) for goal in goals]

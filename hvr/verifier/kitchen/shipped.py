@@ -16,7 +16,8 @@ from hvr.verifier.kitchen.linked_plan import LinkedPlan
 from hvr.verifier.kitchen.links import causal_links
 from hvr.verifier.kitchen.marks import is_named, lacking, untouched
 from hvr.verifier.kitchen.mention_reader import asked_of
-from hvr.verifier.kitchen.read_goal import check_end
+from hvr.verifier.kitchen.mentions import FROM, NEAR
+from hvr.verifier.kitchen.read_goal import EndCheck, check_end
 from hvr.verifier.kitchen.words import FINISH, class_of, label
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ _DOUBT = (
     "the network doubts the plan (score {score:.2f}), but it reaches the goal that hvr reads in "
     "the request and changes nothing else"
 )
+_BESIDE = (FROM, NEAR)
+"""Roles of things that a plan need not touch."""
 FOLDER = Path(__file__).resolve().parent.parent / "data" / "kitchen"
 """Where the trained verifier lies."""
 
@@ -71,6 +74,8 @@ def verdict_of(request: str, *parts: tuple[Task, Sequence[GroundAction]]) -> Ver
 def judge(verifier: Verifier, plan: LinkedPlan, request: str) -> Verdict:
     """Return the verdict of a verifier on one plan, its reasons in the words of the kitchen.
 
+    The goal that hvr reads is a second vote: where it does not hold at the end, or the request
+    names a thing that no step touches, a plan that the network accepts gets no verdict.
     A plan that is not accepted has a reason at least. Where the network alone doubts a plan that
     reaches the goal that hvr reads, and changes nothing else (`check_end`), there is no verdict.
     A plan without steps is judged by rule: its score is 1 where that goal holds from the start, 0
@@ -85,9 +90,23 @@ def judge(verifier: Verifier, plan: LinkedPlan, request: str) -> Verdict:
     if not (reworded or verdict.accepted):
         reworded = (_of_the_whole(verdict, plan),)
     verdict = replace(verdict, findings=reworded)
-    if not verdict.accepted and check_end(plan, request).bare:
+    found = check_end(plan, request)
+    if verdict.accepted:
+        return replace(verdict, unknown=_second_vote(found, plan, request))
+    if found.bare:
         return replace(verdict, unknown=_DOUBT.format(score=verdict.score))
     return verdict
+
+
+def _second_vote(found: EndCheck, plan: LinkedPlan, request: str) -> str:
+    """Return why a plan that the network accepts may not be what was asked; empty if it is."""
+    if found.lacking:
+        return f"the network accepts the plan, but hvr asks for '{found.lacking}', which is not so"
+    missed = [t for t in untouched(plan, asked_of(request)) if t.role not in _BESIDE]
+    if missed and found.unread:
+        names = " and the ".join(_names(t.classes) for t in missed)
+        return f"the network accepts the plan, but no step has to do with the {names}"
+    return ""
 
 
 def _without_steps(verifier: Verifier, plan: LinkedPlan, request: str) -> Verdict:
@@ -99,7 +118,10 @@ def _without_steps(verifier: Verifier, plan: LinkedPlan, request: str) -> Verdic
     reason = f"nothing is done, and it is not so from the start that {found.lacking}"
     findings = (RiskFinding(0, risk, reason),) if found.lacking else ()
     limits = verifier.thresholds
-    return Verdict(graph, 1 - risk, (risk,), (risk,), limits, findings, found.unread)
+    return Verdict(
+        graph, 1 - risk, (risk,), (risk,), limits, findings, found.unread,
+        claim="nothing to do: as hvr reads the request, it is so already",
+    )  # fmt: skip
 
 
 def _of_the_whole(verdict: Verdict, plan: LinkedPlan) -> RiskFinding:

@@ -1,0 +1,203 @@
+"""The public door to worlds of tools: `hvr.tools.open`."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import hvr.tools
+from hvr.calling.guard import ProposedCall
+from hvr.calling.ledger import CallLedger
+from hvr.calling.worlds import open_tools
+from hvr.errors import UsageError
+from hvr.world_file import WorldFile
+
+EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
+DESK = '''
+from pathlib import Path
+
+FILE = Path(__file__).with_name("lent")
+
+
+def find_book(title: str) -> dict:
+    """Find a book by its title."""
+    if title != "Emma":
+        raise ValueError("there is no such book")
+    return {"book_id": "B-7", "title": title}
+
+
+def lend_book(book_id: str, reader: str) -> str:
+    """Lend a book to a reader."""
+    with FILE.open("a") as file:
+        file.write(f"{book_id} {reader}\\n")
+    return "lent"
+'''
+WORLD = """
+[tools]
+module = "desk"
+reads = ["find_book"]
+
+[tasks.emma]
+request = "Ann wants to borrow Emma."
+done = ["lend_book"]
+values = { title = "Emma", reader = "Ann" }
+"""
+GIVEN = {"title": "Emma", "reader": "Ann"}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "desk.py").write_text(DESK)
+    (tmp_path / "world.toml").write_text(WORLD)
+    return tmp_path
+
+
+def lent(folder: Path) -> list[str]:
+    file = folder / "lent"
+    return file.read_text().splitlines() if file.exists() else []
+
+
+def yes(proposed: ProposedCall) -> bool | None:
+    return True if proposed.before is None else None
+
+
+def test_a_request_is_planned_proposed_and_carried_out_once(folder: Path) -> None:
+    with hvr.tools.open(folder, trust=True) as world:
+        chain = world.plan("emma").chain
+        assert chain is not None and chain.calls == ("find_book", "lend_book")
+        waits = world.run("lend_book", **GIVEN)
+        (waiting,) = waits.waiting
+        assert not waits.reached and waiting.call.arguments == {"book_id": "B-7", "reader": "Ann"}
+        assert lent(folder) == []
+        run = world.run("lend_book", **GIVEN, approve=yes)
+        assert run.reached and lent(folder) == ["B-7 Ann"]
+    # The ledger lies beside the world: another process does not lend the book a second time.
+    with hvr.tools.open(folder, trust=True) as world:
+        again = world.run("lend_book", **GIVEN, approve=yes)
+        assert not again.reached and again.waiting[0].before is not None
+        assert lent(folder) == ["B-7 Ann"]
+
+
+def test_what_only_the_user_can_say_is_asked(folder: Path) -> None:
+    with hvr.tools.open(folder, trust=True) as world:
+        assert not world.run("lend_book", title="Emma", approve=yes).reached
+        assert lent(folder) == []
+        assert world.run("book_id", title="Emma").answers == {"book_id": "B-7"}
+        with pytest.raises(UsageError, match="no parameter is called 'titel'"):
+            world.run("lend_book", titel="Emma")
+        with pytest.raises(UsageError, match="name a goal"):
+            world.plan()
+
+
+def test_events_come_one_by_one_and_then_the_result(folder: Path) -> None:
+    with hvr.tools.open(folder, trust=True) as world:
+        events = world.events("lend_book", **GIVEN, approve=yes)
+        kinds = [event.to_json()["event"] for event in events]
+        assert kinds[0] == "plan" and kinds[-1] == "finished" and kinds.count("step") == 2
+        assert events.result().reached and list(events) == []
+        failing = world.events("lend_book", titel="Emma")
+        with pytest.raises(UsageError):
+            list(failing)
+
+
+def test_a_closed_run_writes_nothing_more(folder: Path) -> None:
+    with hvr.tools.open(folder, trust=True) as world:
+        closed: list[Any] = []
+
+        def close(_: ProposedCall) -> bool:
+            closed[0]._closed.set()
+            return True
+
+        closed.append(world.events("lend_book", **GIVEN, approve=close))
+        closed[0].close()
+        assert lent(folder) == []
+
+
+def test_a_run_does_not_block_the_event_loop(folder: Path) -> None:
+    async def main() -> bool:
+        with hvr.tools.open(folder, trust=True) as world:
+            run = asyncio.create_task(world.arun("lend_book", **GIVEN, approve=yes))
+            await asyncio.sleep(0)
+            assert not run.done()
+            return (await run).reached
+
+    assert asyncio.run(main()) and lent(folder) == ["B-7 Ann"]
+
+
+def test_a_cancelled_run_writes_nothing(folder: Path) -> None:
+    async def main() -> None:
+        with hvr.tools.open(folder, trust=True) as world:
+            loop, asked = asyncio.get_running_loop(), asyncio.Event()
+
+            def wait(_: ProposedCall) -> bool:
+                loop.call_soon_threadsafe(asked.set)
+                events_closed.result()
+                return True
+
+            events_closed: Any = __import__("concurrent.futures").futures.Future()
+            run = asyncio.create_task(world.arun("lend_book", **GIVEN, approve=wait))
+            await asked.wait()
+            run.cancel()
+            await asyncio.sleep(0.05)
+            events_closed.set_result(None)
+            with pytest.raises(asyncio.CancelledError):
+                await run
+
+    asyncio.run(main())
+    assert lent(folder) == []
+
+
+def example(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # where langgraph looks for the types of the state
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_node_of_langgraph_asks_and_carries_out(folder: Path) -> None:
+    graph = pytest.importorskip("langgraph.graph", reason="langgraph is not installed")
+    node = example("langgraph_node")
+    builder = graph.StateGraph(node.ToolState)
+    builder.add_node("tools", node.carry_out)
+    builder.add_edge(graph.START, "tools")
+    asks = {"world": f"{folder}/", "goals": ["lend_book"], "values": GIVEN}
+    app = builder.compile()
+    first = asyncio.run(app.ainvoke(asks))
+    assert not first["reached"] and first["confirm"][0]["tool"] == "lend_book"
+    assert lent(folder) == []
+    second = asyncio.run(app.ainvoke({**asks, "confirmed": first["confirm"]}))
+    assert second["reached"] and lent(folder) == ["B-7 Ann"]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_toolset_of_pydantic_ai_is_guarded(folder: Path) -> None:
+    pytest.importorskip("pydantic_ai", reason="pydantic-ai is not installed")
+    from pydantic_ai import Agent
+    from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
+    from pydantic_ai.models.function import FunctionModel
+
+    calls = [
+        ToolCallPart("find_book", {"title": "Emma"}),
+        ToolCallPart("lend_book", {"book_id": "B-7", "reader": "Eve"}),
+    ]
+    heard: list[Any] = []
+
+    def model(messages: Any, _: Any) -> ModelResponse:
+        heard.append(messages[-1].parts[-1])
+        turn = len(heard) - 1
+        return ModelResponse([calls[turn] if turn < len(calls) else TextPart("I have to ask.")])
+
+    tools = open_tools(WorldFile(folder, trusted=True))
+    toolset = example("pydantic_ai_toolset").guarded(tools, ["Lend Emma to Ann"], CallLedger())
+    done = Agent(FunctionModel(model), toolsets=[toolset]).run_sync("Lend Emma to Ann")
+    assert done.output == "I have to ask." and lent(folder) == []
+    assert "B-7" in str(heard[1].content) and 'reader = "Eve"' in str(heard[2].content)
