@@ -185,6 +185,7 @@ _READERS: dict[str, tuple[_Reader, str]] = {
     "extract": _FLAG,
     "quiet": _FLAG,
     "failures-only": _FLAG,
+    "baseline": _FILE,
     "require-plans": _FLAG,
     "suites": (_paths, "a list of folders"),
     "rules-url": (_text, "an address"),

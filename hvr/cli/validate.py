@@ -77,6 +77,8 @@ class _Request(Value):
     failures_only: bool
     require_plans: bool
     changed_since: str | None
+    baseline: Path | None
+    update_baseline: bool
     explain_skipped: bool
     watch: bool
     engine: EngineChoice | None
@@ -86,8 +88,9 @@ class _Request(Value):
     @property
     def outputs(self) -> list[Path]:
         """The files that are written."""
+        baseline = [self.baseline] if self.baseline and self.update_baseline else []
         certificate = [] if self.certificate is None else [self.certificate]
-        return [*self.reports.paths, *self.pictures.values(), *certificate]
+        return [*self.reports.paths, *self.pictures.values(), *certificate, *baseline]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -154,6 +157,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
           "text and github: print only what is not valid, and the counts")  # fmt: skip
     _flag(reporting, "--require-plans",
           "report problems without a plan and domains without a problem (HVR007)")  # fmt: skip
+    reporting.add_argument("--baseline", metavar="FILE", help=(
+        "report only findings that this file of accepted ones does not have"))  # fmt: skip
+    reporting.add_argument("--update-baseline", action="store_true", help=(
+        "write the findings of this run to the file of --baseline, and exit with 0"))  # fmt: skip
     reporting.add_argument("--changed-since", metavar="REV", help=(
         "leave out plans that are the same as in a revision of git, as are their domains and "
         "problems"))  # fmt: skip
@@ -247,6 +254,8 @@ def _request(given: argparse.Namespace) -> _Request:
         value = getattr(given, name, None)
         return settings.get(name, default) if value is None else value
 
+    if given.update_baseline and not chosen("baseline", None):
+        raise UsageError("--update-baseline needs the file: --baseline FILE")
     if given.watch and "-" in given.files:
         raise UsageError("--watch cannot read a plan from standard input: name a file")
     given.jobs = chosen("jobs", 1)
@@ -265,6 +274,8 @@ def _request(given: argparse.Namespace) -> _Request:
         failures_only=chosen("failures_only", False),
         require_plans=chosen("require_plans", False),
         changed_since=given.changed_since,
+        baseline=Path(baseline) if (baseline := chosen("baseline", None)) else None,
+        update_baseline=given.update_baseline,
         explain_skipped=given.explain_skipped,
         watch=given.watch,
         engine=other_engine(given),
@@ -337,6 +348,8 @@ def _validate(request: _Request) -> int:
         from hvr.cli.certify import certified
 
         results = certified(request.certificate, results, request.options, suite)
+    if request.baseline is not None:
+        return _against_baseline(request, results, outcomes, suite)
     doubtful = _report(request, results, outcomes, several=len(suite.jobs) > 1)
     _remark(request, suite)
     if unchanged and not request.quiet:
@@ -349,6 +362,31 @@ def _validate(request: _Request) -> int:
     if doubtful:
         return 2
     return 1 if outcomes[Outcome.INVALID] and not request.exit_zero else 0
+
+
+def _against_baseline(
+    request: _Request, results: Iterable[Judged], outcomes: Counter[Outcome], suite: Suite
+) -> int:
+    """Report what the baseline does not have, or write a new one; return the exit code."""
+    from hvr.validation.baseline import Baseline
+    from hvr.validation.text import count
+
+    assert request.baseline is not None
+    new = request.update_baseline
+    baseline = Baseline(request.baseline) if new else Baseline.read(request.baseline)
+    several = len(suite.jobs) > 1
+    doubtful = _report(request, baseline.unknown(results), outcomes, several=several)
+    _remark(request, suite)
+    if new:
+        from hvr.cli.output import write_whole
+
+        write_whole(request.baseline, baseline.text())
+        return 0
+    if not request.quiet:
+        gone = f"; {count(baseline.gone, 'finding')} of it no longer there" if baseline.gone else ""
+        said = f"left out, as in {request.baseline}: {count(baseline.met, 'finding')}{gone}"
+        print(said, file=request.reports.aside)
+    return 2 if doubtful else int(bool(outcomes[Outcome.INVALID]) and not request.exit_zero)
 
 
 def _refused(request: _Request, error: UnusableModelError, outcomes: Counter[Outcome]) -> int:

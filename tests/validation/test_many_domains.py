@@ -134,3 +134,24 @@ def test_only_what_has_changed_is_judged(hvr_: Hvr, clean: Path) -> None:
     assert wrong.code == 2
     unknown = hvr_("validate", "--changed-since", "nowhere")
     assert unknown.code == 2 and "git does not say" in unknown.err
+
+
+def test_a_baseline_leaves_only_new_findings(hvr_: Hvr, faulty: Path) -> None:
+    (faulty / "d1" / "p1.plan").write_text("")
+    assert hvr_("validate", "--update-baseline").code == 2
+    options = ("validate", "--require-plans", "--failures-only", "--baseline", "known.json")
+    assert hvr_(*options).code == 2  # there is none yet
+    written = hvr_(*options, "--update-baseline")
+    assert written.code == 0 and "holdng" in written.out
+    known = json.loads((faulty / "known.json").read_text())["findings"]
+    assert [finding["rule"] for finding in known] == ["HVR102", "HVR002", "HVR007", "HVR007"]
+    same = hvr_(*options)
+    assert same.code == 0 and "HVR" not in same.out
+    assert "left out, as in known.json: 4 findings" in same.out
+    (faulty / "d2" / "p3.plan").write_text("(pick-up b)\n")
+    shutil.copy(BLOCKS / "plans" / "short.txt", faulty / "d1" / "p1.plan")
+    new = hvr_(*options)
+    assert new.code == 1 and "d2/p3.plan" in new.out and new.out.count("[HVR1") == 1
+    assert "3 findings; 1 finding of it no longer there" in new.out
+    (faulty / "known.json").write_text("[]")
+    assert "not a baseline" in hvr_(*options).err

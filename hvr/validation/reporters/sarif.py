@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from hashlib import sha256
 from typing import Any
 from urllib.parse import quote
 
 import hvr
 from hvr.pddl import Location
+from hvr.validation.baseline import fingerprint
 from hvr.validation.findings import Finding, findings
 from hvr.validation.judged import Judged
 from hvr.validation.reporters import ReportOptions, relative_path
@@ -50,7 +50,9 @@ class _Writer:
             "level": finding.level.value,
             "message": {"text": finding.message},
             "locations": [self._location(finding.location, finding.file)],
-            "partialFingerprints": {"hvrFinding/v1": self._fingerprint(finding)},
+            "partialFingerprints": {
+                "hvrFinding/v1": fingerprint(finding, self._options.base, self._seen)
+            },
         }
         if finding.related:
             result["relatedLocations"] = [
@@ -114,10 +116,3 @@ class _Writer:
         if path[1:2] == ":":
             return "file:///" + quote(path, safe="/:")
         return quote(path, errors="surrogateescape")
-
-    def _fingerprint(self, finding: Finding) -> str:
-        file = relative_path(finding.file, self._options.base)
-        key = "\n".join((finding.rule.id, file, finding.subject))
-        self._seen[key] += 1
-        text = f"{key}\n{self._seen[key]}"
-        return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
