@@ -2,7 +2,7 @@
 
 Each of `--kills` processes pays once and is killed by SIGKILL at a moment drawn around its payment;
 then two more processes make the same call. Counted is how often was paid, and what the ledger says.
-The time of a call through the guard is compared with that of the same call without it.
+The time of a call is measured with the guard and without it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def new_only(proposed: ProposedCall) -> bool | None:
 
 
 def kills(number: int, seed: int) -> dict[str, int]:
-    """Return what became of payments whose process was killed."""
+    """Return counts of payments by their end after a kill."""
     drawn, seen = random.Random(seed), Counter[str]()
     for _ in range(number):
         with tempfile.TemporaryDirectory() as name:
@@ -101,7 +101,7 @@ def overhead(times: int) -> dict[str, float]:
 
 
 def main() -> None:
-    """Print what was measured as JSON."""
+    """Print the measurements as JSON."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--times", type=int, default=200)
