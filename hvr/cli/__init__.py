@@ -91,9 +91,11 @@ HVR = Group("hvr", "Household robot plans, proven before they run and watched wh
                 "hvr.cli.bench.show"),
     ), usual="run"),
     Group("doctor", "Check what hvr can use on this machine.", (
+        Command("machine", "Show what hvr can use on this machine, and what does not work.",
+                "hvr.cli.machine"),
         Command("thor", "Check whether AI2-THOR can run here. Nothing is downloaded or started.",
                 "hvr.cli.doctor"),
-    )),
+    ), usual="machine"),
     Group("scene", "Draw a scene, or serve one to AI2-THOR's Python client.", (
         Command("show", "Draw the floor plan of a scene with its objects.",
                 "hvr.cli.scene.show"),

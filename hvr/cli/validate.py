@@ -17,7 +17,6 @@ from hvr.cli.settings import read_settings
 from hvr.errors import UsageError
 from hvr.validation.outcomes import OnFailure, Outcome
 from hvr.validation.reporters import ReportOptions, find_reporter
-from hvr.validation.text import count
 from hvr.values import Value
 
 if TYPE_CHECKING:
@@ -341,6 +340,8 @@ def _validate(request: _Request) -> int:
     doubtful = _report(request, results, outcomes, several=len(suite.jobs) > 1)
     _remark(request, suite)
     if unchanged and not request.quiet:
+        from hvr.validation.text import count
+
         since = (
             f"unchanged since {request.changed_since}, not validated: {count(unchanged, 'plan')}"
         )

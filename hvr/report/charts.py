@@ -17,6 +17,9 @@ COLOURS = 8
 """Number of colours in `page.css`; further series begin again."""
 
 
+_LEAST_WIDTH = 340
+
+
 @dataclass(frozen=True)
 class Series:
     """Values of one colour.
@@ -32,8 +35,11 @@ class Series:
 
 def bars(title: str, groups: Sequence[str], series: Sequence[Series]) -> str:
     """Return grouped upright bars for shares, 0 to 100 per cent."""
-    bar, gap, left, top, height = 11, 14, 40, 10, 180
-    step = bar * len(series) + gap
+    gap, left, top, height = 14, 40, 10, 180
+    # Few groups get wide bars: a chart is never narrower than it can be read.
+    room = (_LEAST_WIDTH - left - 10) / max(len(groups), 1) - gap
+    bar = min(max(11, int(room / max(len(series), 1))), 48)
+    step = max(bar * len(series) + gap, int(room) + gap)
     width = left + step * len(groups) + 10
     parts = [_grid(left, width, top, height)]
     for g, group in enumerate(groups):

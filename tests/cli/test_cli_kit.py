@@ -111,7 +111,7 @@ def test_options_are_known_without_what_commands_need() -> None:
 
 
 def test_without_a_command_the_commands_are_listed(hvr_: Hvr) -> None:
-    for words in ((), ("kg",), ("doctor",)):
+    for words in ((), ("kg",), ("llm",)):
         ended = hvr_(*words)
         assert (ended.code, ended.out) == (2, "")
         assert ended.err == hvr_(*words, "--help").out

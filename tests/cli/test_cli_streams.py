@@ -60,6 +60,7 @@ CASES: Mapping[tuple[str, ...], str] = {
     ("library", "clusters"): "--library library.ttl",
     ("bench", "run"): "--tasks T2 --settings LLM --save benched",
     ("bench", "show"): "benched --per-task",
+    ("doctor", "machine"): "",
     ("doctor", "thor"): "--thor-executable no-such-program",
     ("scene", "show"): "FloorPlan16 --objects",
     ("verify", "plan"): "made",

@@ -143,7 +143,7 @@ def test_where_there_is_no_cluster_nobody_waits(address: str) -> None:
 
 def test_without_ray_one_line_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(MissingExtraError, match=r"hvr\[ray\]"):
+    with pytest.raises(MissingExtraError, match=r"\.\[ray\]"):
         EngineChoice("ray").open()
 
 

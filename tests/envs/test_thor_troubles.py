@@ -139,7 +139,7 @@ def test_without_build_or_display_the_advice_comes_at_once(tmp_path: Path) -> No
 
 def test_without_the_package_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hvr.envs.thor.machine._version", lambda: "")
-    with pytest.raises(MissingExtraError, match=r"hvr\[thor\]"):
+    with pytest.raises(MissingExtraError, match=r"\.\[thor\]"):
         Thor("FloorPlan1", behaving())
 
 

@@ -243,13 +243,15 @@ def test_the_page_has_the_papers_tables_beside_hvrs(tmp_path: Path) -> None:
         assert any(f"table {number}," in caption for caption in document.tables)
     paper = document.tables["Paper, table 11, Gemini"]
     assert paper[1][:3] == ["HVR", "100.00", "100.00"]
-    assert document.tables["Paper, table 2, Gemini"][1] == [
-        "HVR", "94.19", "100.00", "88.39", "33.33", "337.50", "109.13", "109.13", "88.11",
-        "(100.00) 100.00", "(16.33) 79.83",
+    assert document.tables["Paper, table 2, Gemini"][1] == ["HVR", "94.19", "100.00", "88.39"]
+    assert document.tables["Paper, table 2, Gemini, continued"][1] == [
+        "HVR", "33.33", "337.50", "109.13", "109.13", "88.11", "(100.00) 100.00", "(16.33) 79.83",
     ]  # fmt: skip
-    header, first, *_ = document.tables["hvr"]
+    header, first, *_ = document.tables["hvr, plans · openai:x"]
     shown = dict(zip(header, first, strict=True))
     assert (shown["setting"], shown["PC"]) == ("HVR", "95.0 ±5.0")
+    header, first, *_ = document.tables["hvr, lengths and verification · openai:x"]
+    shown = dict(zip(header, first, strict=True))
     assert (shown["MPV"], shown["LD min"], shown["errors"]) == ("(50.0) 100.0", "25.0 ±0.0", "0")
     own = document.tables["hvr, Plan correctness (PC), per cent · openai:x"]
     assert own[0] == ["setting", "T1", "T5", "T5bis", "T7"]

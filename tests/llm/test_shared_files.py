@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -73,7 +74,7 @@ def test_a_killed_writer_leaves_files_that_the_others_go_on_with(tmp_path: Path)
     assert 80 + told <= load.calls <= 80 + told + 1
     assert (load.input, load.dollars) == (10 * load.calls, 0.5 * load.calls)
     known = Cache(Fake([]), tmp_path / "cache.sqlite")
-    with sqlite3.connect(tmp_path / "cache.sqlite") as base:
+    with closing(sqlite3.connect(tmp_path / "cache.sqlite")) as base:
         assert base.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         assert 80 + told <= base.execute("SELECT COUNT(*) FROM answers").fetchone()[0]
     del known

@@ -117,5 +117,5 @@ def test_impossible_sizes_are_refused(size: tuple[int, int]) -> None:
 
 def test_without_numpy_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "numpy", None)
-    with pytest.raises(MissingExtraError, match=r"hvr\[pictures\]"):
+    with pytest.raises(MissingExtraError, match=r"\.\[pictures\]"):
         frame(metadata(), 10, 10)

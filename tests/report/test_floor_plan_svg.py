@@ -166,7 +166,7 @@ def test_without_pillow_it_is_said_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "PIL", None)
-    with pytest.raises(MissingExtraError, match=r"hvr\[pictures\]"):
+    with pytest.raises(MissingExtraError, match=r"\.\[pictures\]"):
         write_png(draw(scene_plan("FloorPlan1")), tmp_path / "plan.png")
 
 

@@ -145,7 +145,7 @@ def test_missing_packages_name_their_extra(
     monkeypatch: pytest.MonkeyPatch, name: str, package: str, extra: str
 ) -> None:
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(MissingExtraError, match=rf"hvr\[{extra}\]"):
+    with pytest.raises(MissingExtraError, match=rf"\.\[{extra}\]"):
         make_embedder(name, ModelOptions(api_key=KEY))
 
 

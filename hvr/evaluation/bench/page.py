@@ -7,8 +7,8 @@ from typing import Any
 
 from hvr.evaluation.bench.cells import CellResult
 from hvr.evaluation.bench.columns import COLUMNS
-from hvr.evaluation.bench.summary import Summary
-from hvr.evaluation.bench.tables import before_after, with_spread
+from hvr.evaluation.bench.summary import Row, Summary
+from hvr.evaluation.bench.tables import before_after, bounds, with_spread
 from hvr.evaluation.paper import MODELS, SETTINGS, TABLES, paper_tables
 from hvr.report.charts import Series, bars, scatter, stacked
 from hvr.report.markup import (
@@ -18,6 +18,7 @@ from hvr.report.markup import (
     escaped,
     fill,
     page,
+    paragraph,
     side_by_side,
     table,
 )
@@ -45,6 +46,8 @@ _MAIN = (
     ("PC", "pc", "pc_all"),
     ("PC moderate", "pc_moderate", "pc_moderate"),
     ("PC high", "pc_high", "pc_high"),
+)
+_LENGTHS = (
     ("LD min", "ld_min", "ld_min"),
     ("LD max", "ld_max", "ld_max"),
     ("LD", "ld", "ld_avg"),
@@ -110,22 +113,6 @@ def _simulated(summary: Summary) -> str:
 
 
 def _summary(summary: Summary) -> str:
-    own = [
-        (
-            summary.label(r.model),
-            summary.name(r.setting),
-            *(with_spread(r.stats.get(key), key) for _, key in _LEADING),
-            *(with_spread(r.stats.get(key), key) for _, key, _ in _MAIN),
-            *(before_after(r, name) for _, name in _VERIFIED),
-            *(with_spread(r.stats.get(key), key) for _, key in _MORE),
-            with_spread(r.stats.get("calls"), "calls"),
-            str(r.errors),
-        )
-        for r in summary.rows
-    ]
-    titles = [title for title, *_ in (*_MAIN, *_VERIFIED)]
-    leading, more = ([title for title, _ in group] for group in (_LEADING, _MORE))
-    header = ("model", "setting", *leading, *titles, *more, "calls", "errors")
     note = (
         "Per cent, but for calls; means (the paper's measures: over T1 to T12) with ± the standard "
         "deviation over seeds. "
@@ -135,14 +122,76 @@ def _summary(summary: Summary) -> str:
         "reached within it. MPV and AABV: (before) after correction. Conditions: "
         "share of the goal's conditions that hold."
     )
-    parts = [table("hvr", header, own, note)]
+    parts: list[str] = []
+    for model in summary.models:
+        rows = [row for row in summary.rows if row.model == model]
+        parts += _own(summary, model, rows)
     for model in MODELS:
-        rows = []
-        for setting, values in paper_tables().summary(model).items():
-            pairs = (_pair(values, name) for _, name in _VERIFIED)
-            rows.append((setting, *(_number(values[key]) for _, _, key in _MAIN), *pairs))
-        parts.append(table(f"Paper, table 2, {model}", ("setting", *titles), rows))
-    return side_by_side(*parts)
+        values = paper_tables().summary(model)
+        lengths = [
+            (setting, *(_number(row[key]) for _, _, key in _LENGTHS),
+             *(_pair(row, name) for _, name in _VERIFIED))
+            for setting, row in values.items()
+        ]  # fmt: skip
+        correct = [(s, *(_number(row[key]) for _, _, key in _MAIN)) for s, row in values.items()]
+        titles = [title for title, *_ in (*_LENGTHS, *_VERIFIED)]
+        parts.append(
+            table(f"Paper, table 2, {model}", ("setting", *(t for t, *_ in _MAIN)), correct)
+        )
+        parts.append(table(f"Paper, table 2, {model}, continued", ("setting", *titles), lengths))
+    return side_by_side(*parts) + paragraph(note, "note")
+
+
+def _own(summary: Summary, model: str, rows: Sequence[Row]) -> Iterator[str]:
+    """Yield the tables of a model: plans, lengths and verification, intervals."""
+    label = summary.label(model)
+    plans = (*_LEADING, *(pair[:2] for pair in _MAIN))
+    yield table(
+        f"hvr, plans · {label}",
+        ("setting", *(title for title, _ in plans)),
+        [_line(summary, row, plans) for row in rows],
+    )
+    lengths = tuple(pair[:2] for pair in _LENGTHS)
+    yield table(
+        f"hvr, lengths and verification · {label}",
+        (
+            "setting",
+            *(title for title, _ in lengths),
+            *(title for title, _ in _VERIFIED),
+            *(title for title, _ in _MORE),
+            "calls",
+            "errors",
+        ),
+        [
+            (
+                *_line(summary, row, lengths),
+                *(before_after(row, name) for _, name in _VERIFIED),
+                *(with_spread(row.stats.get(key), key) for _, key in _MORE),
+                with_spread(row.stats.get("calls"), "calls"),
+                str(row.errors),
+            )
+            for row in rows
+        ],
+    )
+    shown = [(title, key) for title, key in (*plans, *lengths) if _has_bounds(rows, key)]
+    if shown:
+        yield table(
+            f"hvr, 95 % intervals over tasks and seeds · {label}",
+            ("setting", *(title for title, _ in shown)),
+            [
+                (summary.name(row.setting), *(bounds(row.stats.get(key)) for _, key in shown))
+                for row in rows
+            ],
+        )
+
+
+def _line(summary: Summary, row: Row, columns: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+    values = (with_spread(row.stats.get(key), key) for _, key in columns)
+    return summary.name(row.setting), *values
+
+
+def _has_bounds(rows: Sequence[Row], key: str) -> bool:
+    return any(key in row.stats and row.stats[key].low is not None for row in rows)
 
 
 def _plots(summary: Summary) -> Iterator[str]:

@@ -65,12 +65,12 @@ def _intervals(summary: Summary, model: str, rows: Sequence[Row]) -> Table:
     title = f"95 % intervals, per cent · {summary.label(model)}"
     table = _table(title, [name for name, _ in shown])
     for row in rows:
-        bounds = [_bounds(row.stats.get(key)) for _, key in shown]
-        table.add_row(summary.name(row.setting), *bounds)
+        limits = [bounds(row.stats.get(key)) for _, key in shown]
+        table.add_row(summary.name(row.setting), *limits)
     return table
 
 
-def _bounds(stat: Stat | None) -> str:
+def bounds(stat: Stat | None) -> str:
     """Return an interval in per cent."""
     if stat is None or stat.low is None or stat.high is None:
         return "–"

@@ -15,6 +15,7 @@ from hvr.report.markup import (
     paragraph,
 )
 from hvr.report.run_page.changes import changes_table
+from hvr.report.run_page.dialogue import dialogue
 from hvr.report.run_page.facts import facts_by_step, has_facts, net_changes
 from hvr.report.run_page.pictures import after_figure, objects_table, way_figure
 from hvr.report.run_page.story import Story
@@ -38,6 +39,7 @@ def render(story: Story) -> str:
         facts=_facts(story),
         goal=_goal(story),
         plan=plan_tree(story),
+        dialogue=_dialogue(story),
         way=facts_by_step(story) if facts else way_figure(story),
         timeline=timeline(story),
         after=after_figure(story),
@@ -58,6 +60,15 @@ def _facts(story: Story) -> str:
     if story.steps:
         count += f", {wrong} of them not as expected" if wrong else ", all as expected"
     return definitions(fact for fact in (*story.facts, ("steps", count)) if fact[0] != "goal")
+
+
+def _dialogue(story: Story) -> str:
+    """Return the section with the dialogue of model, validator and planner, if there was one."""
+    spoken = dialogue(story.turns, story.asked)
+    if not spoken:
+        return ""
+    head = element("h2", "How the plan was made", id="dialogue")
+    return element("section", head, spoken, aria_labelledby="dialogue")
 
 
 def _goal(story: Story) -> str:

@@ -15,6 +15,7 @@ from typing import Any
 from hvr.errors import DataFileError
 from hvr.llm.transcript import NAME
 from hvr.report.floor_plan.route import Route, route
+from hvr.report.run_page.dialogue import asked_of, turns_of
 from hvr.report.run_page.expected import Changes, expected_changes
 from hvr.report.run_page.scenes import scene_after, scene_before
 from hvr.report.run_page.state import ACCOUNT, LOCK, RunState, read_account
@@ -36,7 +37,7 @@ _OF_PLANNING = frozenset(
         "left-out",
     }
 )
-"""Events before the first step; the page shows the plan instead."""
+"""Events before the first step, which the page shows as a dialogue."""
 
 _DAMAGED = (KeyError, TypeError, ValueError, AttributeError)
 
@@ -84,6 +85,8 @@ def read_story(folder: Path) -> Story:
             note=note,
             route=way,
             simulated=_simulated(folder, about),
+            turns=turns_of(events),
+            asked=asked_of(folder),
         )
     except _DAMAGED as error:
         raise DataFileError(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from hvr.report.floor_plan.plan import FloorPlan, Pose
 from hvr.report.floor_plan.route import Route
+from hvr.report.run_page.dialogue import AskedModel, Turn
 from hvr.report.run_page.expected import Changes
 from hvr.report.run_page.state import RunState
 
@@ -118,6 +119,8 @@ class Story:
         route: the robot's way; None without a picture.
         simulated: a simulated model made the plan.
         state: how far it has come.
+        turns: The turns of model, validator and planner that made the plans.
+        asked: The requests to the model, with its answers.
     """
 
     request: str
@@ -133,3 +136,5 @@ class Story:
     route: Route | None = None
     simulated: bool = False
     state: RunState = RunState.FINISHED
+    turns: tuple[Turn, ...] = ()
+    asked: tuple[AskedModel, ...] = ()
