@@ -131,7 +131,8 @@ class GuardedTools:
     def uncertain(self) -> tuple[LedgerEntry, ...]:
         """The calls that may have been done, of this process or equal to one that was wanted."""
         met = [one.before for one in self._waiting if one.before is not None]
-        return tuple(dict.fromkeys((*self._ledger.unclear(), *(one for one in met if one.unclear))))
+        found = (*self._ledger.unclear(), *(one for one in met if one.unclear))
+        return tuple({one.id: one for one in found}.values())
 
     def reset(self) -> None:
         """Begin anew, with the whole budget."""

@@ -95,7 +95,9 @@ class CallLedger:
         self._path = path
         self._request = without_keys(request)
         self._secrets = secrets
-        self._records: list[dict[str, Any]] = []
+        # The file only grows, so that each line is read once.
+        self._entries: dict[str, LedgerEntry] = {}
+        self._read = self._lines = 0
         self._own: set[str] = set()
 
     @property
@@ -105,8 +107,8 @@ class CallLedger:
 
     def reset(self) -> None:
         """Forget the entries that are only in memory."""
-        self._records.clear()
         if self._path is None:
+            self._entries.clear()
             self._own.clear()
 
     def entries(self) -> tuple[LedgerEntry, ...]:
@@ -115,22 +117,15 @@ class CallLedger:
         Raises:
             DataFileError: The file cannot be read, or is not a ledger.
         """
-        found: dict[str, LedgerEntry] = {}
-        for number, record in enumerate(self._read(), 1):
-            try:
-                if record["event"] == "open":
-                    found[record["id"]] = LedgerEntry(
-                        record["id"], record["key"], record["tool"], record["arguments"],
-                        record["request"], record["time"],
-                    )  # fmt: skip
-                else:
-                    state, error = CallState(record["state"]), str(record.get("error", ""))
-                    found[record["id"]] = replace(found[record["id"]], state=state, error=error)
-            except (KeyError, TypeError, ValueError):
-                raise DataFileError(
-                    f"{self._path}:{number}: not an entry of a ledger; keep the file, which says "
-                    "what may have been done, and name another with --ledger"
-                ) from None
+        lines, rest, end = self._new_lines()
+        for number, line in enumerate(lines, self._lines + 1):
+            self._take(line, number, self._entries)
+        # Only now: a ledger with a wrong line stays refused.
+        self._read, self._lines = end, self._lines + len(lines)
+        # A process that was killed leaves at most the last line broken; then it made no call yet.
+        found = dict(self._entries)
+        if rest and _parsed(rest) is not None:
+            self._take(rest, self._lines + 1, found)
         return tuple(found.values())
 
     def unclear(self) -> tuple[LedgerEntry, ...]:
@@ -217,28 +212,53 @@ class CallLedger:
 
     def _append(self, record: dict[str, Any]) -> None:
         if self._path is None:
-            self._records.append(record)
+            self._take(json.dumps(record).encode(), 0, self._entries)
         else:
             append_json_line(self._path, record, durable=True)
 
-    def _read(self) -> Iterator[Any]:
-        """Give the records; a last line that was not written whole is not one."""
+    def _new_lines(self) -> tuple[list[bytes], bytes, int]:
+        """Return the whole lines that were not read yet, the rest of the file, and their end."""
         if self._path is None:
-            yield from self._records
-            return
+            return [], b"", 0
         try:
-            lines = self._path.read_text(encoding="utf-8").split("\n")
+            with self._path.open("rb") as file:
+                file.seek(self._read)
+                new = file.read()
         except FileNotFoundError:
-            return
-        except (OSError, ValueError) as error:
+            return [], b"", 0
+        except OSError as error:
             raise DataFileError(f"{self._path}: the ledger cannot be read: {error}") from None
-        for number, line in enumerate(lines, 1):
-            try:
-                yield json.loads(line)
-            except ValueError:
-                # A process that was killed leaves at most the last line broken.
-                if number < len(lines):
-                    yield None
+        whole, newline, rest = new.rpartition(b"\n")
+        end = self._read + len(whole) + len(newline)
+        return (whole.split(b"\n") if newline else []), rest, end
+
+    def _take(self, line: bytes, number: int, entries: dict[str, LedgerEntry]) -> None:
+        """Take a line into entries."""
+        record = _parsed(line)
+        try:
+            if record is None:
+                raise ValueError
+            if record["event"] == "open":
+                entries[record["id"]] = LedgerEntry(
+                    record["id"], record["key"], record["tool"], record["arguments"],
+                    record["request"], record["time"],
+                )  # fmt: skip
+            else:
+                state, error = CallState(record["state"]), str(record.get("error", ""))
+                entries[record["id"]] = replace(entries[record["id"]], state=state, error=error)
+        except (KeyError, TypeError, ValueError):
+            raise DataFileError(
+                f"{self._path}:{number}: not an entry of a ledger; keep the file, which says "
+                "what may have been done, and name another with --ledger"
+            ) from None
+
+
+def _parsed(line: bytes) -> dict[str, Any] | None:
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return record if isinstance(record, dict) else None
 
 
 def key_of(call: ToolCall) -> str:

@@ -1,4 +1,4 @@
-"""Where the values of arguments come from: the request, the user, or the result of a call."""
+"""Which call gave a value: what the log, and the graph that learns from it, has of arguments."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ class ValueSource(StrEnum):
     """Who gave a value."""
 
     REQUEST = "request"
-    USER = "user"
     RESULT = "result"
     UNKNOWN = "unknown"
 
@@ -42,29 +41,23 @@ def trace(
     arguments: Mapping[str, Json],
     outcomes: Sequence[CallOutcome],
     request: Sequence[Json] = (),
-    user: Sequence[Json] = (),
 ) -> dict[str, ValueOrigin]:
     """Return where each argument comes from.
 
-    What the request says goes before what the user answered, that before results, and later
-    results before earlier ones; equal values of different types are different values.
+    What the request says goes before results, and later results before earlier ones; equal values
+    of different types are different values.
 
     Args:
         arguments: of a call, by parameter.
         outcomes: of the calls before it, in order.
         request: values that the request gives.
-        user: values that the user gave when asked.
     """
-    return {name: _origin(value, outcomes, request, user) for name, value in arguments.items()}
+    return {name: _origin(value, outcomes, request) for name, value in arguments.items()}
 
 
-def _origin(
-    value: Json, outcomes: Sequence[CallOutcome], request: Sequence[Json], user: Sequence[Json]
-) -> ValueOrigin:
+def _origin(value: Json, outcomes: Sequence[CallOutcome], request: Sequence[Json]) -> ValueOrigin:
     if any(same(value, given) for given in request):
         return ValueOrigin(ValueSource.REQUEST)
-    if any(same(value, given) for given in user):
-        return ValueOrigin(ValueSource.USER)
     for number in range(len(outcomes) - 1, -1, -1):
         if outcomes[number].ok:
             for path, found in places(outcomes[number].result):

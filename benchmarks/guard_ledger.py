@@ -1,0 +1,115 @@
+"""Kill a paying process at random moments, pay again, and time the guard: `guard_ledger.py`.
+
+Each of `--kills` processes pays once and is killed by SIGKILL at a moment drawn around its payment;
+then two more processes make the same call. Counted is how often was paid, and what the ledger says.
+The time of a call is measured with the guard and without it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from hvr.calling.agent_guard import AgentGuard
+from hvr.calling.guard import CallPolicy, GuardedTools, ProposedCall
+from hvr.calling.ledger import CallLedger
+from hvr.calling.mcp_world import McpServer, McpTools
+from hvr.calling.provenance import Provenance, Source
+from hvr.calling.values import ToolCall
+from hvr.tools.catalogue.schema import Effect
+from tests.calling.paying import PAY, bank, paid
+from tests.calling.test_ledger import killed
+
+SERVER = Path(__file__).parents[1] / "tests" / "calling" / "library_server.py"
+SAID = dict.fromkeys([("to",), ("amount",)], Source(Provenance.SAID))
+
+
+def new_only(proposed: ProposedCall) -> bool | None:
+    """Approve calls that were not made before; no one answers for the others."""
+    return True if proposed.before is None else None
+
+
+def kills(number: int, seed: int) -> dict[str, int]:
+    """Return counts of payments by their end after a kill."""
+    drawn, seen = random.Random(seed), Counter[str]()
+    for _ in range(number):
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            killed(folder, drawn.uniform(0, 0.06))
+            first = paid(folder)
+            for _ in range(2):
+                ledger = CallLedger(folder / "ledger.jsonl", "pay Bob")
+                tools = GuardedTools(bank(folder), "bank", None, ledger, new_only)
+                tools.call_with(PAY, SAID)
+            asked = bool(tools.waiting) and tools.waiting[0].before is not None
+            unclear = asked and bool(tools.uncertain)
+            seen["paid before the kill"] += first
+            seen["paid twice"] += paid(folder) > 1
+            seen["asked about"] += asked
+            seen["asked as uncertain"] += unclear
+            seen["not paid and not asked about"] += not paid(folder) and not asked
+    return dict(seen)
+
+
+def timed(call: Callable[[int], object], times: int) -> float:
+    """Return the median time of a call in milliseconds."""
+    took = []
+    for number in range(times):
+        start = time.perf_counter()
+        call(number)
+        took.append(1_000 * (time.perf_counter() - start))
+    return round(median(took), 2)
+
+
+def overhead(times: int) -> dict[str, float]:
+    """Return the times of calls over stdio in milliseconds, with and without the guard."""
+    with tempfile.TemporaryDirectory() as name:
+        written, ledger = Path(name) / "written", Path(name) / "ledger.jsonl"
+        tools = McpTools(McpServer((sys.executable, str(SERVER), str(written)), trusted=True))
+        schemas = {one["name"]: one["inputSchema"] for one in tools.listed}
+        guard = AgentGuard(
+            tools, "library", schemas, CallPolicy(10 * times), CallLedger(ledger, "a"),
+            {Effect.WRITES},
+        )  # fmt: skip
+        guard.say([" ".join(f"L-{number}" for number in range(times))])
+
+        def reads(_: int) -> ToolCall:
+            return ToolCall("list_loans", {"member_id": "M-2"})
+
+        def writes(number: int) -> ToolCall:
+            return ToolCall("return_book", {"loan_id": f"L-{number}"})
+
+        try:
+            return {
+                "reading": timed(lambda n: tools.call(reads(n)), times),
+                "reading, guarded": timed(lambda n: guard.call(reads(n)), times),
+                "writing": timed(lambda n: tools.call(writes(n)), times),
+                "writing, guarded": timed(lambda n: guard.call(writes(n)), times),
+            }
+        finally:
+            tools.close()
+
+
+def main() -> None:
+    """Print the measurements as JSON."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kills", type=int, default=100)
+    parser.add_argument("--times", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=1)
+    args = parser.parse_args()
+    print(json.dumps({"kills": args.kills, **kills(args.kills, args.seed)}))
+    print(json.dumps({"milliseconds": overhead(args.times)}))
+
+
+if __name__ == "__main__":
+    main()
