@@ -165,6 +165,7 @@ class ErrandSteps:
         self._waits: dict[int, int] = {}
         self._spent = False
         self._refusal = ""
+        self._barred = False
 
     @property
     def complete(self) -> bool:
@@ -229,6 +230,7 @@ class ErrandSteps:
         self.outcomes.append(outcome)
         if outcome.failure is CallFailure.NOT_ALLOWED:
             self._spent = number is None or "budget" in outcome.error
+            self._barred = True
             if number is not None:
                 self.left[number] = outcome.error
             return outcome
@@ -297,7 +299,7 @@ class ErrandSteps:
         refused = f"; {self._refusal}" if self._refusal else ""
         if search.seen:
             self._why[number] = f"no {search.name} that was found meets what was said{refused}"
-        elif not self._attempts.failing or refused:
+        elif not self._barred and (refused or not self._attempts.failing):
             why = f"no look-up leads to it{refused}"
             self._questions[number] = (
                 UserQuestion(QuestionKind.MISSING, number, search.name, why),

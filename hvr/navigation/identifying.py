@@ -144,12 +144,12 @@ class Identifier:
         candidates = [one for one in candidates if not one.broken & demanded]
         if not final:
             open_ = self._open(candidates, demanded, bound)
-            if not tool:
-                open_ += self._unseen(candidates)
+            unseen = [] if tool else self._unseen(candidates)
+            open_ += unseen
             if open_:
                 lacking = frozenset(c.name for one in open_ for c in one.untold if c.name)
                 some = any(demanded <= one.met for one in open_)
-                lacking |= frozenset() if tool else {name}
+                lacking |= {name} if unseen else frozenset()
                 return Identification((), tuple(open_), lacking, some, told)
         return Identification(self._best(candidates, demanded, query, bound), told=told)
 

@@ -75,6 +75,8 @@ LONG = {("solve",), ("verify", "plan"), ("kg", "check"), ("bench", "run")}
 
 ELSEWHERE = {
     ("scene", "serve"): "prints nothing",
+    ("tools", "guard"): "tests/calling/test_guard_server.py, where it speaks to a client",
+    ("problems",): "tests/problems/test_problems.py",
     ("tools", "serve-stats"): "prints a line and goes on until it is interrupted",
     ("tools", "learn"): "tests/navigation/test_learnt_moves.py, where there are dialogues",
     ("world", "new"): "prints a line about the folder that it made, and makes it only once",

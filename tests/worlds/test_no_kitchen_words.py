@@ -31,6 +31,8 @@ THE_WORLDS_OWN = (
     "hvr/envs/thor/",  # says what AI2-THOR's types and fields mean
     # Its weights are learnt from plans in kitchens: it is a file of this world, as its tasks are.
     "hvr/verifier/kitchen/",
+    # Generates problems of several domains, a small kitchen among them.
+    "hvr/problems/",
 )
 
 ROLES_FILE = "hvr/knowledge/roles.py"
@@ -52,6 +54,7 @@ GENERIC = frozenset(
 
 HOMOGRAPHS = frozenset(
     {
+        "book",  # to reserve
         "box",  # axis aligned, or a Markdown tick box
         "dish",  # what is cooked, in the grammar of requests
         "floor",  # a floor plan

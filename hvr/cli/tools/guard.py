@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hvr.cli.arguments import whole
+from hvr.cli.arguments import seconds, whole
 from hvr.errors import UsageError
 from hvr.files import user_folder, writing
 
@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "serve streamable HTTP at http://127.0.0.1:PORT/mcp instead of stdio"))  # fmt: skip
     parser.add_argument("--budget", metavar="CALLS", type=whole, default=100, help=(
         "calls that reach the tools at most (default: 100)"))  # fmt: skip
-    parser.add_argument("--seconds", metavar="S", type=float, default=30.0, help=(
+    parser.add_argument("--seconds", metavar="S", type=seconds, default=30.0, help=(
         "time for one answer of the server (default: 30)"))  # fmt: skip
     parser.add_argument("--dry-run", action="store_true", help="let only reading calls pass")
     parser.add_argument("--yes", action="store_true", help=(

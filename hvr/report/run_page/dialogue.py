@@ -24,7 +24,7 @@ _MOST = 20_000
 
 
 @dataclass(frozen=True)
-class Turn:
+class DialogueTurn:
     """A turn of the dialogue.
 
     Args:
@@ -59,22 +59,22 @@ class AskedModel:
     error: str = ""
 
 
-def turns_of(events: Iterable[Mapping[str, Any]]) -> tuple[Turn, ...]:
+def turns_of(events: Iterable[Mapping[str, Any]]) -> tuple[DialogueTurn, ...]:
     """Return the turns of a trace, in order."""
     return tuple(turn for event in events for turn in _turns(event))
 
 
-def _turns(event: Mapping[str, Any]) -> Iterator[Turn]:
+def _turns(event: Mapping[str, Any]) -> Iterator[DialogueTurn]:
     match event.get("event"):
         case "objects":
             unmatched = _texts(event.get("unmatched"))
             problem = f"nothing in the scene is called {', '.join(unmatched)}" if unmatched else ""
             names = (", ".join(_texts(event.get("names"))),)
-            yield Turn("Model", "chooses objects", names, problem)
+            yield DialogueTurn("Model", "chooses objects", names, problem)
         case "macro-plan":
-            yield Turn("Model", "writes macro actions", _texts(event.get("names")))
+            yield DialogueTurn("Model", "writes macro actions", _texts(event.get("names")))
         case "conditions":
-            yield Turn(
+            yield DialogueTurn(
                 "Model",
                 "gives the macro actions conditions",
                 tuple([_conditions(macro) for macro in event.get("macros") or ()]),
@@ -90,25 +90,31 @@ def _turns(event: Mapping[str, Any]) -> Iterator[Turn]:
             speaker, title = _SPEAKERS.get(str(event.get("source")), ("hvr", "changes the block"))
             unread = "; ".join(_texts(event.get("unmapped")))
             name = f"{title} for “{event.get('name')}”"
-            yield Turn(speaker, name, _texts(event.get("actions")), unread)
+            yield DialogueTurn(speaker, name, _texts(event.get("actions")), unread)
         case "block-check":
             tries = f" (correction {event.get('attempt')} of {event.get('attempts')} at most)"
             yield _check(f"checks the block{tries if event.get('attempt') else ''}", event)
         case "left-out":
-            yield Turn("Validator", "leaves out needless steps", _texts(event.get("actions")))
+            yield DialogueTurn(
+                "Validator", "leaves out needless steps", _texts(event.get("actions"))
+            )
         case "judged":
             changed = [f"without {a}" for a in _texts(event.get("removed"))]
             changed += [f"with {a}" for a in _texts(event.get("inserted"))]
-            yield Turn("Judge", "judges the plan", tuple(changed), str(event.get("unmended") or ""))
+            yield DialogueTurn(
+                "Judge", "judges the plan", tuple(changed), str(event.get("unmended") or "")
+            )
         case "plan":
             validation = event.get("validation") or {}
             outcome = str(validation.get("outcome") or "not validated")
-            yield Turn("Validator", f"checks the whole plan: {outcome}", good=outcome == "valid")
+            yield DialogueTurn(
+                "Validator", f"checks the whole plan: {outcome}", good=outcome == "valid"
+            )
 
 
-def _check(title: str, event: Mapping[str, Any]) -> Turn:
+def _check(title: str, event: Mapping[str, Any]) -> DialogueTurn:
     problem = str(event.get("problem") or "")
-    return Turn("Validator", title, (), problem, not problem)
+    return DialogueTurn("Validator", title, (), problem, not problem)
 
 
 def _conditions(macro: Mapping[str, Any]) -> str:
@@ -147,7 +153,7 @@ def _text_of(value: Any) -> str:
     return str(value or "")
 
 
-def dialogue(turns: Iterable[Turn], asked: Iterable[AskedModel]) -> str:
+def dialogue(turns: Iterable[DialogueTurn], asked: Iterable[AskedModel]) -> str:
     """Return the dialogue as markup; nothing where no model was asked."""
     asked = tuple(asked)
     if not asked:
@@ -168,7 +174,7 @@ def dialogue(turns: Iterable[Turn], asked: Iterable[AskedModel]) -> str:
     )
 
 
-def _item(turn: Turn) -> str:
+def _item(turn: DialogueTurn) -> str:
     kind = {True: "good", False: "bad", None: "open"}[turn.good]
     mark = {True: " ✓", False: " ✗", None: ""}[turn.good]
     head = element(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from hvr.report.floor_plan.plan import FloorPlan, Pose
 from hvr.report.floor_plan.route import Route
-from hvr.report.run_page.dialogue import AskedModel, Turn
+from hvr.report.run_page.dialogue import AskedModel, DialogueTurn
 from hvr.report.run_page.expected import Changes
 from hvr.report.run_page.state import RunState
 
@@ -136,5 +136,5 @@ class Story:
     route: Route | None = None
     simulated: bool = False
     state: RunState = RunState.FINISHED
-    turns: tuple[Turn, ...] = ()
+    turns: tuple[DialogueTurn, ...] = ()
     asked: tuple[AskedModel, ...] = ()

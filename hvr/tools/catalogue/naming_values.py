@@ -42,6 +42,7 @@ def meaning_of(name: str, found: Sequence[ParameterMeaning], goals: Collection[s
         return several[0]
     if several:
         raise UsageError(f"{quoted(name)} can be {', '.join(several)}: say which")
-    if near := nearest(name, names):
+    known = [*names, *(slot.name for meaning in found for slot in meaning.slots)]
+    if near := nearest(name, known):
         raise UsageError(f"no parameter is called {quoted(name)}; did you mean {near!r}?")
     return name
