@@ -6,7 +6,7 @@ import json
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -58,7 +58,8 @@ def running() -> Iterator[Shop]:
             self.end_headers()
             for byte in content:  # a slow server sends a byte now and then
                 time.sleep(shop.wait)
-                self.wfile.write(bytes([byte]))
+                with suppress(ConnectionError):  # the client may not wait for the end
+                    self.wfile.write(bytes([byte]))
 
         def log_message(self, *_: object) -> None:
             pass

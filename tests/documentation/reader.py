@@ -34,6 +34,8 @@ _SCRIPTS = ("benchmarks", "studies", "tests", "tools")
 _PROGRAMS = {"python": "", "python3": "", "pip": "-P -m pip"}
 _LOCAL = re.compile(r"http://localhost:(?:8000|11434)/v1")
 _GEMINI = re.compile(r"(?<=--llm )gemini:MODEL")
+_CHECKOUT = re.compile(r"(?<=pip install '|pip install \")\.(?=\[)")
+"""The checkout, in which a reader stands; here hvr is installed instead."""
 _LARGE = {"gnn": "torch_geometric", "llm": "openai"}
 """What extras install and what takes long to import."""
 
@@ -184,7 +186,7 @@ class Reader:
 
     def _here(self, text: str) -> str:
         """A text with the addresses of the local servers in it."""
-        text = _LOCAL.sub(self._openai.url, text)
+        text = _CHECKOUT.sub("hvr", _LOCAL.sub(self._openai.url, text))
         return _GEMINI.sub(f"gemini:MODEL --base-url {self._gemini.url}", text)
 
     def _where(self) -> Path:
