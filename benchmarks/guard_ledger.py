@@ -19,6 +19,9 @@ from pathlib import Path
 from statistics import median
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from conditions import conditions
 
 from hvr.calling.agent_guard import AgentGuard
 from hvr.calling.guard import CallPolicy, GuardedTools, ProposedCall
@@ -101,12 +104,13 @@ def overhead(times: int) -> dict[str, float]:
 
 
 def main() -> None:
-    """Print the measurements as JSON."""
+    """Print the conditions, then the measurements as JSON."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--times", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
+    print(conditions(args.seed))
     print(json.dumps({"kills": args.kills, **kills(args.kills, args.seed)}))
     print(json.dumps({"milliseconds": overhead(args.times)}))
 

@@ -56,6 +56,8 @@ ProcessEndedError     [hvr.envs.thor.client]             becomes a SimulatorErro
 RefusedError          [hvr.stand_in.scope]               becomes a reply to the client
 _TakenError           [hvr.run.folder]                   becomes a DataFileError or another name
 Terminated            [hvr.cli.signals]                  becomes exit code 143
+NotSentError          [hvr.calling.http_exchange]        becomes a failed call, surely not made
+_RefusedError         [hvr.calling.openapi_world]        becomes a failed call
 _OutOfTimeError       [hvr.rewards.rewards]              becomes a reward of 0
 _CoupledError         [hvr.validation.continuous.motion]  becomes an integration
 LostCellError         [hvr.engines.contract]             becomes a cell without a value

@@ -205,8 +205,8 @@ FAULTS = {
         Reply(raw=b'{"id": "chatcmpl-1", "choices": [{"mess'), "garbled", "cannot be read", 2,
         TWICE,
     ),
-    "hanging up": Fault(Reply(hang_up=True), "connection", "no connection", 2, TWICE),
-    "an empty answer": Fault(Reply(""), "empty", "answer is empty", 2, {}),
+    "hanging up": Fault(Reply(hang_up=True), "connection", "hung up|no connection", 2, TWICE),
+    "an empty answer": Fault(Reply(""), "empty", "wrote no answer|answer is empty", 2, {}),
     "a refusal": Fault(
         Reply("I cannot help with that.", finish="content_filter"), "refused",
         "the provider's filter withheld the answer (content_filter; it begins with 'I cannot", 1,
@@ -243,7 +243,7 @@ def test_a_fault_ends_the_run_with_a_line_and_keeps_what_there_is(
         )
     assert ended.code == (2 if fault.kind == "auth" else 4)
     line = one_line(ended)
-    assert fault.words in line and "test-model" in line
+    assert any(words in line for words in fault.words.split("|")) and "test-model" in line
     assert behaviour.purposes == ["select", "macro_plan", *["conditions"] * fault.requests]
     # What was done before is shown and kept.
     assert f"  2. {MACROS[1]}\n" in ended.out and "goal" not in ended.out

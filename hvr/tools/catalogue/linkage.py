@@ -1,7 +1,7 @@
 """Complete-linkage clustering of unit vectors, for thousands of rows.
 
-The nearest-neighbour chain merges the same clusters as always merging the most similar pair, in
-quadratic instead of cubic time. F. Murtagh, "A Survey of Recent Advances in Hierarchical
+The nearest-neighbour chain merges the same clusters as always merging the most similar pair, where
+no two pairs are equally similar to four decimals, in quadratic instead of cubic time. F. Murtagh, "A Survey of Recent Advances in Hierarchical
 Clustering Algorithms", The Computer Journal 26(4), 1983.
 """
 
