@@ -1,8 +1,9 @@
 """Complete-linkage clustering of unit vectors, for thousands of rows.
 
 The nearest-neighbour chain merges the same clusters as always merging the most similar pair, where
-no two pairs are equally similar to four decimals, in quadratic instead of cubic time. F. Murtagh, "A Survey of Recent Advances in Hierarchical
-Clustering Algorithms", The Computer Journal 26(4), 1983.
+no two pairs are equally similar to four decimals, in quadratic instead of cubic time. F. Murtagh,
+"A Survey of Recent Advances in Hierarchical Clustering Algorithms", The Computer Journal 26(4),
+1983.
 """
 
 from __future__ import annotations
