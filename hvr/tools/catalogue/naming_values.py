@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from hvr.errors import UsageError
-from hvr.pddl.diagnostics import nearest
 from hvr.tools.catalogue.schema import quoted
 
 if TYPE_CHECKING:
     from hvr.tools.catalogue.merging import ParameterMeaning
+
+
+MISSPELT = 0.8
+"""How alike a name and that of a parameter are, by `difflib`, for a slip to be likely."""
 
 
 def meaning_of(name: str, found: Sequence[ParameterMeaning], goals: Collection[str] = ()) -> str:
@@ -43,6 +47,6 @@ def meaning_of(name: str, found: Sequence[ParameterMeaning], goals: Collection[s
     if several:
         raise UsageError(f"{quoted(name)} can be {', '.join(several)}: say which")
     known = [*names, *(slot.name for meaning in found for slot in meaning.slots)]
-    if near := nearest(name, known):
-        raise UsageError(f"no parameter is called {quoted(name)}; did you mean {near!r}?")
+    if near := get_close_matches(name, known, 1, MISSPELT):
+        raise UsageError(f"no parameter is called {quoted(name)}; did you mean {near[0]!r}?")
     return name
