@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import lru_cache
@@ -30,12 +31,14 @@ class PlanFiles(Value):
         options: what to find out about each.
         domain, problem: the names of the files that they are for.
         files: the names of the plan files.
+        batch: which batch they belong to. Files may change between two batches.
     """
 
     options: BatchOptions
     domain: str
     problem: str
     files: tuple[str, ...]
+    batch: str
 
 
 class JudgedFiles(Value):
@@ -108,25 +111,26 @@ def _lost(chunk: PlanFiles, lost: str) -> JudgedFiles:
 def _chunks(
     options: BatchOptions, problems: Iterable[tuple[str, str, Sequence[str]]], size: int
 ) -> Iterator[PlanFiles]:
+    batch = os.urandom(8).hex()
     for domain, problem, files in problems:
         kept: list[str] = []
         for file in files:
             if file == STDIN or len(kept) == size:
                 if kept:
-                    yield PlanFiles(options, domain, problem, tuple(kept))
+                    yield PlanFiles(options, domain, problem, tuple(kept), batch)
                 kept = []
             if file == STDIN:
-                yield PlanFiles(options, domain, problem, (STDIN,))
+                yield PlanFiles(options, domain, problem, (STDIN,), batch)
             else:
                 kept.append(file)
         if kept:
-            yield PlanFiles(options, domain, problem, tuple(kept))
+            yield PlanFiles(options, domain, problem, tuple(kept), batch)
 
 
 def judge_files(chunk: PlanFiles) -> JudgedFiles:
     """In any process: judge plan files of one problem."""
     try:
-        model = _reader(chunk.options).model(chunk.domain, chunk.problem)
+        model = _reader(chunk.options, chunk.batch).model(chunk.domain, chunk.problem)
     except UnusableModelError as error:
         return JudgedFiles(results=(None,) * len(chunk.files), error=error.result)
     return JudgedFiles(
@@ -151,5 +155,6 @@ class _LastModel:
 
 
 @lru_cache(maxsize=1)
-def _reader(options: BatchOptions) -> _LastModel:
+def _reader(options: BatchOptions, batch: str) -> _LastModel:
+    del batch
     return _LastModel(options)

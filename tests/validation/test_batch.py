@@ -104,6 +104,14 @@ def on(engine: EngineChoice, files: Sequence[str]) -> list[Judged]:
     return list(judge_suite(suite, BatchOptions(), engine=engine))
 
 
+def test_a_model_that_was_edited_is_read_again() -> None:
+    files = expand(["plans"])
+    assert outcomes(on(EngineChoice(jobs=1), files)) == EXPECTED
+    domain = Path("domain.pddl").read_text().replace("fill", "pour")
+    Path("domain.pddl").write_text(domain)
+    assert ("good.plan", "valid") not in outcomes(on(EngineChoice(jobs=1), files))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, 2, 4])
 def test_results_come_in_order_and_an_unreadable_plan_stops_nothing(jobs: int) -> None:
