@@ -8,7 +8,7 @@ from typing import Any
 
 from hvr.calling.guard import GuardedTools
 from hvr.calling.log import error_text, redacted
-from hvr.calling.values import CallFailure, CallOutcome, Json, ToolCall
+from hvr.calling.values import CallFailure, CallOutcome
 from hvr.errors import ImpossibleGoalError
 from hvr.execution.events import Event, StepDone
 from hvr.execution.failures import DeviationKind
@@ -39,25 +39,8 @@ MOST_PLANS = 1_000
 COARSE = 25
 """Costs that differ by less than this let a chain that was found stay the cheapest."""
 
-Chooser = Callable[[Decision, Sequence[NavigationTool]], str]
-"""Chooses the tool to call among admissible ones."""
-
-Filler = Callable[[ToolSchema, Mapping[str, Json], Sequence[CallOutcome], str], Mapping[str, Json]]
-"""Fills the arguments of a call: of the tool, what is known, the calls so far, and what was wrong
-with the last try."""
-
-
-@dataclass(frozen=True)
-class ModelInWorld:
-    """What a language model may do: choose among what is admissible, and fill arguments.
-
-    Args:
-        choose: chooses among admissible first calls of a plan; the cheapest if None.
-        fill: fills arguments; they stay as they were bound if None.
-    """
-
-    choose: Chooser | None = None
-    fill: Filler | None = None
+Chooser = Callable[[Decision, Mapping[str, ToolSchema]], str]
+"""Chooses the next step among admissible ones, given by name with the tool that each calls."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +84,7 @@ def carry_out(
     *,
     retrying: Retrying | None = None,
     was_done: WasDone | None = None,
-    model: ModelInWorld | None = None,
+    choose: Chooser | None = None,
     listen: Callable[[Event], None] | None = None,
 ) -> ToolRun:
     """Reach what an errand wants with calls: decide, plan, call, compare, recover; or say why not.
@@ -116,7 +99,7 @@ def carry_out(
         learnt: what was learnt before; it learns from these calls.
         retrying: what is done where a call fails.
         was_done: asks the user about calls that may have worked; None if nobody can be asked.
-        model: chooses and fills; the cheapest and what was bound if None.
+        choose: chooses the next step among those that lead on; the cheapest is taken if None.
         listen: called with each event as it happens.
     """
     steps = ErrandSteps(tools, errand, learnt, retrying=retrying, was_done=was_done)
@@ -127,11 +110,10 @@ def carry_out(
     first = decision_of(chain)
     if first.move is not NextMove.CALL:
         return ToolRun(first, steps, domain)
-    model = model or ModelInWorld()
-    env = ToolFacts(steps, chain, domain, model.fill)
+    env = ToolFacts(steps, chain, domain)
     world = _ToolWorld(env, domain)
     # To try again is a plan like others, in which the tool is dearer.
-    policy = FactPolicy(domain.domain, _ChainPlanner(env, model.choose), Rungs((), ("satisfy",)))
+    policy = FactPolicy(domain.domain, _ChainPlanner(env, choose), Rungs((), ("satisfy",)))
     run = run_in(world, policy, domain.problem, max_replans=MOST_PLANS, listen=listen)
     questions = () if steps.complete else steps.questions
     return ToolRun(_ended(chain, steps, questions), steps, domain, run, questions)
@@ -176,13 +158,10 @@ class ToolFacts:
         steps: the errand.
         chain: what stands for what.
         domain: of its steps.
-        fill: fills arguments anew; None if nothing does.
     """
 
-    def __init__(
-        self, steps: ErrandSteps, chain: ErrandChain, domain: ToolDomain, fill: Filler | None = None
-    ) -> None:
-        self.steps, self.chain, self.domain, self._fill = steps, chain, domain, fill
+    def __init__(self, steps: ErrandSteps, chain: ErrandChain, domain: ToolDomain) -> None:
+        self.steps, self.chain, self.domain = steps, chain, domain
         self._labels = {domain.action(tool.name): tool.name for tool in chain.tools}
         self._sent: dict[str, Any] = {}
 
@@ -199,11 +178,7 @@ class ToolFacts:
             self._sent = {"action": label, "success": False, "error": error}
             return error
         call = found.call
-        if self._fill is not None:
-            tool = self.chain.schema(call.tool)
-            filled = self._fill(tool, call.arguments, self.steps.outcomes, "")
-            call = ToolCall(call.tool, filled)
-        outcome = self.steps.make(found, call)
+        outcome = self.steps.make(found)
         arguments: Any = redacted(dict(outcome.call.arguments))
         self._sent = {**arguments, "action": call.tool, "success": outcome.ok}
         if outcome.ok:
@@ -335,7 +310,8 @@ class _ChainPlanner:
             if tool == first or self.env.next_of(tool.name) is not None
         ]  # fmt: skip
         admissible += [] if first in admissible else [first]
-        name = self.choose(decision_of(chain), admissible)
+        tools = {tool.name: chain.schema(chain.tool(tool.name)) for tool in admissible}
+        name = self.choose(decision_of(chain), tools)
         return next(tool for tool in admissible if tool.name == name)
 
     def _planned(

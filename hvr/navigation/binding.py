@@ -172,7 +172,8 @@ class Binder:
                 continue
             known[place] = before[place] = value
             sources[place] = self._source(found.chosen[0], name)
-        if not searches and not questions and self._writes(goal):
+        asks = any(isinstance(query, EntityQuery) for _, _, query in leaves(goal.arguments))
+        if not searches and not questions and (self._writes(goal) or (goal.tool and asks)):
             more = self._unused(number, goal, known, final=final)
             searches += more[0]
             questions += more[1]
@@ -198,28 +199,46 @@ class Binder:
         chosen = self._allowed(goal, name, found.chosen)
         values = [one.found.value for one in chosen]
         if not goal.tool:
-            # Several answers are all answers.
-            return None, values[0] if len(values) == 1 else values
+            # What a look-up took has led to the answer, although it says nothing of this entity.
+            doubts = [
+                one for one in chosen
+                if one.broken or any(not self.findings.taken(c.value) for c in one.untold)
+            ]  # fmt: skip
+            if not doubts:  # several answers are all answers
+                return None, values[0] if len(values) == 1 else values
+            why = self._doubt(doubts[0])
+            return UserQuestion(QuestionKind.CONFIRM, number, name, why, self._told(chosen)), None
         if len(chosen) > 1:
             why = f"several values of {quoted(name)} meet what was said"
             return UserQuestion(QuestionKind.SEVERAL, number, name, why, self._told(chosen)), None
         one = chosen[0]
-        if not self._writes(goal):
-            return None, one.found.value
-        weak = one.fit <= LIKE
-        unmet = [c for c in query.constraints if c not in one.met] + sorted(one.broken, key=str)
+        writes = self._writes(goal)
         why = ""
-        if not self._names_entity(goal, place):
+        if writes and not self._names_entity(goal, place):
             why = "it was found in a result, and nobody has said that it is meant"
-        elif weak:
+        elif writes and one.fit <= LIKE:
             why = "it was found under another name"
-        elif unmet:
-            why = f"{_listed(unmet)} is not known to hold of it"
-        elif not self._related(one, goal):
+        elif one.broken or not set(query.constraints) <= one.met:
+            why = self._doubt(one)
+        elif writes and self.graph.cut:
+            why = "a result was too long to be read whole, so there may be others"
+        elif writes and not self._related(one, goal):
             why = "nothing that was said is known to hold of it"
         if why:
             return UserQuestion(QuestionKind.CONFIRM, number, name, why, self._told(chosen)), None
         return None, one.found.value
+
+    def _doubts(
+        self, entities: Iterable[int], broken: Iterable[NamedValue], untold: Iterable[NamedValue]
+    ) -> str:
+        """Return clauses that name what was said and is not known to hold of entities."""
+        entities = list(entities)
+        told = [self._contradiction(one, entities) for one in broken]
+        told += [f"nothing tells whether {_listed([one])} holds" for one in untold]
+        return "; ".join(told)
+
+    def _doubt(self, one: EntityCandidate) -> str:
+        return self._doubts([one.entity], sorted(one.broken, key=str), sorted(one.untold, key=str))
 
     def _near(self, entities: Iterable[int]) -> tuple[Json, ...]:
         """Return the ids of entities and of what they belong to, those of the entities first."""
@@ -245,15 +264,15 @@ class Binder:
 
         Nothing that the user said may be ignored where something is written.
         """
-        others = [n for n in range(len(self.request.goals)) if n != number]
+        goals = self.request.goals
+        others = [n for n, one in enumerate(goals) if one.tool and n not in {number, *self.made}]
         queries = any(
             isinstance(v, EntityQuery)
             for n in others for _, _, v in leaves(self.request.goals[n].arguments)
         )  # fmt: skip
         entities = self._entities(known)
-        for n, call in self.made.items():
-            entities += self._entities({p: v for p, _, v in given_leaves(call.arguments)}) if (
-                n != number) else []  # fmt: skip
+        for call in self.made.values():
+            entities += self._entities({p: v for p, _, v in given_leaves(call.arguments)})
         fits = {
             said: {self.graph.fit(entity, said) for entity in entities} for said in self._beside
         }
@@ -279,10 +298,7 @@ class Binder:
             return [], []
         first = next(iter(known), ())
         name = str(first[0]) if first else goal.tool
-        told = "; ".join(
-            self._contradiction(said, entities) if said in broken
-            else f"nothing tells whether {_listed([said])} holds" for said in open_
-        )  # fmt: skip
+        told = self._doubts(entities, broken, [one for one in open_ if one not in broken])
         choices = tuple((known[p], "") for p in known if p == first)
         return [], [UserQuestion(QuestionKind.CONFIRM, number, name, told, choices)]
 

@@ -55,7 +55,7 @@ class LearntEnablers:
 
     known: dict[tuple[str, str], Enabler] = field(default_factory=dict)
     seen: set[str] = field(default_factory=set)
-    # Refused calls of this session, each with the calls that went well since.
+    # Refused calls of one run, each with the calls that went well since.
     _waiting: dict[str, tuple[ToolCall, list[ToolCall]]] = field(default_factory=dict)
 
     def observe(self, outcome: CallOutcome) -> None:

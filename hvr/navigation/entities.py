@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Any
 
 from hvr.calling.values import CallOutcome, Json
 from hvr.navigation.findings import keys_are_data, plain
@@ -39,7 +40,7 @@ _Place = tuple[str, ...]
 
 _Todo = deque[tuple[Json, Words, "int | None", Json, _Place]]
 
-_PART = "\0"
+_PART: Any = object()
 """In place of a key: the object has no id, so that what it says is said of the one around it."""
 
 
@@ -57,14 +58,14 @@ class ResultEntity:
     """Something that results speak of. Only its graph changes it.
 
     Args:
-        kind: The words of what it is called, such as those of `order`.
-        id: Its id; None if it has none.
-        properties: By the words of each name its values.
-        above: Numbers of the entities that it belongs to or refers to.
-        below: Numbers of those that belong to it or refer to it.
-        told: By the words of each name the number of the call whose result said it last.
-        places: Where results hold it: the tool, and the path of the object.
-        shown: By the words of each name the places that say it.
+        kind: The words of its name, such as those of `order`.
+        id: The id; None if there is none.
+        properties: The values of each property, by the words of the property's name.
+        above: The numbers of the entities that it belongs to or refers to.
+        below: The numbers of the entities that belong to it or refer to it.
+        told: The number of the last call whose result gives each property.
+        places: The places in results that hold it: a tool and the path of the object.
+        shown: The places that give each property.
     """
 
     kind: Words
@@ -80,7 +81,11 @@ class ResultEntity:
 class EntityGraph:
     """The entities of the results so far."""
 
+    cut: bool
+    """Whether a result was too long to be read whole, so that entities may be missing."""
+
     def __init__(self) -> None:
+        self.cut = False
         self._entities: list[ResultEntity] = []
         self._by_id: dict[object, int] = {}
         self._holders: dict[object, dict[int, None]] = {}
@@ -148,7 +153,7 @@ class EntityGraph:
         return any(some & self._entities[other].places for some in places)
 
     def property(self, number: int, name: str) -> tuple[Json, ...]:
-        """Return what an entity, or the nearest that describes it, has under a name."""
+        """Return the values that an entity, or the nearest that describes it, has under a name."""
         return tuple(next(self._described(number, words_of(leaf_of(name))), ()))
 
     def like(self, number: int) -> Iterator[int]:
@@ -176,9 +181,9 @@ class EntityGraph:
         """Give the values that an entity has under a name, level by level, where it has any.
 
         Args:
-            number: Of the entity.
-            words: Of the name; of any name if there are none.
-            like: Whether names count that have its words and more, or some of them.
+            number: The number of the entity.
+            words: The words of the name; any name if there are none.
+            like: Whether names with more of these words, or fewer, count as well.
         """
         upward, downward = self._levels(number, up=True), self._levels(number, up=False)
         for up, down in zip(upward, downward, strict=True):
@@ -208,9 +213,9 @@ class EntityGraph:
         """Read a result; return the entities that are in no other.
 
         Args:
-            result: Of a call.
-            tool: That returned it; its name says what that is.
-            own: The call's only argument, if it is an id: what has no id then has this one.
+            result: The result of a call.
+            tool: The tool that returned it. Its name says what kind of thing that is.
+            own: The call's only argument if it is an id. A result without an id has this one.
         """
         roots: list[int] = []
         left = MOST
@@ -219,6 +224,7 @@ class EntityGraph:
             value, kind, around, key, place = todo.popleft()
             left -= 1
             if isinstance(value, list):
+                self.cut = self.cut or len(value) > left
                 todo.extend((one, kind, around, None, place) for one in value[:left])
                 continue
             if isinstance(value, dict) and keys_are_data(value):
@@ -237,11 +243,10 @@ class EntityGraph:
             if around is None:
                 roots.append(number)
             else:
-                # What a list holds belongs to the object around it. What has an id of its own and
-                # stands there alone, as a customer in an order, is what that object refers to.
                 self._link(number, around)
             if isinstance(value, dict):
                 left -= self._take(number, value, todo, place)
+        self.cut = self.cut or bool(todo)
         return roots
 
     def _occurrence(self, number: int, value: dict[str, Json]) -> int:
@@ -345,7 +350,7 @@ def _has_parts(value: Json) -> bool:
 
 
 def _kind(name: str, kind: Words) -> Words:
-    """Return what a property's name says that it identifies: of a plain `id` the object itself."""
+    """Return the kind of thing that a property identifies; a plain `id` identifies its object."""
     return (words_of(name) - KEY_WORDS) or (kind - KEY_WORDS)
 
 

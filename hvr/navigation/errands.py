@@ -214,14 +214,9 @@ class ErrandSteps:
                 return step
         return None
 
-    def make(self, step: NextCall, call: ToolCall | None = None) -> CallOutcome:
-        """Make a call and take in what came.
-
-        Args:
-            step: what `next` returned.
-            call: instead of its own, with other arguments.
-        """
-        number, call = step.want, call or step.call
+    def make(self, step: NextCall) -> CallOutcome:
+        """Make the call that `next` returned and take in its outcome."""
+        number, call = step.want, step.call
         again = number is not None and sum(
             call_key(outcome.call) == call_key(call) for outcome in self.outcomes if outcome.ok
         ) < sum(self.errand.goals[n] == self.errand.goals[number] for n in self._open_or_done())

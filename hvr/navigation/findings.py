@@ -167,6 +167,10 @@ class Findings:
             default=0,
         )
 
+    def taken(self, value: Json) -> bool:
+        """Say whether a call that went well took a value."""
+        return any(key(value) in taken for _, taken in self._calls)
+
     def echoed(self, found: FoundValue) -> bool:
         """Say whether a value was an argument of the very call in whose result it stands."""
         return found.call >= 0 and key(found.value) in self._calls[found.call][1]

@@ -1,8 +1,8 @@
 """Which entity a request means: the one that meets what it says, several, or none that is known.
 
 A value of a call that is not said is the id of the one entity that meets the constraints of its
-query and what the request says beside. Amounts, addresses, dates and free texts are no ids: they
-stand in results, but nobody has said that they are meant.
+query and everything else that the request says. Amounts, addresses, dates and free texts are not
+ids: results hold them, but nobody has said that they are meant.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ _NO_IDS = frozenset(
 
 
 LIKE = 0.5
-"""How well a place suits a parameter at most if its name is only like (`naming.fit`)."""
+"""The most that a place suits a parameter if their names are merely similar (`naming.fit`)."""
 
 NAMED = 0.8
-"""How well a place suits a parameter at least if its name is that of the parameter."""
+"""The least that a place suits a parameter whose name it has."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,8 @@ class EntityCandidate:
         found: The value, where a result has it.
         entity: Its number in the graph.
         met: The constraints and said values that the entity meets.
-        untold: Those of which nothing is known.
-        broken: Those that it does not meet.
+        untold: The constraints of which nothing is known.
+        broken: The constraints that the entity does not meet.
         fit: How well the value's place suits the parameter, from 0 to 1.
     """
 
@@ -62,8 +62,8 @@ class Identification:
     Args:
         chosen: Candidates that meet the query equally well, one for each value; one alone is
             identified.
-        open: Candidates of which look-ups have to tell more first, the likeliest first.
-        lacking: Names of what is not known of these.
+        open: Candidates that look-ups have to tell more about first, the likeliest first.
+        lacking: The names of the properties that are not known of them.
         some: Whether any candidate is known to meet the query.
         told: How much is known of the candidates, by which progress is seen.
     """
@@ -100,7 +100,7 @@ class Identifier:
         Its name says so, or some tool looks a thing up by a text of this name alone.
 
         Args:
-            name: Of the value: a parameter's, or that of a key in an object that a parameter takes.
+            name: The name of the parameter, or of a key in an object that a parameter takes.
             parameter: The parameter itself; None of a key.
         """
         words = words_of(name)
@@ -127,11 +127,11 @@ class Identifier:
         """Return what is known of a value.
 
         Args:
-            name: Of the parameter that takes it, or of what is to be known.
-            tool: That takes it; empty if it is only to be known.
-            query: What is said of its entity.
-            said: What the request says beside; it may be of other entities.
-            bound: Values of the same call that are known already.
+            name: The name of the parameter that takes the value, or of the value to be known.
+            tool: The tool that takes the value; empty if it is only to be known.
+            query: The constraints on its entity.
+            said: The other things that the request says, perhaps of other entities.
+            bound: The known values of the same call.
             taken: Values that are not meant.
             final: Whether no look-up can tell more.
         """
@@ -157,11 +157,11 @@ class Identifier:
         self, candidates: Sequence[EntityCandidate], demanded: frozenset[NamedValue],
         bound: Iterable[Json],
     ) -> list[EntityCandidate]:  # fmt: skip
-        """Return the candidates of which more has to be known before one is chosen.
+        """Return the candidates that more has to be known about before one is chosen.
 
-        Where some meet the query, what stands beside them in a result and does not say so is none;
-        nor is what suits the parameter less well, or what does not belong, as they do, to what the
-        call names.
+        Once some meet the query, others are left out if a result of the same kind would show that
+        they meet it, if they suit the parameter less well, or if they do not belong to the
+        entities that the call names.
         """
         full = [one for one in candidates if demanded <= one.met]
         best = self._of_same_owner(full, bound)
@@ -249,7 +249,7 @@ class Identifier:
         self, candidates: Sequence[EntityCandidate], demanded: frozenset[NamedValue],
         query: EntityQuery, bound: Iterable[Json],
     ) -> tuple[EntityCandidate, ...]:  # fmt: skip
-        """Return the candidates that meet most; those of what else the call names before others."""
+        """Return the candidates that meet most, those of the entities that the call names first."""
         some = _least(candidates, lambda one: len(demanded - one.met))
         some = _least(some, lambda one: len(one.broken))
         some = _least(some, lambda one: -len(one.met))

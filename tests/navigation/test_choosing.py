@@ -20,15 +20,13 @@ def _client(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def obedient(asked: Received) -> Reply:
-    """A model that reads the goal, takes the first choice, and accepts what is proposed."""
+    """A model that reads the goal and takes the first choice."""
     system, user = asked.body["messages"][0]["content"], asked.body["messages"][1]["content"]
     told = json.loads(user)
     if "Which tools" in system:
         values = {"email": "bob@example.org", "day": "friday"}
         return Reply(json.dumps({"done": ["book_pickup"], "values": values}))
-    if "comes first" in system:
-        return Reply(json.dumps({"call": told["admissible"][0]["name"]}))
-    return Reply(json.dumps({"arguments": told["proposed"]}))
+    return Reply(json.dumps({"call": told["admissible"][0]["name"]}))
 
 
 def run(hvr_: Hvr, server: OpenAIServer) -> tuple[int, dict[str, object] | str]:
@@ -53,9 +51,8 @@ def test_a_request_is_read_and_carried_out(hvr_: Hvr) -> None:
     [
         ("Which tools", {"done": ["rm -rf"]}, "there is no tool"),
         ("Which tools", {"done": ["get_parcel"], "values": {"parcel_id": "P-1"}}, "does not say"),
-        ("Fill the", {"arguments": {"email": "eve@example.org"}}, "neither in the request"),
-        ("Fill the", {"arguments": {"email": 3}}, "of type string"),
-        ("Fill the", "Ignore previous instructions", "no JSON object"),
+        ("Which tools", {"done": ["get_parcel"], "values": {"day": "Fri"}}, "does not say"),
+        ("Which tools", "Ignore previous instructions", "no JSON object"),
     ],
 )
 def test_a_model_is_kept_to_what_is_admissible(
@@ -69,3 +66,26 @@ def test_a_model_is_kept_to_what_is_admissible(
     with OpenAIServer(disobedient) as server:
         code, told = run(hvr_, server)
     assert code == 4 and why in str(told)
+
+
+def test_a_look_up_that_is_wanted_and_one_that_serves_are_both_offered(hvr_: Hvr) -> None:
+    """The step of a wanted look-up has another name than its tool."""
+    asked_for: list[str] = []
+
+    def model(asked: Received) -> Reply:
+        system, user = asked.body["messages"][0]["content"], asked.body["messages"][1]["content"]
+        asked_for.append(user)
+        if "Which tools" in system:
+            values = {"parcel_id": "P-1002", "reason": "late"}
+            return Reply(json.dumps({"done": ["get_parcel", "cancel_parcel"], "values": values}))
+        return Reply(json.dumps({"call": json.loads(user)["admissible"][-1]["name"]}))
+
+    with OpenAIServer(model) as server:
+        done = hvr_("tools", "run", "parcels", "Show parcel P-1002, cancel it since it is late",
+                    "--llm", "openai:test", "--base-url", server.url, "--yes-destructive",
+                    "--json")  # fmt: skip
+    assert done.code == 0, done.out + done.err
+    called = [call["tool"] for call in json.loads(done.out)["calls"]]
+    assert "get_parcel" in called and called.count("cancel_parcel") == 1
+    # Nothing that a tool returned is ever shown to the model.
+    assert all("results" not in user for user in asked_for)

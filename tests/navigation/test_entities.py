@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hvr.calling.values import CallOutcome, ToolCall
-from hvr.navigation.entities import EntityGraph, Fit
+from hvr.navigation.entities import MOST, EntityGraph, Fit
 from hvr.navigation.findings import Findings, key
 from hvr.navigation.identifying import Identification, Identifier
 from hvr.navigation.request import EntityQuery, NamedValue, Order, Selection
@@ -138,6 +139,12 @@ def test_any_result_can_be_read_twice(result: Any) -> None:
     graph, _ = read(call, call)
     for number in graph.holders("t-1"):
         assert number in graph.above(number)
+
+
+@pytest.mark.parametrize(("rows", "cut"), [(10, False), (MOST + 10, True)])
+def test_a_result_that_is_too_long_to_be_read_whole_is_known_as_such(rows: int, cut: bool) -> None:
+    graph, _ = read(("list_loans", {}, [{"loan_id": f"l-{row}"} for row in range(rows)]))
+    assert graph.cut is cut
 
 
 def test_numbers_are_equal_however_deep_they_stand() -> None:

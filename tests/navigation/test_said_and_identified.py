@@ -96,7 +96,7 @@ def test_what_contradicts_what_was_said_is_not_written(library: Library) -> None
     code, told = library.run("return_book", email="bob@lib.org", title="Emma")
     assert code == 2 and library.written == []
     (question,) = told["questions"]
-    assert question["kind"] == "confirm" and "title Emma" in question["why"]
+    assert question["kind"] == "confirm" and "Dune, not Emma" in question["why"]
 
 
 @pytest.mark.parametrize(("title", "loan"), [("Dune", "l2"), ("Emma", "l3")])
@@ -134,6 +134,18 @@ def test_the_property_of_the_described_thing_is_the_answer(library: Library) -> 
     assert told["values"] == {"date": "2026-11-02"}
     _, told = library.run("title", email="ann@lib.org")
     assert sorted(told["values"]["title"]) == ["Dune", "Emma"]
+
+
+@pytest.mark.parametrize("goal", ["date", "get_book"])
+@pytest.mark.parametrize("said", [{"title": "Emma"}, {"colour": "red"}])
+def test_no_answer_is_given_for_what_was_not_asked(
+    library: Library, goal: str, said: dict[str, str]
+) -> None:
+    """Bob has only Dune, and nothing tells its colour."""
+    code, told = library.run(goal, email="bob@lib.org", **said)
+    assert code == 2 and told["values"] == {} and not told["reached"]
+    (question,) = told["questions"]
+    assert question["kind"] == "confirm" and next(iter(said.values())) in question["why"]
 
 
 def test_the_refusal_of_a_look_up_is_told(library: Library) -> None:

@@ -58,9 +58,9 @@ examples:
   hvr tools run parcels "where is P-1001?" --llm openai:MODEL --base-url http://127.0.0.1:8000/v1
 
 with --llm:
-  The model says which tools a request wants, if --goal does not, which of the admissible calls
-  comes first, and fills arguments. It chooses among what hvr has computed: another tool, a value
-  of another type, or one that neither the request nor a result holds, is refused.
+  The model says which tools a request wants, if --goal does not, and which of the admissible
+  calls comes first. It is never shown a result and fills no arguments. A tool that is not there
+  and a value that the request does not say are refused.
 
 exit codes:
   0  the goal is reached
@@ -232,7 +232,7 @@ def _carried(
     from hvr.calling.guard import CallPolicy, GuardedTools
     from hvr.calling.ledger import CallLedger
     from hvr.cli.display import display
-    from hvr.navigation.acting import ModelInWorld, carry_out
+    from hvr.navigation.acting import carry_out
     from hvr.navigation.conditions_file import conditions_path, write_conditions
 
     log = args.save / "calls.jsonl" if args.save is not None else None
@@ -244,7 +244,7 @@ def _carried(
     what = f"{errand.request} ({explained(dict(sorted(errand.values.items())))})"
     ledger = CallLedger(path, what, secrets=args.log_secrets)
     guarded = GuardedTools(asked.tools, asked.world.name, policy, ledger, approve)
-    helper = None if model is None else ModelInWorld(model.choose, model.fill)
+    choose = None if model is None else model.choose
     # A question cannot be put within a live display.
     live = sys.stdout.isatty() and not args.json and not approve.terminal
     kind = "none" if args.json or args.quiet else "live" if live else "lines"
@@ -255,7 +255,7 @@ def _carried(
         with kept(args.save, about) as run, display(kind) as listen:
             hear = listen if run is None else run.heard(listen)
             wanted, learnt = errand_and_past(asked, graph, write=True)
-            done = carry_out(guarded, wanted, learnt, model=helper, listen=hear)
+            done = carry_out(guarded, wanted, learnt, choose=choose, listen=hear)
         if graph is not None:
             write_conditions(conditions_path(graph), learnt.conditions)
         done, first = _proposing(asked, errand, done, learnt)
