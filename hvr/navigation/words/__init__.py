@@ -1,0 +1,1 @@
+"""Requests in words, read without a language model."""
