@@ -1,38 +1,43 @@
-"""A toolset of pydantic-ai with the tools of a world, each call behind hvr's guard."""
+"""A pydantic-ai toolset with the tools of a tool world, each call behind hvr's guard.
+
+The agent's `deps` are the texts that the user has written. A call that may write, and a value that
+no one has said, come back to the caller as `DeferredToolRequests`, with the question for the user
+in its metadata; the call is made once the caller approves it with `DeferredToolResults`.
+"""
 
 from __future__ import annotations
 
 import asyncio
-import json
+from collections.abc import Mapping
 from typing import Any
 
-from pydantic_ai import ModelRetry, Tool
-from pydantic_ai.toolsets import FunctionToolset
+from pydantic_ai import ApprovalRequired, FunctionToolset, ModelRetry, RunContext, Tool
 
-from hvr.calling.agent_guard import AgentGuard, Question
-from hvr.calling.environment import ToolEnvironment
-from hvr.calling.guard import CallPolicy
-from hvr.calling.guard_server import listed
-from hvr.calling.ledger import CallLedger
+from hvr.calling.agent_guard import Question
 from hvr.calling.values import ToolCall
+from hvr.navigation.tool_world import ToolWorld
 
 
-def guarded(tools: ToolEnvironment, said: list[Any], ledger: CallLedger) -> FunctionToolset[Any]:
-    """Return the tools of an environment; `said` has the user's texts and values."""
-    shown = listed(tools.catalogue)
-    schemas = {one["name"]: one["inputSchema"] for one in shown}
-    guard = AgentGuard(tools, "agent", schemas, CallPolicy(), ledger)
+def guarded(world: ToolWorld) -> FunctionToolset[list[str]]:
+    """Return the tools of a world, guarded."""
+    guard = world.guard()
+    asked: dict[str | None, Question] = {}
 
-    def one(tool: dict[str, Any]) -> Tool[Any]:
-        async def call(**arguments: Any) -> str:
-            guard.say(said)
-            outcome = await asyncio.to_thread(guard.call, ToolCall(tool["name"], arguments))
+    def tool(listed: Mapping[str, Any]) -> Tool[list[str]]:
+        async def call(ctx: RunContext[list[str]], **arguments: Any) -> Any:
+            guard.say(ctx.deps)
+            confirmed = asked.get(ctx.tool_call_id) if ctx.tool_call_approved else None
+            made = ToolCall(listed["name"], arguments)
+            outcome = await asyncio.to_thread(guard.call, made, confirmed)
             if isinstance(outcome, Question):
-                raise ModelRetry(outcome.reason("the user has to confirm it"))
+                asked[ctx.tool_call_id] = outcome
+                raise ApprovalRequired({"question": outcome.text()})
             if not outcome.ok:
                 raise ModelRetry(f"{outcome.failure}: {outcome.error}")
-            return json.dumps(outcome.result)
+            return outcome.result
 
-        return Tool.from_schema(call, tool["name"], tool["description"], tool["inputSchema"])
+        return Tool.from_schema(
+            call, listed["name"], listed["description"], listed["inputSchema"], takes_ctx=True
+        )
 
-    return FunctionToolset([one(tool) for tool in shown])
+    return FunctionToolset([tool(listed) for listed in world.listed], sequential=True)

@@ -103,8 +103,11 @@ class AgentGuard:
 
         Args:
             call: The call.
-            confirmed: The question about it that the user has answered with yes.
+            confirmed: The question about it that the user has answered with yes; a question about
+                another call does not count.
         """
+        if confirmed is not None and confirmed.proposed.call != call:
+            confirmed = None
         sources = self._values.sources(call)
         if confirmed is not None:
             sources |= {one.place: _CONFIRMED for one in confirmed.wrong}

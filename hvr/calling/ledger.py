@@ -105,6 +105,13 @@ class CallLedger:
         """The file; None if entries are kept in memory."""
         return self._path
 
+    def for_request(self, request: str) -> CallLedger:
+        """Return a ledger with the same entries for another request."""
+        other = CallLedger(self._path, request, secrets=self._secrets)
+        if self._path is None:
+            other._entries = self._entries
+        return other
+
     def reset(self) -> None:
         """Forget the entries that are only in memory."""
         if self._path is None:

@@ -17,9 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
+from hvr.calling.agent_guard import AgentGuard
 from hvr.calling.guard import Approve, CallPolicy, GuardedTools, ProposedCall
+from hvr.calling.guard_server import listed
 from hvr.calling.ledger import CallLedger, LedgerEntry
 from hvr.calling.values import CallOutcome, Json
 from hvr.calling.worlds import meanings_file, open_tools
@@ -95,7 +97,8 @@ class ToolWorld:
         try:
             # What another process did to a world whose state can be seen is gone.
             lasting = self._tools.state() is None
-            self._ledger = world.folder / "ledger.jsonl" if ledger is None and lasting else ledger
+            path = world.folder / "ledger.jsonl" if ledger is None and lasting else ledger
+            self._ledger = CallLedger(path)
             file = meanings_file(world)
             overrides = NONE if file is None else read_overrides(file)
             encoder = TextVectors("lexical-hash")
@@ -108,6 +111,22 @@ class ToolWorld:
     def catalogue(self) -> Catalogue:
         """The tools."""
         return self._tools.catalogue
+
+    @property
+    def listed(self) -> list[dict[str, Any]]:
+        """The tools with JSON Schemas of their arguments, as MCP lists them."""
+        return listed(self.catalogue)
+
+    def guard(self, policy: CallPolicy | None = None, session: str = "") -> AgentGuard:
+        """Return a guard for an agent that calls the tools itself.
+
+        Args:
+            policy: The budget, whether it is a dry run, and the log.
+            session: The purpose of the calls: an equal call may be done once in each session.
+        """
+        schemas = {one["name"]: one["inputSchema"] for one in self.listed}
+        ledger = self._ledger.for_request(session)
+        return AgentGuard(self._tools, self._world.name, schemas, policy or CallPolicy(), ledger)
 
     def __enter__(self) -> Self:
         """Return the world."""
@@ -163,7 +182,7 @@ class ToolWorld:
         """
         request, learnt, text = self._request(goals, values)
         guarded = GuardedTools(
-            self._tools, self._world.name, policy, CallLedger(self._ledger, text),
+            self._tools, self._world.name, policy, self._ledger.for_request(text),
             approve or _no_one,
         )  # fmt: skip
         done = carry_out(guarded, request, learnt, listen=listen)

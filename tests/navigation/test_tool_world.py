@@ -13,10 +13,7 @@ import pytest
 
 import hvr.tools
 from hvr.calling.guard import ProposedCall
-from hvr.calling.ledger import CallLedger
-from hvr.calling.worlds import open_tools
 from hvr.errors import UsageError
-from hvr.world_file import WorldFile
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 DESK = '''
@@ -163,25 +160,35 @@ def example(name: str) -> ModuleType:
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_a_node_of_langgraph_asks_and_carries_out(folder: Path) -> None:
-    graph = pytest.importorskip("langgraph.graph", reason="langgraph is not installed")
-    node = example("langgraph_node")
-    builder = graph.StateGraph(node.ToolState)
-    builder.add_node("tools", node.carry_out)
-    builder.add_edge(graph.START, "tools")
-    asks = {"world": f"{folder}/", "goals": ["lend_book"], "values": GIVEN}
-    app = builder.compile()
-    first = asyncio.run(app.ainvoke(asks))
-    assert not first["reached"] and first["confirm"][0]["tool"] == "lend_book"
+def test_a_langgraph_node_asks_and_writes_only_what_is_confirmed(folder: Path) -> None:
+    pytest.importorskip("langgraph", reason="langgraph is not installed")
+    from langgraph.checkpoint.memory import InMemorySaver
+    from langgraph.types import Command
+
+    app = example("langgraph_node").graph.compile(checkpointer=InMemorySaver())
+
+    def go(thread: str, said: Any) -> dict[str, Any]:
+        config = {"configurable": {"thread_id": thread}}
+        done: dict[str, Any] = asyncio.run(app.ainvoke(said, config))
+        return done
+
+    asks = {"world": f"{folder}/", "goals": ["book_id", "lend_book"], "values": {"title": "Emma"}}
+    for thread in ("declined", "confirmed"):
+        first = go(thread, asks)["__interrupt__"][0].value
+        assert first["ask"] == ["reader"] and lent(folder) == []
+        second = go(thread, Command(resume={"values": {"reader": "Ann"}}))["__interrupt__"][0].value
+        assert second["confirm"][0]["arguments"] == {"book_id": "B-7", "reader": "Ann"}
+        assert lent(folder) == []
+    assert "__interrupt__" not in go("declined", Command(resume={"confirmed": False}))
     assert lent(folder) == []
-    second = asyncio.run(app.ainvoke({**asks, "confirmed": first["confirm"]}))
-    assert second["reached"] and lent(folder) == ["B-7 Ann"]
+    done = go("confirmed", Command(resume={"confirmed": True}))
+    assert done["answers"] == {"book_id": "B-7"} and lent(folder) == ["B-7 Ann"]
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_a_toolset_of_pydantic_ai_is_guarded(folder: Path) -> None:
+def test_a_pydantic_ai_toolset_asks_and_writes_only_what_is_approved(folder: Path) -> None:
     pytest.importorskip("pydantic_ai", reason="pydantic-ai is not installed")
-    from pydantic_ai import Agent
+    from pydantic_ai import Agent, DeferredToolRequests, DeferredToolResults, ToolApproved
     from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
     from pydantic_ai.models.function import FunctionModel
 
@@ -194,10 +201,38 @@ def test_a_toolset_of_pydantic_ai_is_guarded(folder: Path) -> None:
     def model(messages: Any, _: Any) -> ModelResponse:
         heard.append(messages[-1].parts[-1])
         turn = len(heard) - 1
-        return ModelResponse([calls[turn] if turn < len(calls) else TextPart("I have to ask.")])
+        return ModelResponse([calls[turn] if turn < len(calls) else TextPart("Done.")])
 
-    tools = open_tools(WorldFile(folder, trusted=True))
-    toolset = example("pydantic_ai_toolset").guarded(tools, ["Lend Emma to Ann"], CallLedger())
-    done = Agent(FunctionModel(model), toolsets=[toolset]).run_sync("Lend Emma to Ann")
-    assert done.output == "I have to ask." and lent(folder) == []
-    assert "B-7" in str(heard[1].content) and 'reader = "Eve"' in str(heard[2].content)
+    with hvr.tools.open(folder, trust=True) as world:
+        agent = Agent(
+            FunctionModel(model), toolsets=[example("pydantic_ai_toolset").guarded(world)],
+            deps_type=list[str], output_type=[str, DeferredToolRequests],
+        )  # fmt: skip
+        asked = asyncio.run(agent.run("Lend Emma to Ann", deps=["Lend Emma to Ann"]))
+        assert isinstance(asked.output, DeferredToolRequests) and lent(folder) == []
+        (call,) = asked.output.approvals
+        question = asked.output.metadata[call.tool_call_id]["question"]
+        assert "B-7" in str(heard[1].content) and 'Not said by you: reader = "Eve"' in question
+
+        def answer(approval: ToolApproved | bool) -> Any:
+            results = DeferredToolResults(approvals={call.tool_call_id: approval})
+            history = asked.all_messages()
+            return asyncio.run(
+                agent.run(message_history=history, deps=[], deferred_tool_results=results)
+            )
+
+        assert answer(False).output == "Done." and lent(folder) == []
+        # An approval is for the call that was shown last, and for no other.
+        for approval in (ToolApproved(override_args={"book_id": "B-7", "reader": "Bob"}), True):
+            assert isinstance(answer(approval).output, DeferredToolRequests) and lent(folder) == []
+        assert answer(True).output == "Done." and lent(folder) == ["B-7 Eve"]
+
+
+def test_a_world_that_begins_anew_repeats_no_call_silently(folder: Path) -> None:
+    seen = "\nstate: dict = {}\n"  # what is visible is not kept, and neither is the ledger
+    (folder / "desk.py").write_text(DESK + seen)
+    with hvr.tools.open(folder, trust=True) as world:
+        assert world.run("lend_book", **GIVEN, approve=yes).reached
+        again = world.run("lend_book", **GIVEN, approve=yes)
+    assert not again.reached and again.waiting[0].before is not None
+    assert lent(folder) == ["B-7 Ann"] and not (folder / "ledger.jsonl").exists()
