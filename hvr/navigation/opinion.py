@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from hvr.navigation.asked import ToolErrand
 from hvr.navigation.decision import NextMove
-from hvr.navigation.reading import CLEAR, ReadRequest
+from hvr.navigation.reading import CLEAR, WordReading
 from hvr.navigation.turns.judge import TurnDecision
 from hvr.tools.catalogue.schema import quoted
 
@@ -38,7 +38,7 @@ class WeighedRequest:
     opinion: TurnDecision | None = None
 
 
-def weighed(read: ReadRequest, opinion: TurnDecision | None, errand: ToolErrand) -> WeighedRequest:
+def weighed(read: WordReading, opinion: TurnDecision | None, errand: ToolErrand) -> WeighedRequest:
     """Return a request with what judged dialogues say of it.
 
     Args:

@@ -51,7 +51,7 @@ class ServedRequest:
 
 
 @dataclass(frozen=True)
-class ReadRequest:
+class WordReading:
     """What was read.
 
     Args:
@@ -71,7 +71,7 @@ def read_request(
     meanings: Sequence[ParameterMeaning],
     served: Sequence[ServedRequest],
     encode: Encoder,
-) -> ReadRequest:
+) -> WordReading:
     """Return what a request wants and says.
 
     Args:
@@ -106,7 +106,7 @@ def read_request(
     said = ", ".join(f"{name} = {json.dumps(v, ensure_ascii=False)}" for name, v in values.items())
     why = f"The request is read as: {', '.join(map(quoted, wanted))}" + (f" with {said}" if said
           else "")  # fmt: skip
-    return ReadRequest(ToolErrand(wanted, tuple(dict.fromkeys(known)), values, text), f"{why}.",
+    return WordReading(ToolErrand(wanted, tuple(dict.fromkeys(known)), values, text), f"{why}.",
                        wanted)  # fmt: skip
 
 
@@ -230,7 +230,7 @@ def _stems(text: str) -> frozenset[str]:
     return frozenset(word[:5] for word in words if len(word) > 2 and word not in _COMMON)
 
 
-def _unclear(names: Sequence[str]) -> ReadRequest:
+def _unclear(names: Sequence[str]) -> WordReading:
     listed = ", ".join(map(quoted, names))
     why = f"What the request wants is not clear (nearest: {listed}): say it with --goal."
-    return ReadRequest(None, why, tuple(names))
+    return WordReading(None, why, tuple(names))

@@ -14,7 +14,7 @@ from hvr.errors import DataFileError, UsageError
 from hvr.navigation.asked import ToolErrand
 from hvr.navigation.decision import NextMove
 from hvr.navigation.opinion import weighed
-from hvr.navigation.reading import ReadRequest
+from hvr.navigation.reading import WordReading
 from hvr.navigation.turns.dialogues import judged_turns, read_dialogues
 from hvr.navigation.turns.judge import TurnDecision
 from hvr.navigation.turns.learnt_moves import figures_of, learn_moves, read_moves
@@ -91,7 +91,7 @@ def test_an_opinion_brings_in_no_tool_that_did_not_come_into_question(
     opinion = TurnDecision(move, "Why.", chances, tuple(needed))
     said = ToolErrand((), (), {"x": 1}, "text")
     errand = ToolErrand(tuple(tools), (), {"x": 1}, "text") if clear and tools else None
-    read = ReadRequest(errand, "Read.", tuple(tools))
+    read = WordReading(errand, "Read.", tuple(tools))
     found = weighed(read, opinion, said)
     if errand is not None:
         # What was read is carried out as it is, or has to be confirmed.

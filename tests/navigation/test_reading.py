@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from hvr.calling.worlds import meanings_file, open_tools
-from hvr.navigation.reading import ReadRequest, ServedRequest, read_request
+from hvr.navigation.reading import ServedRequest, WordReading, read_request
 from hvr.retrieval.text_vectors import TextVectors
 from hvr.tools.catalogue.merging import meanings, read_overrides
 from hvr.world_file import load_world
 
 
-def read(text: str) -> ReadRequest:
+def read(text: str) -> WordReading:
     world, encoder = load_world("parcels"), TextVectors("lexical-hash")
     tools, file = open_tools(world), meanings_file(world)
     assert file is not None

@@ -1,0 +1,186 @@
+"""Words of English that requests are made with and that belong to no world of tools."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+
+RELATIVE_DAYS = ("today", "tomorrow", "yesterday")
+
+_MONTHS = """january february march april may june july august september october november
+december""".split()  # noqa: SIM905
+
+MONTHS: Mapping[str, int] = {
+    **{name: number for number, name in enumerate(_MONTHS, 1)},
+    **{name[:3]: number for number, name in enumerate(_MONTHS, 1)},
+    "sept": 9,
+}
+"""Months by their names, in full and short."""
+
+_SMALL = """one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
+sixteen seventeen eighteen nineteen""".split()  # noqa: SIM905
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()  # noqa: SIM905
+
+NUMBER_WORDS: Mapping[str, int] = {
+    "zero": 0,
+    **{word: number for number, word in enumerate(_SMALL, 1)},
+    **{word: 10 * number for number, word in enumerate(_TENS, 2)},
+    "dozen": 12,
+    "hundred": 100,
+    "thousand": 1000,
+    "million": 1_000_000,
+}
+"""Words of which numbers are made."""
+
+ORDINALS: Mapping[str, int] = {
+    "first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7,
+    "eighth": 8, "ninth": 9, "tenth": 10, "last": -1, "final": -1,
+}  # fmt: skip
+
+UNITS: Mapping[str, str] = {
+    alias: unit
+    for unit, aliases in {
+        "gram": "g gram gramme", "kilogram": "kg kilo kilogram kilogramme", "pound": "lb lbs pound",
+        "ounce": "oz ounce", "meter": "m meter metre", "kilometer": "km kilometer kilometre",
+        "centimeter": "cm centimeter centimetre", "mile": "mi mile", "foot": "ft foot feet",
+        "liter": "l liter litre", "milliliter": "ml milliliter millilitre", "gallon": "gal gallon",
+        "second": "sec second", "minute": "min minute", "hour": "h hr hour", "day": "day",
+        "week": "week", "month": "month", "year": "year", "millisecond": "ms millisecond",
+        "dollar": "$ usd dollar buck", "euro": "€ eur euro", "cent": "cent",
+        "percent": "% percent", "degree": "° degree", "byte": "byte", "kilobyte": "kb kilobyte",
+        "megabyte": "mb megabyte", "gigabyte": "gb gigabyte", "psi": "psi",
+    }.items()
+    for alias in aliases.split()
+}  # fmt: skip
+"""Units by what they are written as; a final s is not written here."""
+
+CONVERSIONS: Mapping[tuple[str, str], float] = {
+    ("kilogram", "gram"): 1000, ("gram", "kilogram"): 0.001, ("kilometer", "meter"): 1000,
+    ("meter", "kilometer"): 0.001, ("meter", "centimeter"): 100, ("centimeter", "meter"): 0.01,
+    ("minute", "second"): 60, ("hour", "second"): 3600, ("hour", "minute"): 60,
+    ("second", "millisecond"): 1000, ("day", "hour"): 24, ("dollar", "cent"): 100,
+    ("euro", "cent"): 100, ("liter", "milliliter"): 1000, ("milliliter", "liter"): 0.001,
+}  # fmt: skip
+"""Factors from one unit to another."""
+
+LOOSE_CAPITALS = frozenset(
+    [*(day.capitalize() for day in WEEKDAYS), *(month.capitalize() for month in _MONTHS),
+     "I", "I'm", "I'd", "I've", "I'll", "OK", "Please", "English", "AM", "PM", "ID", "URL", "Mr",
+     "Mrs", "Ms", "Dr", "Hi", "Hello", "Hey", "FYI", "ASAP", "PS"]
+)  # fmt: skip
+"""Words that have a capital though they name nothing, or name no single thing."""
+
+DETERMINERS = frozenset(
+    """a an the my your our his her its their this that these those all every each both some any
+    no another""".split()  # noqa: SIM905
+)
+
+PRONOUNS = frozenset("it them that this these those one ones they him her".split())  # noqa: SIM905
+
+PREPOSITIONS = frozenset(
+    """to from in into on onto at of for with by under over about as via per between through
+    inside within up out off toward towards around near against across""".split()  # noqa: SIM905
+)
+
+AUXILIARIES = frozenset(
+    """is are was were am be been being do does did has have had can could will would shall should
+    may might must""".split()  # noqa: SIM905
+)
+
+QUESTION_WORDS = frozenset(
+    "what when where which who whom whose why how whether".split()  # noqa: SIM905
+)
+
+ADVERBS = frozenset(
+    """please kindly just also now then first finally next quickly immediately simply really only
+    again still so well actually maybe perhaps too additionally subsequently afterwards afterward
+    later once already right away directly soon currently properly exactly precisely here there
+    instead ahead back together well both meanwhile thereafter lastly secondly firstly
+    presently latest current""".split()  # noqa: SIM905
+)
+
+COURTESY = frozenset(
+    """hi hello hey thanks thank ok okay alright sure great cheers dear sorry excuse me
+    appreciated favor favour assistance""".split()  # noqa: SIM905
+)
+
+SUBJECTS = frozenset("i you he she it we they somebody someone there".split())  # noqa: SIM905
+
+ACTIONS: tuple[frozenset[str], ...] = tuple(
+    frozenset(group.split())
+    for group in (
+        # What is read.
+        """get show read display view see fetch retrieve look find give tell provide return check
+        print open inspect describe load pull bring know lookup explain access""",
+        "find search locate lookup query look seek grep",
+        "list show enumerate display see view get browse",
+        "check verify test validate inspect confirm see",
+        "count number",
+        "compare diff",
+        "convert translate change transform turn",
+        "calculate compute work estimate determine add evaluate",
+        "estimate quote determine calculate predict gauge assess tell",
+        # What is written.
+        "create make add new build generate initialize init start open set craft draft",
+        "add insert append put include attach",
+        "write save store put record populate fill",
+        "update change edit modify alter adjust revise amend correct",
+        "set change assign configure adjust put",
+        "delete remove erase drop discard wipe destroy clear",
+        "cancel abort revoke",
+        "move relocate transfer shift",
+        "rename",
+        "copy duplicate clone replicate",
+        "send post deliver mail transmit forward dispatch submit message",
+        "forward redirect send reroute",
+        "post publish share tweet",
+        "book reserve schedule arrange",
+        "buy order purchase",
+        "sell",
+        "pay settle",
+        "refund reimburse",
+        "return",
+        "exchange swap replace",
+        "start begin launch run open initiate boot ignite",
+        "stop end halt terminate quit close",
+        "close shut",
+        "open file raise submit register",
+        "lock secure",
+        "unlock",
+        "enable activate engage turn",
+        "disable deactivate turn",
+        "connect link join",
+        "disconnect",
+        "switch checkout change go",
+        "commit",
+        "stage add",
+        "reset unstage undo",
+        "reply respond answer comment",
+        "sort order arrange",
+        "log authenticate login sign",
+        "resolve close fix",
+        "fill refill refuel top add",
+        "echo repeat print say",
+        "go navigate change cd enter",
+        "extract get",
+        "collect pick fetch",
+        "lend borrow loan",
+        "approve accept",
+        "reject decline deny",
+        "assign allocate",
+        "upload push", "download pull fetch",
+        "call phone ring",
+        "invite", "subscribe", "unsubscribe", "follow", "unfollow", "like", "archive", "restore",
+        "transfer hand escalate", "suspend pause", "resume continue", "reboot restart",
+        "grant allow", "block", "import", "export", "merge", "rate", "review",
+    )
+)  # fmt: skip
+"""Verbs that ask for the same kind of action; a verb may be in several groups."""
+
+OPPOSITES = frozenset(
+    frozenset(pair.split())
+    for pair in ("lock unlock", "add remove", "create delete", "open close", "start stop",
+                 "enable disable", "connect disconnect", "follow unfollow", "buy sell",
+                 "subscribe unsubscribe", "send get", "archive restore", "approve reject")
+)  # fmt: skip
