@@ -6,7 +6,8 @@ Every log is written as an OpenAI conversation and judged as `hvr judge --tools`
 counts as found if it is criticised; "at the call" if the criticism names the damaged call. Damage
 is drawn from these kinds, one a log, for logs that are not criticised and have a place for it:
 
-superfluous      a successful reading call of another log of the same world, with its result
+superfluous      a successful reading call of another log of the same world, with its result;
+                 its tool is not listed as writing, and no log shows that it writes
 repeated         a call again, at once; "later": a reading call before the next writing one
 missing          a reading call whose result later calls need and nothing else has
 reordered        a reading call moved behind the first call that needs its result
@@ -15,6 +16,14 @@ misnamed         an argument under another name
 wrong type       an argument of another type
 wrong value      an identifier with one digit changed
 value of another the arguments of a call of the same tool in another log, with the own result
+
+"Untold" are the damaged logs that were not found and that have no evidence, by these definitions:
+
+superfluous      the tool's effect is not known, or the user or an earlier result has one of its
+                 arguments, or it has none and the user speaks of it
+missing          the call that needs the value repeats it in its own result: it was right
+wrong value, value of another
+                 no other message, argument or result has the identifiers that were replaced
 """
 
 from __future__ import annotations
@@ -30,6 +39,8 @@ from pathlib import Path
 from typing import Any
 
 from hvr.judging.verdict import PlanVerdict
+from hvr.tools.asked import stems
+from hvr.tools.catalogue.schema import Effect
 from hvr.tools.judging import judge_tool_plan
 from hvr.tools.known_tools import KnownTools, read_known_tools
 from hvr.tools.logs.reading import read_log
@@ -75,12 +86,31 @@ def load(data: Path) -> list[Log]:
             calls = [Call(c["name"], c["arguments"], c.get("result", c.get("error")), c["ok"],
                           c["writes"], 1) for c in row["gold_calls"]]  # fmt: skip
             logs.append(Log(world, row["id"], (request,), tuple(calls)))
-    for row in _rows(data / "bfcl" / "multi_turn_base.jsonl.gz"):
+    logs += _dialogues(data / "bfcl" / "multi_turn_base.jsonl.gz")
+    return [log for log in logs if len(log.calls) > 1]
+
+
+def load_others(data: Path) -> dict[str, list[Log]]:
+    """Return right logs of several calls from the sets that are not damaged."""
+    others = {name: _dialogues(data / "bfcl" / f"multi_turn_{name}.jsonl.gz")
+              for name in ("miss_func", "miss_param")}  # fmt: skip
+    others["v1_train"] = [
+        Log("retail", row["id"], (row["instruction"],),
+            tuple(Call(c["name"], c["arguments"], c.get("result", c.get("error")), c["ok"],
+                       False, 1) for c in row["gold_calls"]))
+        for row in _rows(data / "retail" / "v1_train.jsonl.gz")
+    ]  # fmt: skip
+    return {name: [log for log in logs if len(log.calls) > 1] for name, logs in others.items()}
+
+
+def _dialogues(path: Path) -> list[Log]:
+    logs = []
+    for row in _rows(path):
         said = tuple(" ".join(turn["user"]) for turn in row["turns"])
         calls = [Call(c["api"], c["kwargs"], c["result"], c["ok"], c["writes"], number)
                  for number, turn in enumerate(row["turns"], 1) for c in turn["calls"]]  # fmt: skip
         logs.append(Log("bfcl", row["id"], said, tuple(calls)))
-    return [log for log in logs if len(log.calls) > 1]
+    return logs
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:
@@ -113,16 +143,27 @@ def _with(log: Log, calls: Sequence[Call]) -> Log:
     return replace(log, calls=tuple(calls))
 
 
-def superfluous(log: Log, logs: Sequence[Log], rng: random.Random) -> tuple[Log, set[int]] | None:
-    others = [c for o in logs if o.world == log.world and o.id != log.id for c in o.calls
-              if c.ok and not c.writes]  # fmt: skip
-    own = {(c.tool, json.dumps(c.arguments)) for c in log.calls}
-    others = [c for c in others if (c.tool, json.dumps(c.arguments)) not in own]
-    if not others:
-        return None
-    at = rng.randrange(len(log.calls))
-    call = replace(rng.choice(others), turn=log.calls[at].turn)
-    return _with(log, [*log.calls[:at], call, *log.calls[at:]]), {at + 1}
+def superfluous(known: dict[str, KnownTools], logs: Sequence[Log]) -> Damage:
+    """Return the damage that puts in a reading call of another log."""
+    writing = {(log.world, c.tool) for log in logs for c in log.calls if c.writes}
+    for world, tools in known.items():
+        writing |= {(world, name) for name, schema in tools.schemas.items()
+                    if schema.effect in (Effect.WRITES, Effect.DESTROYS)}  # fmt: skip
+
+    def put_in(
+        log: Log, logs: Sequence[Log], rng: random.Random
+    ) -> tuple[Log, set[int]] | None:  # fmt: skip
+        others = [c for o in logs if o.world == log.world and o.id != log.id for c in o.calls
+                  if c.ok and (log.world, c.tool) not in writing]  # fmt: skip
+        own = {(c.tool, json.dumps(c.arguments)) for c in log.calls}
+        others = [c for c in others if (c.tool, json.dumps(c.arguments)) not in own]
+        if not others:
+            return None
+        at = rng.randrange(len(log.calls))
+        call = replace(rng.choice(others), turn=log.calls[at].turn)
+        return _with(log, [*log.calls[:at], call, *log.calls[at:]]), {at + 1}
+
+    return put_in
 
 
 def repeated(log: Log, _: Sequence[Log], rng: random.Random) -> tuple[Log, set[int]] | None:
@@ -271,6 +312,40 @@ def wrong_arguments(known: dict[str, KnownTools]) -> dict[str, Damage]:
     }  # fmt: skip
 
 
+# Evidence -----------------------------------------------------------------------------------------
+
+
+def untold(kind: str, right: Log, damaged: Log, places: set[int], known: KnownTools) -> bool:
+    """Return whether a damaged log has no evidence, as defined above."""
+    at = min(places) - 1
+    if kind == "superfluous":
+        call = damaged.calls[at]
+        heard = damaged.said[: call.turn]
+        words = KnownWords.of(list(heard))
+        for earlier in damaged.calls[:at]:
+            words = words | KnownWords.of(earlier.result)
+        values = [value for _, value in given(call.arguments)]
+        spoken = known.vocabulary.speaks_of(stems(" ".join(heard)), call.tool)
+        return (
+            known.effect(call.tool) is not Effect.READS
+            or any(words.has(value) for value in values)
+            or (not values and spoken)
+        )
+    if kind == "missing":
+        reader = damaged.calls[max(places) - 1]
+        gone = KnownWords.of(right.calls[at].result)
+        own = KnownWords.of(reader.result)
+        values = [v for _, v in given(reader.arguments) if identifies(v) and gone.has(v)]
+        return any(own.has(value) for value in values)
+    if kind not in ("wrong value", "value of another"):
+        return False
+    before, after = right.calls[at].arguments, damaged.calls[at].arguments
+    replaced = [v for k, v in given(before) if identifies(v) and after.get(k) != before.get(k)]
+    seen = KnownWords.of([list(damaged.said), [c.result for c in damaged.calls],
+                          [c.arguments for c in damaged.calls]])  # fmt: skip
+    return not any(seen.has(value) for value in replaced)
+
+
 # Measuring ----------------------------------------------------------------------------------------
 
 
@@ -312,26 +387,32 @@ def main() -> None:
         some = [bool(v.critiques) for v, log in zip(right, logs, strict=True)
                 if world in (log.world, "all")]  # fmt: skip
         print(f"  {world:10}{sum(some):4} of {len(some)}")
+    for name, some_logs in load_others(args.data).items():
+        criticised = sum(bool(v.critiques) for v in judged(some_logs, known))
+        print(f"  {name:10}{criticised:4} of {len(some_logs)} (not used to make the rules)")
     if args.show == "right":
         print("\n".join(shown(g, v) for g, v in zip(logs, right, strict=True) if v.critiques))
     clean = [log for log, verdict in zip(logs, right, strict=True) if not verdict.critiques]
     kinds: dict[str, Damage] = {
-        "superfluous": superfluous, "repeated": repeated, "repeated later": repeated_later,
-        "missing": missing, "reordered": reordered, **wrong_arguments(known),
+        "superfluous": superfluous(known, logs), "repeated": repeated,
+        "repeated later": repeated_later, "missing": missing, "reordered": reordered,
+        **wrong_arguments(known),
     }  # fmt: skip
     heads = "".join(f"{world:>10}" for world in WORLDS)
-    print(f"{'damaged logs':20}{'logs':>6}{'found':>8}{'at the call':>13}{heads}")
+    print(f"{'damaged logs':20}{'logs':>6}{'found':>8}{'untold':>8}{'at the call':>13}{heads}")
     for kind, damage in kinds.items():
         rng = random.Random(f"{args.seed} {kind}")
-        made = [found for log in clean if (found := damage(log, logs, rng)) is not None]
-        verdicts = judged([log for log, _ in made], known)
-        rows = [(log, bool(v.critiques), any(c.index in places for c in v.critiques))
-                for (log, places), v in zip(made, verdicts, strict=True)]  # fmt: skip
-        cells = [_share([found for log, found, _ in rows if log.world == w]) for w in WORLDS]
+        made = [(log, *found) for log in clean if (found := damage(log, logs, rng)) is not None]
+        verdicts = judged([log for _, log, _ in made], known)
+        rows = [(log, bool(v.critiques), any(c.index in places for c in v.critiques),
+                 not v.critiques and untold(kind, right_log, log, places, known[log.world]))
+                for (right_log, log, places), v in zip(made, verdicts, strict=True)]  # fmt: skip
+        cells = [_share([row[1] for row in rows if row[0].world == w]) for w in WORLDS]
         print(f"  {kind:18}{len(rows):6}{_share([r[1] for r in rows]):>8}"
-              f"{_share([r[2] for r in rows]):>13}", *(f"{c:>9}" for c in cells))  # fmt: skip
+              f"{sum(r[3] for r in rows):8}{_share([r[2] for r in rows]):>13}",
+              *(f"{c:>9}" for c in cells))  # fmt: skip
         if args.show == kind:
-            print("\n".join(shown(log, v) for (log, _), v in zip(made, verdicts, strict=True)
+            print("\n".join(shown(log, v) for (_, log, _), v in zip(made, verdicts, strict=True)
                             if not v.critiques))  # fmt: skip
 
 

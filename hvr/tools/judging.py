@@ -12,7 +12,8 @@ from dataclasses import replace
 
 from hvr.judging.verdict import Critique, CritiqueKind, PlanVerdict
 from hvr.pddl import GroundAction
-from hvr.tools.call_findings import CallFinding, findings
+from hvr.tools.call_findings import findings
+from hvr.tools.finding import CallFinding
 from hvr.tools.known_tools import KnownTools
 from hvr.tools.link_findings import link_findings
 from hvr.tools.tool_plan import LoggedCall, ToolPlan

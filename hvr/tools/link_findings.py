@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from hvr.judging.verdict import Cause, CritiqueKind
 from hvr.tools.asked import stems
-from hvr.tools.call_findings import CallFinding
+from hvr.tools.finding import CallFinding
 from hvr.tools.known_tools import KnownTools
 from hvr.tools.tool_graph import ToolGraph
 from hvr.tools.tool_plan import Link, ToolPlan

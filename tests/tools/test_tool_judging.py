@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -198,6 +199,59 @@ def test_only_unasked_unread_reading_calls_are_superfluous(hotel: KnownTools) ->
     assert found(judge_tool_plan(log(ASKED, *STAY[:2], room, *STAY[2:]), hotel)) == []
     asked = ASKED + " I come from Oslo."
     assert found(judge_tool_plan(log(asked, *STAY[:2], weather, *STAY[2:]), hotel)) == []
+
+
+def test_a_call_is_held_against_the_message_that_it_can_answer(hotel: KnownTools) -> None:
+    news, guest = ("read_news", {}, {"headlines": ["Fog"]}), ("get_weather", {"city": "Oslo"}, {})
+
+    def second(*said: str) -> PlanVerdict:
+        calls = log("", news, STAY[0], news, guest).calls
+        calls = tuple(replace(call, turn=1 if i < 2 else 2) for i, call in enumerate(calls))
+        tools = tuple(call.tool for call in calls)
+        return judge_tool_plan(ToolPlan("p", said[0], (), tools, calls=calls, said=said), hotel)
+
+    asked = "Read me the news and find the guest Ann Lee."
+    assert found(second(asked, "How is the weather in Oslo?")) == [(REMOVE, 3)]
+    # "Yes" goes on with what was asked before.
+    assert found(second(f"{asked} Read them twice.", "Yes, please.")) == []
+
+
+def test_another_call_of_the_tool_has_what_was_asked(hotel: KnownTools) -> None:
+    oslo, bergen = (("get_weather", {"city": city}, {"sky": city[::-1]}) for city in
+                    ("Oslo", "Bergen"))  # fmt: skip
+    asked = f"{ASKED} And tell me the weather in Oslo."
+    assert found(judge_tool_plan(log(asked, bergen, oslo, *STAY), hotel)) == [(REMOVE, 1)]
+    # A name alone may be a translation.
+    assert found(judge_tool_plan(log(asked, bergen, *STAY), hotel)) == []
+
+
+def test_a_slip_in_an_identifier_is_told_by_the_right_one(hotel: KnownTools) -> None:
+    for wrong in ("B-9971", "B-9916"):
+        slip = ("pay", {"booking_id": wrong}, {"paid": True})
+        verdict = judge_tool_plan(log(ASKED, *STAY[:3], slip), hotel)
+        assert found(verdict) == [(ARGUMENT, 4)] and "'B-9917'" in verdict.critiques[0].reason
+    # A result that repeats the value shows that there are both.
+    both = ("pay", {"booking_id": "B-9918"}, {"paid": "B-9918"})
+    assert found(judge_tool_plan(log(ASKED, *STAY, both), hotel)) == []
+
+
+def test_a_write_that_alone_is_unexplained_stands_out(hotel: KnownTools) -> None:
+    alien = ("save_room", {"room": "suite-8841"}, {"saved": True})
+    assert found(judge_tool_plan(log(ASKED, *STAY, alien), hotel)) == [(ARGUMENT, 5)]
+    confirmed = ("save_room", {"room": "suite-8841"}, {"saved": "suite-8841"})
+    assert found(judge_tool_plan(log(ASKED, *STAY, confirmed), hotel)) == []
+
+
+def test_a_message_that_quotes_another_name_contradicts(hotel: KnownTools) -> None:
+    wrong = ("save_room", {"room": "suite-8841"}, "Room 'deluxe' was saved")
+    verdict = judge_tool_plan(log(ASKED, *STAY, wrong), hotel)
+    assert found(verdict) == [(ARGUMENT, 5)] and "'deluxe'" in verdict.critiques[0].reason
+
+
+def test_a_lookup_that_others_had_is_missed_although_the_write_confirms(hotel: KnownTools) -> None:
+    booked = ("book_room", {"guest_id": "bo_ek_0815", "nights": 1}, {"guest": "bo_ek_0815"})
+    assert (MISSING, 5) in found(judge_tool_plan(log(ASKED, *STAY, booked), hotel))
+    assert found(judge_tool_plan(log("Book a room", booked), hotel)) == []
 
 
 def test_without_a_request_nothing_is_called_superfluous(hotel: KnownTools) -> None:
