@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, Any, TypeVar
 
 from hvr.calling.checks import check_call, check_result, find_tool, with_nulls
+from hvr.calling.mcp_tool_list import ToolListFilter
 from hvr.calling.values import CallFailure, CallOutcome, Json, ToolCall
 from hvr.errors import DataFileError, SimulatorError, UsageError
 from hvr.extras import load
@@ -107,6 +108,7 @@ class McpTools:
     def __init__(self, server: McpServer) -> None:
         self._server = server
         self._client: Any = None
+        self._lists = ToolListFilter()
         self._portal: Any = None
         self._stack = ExitStack()
         self._said: IO[str] | None = None
@@ -216,16 +218,19 @@ class McpTools:
             said = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
             self._said = self._stack.enter_context(said)
             target = stdio_client(parameters, errlog=self._said)
-        # A line that is not a message is dropped by the client, which logs its traceback.
-        log = logging.getLogger("mcp")
-        if not log.handlers:
-            log.addHandler(logging.NullHandler())
+        # The client logs a traceback for a line that is not a message, and each tool that it drops.
+        for log in map(logging.getLogger, ("mcp", "client")):
+            if not log.handlers:
+                log.addHandler(logging.NullHandler())
         self._portal = self._stack.enter_context(anyio.from_thread.start_blocking_portal())
         try:
-            if self._server.url and proxy_of(self._server.url) is None:
-                target = streamable_http_client(target, http_client=self._direct())
+            if self._server.url:
+                direct = self._direct() if proxy_of(self._server.url) is None else None
+                target = streamable_http_client(target, http_client=direct)
+            target = self._lists.around(target)
             client = Client(target, read_timeout_seconds=self._server.seconds)
             self._client = self._enter(_connected(client, self._server.seconds))
+            self._lists.version = self._client.protocol_version
         except Exception as error:
             raise self._unreachable(error) from None
 
@@ -247,10 +252,12 @@ class McpTools:
                 page = self._ask(lambda c, at=cursor: c.list_tools(cursor=at))  # type: ignore[misc]
             except Exception as error:
                 raise self._unreachable(error) from None
-            for tool in page.tools:
-                body = tool.model_dump(by_alias=True, exclude_none=True, mode="json")
+            for tool in self._lists.told(page.tools):
+                place = f"{self._where}: tool {len(tools) + len(left_out) + 1}"
                 try:
-                    place = f"{self._where}: tool {len(tools) + len(left_out) + 1}"
+                    if isinstance(tool, str):
+                        raise DataFileError(f"{place}: {tool}")
+                    body = tool.model_dump(by_alias=True, exclude_none=True, mode="json")
                     read = read_tool(body, place, trusted=self._server.trusted)
                     if any(read.name == one.name for one in tools):
                         raise DataFileError(f"{place}: a second tool named {quoted(read.name)}")

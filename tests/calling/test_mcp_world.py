@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -15,8 +17,10 @@ from hvr.calling.mcp_world import McpServer, McpTools, open_server
 from hvr.calling.values import CallFailure, CallOutcome, Json, ToolCall
 from hvr.errors import HvrError, SimulatorError
 from hvr.tools.catalogue.schema import Effect
+from tests.command_line import Hvr
 
 SERVER = Path(__file__).with_name("mcp_server.py")
+MALFORMED = Path(__file__).with_name("malformed_server.py")
 
 pytestmark = [
     pytest.mark.slow,
@@ -74,12 +78,14 @@ def test_what_does_not_answer_times_out(started: McpTools) -> None:
     assert called(started, "wait", seconds=30.0).failure is CallFailure.TIMED_OUT
 
 
-def test_over_loopback_http() -> None:
+@contextmanager
+def serving(server: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """Run a server over HTTP; give its URL and its process."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     process = subprocess.Popen(
-        [sys.executable, str(SERVER), str(port)],
+        [sys.executable, str(server), str(port)],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     try:
@@ -88,7 +94,15 @@ def test_over_loopback_http() -> None:
                 if tried.connect_ex(("127.0.0.1", port)) == 0:
                     break
             time.sleep(0.1)
-        tools = McpTools(McpServer(url=f"http://127.0.0.1:{port}/mcp", seconds=20))
+        yield f"http://127.0.0.1:{port}/mcp", process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_over_loopback_http() -> None:
+    with serving(SERVER) as (url, process):
+        tools = McpTools(McpServer(url=url, seconds=20))
         assert called(tools, "find_book", title="Emma").ok
         tools.reset()  # a server that runs elsewhere goes on as it is
         assert called(tools, "lend_book", book_id="B-7", reader="Ann").ok
@@ -100,9 +114,82 @@ def test_over_loopback_http() -> None:
         lost = called(tools, "find_book", title="Emma").failure
         assert lost in (CallFailure.UNAVAILABLE, CallFailure.TIMED_OUT)
         tools.close()
-    finally:
-        process.kill()
-        process.wait()
+
+
+@pytest.mark.parametrize("over_http", [False, True])
+def test_tools_that_the_client_refuses_are_left_out_and_named(over_http: bool) -> None:
+    with ExitStack() as stack:
+        server = McpServer((sys.executable, str(MALFORMED)), seconds=20, trusted=True)
+        if over_http:
+            url, _ = stack.enter_context(serving(MALFORMED))
+            server = McpServer(url=url, seconds=20, trusted=True)
+        tools = McpTools(server)
+        stack.callback(tools.close)
+        assert [tool.name for tool in tools.catalogue.tools] == ["find_book", "find_reader"]
+        assert [tool["name"] for tool in tools.listed] == ["find_book", "find_reader"]
+        said = ("tool 2: 'burn_book': inputSchema: ", "tool 3: ", "tool 4: 'no_schema': ",
+                "tool 5: 'lend_book': annotations.title: ", "tool 7: a second tool")  # fmt: skip
+        for words, text in zip(said, tools.catalogue.left_out, strict=True):
+            assert words in text
+        assert called(tools, "find_book", title="Emma").ok
+        assert called(tools, "burn_book").failure is CallFailure.UNKNOWN_TOOL
+
+
+HEADERS = """
+import anyio
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+from mcp_types import ListToolsResult, Tool
+
+
+async def listed(*_):
+    good = {"type": "object", "properties": {"a": {"type": "string"}}}
+    bad = {"type": "object", "properties": {"a": {"type": "string", "x-mcp-header": "b c"}}}
+    some = (("first", good), ("second", bad), ("third", good))
+    return ListToolsResult(tools=[Tool(name=name, input_schema=one) for name, one in some])
+
+
+async def main():
+    async with stdio_server() as (reads, writes):
+        server = Server("headers", on_list_tools=listed)
+        await server.run(reads, writes, server.create_initialization_options())
+
+
+anyio.run(main)
+"""
+
+
+def test_tools_that_the_client_drops_by_itself_are_named(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    tools = McpTools(McpServer((sys.executable, "-c", HEADERS), seconds=20))
+    tools.close()
+    assert [tool.name for tool in tools.catalogue.tools] == ["first", "third"]
+    (left_out,) = tools.catalogue.left_out
+    assert left_out.endswith("tool 2: 'second': the MCP client refuses its x-mcp-header")
+    assert capfd.readouterr() == ("", "")
+
+
+def test_the_commands_name_what_is_left_out_once(tmp_path: Path, hvr_: Hvr) -> None:
+    command = json.dumps([sys.executable, str(MALFORMED)])
+    (tmp_path / "world.toml").write_text(
+        f"[tools]\nmcp = {{ command = {command}, trusted = true }}\n"
+    )
+    goal = ("--goal", "find_book", "--given", "title=Emma")
+    for what, code in (("plan", 0), ("run", 0)):
+        told = hvr_("tools", what, f"{tmp_path}/", *goal)
+        assert told.code == code and "left out" not in told.out
+        (note,) = told.err.splitlines()
+        assert "left out" in note and note.endswith("; and 2 more") and "'burn_book'" in note
+        left_out = json.loads(hvr_("tools", what, f"{tmp_path}/", *goal, "--json").out)["left_out"]
+        assert len(left_out) == 5
+
+
+def test_a_list_that_is_wrong_itself_is_refused(tmp_path: Path) -> None:
+    broken = tmp_path / "server.py"
+    broken.write_text(MALFORMED.read_text().replace('{"tools": PAGES[at]}', '{"tools": 7}'))
+    with pytest.raises(SimulatorError, match="cannot be used"):
+        McpTools(McpServer((sys.executable, str(broken)), seconds=20))
 
 
 @pytest.mark.parametrize(

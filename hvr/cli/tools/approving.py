@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from hvr.world_file import WorldFile
 
 _SHOWN = 200
+_NAMED = 3
 LEDGER = "ledger.jsonl"
 
 
@@ -101,6 +102,14 @@ def ledger_path(
     if tools.state() is None:
         return world.folder / LEDGER
     return None if folder is None else folder / LEDGER
+
+
+def warn_left_out(left_out: Sequence[str]) -> None:
+    """Name on standard error the tools that their source describes wrongly."""
+    if left_out:
+        named = "; ".join(short(one_line(text), _SHOWN) for text in left_out[:_NAMED])
+        more = f"; and {len(left_out) - _NAMED} more" if len(left_out) > _NAMED else ""
+        print(f"note: malformed tools are left out: {named}{more}", file=sys.stderr)
 
 
 def warn_unknown(unknown: list[str]) -> None:

@@ -76,12 +76,14 @@ def run(args: argparse.Namespace) -> int:
     from hvr.calling.guard_server import GuardServer, listed
     from hvr.calling.ledger import CallLedger
     from hvr.calling.mcp_world import McpTools
+    from hvr.cli.tools.approving import warn_left_out
     from hvr.tools.catalogue.schema import Effect
 
     if sum(map(bool, (args.command, args.url, args.world))) != 1:
         raise UsageError("name one server: a command after --, --url, or --world", field="command")
     name, tools = _opened(args)
     try:
+        warn_left_out(tools.catalogue.left_out)
         raw = tools.inner if isinstance(tools, _Readers) else tools
         mcp = raw if isinstance(raw, McpTools) else None
         shown = mcp.listed if mcp is not None else listed(tools.catalogue)
@@ -135,7 +137,8 @@ class _Readers:
             tuple(
                 replace(tool, effect=Effect.READS) if tool.name in reads else tool
                 for tool in inner.catalogue.tools
-            )
+            ),
+            inner.catalogue.left_out,
         )
 
     def __getattr__(self, name: str) -> Any:

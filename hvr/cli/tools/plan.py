@@ -6,6 +6,7 @@ import argparse
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from hvr.cli.tools.approving import warn_left_out
 from hvr.cli.tools.errand import (
     AskedTools,
     add_errand,
@@ -82,11 +83,13 @@ def run(args: argparse.Namespace) -> int:
         "ask": list(decision.ask),
         "calls": list(chain.calls) if chain is not None else [],
         "cost": chain.cost if chain is not None else None,
+        "left_out": list(asked.tools.catalogue.left_out),
         "conditions": [said for goal in goals for said in learnt.conditions.confirmed(goal)],
     }
     if args.json:
         print_json(result)
     else:
+        warn_left_out(asked.tools.catalogue.left_out)
         if read is not None:
             print(one_line(read.why))
         if result["doubted"]:
@@ -110,7 +113,9 @@ def _without_calls(args: argparse.Namespace, asked: AskedTools, read: WeighedReq
     if args.json:
         print_json({"request": asked.request, "read": read.why, "doubted": False,
                     "decision": read.move.value, "why": read.why, "ask": [], "calls": [],
-                    "cost": None, "conditions": []})  # fmt: skip
+                    "cost": None, "left_out": list(asked.tools.catalogue.left_out),
+                    "conditions": []})  # fmt: skip
     else:
+        warn_left_out(asked.tools.catalogue.left_out)
         print(one_line(f"{read.move.value}: {read.why}"))
     return 1

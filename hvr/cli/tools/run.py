@@ -13,7 +13,13 @@ from hvr.cli.arguments import whole
 from hvr.cli.asking import on_terminal
 from hvr.cli.model_options import add_model_options, model_choice, refuse_model_options
 from hvr.cli.output import check_writable, print_json, write_whole
-from hvr.cli.tools.approving import approvals, ledger_path, shown, warn_unknown
+from hvr.cli.tools.approving import (
+    approvals,
+    ledger_path,
+    shown,
+    warn_left_out,
+    warn_unknown,
+)
 from hvr.cli.tools.effects import ask_effects
 from hvr.cli.tools.errand import (
     AskedTools,
@@ -210,8 +216,10 @@ def _without_calls(args: argparse.Namespace, asked: AskedTools, read: WeighedReq
     assert read.move is not None
     if args.json:
         print_json({"world": asked.world.name, "request": asked.request, "reached": False,
-                    "decision": read.move.value, "why": read.why, "calls": []})  # fmt: skip
+                    "decision": read.move.value, "why": read.why, "calls": [],
+                    "left_out": list(asked.tools.catalogue.left_out)})  # fmt: skip
     else:
+        warn_left_out(asked.tools.catalogue.left_out)
         print(one_line(f"{read.move.value}: {read.why}"))
     return 1
 
@@ -355,6 +363,7 @@ def _told(
                        f"{explained(entry.arguments)} {entry.error}"))  # fmt: skip
     calls = len(done.outcomes)
     print(one_line(f"{_ENDED[carried.exit_code]}: {calls} calls; {carried.why}"))
+    warn_left_out(asked.tools.catalogue.left_out)
     if carried.exit_code:
         warn_unknown(_unknown(asked))
     if goal_values:
@@ -437,6 +446,7 @@ def _document(
         "confirm": [proposed.to_json() for proposed in carried.waiting],
         "uncertain": [entry.to_json() for entry in carried.uncertain],
         "unknown_effects": _unknown(asked),
+        "left_out": list(asked.tools.catalogue.left_out),
         "ask": list(done.decision.ask),
         "questions": [_question(one) for one in done.questions],
         "values": redacted(dict(done.steps.answers)),
