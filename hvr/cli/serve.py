@@ -12,8 +12,12 @@ from hvr.validation.batch import BatchOptions
 from hvr.validation.resident import Resident
 
 
-def serve(options: BatchOptions) -> int:
+def serve(options: BatchOptions, *, texts_only: bool = False) -> int:
     """Answer requests until standard input ends, or nobody reads the answers any more.
+
+    Args:
+        options: What to find out about each plan.
+        texts_only: Whether to open no file that a request names.
 
     Returns:
         the exit code, 0: what is wrong with a request or a plan is said in the answer to it.
@@ -23,7 +27,7 @@ def serve(options: BatchOptions) -> int:
     """
     if sys.stdin is None or sys.stdin.closed:
         raise DataFileError("cannot read standard input: it is closed")
-    resident = Resident(options)
+    resident = Resident(options, texts_only=texts_only)
     try:
         for line in sys.stdin.buffer:
             if not line.strip():

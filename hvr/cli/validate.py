@@ -45,7 +45,7 @@ examples:
   hvr validate domain.pddl problem.pddl plan.txt --watch
   hvr validate benchmarks/ --skip '*.log'
   hvr validate benchmarks/ --engine ray --address auto
-  hvr validate --serve < requests.jsonl
+  hvr validate --serve --texts-only < requests.jsonl
   hvr validate --rows plans.jsonl --output-file verdicts.jsonl --jobs 0
   hvr validate '{domain}/domain.pddl' '{domain}/{problem}.pddl' 'plans/{domain}-{problem}.*'
 
@@ -173,6 +173,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     reporting.add_argument("--serve", action="store_true", help=(
         "stay, and answer requests: a line of JSON each with domain, problem and plan, from "
         "standard input"))  # fmt: skip
+    reporting.add_argument("--texts-only", action="store_true", help=(
+        "with --serve: open no file that a request names"))  # fmt: skip
 
 
 def run(args: argparse.Namespace) -> int:
@@ -193,7 +195,9 @@ def run(args: argparse.Namespace) -> int:
             )
         from hvr.cli.serve import serve
 
-        return serve(request.options)
+        return serve(request.options, texts_only=args.texts_only)
+    if args.texts_only:
+        raise UsageError("--texts-only goes with --serve")
     if args.rows is not None:
         return _judge_rows(args, request)
     if request.watch:

@@ -3,29 +3,34 @@
 A request is an object with the texts `domain`, `problem` and `plan`. In place of a text, it may
 name a file: `domain_file`, `problem_file`, `plan_file`. A text is never taken for a file name, so a
 plan from elsewhere cannot open files. An `id` is returned with the answer. The answer is what
-`hvr validate --json` says of one plan; a request that cannot be used is answered by `error`.
+`hvr validate --json` says of one plan; a request that cannot be used is answered by `error`. Of a
+named file that does not parse the answer has the place alone, since its words may be anybody's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 from hvr.errors import HvrError, UsageError
+from hvr.pddl.diagnostics import Diagnostic
 from hvr.pddl.lexer import decode
 from hvr.texts import parse_json, read_bytes
+from hvr.validation import rules
 from hvr.validation.batch import (
     BatchOptions,
     LoadedModel,
     UnusableModelError,
     judge_source,
 )
+from hvr.validation.judged import Judged
 from hvr.validation.kept import KeptModels
 
 _PARTS = ("domain", "problem", "plan")
 _FILE = "_file"
-_KEYS = ("id", *_PARTS, *(f"{part}{_FILE}" for part in _PARTS))
+_TEXT_KEYS = ("id", *_PARTS)
+_KEYS = (*_TEXT_KEYS, *(f"{part}{_FILE}" for part in _PARTS))
 
 
 class Resident:
@@ -35,10 +40,12 @@ class Resident:
 
     Args:
         options: what to find out about each plan.
+        texts_only: Whether to refuse requests that name files, so that none is opened.
     """
 
-    def __init__(self, options: BatchOptions) -> None:
+    def __init__(self, options: BatchOptions, *, texts_only: bool = False) -> None:
         self._models = KeptModels(options)
+        self._keys = _TEXT_KEYS if texts_only else _KEYS
 
     def answer(self, line: str | bytes) -> dict[str, Any]:
         """Return the answer to a request: JSON values. Nothing in a request raises."""
@@ -58,15 +65,19 @@ class Resident:
         return {"id": request.get("id"), **said}
 
     def _judge(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        if surplus := [name for name in request if name not in _KEYS]:
-            raise UsageError(f"a request has no {surplus[0][:60]!r}; it has {', '.join(_KEYS)}")
+        if surplus := [name for name in request if name not in self._keys]:
+            if surplus[0] in _KEYS:
+                raise UsageError(f"{surplus[0]!r} names a file: this server takes texts only")
+            known = ", ".join(self._keys)
+            raise UsageError(f"a request has no {surplus[0][:60]!r}; it has {known}")
         domain, problem, plan = (_source(request, part) for part in _PARTS)
+        files = {str(source) for source in (domain, problem, plan) if isinstance(source, Path)}
         try:
             model = self._model(domain, problem)
         except UnusableModelError as error:
-            return error.result.to_json()
+            return _without_words(error.result, files).to_json()
         name = "<plan>" if isinstance(plan, str) else str(plan)
-        return judge_source(model, name, lambda: plan).to_json()
+        return _without_words(judge_source(model, name, lambda: plan), files).to_json()
 
     def _model(self, domain: str | Path, problem: str | Path) -> LoadedModel:
         names = (
@@ -74,6 +85,22 @@ class Resident:
             "<problem>" if isinstance(problem, str) else str(problem),
         )
         return self._models.model(names, (_text(domain, names[0]), _text(problem, names[1])))
+
+
+def _without_words(judged: Judged, files: Collection[str]) -> Judged:
+    """Withhold the message about a named file that does not parse: it quotes the file.
+
+    Args:
+        judged: The result.
+        files: Names of the files that the request names.
+    """
+    told = judged.result.diagnostic
+    if judged.rule != rules.SYNTAX.id or (told and told.location.file not in files):
+        return judged
+    reason = "the file does not parse"
+    report = judged.report.replace(reason=reason)
+    place = told and Diagnostic(told.location, reason, expected=told.expected)
+    return judged.replace(result=judged.result.replace(report=report, diagnostic=place))
 
 
 def _source(request: Mapping[str, Any], part: str) -> str | Path:

@@ -126,6 +126,49 @@ def test_serving_takes_no_files(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("part", TEXTS)
+@pytest.mark.parametrize(
+    "content", ["hunter2:x:0\n", "(a\nhunter2", "\ufeff[hunter2]", "(a) hunter2 ("]
+)
+def test_an_answer_quotes_no_file_that_does_not_parse(
+    part: str, content: str, tmp_path: Path
+) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text(content)
+    request = {name: text for name, text in TEXTS.items() if name != part}
+    answer = Resident(BatchOptions()).answer(json.dumps({**request, f"{part}_file": str(secret)}))
+    assert (answer["outcome"], answer["rule"]) == ("unknown", "HVR001")
+    assert answer["diagnostic"]["location"]["file"] == str(secret)
+    assert "hunter2" not in json.dumps(answer)
+
+
+def test_a_fault_of_a_text_is_quoted_beside_files(tmp_path: Path) -> None:
+    file = tmp_path / "domain.pddl"
+    file.write_text(TEXTS["domain"])
+    request = {"domain_file": str(file), "problem": TEXTS["problem"], "plan": "(a) oops"}
+    assert "oops" in Resident(BatchOptions()).answer(json.dumps(request))["reason"]
+
+
+@pytest.mark.parametrize("part", TEXTS)
+def test_a_server_of_texts_opens_no_file(part: str, tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text(TEXTS[part])
+    resident = Resident(BatchOptions(), texts_only=True)
+    texts = {name: text for name, text in TEXTS.items() if name != part}
+    for path in (file, tmp_path / "none"):
+        answer = resident.answer(json.dumps({**texts, f"{part}_file": str(path)}))
+        assert answer == {
+            "id": None,
+            "error": f"'{part}_file' names a file: this server takes texts only",
+        }
+    assert ask(resident)["outcome"] == "valid"
+
+
+def test_texts_only_goes_with_serve(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["validate", "--texts-only", "domain.pddl"]) == 2
+    assert "--serve" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("part", TEXTS)
 @pytest.mark.parametrize("content", ["hunter2 is the password\n", "(hunter2)\n", ""])
 def test_a_text_is_never_opened_as_a_file(
     part: str, content: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
