@@ -83,7 +83,7 @@ def _of_run(folder: Path) -> tuple[list[Part], str | None]:
     run, state = read_account(folder)
     if not (folder / "plan.pddl").exists():
         raise DataFileError(f"{folder}: there is no plan to score: the run is {state.value}")
-    trace = read_trace(folder)
+    trace = read_trace(folder, run, state)
     looking = [bool(event.get("looking_for")) for event in trace if event.get("event") == "plan"]
     count = 1
     while (folder / f"plan-{count + 1}.pddl").exists():

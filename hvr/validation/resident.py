@@ -3,8 +3,8 @@
 A request is an object with the texts `domain`, `problem` and `plan`. In place of a text, it may
 name a file: `domain_file`, `problem_file`, `plan_file`. A text is never taken for a file name, so a
 plan from elsewhere cannot open files. An `id` is returned with the answer. The answer is what
-`hvr validate --json` says of one plan; a request that cannot be used is answered by `error`. Of a
-named file that does not parse the answer has the place alone, since its words may be anybody's.
+`hvr validate --json` says of one plan, or `error` where the request cannot be used. If a named file
+does not parse, the answer gives the place and none of its words: it may be any file of the machine.
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hvr.cli.main import main
 from hvr.cli.show import write_page
 from hvr.envs.geometry import Box
 from hvr.envs.kitchen import Kitchen
@@ -311,10 +312,10 @@ def test_a_run_that_broke_off_is_told_as_far_as_it_went(clumsy_run: Path, tmp_pa
     [
         ({"state": "started"}, "The run broke off after 2 steps, without an account of why"),
         ({"state": "broken off", "error": "X", "message": "full"}, "after 2 steps: full"),
-        ({"state": "finished", "reached": True}, "The goal is reached."),
+        ({"state": "finished", "reached": False}, "The goal is not reached."),
         ({"state": "finished", "reached": None}, "Carried out."),
         # Of earlier versions, which gave an account at the end only.
-        ({"reached": True}, "The goal is reached."),
+        ({"reached": False}, "The goal is not reached."),
         (None, "The run broke off after 2 steps, without an account of why"),
     ],
 )
@@ -331,9 +332,39 @@ def test_the_state_of_a_run_is_told(
         (folder / "task.json").write_text(json.dumps(account))
     story = read_story(folder)
     assert words in story.outcome and len(story.steps) == 2
-    assert (story.state is RunState.FINISHED) == (words in ("The goal is reached.", "Carried out."))
-    assert story.reached is (True if "reached" in words else None)
+    finished = words in ("The goal is not reached.", "Carried out.")
+    assert (story.state is RunState.FINISHED) == finished
+    assert story.reached is (False if "reached" in words else None)
     assert story.outcome in Page(render(story)).said()
+
+
+@pytest.mark.parametrize(
+    ("trace", "account", "words"),
+    [
+        (0, {"reached": True}, "is missing.*only task.json says that the goal was reached"),
+        (0, {"reached": False}, "is missing.*only task.json says that the goal was not reached"),
+        (0, {"reached": None}, "is missing, so the steps of the run are unknown$"),
+        (-1, {"reached": True}, "is cut off before the end.*only task.json"),
+    ],
+)
+def test_a_finished_run_without_its_trace_is_refused(
+    trace: int,
+    account: dict[str, object],
+    words: str,
+    clumsy_run: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    folder = copied(clumsy_run, tmp_path / "run", "task.json")
+    (folder / "task.json").write_text(json.dumps({"state": "finished", **account}))
+    if trace:
+        lines = (clumsy_run / "trace.jsonl").read_text(encoding="utf-8").splitlines()
+        (folder / "trace.jsonl").write_text("\n".join(lines[:trace]))
+    with pytest.raises(DataFileError, match=f"trace.jsonl {words}"):
+        read_story(folder)
+    assert main(["show", str(folder)]) == 2
+    told = capsys.readouterr()
+    assert not told.out and "trace.jsonl" in told.err
 
 
 def test_a_run_that_goes_on_is_told_from_one_that_was_killed(tmp_path: Path) -> None:
@@ -353,6 +384,7 @@ def test_an_end_that_comes_while_it_is_looked_for_is_seen(
 ) -> None:
     """The account is read first, then the lock looked at: in between the run may end."""
     (tmp_path / "task.json").write_text('{"state": "started"}')
+    (tmp_path / "trace.jsonl").write_text('{"event": "finished", "reached": true}\n')
 
     def ends(_: Path) -> bool:
         (tmp_path / "task.json").write_text('{"state": "finished", "reached": true}')

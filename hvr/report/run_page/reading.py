@@ -49,14 +49,15 @@ def read_story(folder: Path) -> Story:
         folder: the run folder.
 
     Raises:
-        DataFileError: it is no run folder, or a file in it is damaged.
+        DataFileError: It is not a run folder, a file in it is damaged, or the trace of a finished
+            run is missing or ends too early.
     """
     if not any((folder / name).is_file() for name in (ACCOUNT, _TRACE)):
         if (folder / LOCK).is_file():
             raise DataFileError(f"{folder}: a run was about to begin here and has left nothing")
         raise DataFileError(f"{folder}: this is no run folder: it has no {ACCOUNT} and no {_TRACE}")
     about, state = read_account(folder)
-    events = read_trace(folder)
+    events = read_trace(folder, about, state)
     scene = str(about.get("scene") or "")
     before, note = scene_before(folder, scene)
     try:
@@ -94,23 +95,43 @@ def read_story(folder: Path) -> Story:
         ) from error
 
 
-def read_trace(folder: Path) -> list[dict[str, Any]]:
+def read_trace(folder: Path, about: Mapping[str, Any], state: RunState) -> list[dict[str, Any]]:
     """Return the events of a run, as far as it has come.
 
     A last line that was cut off, as by a crash, is passed over.
 
+    Args:
+        folder: The run folder.
+        about: The account of the run.
+        state: How far the run has come.
+
     Raises:
-        DataFileError: a line is damaged.
+        DataFileError: A line is damaged; or the run is finished, and the trace is missing or has
+            no end although the account claims success.
     """
     path = folder / _TRACE
     if not path.is_file():
+        if state is RunState.FINISHED:
+            raise _untold(folder, about, "is missing")
         return []
     events = []
     for number, event in read_log(path):
         if not isinstance(event, dict):
             raise DataFileError(f"{path}:{number}: this line is damaged: it holds no event")
         events.append(event)
+    ended = any(event.get("event") == "finished" for event in events)
+    if state is RunState.FINISHED and about.get("reached") and not ended:
+        raise _untold(folder, about, "is cut off before the end of the run")
     return events
+
+
+def _untold(folder: Path, about: Mapping[str, Any], fault: str) -> DataFileError:
+    """Return the error of a run whose account nothing backs."""
+    message = f"{folder}: {_TRACE} {fault}, so the steps of the run are unknown"
+    if (reached := about.get("reached")) is not None:
+        claim = "was reached" if reached else "was not reached"
+        message += f"; only {ACCOUNT} says that the goal {claim}"
+    return DataFileError(message)
 
 
 def _plans(events: Iterable[Mapping[str, Any]]) -> tuple[tuple[StoryPlan, ...], list[int]]:
