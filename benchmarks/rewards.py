@@ -17,6 +17,7 @@ import statistics
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
 
@@ -47,6 +48,20 @@ UNITS = (
     "(on b1)\n",
 )  # fmt: skip
 """What answers of 100,000 characters repeat."""
+LONG = 100_000
+SHAPES = {
+    "blanks, then a step": (" ", "(on a)"),
+    "a number, then tabs": ("1", "\t", "("),
+    "a fence, then tabs": ("```", "\t", "(b1"),
+    "slashes in a name": ("a/", "(on a)"),
+    "quotes in a name": ("é'", "(on a)"),
+    "a step, then blanks": ("(stack b1 b2)", " ", "x"),
+    "digits, then a step": ("9", ": (pick-up b0)"),
+    "parentheses in lines": ("(\n",),
+    "steps in lines": ("(stack b1 b2)\n",),
+    "commas in a step": ("(stack", ",", "b1)"),
+}
+"""Texts on which regular expressions with adjacent repetitions are quadratic."""
 PROSE = "Let me think about it.\n```pddl\n{}\n```\nThis reaches the goal."
 
 
@@ -113,6 +128,30 @@ def hostile(plan: str, count: int, rng: random.Random) -> Iterator[str]:
                 yield unit * (100_000 // len(unit))
 
 
+def shaped(parts: tuple[str, ...], size: int = LONG) -> str:
+    """Return a text of a size: its first part is repeated, or its second where it has three."""
+    fills = 1 if len(parts) == 3 else 0
+    head, tail = "".join(parts[:fills]), "".join(parts[fills + 1 :])
+    return head + parts[fills] * ((size - len(head) - len(tail)) // len(parts[fills])) + tail
+
+
+def print_shapes(rewards: PlanRewards, domain: str, problem: str) -> None:
+    """Print the processor time of each hostile shape, in the main thread and in another one."""
+
+    def milliseconds(text: str) -> float:
+        start = time.thread_time()
+        rewards.scores([text], domain=domain, problem=problem)
+        return 1000 * (time.thread_time() - start)
+
+    print(f"\n| {LONG:,} characters | main thread, ms | another thread, ms |")
+    print("|---|---|---|")
+    with ThreadPoolExecutor(1) as thread:
+        for name, parts in SHAPES.items():
+            text = shaped(parts)
+            here = milliseconds(text)
+            print(f"| {name} | {here:.0f} | {thread.submit(milliseconds, text).result():.0f} |")
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -156,6 +195,7 @@ def main() -> None:
             f"{1000 * max(seconds):.0f} | {len(good):,} | "
             f"{min(values):.2f} to {max(values):.2f}, median {statistics.median(values):.2f} |"
         )
+    print_shapes(rewards, domain, problem)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
     print(f"\nmost memory {memory} MiB; no exception; every valid plan above all others")
 

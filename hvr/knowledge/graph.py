@@ -74,6 +74,7 @@ class KnowledgeGraph:
         self._store: Store | None = store
         self._journal = journal
         self._shared = shared
+        self._unsent = ""
         self.ontology = ontology
         """The ontology that the graph is read by."""
         self.path = path
@@ -645,13 +646,35 @@ class KnowledgeGraph:
             self._journal.append(added, removed)
         elif self.path is not None:
             raise StoreError(f"{self.path}: cannot be written: it was opened for reading only")
-        if self._shared is not None:
-            self._shared.append(added, removed)
+        self._send(added, removed)
         if not removed:
             store.extend(added)
             return
         update = f"DELETE DATA {{ {_data(removed)} }}"
         store.update(f"{update} ;\nINSERT DATA {{ {_data(added)} }}" if added else update)
+
+    def _send(self, added: Sequence[Quad], removed: Sequence[Quad]) -> None:
+        """Mirror a change to the server, until the server fails: the folder has everything."""
+        if self._shared is None or self._unsent:
+            return
+        try:
+            self._shared.append(added, removed)
+        except StoreError as error:
+            self._unsent = str(error)
+
+    def catch_up(self) -> str:
+        """Send the whole graph to the server if the server has failed before.
+
+        Returns:
+            Why the server still lacks changes; empty if it has everything, or there is none.
+        """
+        if self._unsent and self._shared is not None:
+            try:
+                self._shared.replace(self.quads())
+            except StoreError:
+                return self._unsent
+            self._unsent = ""
+        return self._unsent
 
     @staticmethod
     def _save(data: bytes | None, target: Path | IO[bytes]) -> None:

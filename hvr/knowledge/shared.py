@@ -144,6 +144,14 @@ class SharedGraph:
         if parts:
             self._server.update(" ;\n".join(parts))
 
+    def replace(self, quads: bytes) -> None:
+        """Send a whole graph instead of what the server has of it.
+
+        Raises:
+            StoreError: the server refuses or does not answer, or the quads are corrupt.
+        """
+        publish(self._server, self._run, self._ontology, quads)
+
     def close(self) -> None:
         """Close the connection to the server."""
         self._server.close()

@@ -195,10 +195,16 @@ def _judged(
     # The plans may be parts of one, with words between them. They are not if those before the last
     # reach the goal: then the last is another plan, and the one that counts.
     before, whole = _joined(plans[:-1]), _joined(plans)
-    if whole.count("(") > limits.steps or _score_of(validator, before, best, limits)[0].valid:
+    if whole.count("(") > limits.steps or _reaches(validator, before) is not None:
         return score
-    joined = _score_of(validator, whole, best, limits)
-    return joined if joined[0].valid else score
+    joined = _reaches(validator, whole)
+    return score if joined is None else (reached(len(joined), best), joined)
+
+
+def _reaches(validator: Validator, text: str) -> tuple[Step, ...] | None:
+    """Return the steps of the text of a plan if they reach the goal."""
+    plan = read_plan(text, file="the answer").steps
+    return plan if validator.check(plan).valid else None
 
 
 def _last(plans: Sequence[Candidate]) -> Candidate:

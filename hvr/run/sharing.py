@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hvr.errors import DataFileError
 from hvr.run.folder import RunFolder
 from hvr.run.request import RunRequest
 
@@ -35,24 +37,41 @@ def shared_graph(request: RunRequest, folder: RunFolder) -> SharedGraph | None:
     from hvr.knowledge.shared import SharedGraph, SharedRun
     from hvr.knowledge.sparql_server import ServerAddress, SparqlServer
 
+    robot = os.environ.get(ROBOT) or platform.node()
     run = SharedRun(
-        name=_name(folder, store),
+        name=_name(folder, store, robot),
         request=request.text,
         scene=request.scene if request.scene.isalnum() else "",
         world=request.world.name,
-        robot=os.environ.get(ROBOT) or platform.node(),
+        robot=robot,
     )
     server = SparqlServer(ServerAddress.read(store, os.environ))
     return SharedGraph.begin(server, run, request.world.scene_ontology)
 
 
-def _name(folder: RunFolder, store: str) -> str:
-    path = folder.path / SHARED
-    if path.is_file():
-        return str(json.loads(path.read_text(encoding="utf-8"))["run"])
+def known_as(folder: Path) -> tuple[str, str] | None:
+    """Return the name of a run on servers and the robot's; None if the run had no server.
+
+    Raises:
+        DataFileError: The file that says so cannot be read.
+    """
+    path = folder / SHARED
+    if not path.is_file():
+        return None
+    try:
+        about = json.loads(path.read_text(encoding="utf-8"))
+        return str(about["run"]), str(about.get("robot", ""))
+    except (OSError, ValueError, KeyError, AttributeError, TypeError) as error:
+        raise DataFileError(f"{path} cannot be read: {error}") from error
+
+
+def _name(folder: RunFolder, store: str, robot: str) -> str:
+    known = known_as(folder.path)
+    if known is not None:
+        return known[0]
     import secrets
 
     plain = "".join(c if c.isascii() and c.isalnum() else "-" for c in folder.path.name)
     name = f"{plain.strip('-') or 'run'}-{secrets.token_hex(4)}"
-    folder.write_json(SHARED, {"store": store, "run": name})
+    folder.write_json(SHARED, {"store": store, "run": name, "robot": robot})
     return name

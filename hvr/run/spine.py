@@ -120,6 +120,7 @@ def _carried_out(
                     folder.write_json(name, record)
             judgement = _judge(run, understanding, finished)
             judgement = _with_budget(judgement, run.request, finished)
+            judgement = _with_store(judgement, run)
         seconds = time.perf_counter() - started
         result = result_of(run, understanding.goal, finished, judgement, seconds)
         account.finish(summary(result))
@@ -207,6 +208,18 @@ def _with_budget(judgement: Judgement, request: RunRequest, finished: Finished |
         return judgement
     where = "within" if finished.steps <= budget else "beyond"
     return judgement.noting(f"{where} the budget of {budget} steps")
+
+
+def _with_store(judgement: Judgement, run: Assembly) -> Judgement:
+    """Return a judgement that says whether the server with the graphs lacks this run."""
+    why = run.world.graph.catch_up()
+    if not why:
+        return judgement
+    store = run.request.options.store
+    return judgement.noting(
+        f"the store lacks this run: {why}; "
+        f"`hvr kg publish {run.folder.path} --store {store}` sends it"
+    )
 
 
 def with_reservations(

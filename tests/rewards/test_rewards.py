@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import given
@@ -107,6 +109,47 @@ def test_reading_takes_time_linear_in_the_answer(unit: str) -> None:
     for answer in (text, " " * 300_000 + text[:1000], text[: len(text) // 2] + "(take"):
         (score,) = rewards.scores([answer], domain=DOMAIN, problem=PROBLEM)
         assert score.reward <= MISSED
+
+
+_TOKENS = [
+    " ", "\t", "\n", "\u2028", "(", ")", "take", "a", "(take a)", "take(a)", "/", "=", "'", ">",
+    "1", "1.", "1: ", ":", ",", ";", "-", "*", "`", "```", "~~~", "[", "]", "{", "<", "|", "step ",
+    "waiting", "é",
+]  # fmt: skip
+
+
+def test_no_combination_of_signs_takes_quadratic_time() -> None:
+    """Repeat a sign 100,000 times behind and before others: 10 s would be a quadratic reader's."""
+    draw = random.Random(0)
+    rewards = PlanRewards(Bounds(seconds=0))
+    rewards.scores([GOOD], domain=DOMAIN, problem=PROBLEM)
+    for number in range(120):
+        head = "".join(draw.choices(_TOKENS, k=number % 3))
+        unit = "".join(draw.choices(_TOKENS, k=1 + number % 2))
+        tail = "".join(draw.choices(_TOKENS, k=draw.randrange(3))) + "(take a"
+        text = head + unit * ((100_000 - len(head + tail)) // len(unit)) + tail
+        start = time.thread_time()
+        rewards.scores([text], domain=DOMAIN, problem=PROBLEM)
+        assert time.thread_time() - start < 1.5, (head, unit, tail)
+
+
+@pytest.mark.parametrize(
+    ("head", "unit", "tail"),
+    [("", " ", "(on a)"), ("1", "\t", "("), ("```", "\t", "(a"), ("", "a/", "(on a)"),
+     ("", "é'", "(on a)"), ("(take a", ",", ")"), ("(take a)", " ", "x")],
+)  # fmt: skip
+def test_known_hostile_shapes_take_linear_time_in_a_thread(head: str, unit: str, tail: str) -> None:
+    text = head + unit * (99_000 // len(unit)) + tail
+    rewards = PlanRewards(Bounds(seconds=0))
+
+    def cost() -> float:
+        start = time.thread_time()
+        rewards.scores([text], domain=DOMAIN, problem=PROBLEM)
+        return time.thread_time() - start
+
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(cost).result()
+        assert thread.submit(cost).result() < 0.5
 
 
 def test_judging_ends() -> None:

@@ -10,7 +10,8 @@ from hvr.cli.kg.graphs import add_store_option, graph_quads, open_server, world_
 _DESCRIPTION = """\
 Put the graph of a run on a SPARQL server, instead of what is there under its name.
 
-`hvr plan --store URL` does so while the run goes on; this is for runs that were made without.
+`hvr plan --store URL` does so while the run goes on. This is for runs that were made without, and
+for those whose server failed: they keep the name that they had there.
 """
 
 _EPILOG = """\
@@ -25,7 +26,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     parser.add_argument("run", metavar="FOLDER", type=Path, help="folder of the run")
     add_store_option(parser, "address of the SPARQL server", needed=True)
-    parser.add_argument("--name", help="of the run on the server (default: that of the folder)")
+    parser.add_argument("--name", help=(
+        "of the run on the server (default: its name there, or that of the folder)"))  # fmt: skip
 
 
 def run(args: argparse.Namespace) -> int:
@@ -37,16 +39,19 @@ def run(args: argparse.Namespace) -> int:
     """
     from hvr.knowledge.shared import SharedRun, publish
     from hvr.report.run_page.state import read_account
+    from hvr.run.sharing import known_as
 
     quads = graph_quads(args.run, None)
     about, _ = read_account(args.run)
     world = world_of_run(args.run)
     scene = str(about.get("scene", ""))
+    name, robot = known_as(args.run) or (args.run.resolve().name, "")
     named = SharedRun(
-        name=args.name or args.run.resolve().name,
+        name=args.name or name,
         request=str(about.get("request", "")),
         scene=scene if scene.isalnum() else "",
         world=world.name,
+        robot=robot,
         began=str(about.get("began", "")),
     )
     with open_server(args.store) as server:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import islice, pairwise
 from typing import Literal, TypeAlias
@@ -39,7 +39,7 @@ from hvr.values import Value
 _Numbered: TypeAlias = tuple[int, str]
 """A line with its number in the text, from 1; or the steps in it."""
 
-_BARE = re.compile(rf"\s*({NAME})(?:[ \t]+[^\s();:,?]+)*\s*")
+_BARE = re.compile(rf"\s*+({NAME})(?:[ \t]++[^\s();:,?]++)*+\s*+")
 _NUMBERED = re.compile(rf"\s*(?:step\s*)?{NUMBER}\s*[.:)]\s*\S", re.IGNORECASE)
 # What is written like a step and is none: parentheses too many or too few, words between them.
 _BROKEN = re.compile(
@@ -47,7 +47,7 @@ _BROKEN = re.compile(
 )
 _WORD = re.compile(r"[^\s(),]+")
 _TOKEN = re.compile(r"[()]|[^\s();:,\[\]{}`\"]++")
-_BETWEEN = (HEADLINE, FENCE, WAITING)
+_BETWEEN = re.compile("|".join(p.pattern for p in (HEADLINE, FENCE, WAITING)), re.IGNORECASE)
 """Lines that may stand between the steps of a plan."""
 
 _MARKUP = re.compile(r"</?[A-Za-z][^<>]*+>|\*\*|`|[\"'](?=\()|(?<=\))[\"']|^\s*+>+(?=\s)")
@@ -57,6 +57,8 @@ _RULE_OF_TABLE = re.compile(r"[\s|:=-]*")
 _MENTION = re.compile(
     rf"(?<![^\s();:,\[\]{{}}`\"'=>|/*])(?:{NUMBER}\s*:\s*)?(?:\(\s*+(?P<list>[^()\s][^()]*)\)|{CALL})"
     r"(?:\s*\[\s*[0-9.]++\s*\])?"
+    # A name without a parenthesis: passed over whole, or each "/" in it would begin another look.
+    rf"|[^\W\d](?:[^\s();:,\[\]{{}}`\"'=>|/*]|['=>|/*](?!{NUMBER}\s*+:))*+"
 )
 _GAP = re.compile(
     r"[\s,;]*+(?:(?:->|=>|→|⇒|>|and|then)[\s,;]*+)*+(?:\d{1,6}[.):]\s++)?", re.IGNORECASE
@@ -79,14 +81,12 @@ class Counted:
 
     def __init__(self, lines: Sequence[str]) -> None:
         self.lines = lines
-        waits = may_wait(lines)
-        self.told = [
-            number
-            for number, line in enumerate(lines, 1)
-            if says_something(line)
-            and not is_fence(line)
-            and not (waits and WAITING.fullmatch(line))
-        ]
+        self.saying = {n: line for n, line in enumerate(lines, 1) if says_something(line)}
+        self.fences = [number for number, line in self.saying.items() if is_fence(line)]
+        told = self.saying.keys() - self.fences
+        if may_wait(lines):
+            told = {number for number in told if not WAITING.fullmatch(lines[number - 1])}
+        self._told = told
 
     def candidate(
         self,
@@ -99,16 +99,12 @@ class Counted:
         mentions: Sequence[int] = (),
     ) -> Candidate:
         """Return a candidate with the number of lines that it ignores."""
-        ignored = len(self.told) - sum(map(self._is_told, {number for number, _ in steps}))
+        ignored = len(self._told) - len(self._told & {number for number, _ in steps})
         until = self._waits_until(steps[-1][0] if steps else first)
         return Candidate(
             reader, tuple(steps), first, ignored, marked, until, stray=stray,
             mentions=tuple(mentions),
         )  # fmt: skip
-
-    def _is_told(self, number: int) -> bool:
-        place = bisect_left(self.told, number)
-        return place < len(self.told) and self.told[place] == number
 
     def _waits_until(self, place: int) -> Fraction | None:
         """Return the time at which the last of the waiting ends that lines begin with."""
@@ -158,9 +154,9 @@ def _ends_thoughts(line: str) -> bool:
 
 def _read(lines: Sequence[str], known: Known, *, asked: bool) -> list[Candidate]:
     counted = Counted(lines)
-    left = {number: line for number, line in enumerate(lines, 1) if says_something(line)}
+    left = dict(counted.saying)
     blocks: list[Candidate] = []
-    for fence in _fences(left):
+    for fence in _fences(counted.fences):
         inside = [(number, left[number]) for number in fence if number in left]
         steps = _steps_of_fence(inside, known, asked=asked)
         if steps is None:
@@ -205,17 +201,10 @@ def _told(
 # Blocks ---------------------------------------------------------------------------------------
 
 
-def _fences(lines: Mapping[int, str]) -> Iterator[range]:
+def _fences(marks: Sequence[int]) -> Iterator[range]:
     """Yield the numbers of the lines inside each code fence."""
-    opened: int | None = None
-    for number, line in list(lines.items()):
-        if not is_fence(line):
-            continue
-        if opened is None:
-            opened = number
-        else:
-            yield range(opened + 1, number)
-            opened = None
+    for opened, closed in zip(marks[::2], marks[1::2], strict=False):
+        yield range(opened + 1, closed)
 
 
 def _steps_of_fence(
@@ -351,6 +340,9 @@ class _Kinded(Value):
     bullet: bool = False
 
 
+_PROSE, _BESIDE, _DOUBT = _Kinded("prose"), _Kinded("between"), _Kinded("doubt")
+
+
 class _Loose:
     """Reads the plans of lines outside blocks.
 
@@ -414,7 +406,7 @@ class _Loose:
     def _line(self, text: str) -> _Kinded:
         known = self._known
         if len(text) > LINE_MOST:
-            return _Kinded("doubt" if "(" in text else "prose")
+            return _DOUBT if "(" in text else _PROSE
         plain = _plain(text, known)
         bullet = BULLET.match(plain)
         number = int(bullet["number"]) if bullet and bullet["number"] else None
@@ -427,27 +419,24 @@ class _Loose:
                 return _Kinded("step", steps, number, bullet is not None)
         if self._asked and (bare := _without_label(inside, known)):
             return _Kinded("step", (bare,), number, bullet is not None)
-        if any(pattern.fullmatch(text) for pattern in _BETWEEN) or _RULE_OF_TABLE.fullmatch(plain):
-            return _Kinded("between")
+        if _BETWEEN.fullmatch(text) or _RULE_OF_TABLE.fullmatch(plain):
+            return _BESIDE
         found = list(_MENTION.finditer(inside)) if "(" in inside else []
-        found = [match for match in found if _is_mention(match, known)]
-        rest = inside
-        if found:
-            rest = " ".join(_outside(inside, found))
-        if _speaks_of(rest, known) or (not found and self._may_be_step(text)):
-            return _Kinded("doubt")
-        if not found:
-            return _Kinded("prose")
-        mentioned = tuple([step_of_mention(match) for match in found])
-        if _has_surplus(_outside(inside, found)):
-            return _Kinded("doubt")
+        found = [match for match in found if "(" in match[0] and _is_mention(match, known)]
         parts = _outside(inside, found)
+        if _speaks_of(" ".join(parts), known) or (not found and self._may_be_step(text)):
+            return _DOUBT
+        if not found:
+            return _PROSE
+        if _has_surplus(parts):
+            return _DOUBT
         if any(known.is_bare_step(part.split(), sure=False) for part in parts):
-            return _Kinded("doubt")
+            return _DOUBT
+        mentioned = tuple([step_of_mention(match) for match in found])
         if self._asked and all(_GAP.fullmatch(x) or _SIGNS.fullmatch(x) for x in parts):
             return _Kinded("step", mentioned, number, bullet is not None)
         if not self._asked:
-            return _Kinded("doubt")
+            return _DOUBT
         if known.objects is not None and _is_annotated(inside, found, numbered=number is not None):
             return _Kinded("weak", mentioned, number, bullet is not None)
         return _Kinded("mention", mentioned)
@@ -484,8 +473,12 @@ class _Loose:
             return is_broken(text, known.may_be_action) or _bare_step(text, known) is not None
         if "(" not in text and ")" not in text:
             return False
-        words = _WORD.findall(text.replace("`", "").replace("**", ""))
-        return is_broken(text, lambda name: _is_step_of([name], words, known))
+        return is_broken(
+            text,
+            lambda name: _is_step_of(
+                [name], _WORD.findall(text.replace("`", "").replace("**", "")), known
+            ),
+        )
 
     def _continuing(self, told: Sequence[tuple[int, str, _Kinded]]) -> list[_Numbered]:
         """Return the lines that are numbered as the steps beside them are."""
@@ -527,8 +520,7 @@ def _plain(text: str, known: Known) -> str:
     """Return a line without what marks it up."""
     if "`" in text and known.actions:
         text = _CODE.sub(lambda m: _in_parentheses(m[1], known), text)
-    if any(sign in text for sign in "<>*`\"'"):
-        text = _MARKUP.sub("", text)
+    text = _MARKUP.sub("", text)
     if "|" in text and (row := _ROW.fullmatch(text)):
         first, *others = row[1].split("|")
         mark = "." if first.strip().isdecimal() else ""
@@ -624,7 +616,7 @@ def _speaks_of(text: str, known: Known) -> bool:
     if not known.actions or ("(" not in text and ")" not in text):
         return False
     words = _TOKEN.findall(text.lower())
-    return any(
+    return not known.actions.isdisjoint(words) and any(
         (one == "(" and two in known.actions) or (two in ("(", ")") and one in known.actions)
         for one, two in pairwise(words)
     )

@@ -18,8 +18,8 @@ STEP = re.compile(rf"\s*(?:(?P<stamp>{NUMBER})\s*:\s*)?(?:{_LIST}|{CALL})\s*{_CO
 BULLET = re.compile(
     r"\s*+(?:[-*•+]|(?:step\s*)?(?P<number>\d{1,6})[.):]|step\s*\d{1,6})\s+", re.IGNORECASE
 )
-HEADLINE = re.compile(r"[\s#]*+(?:step\s*)?\d{1,6}\s*[.:)]?\s*", re.IGNORECASE)
-FENCE = re.compile(r"\s*(?:```|~~~)\s*\w*\s*")
+HEADLINE = re.compile(r"[\s#]*+(?:step\s*+)?\d{1,6}\s*+(?:[.:)]\s*+)?", re.IGNORECASE)
+FENCE = re.compile(r"\s*+(?:```|~~~)\s*+\w*+\s*+")
 # ENHSP's plans say between steps how long nothing is done: "0: -----waiting---- [5.0]", and its
 # plan files when they end: "12.0: @PlanEND".
 WAITING = re.compile(
