@@ -24,7 +24,7 @@ from hvr.pddl import Expression, GroundAction, Not, State, Task
 from hvr.plans import AABlock, MacroAction, Plan, Planned, Rungs
 from hvr.printable import one_line, short
 from hvr.retrieval.relevance import Relevant
-from hvr.tools.catalogue.schema import ToolSchema, quoted
+from hvr.tools.catalogue.schema import quoted
 from hvr.validation import StepReport, Validator
 from hvr.validation.promises import Promises
 from hvr.worlds.acting import FactPolicy, FactWatch, FactWorld
@@ -38,9 +38,6 @@ MOST_PLANS = 1_000
 
 COARSE = 25
 """Costs that differ by less than this let a chain that was found stay the cheapest."""
-
-Chooser = Callable[[Decision, Mapping[str, ToolSchema]], str]
-"""Chooses the next step among admissible ones, given by name with the tool that each calls."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +81,6 @@ def carry_out(
     *,
     retrying: Retrying | None = None,
     was_done: WasDone | None = None,
-    choose: Chooser | None = None,
     listen: Callable[[Event], None] | None = None,
 ) -> ToolRun:
     """Reach what an errand wants with calls: decide, plan, call, compare, recover; or say why not.
@@ -99,7 +95,6 @@ def carry_out(
         learnt: what was learnt before; it learns from these calls.
         retrying: what is done where a call fails.
         was_done: asks the user about calls that may have worked; None if nobody can be asked.
-        choose: chooses the next step among those that lead on; the cheapest is taken if None.
         listen: called with each event as it happens.
     """
     steps = ErrandSteps(tools, errand, learnt, retrying=retrying, was_done=was_done)
@@ -113,7 +108,7 @@ def carry_out(
     env = ToolFacts(steps, chain, domain)
     world = _ToolWorld(env, domain)
     # To try again is a plan like others, in which the tool is dearer.
-    policy = FactPolicy(domain.domain, _ChainPlanner(env, choose), Rungs((), ("satisfy",)))
+    policy = FactPolicy(domain.domain, _ChainPlanner(env), Rungs((), ("satisfy",)))
     run = run_in(world, policy, domain.problem, max_replans=MOST_PLANS, listen=listen)
     questions = () if steps.complete else steps.questions
     return ToolRun(_ended(chain, steps, questions), steps, domain, run, questions)
@@ -262,8 +257,8 @@ class _ToolWatch(FactWatch):
 class _ChainPlanner:
     """Makes plans for the executor: the call that is next, then the cheapest chain."""
 
-    def __init__(self, env: ToolFacts, choose: Chooser | None) -> None:
-        self.env, self.choose = env, choose
+    def __init__(self, env: ToolFacts) -> None:
+        self.env = env
         self._chains: dict[Hashable, ToolChain | None] = {}
 
     def plan(self, task: Task) -> Planned:
@@ -277,7 +272,7 @@ class _ChainPlanner:
         if found is None:
             raise ImpossibleGoalError("no chain of calls leads to what is wanted")
         by_label = {tool.name: tool for tool in chain.tools}
-        first = self._chosen(by_label[chain.label(found)])
+        first = by_label[chain.label(found)]
         facts = chain.facts
         # What is called can be called, also where names alone do not show it.
         at_hand = CallFacts(facts.known | first.needs, facts.done)
@@ -300,20 +295,6 @@ class _ChainPlanner:
             self._chains[place] = cheapest_chain(facts, goal, usable, counts)
         return self._chains[place]
 
-    def _chosen(self, first: NavigationTool) -> NavigationTool:
-        """Let the model choose which admissible call comes first."""
-        if self.choose is None:
-            return first
-        chain = self.env.chain
-        admissible = [
-            tool for tool in openings(chain.facts, chain.goal, chain.tools)
-            if tool == first or self.env.next_of(tool.name) is not None
-        ]  # fmt: skip
-        admissible += [] if first in admissible else [first]
-        tools = {tool.name: chain.schema(chain.tool(tool.name)) for tool in admissible}
-        name = self.choose(decision_of(chain), tools)
-        return next(tool for tool in admissible if tool.name == name)
-
     def _planned(
         self, task: Task, facts: CallFacts, goal: CallFacts, calls: Sequence[str]
     ) -> Planned:
@@ -327,30 +308,6 @@ class _ChainPlanner:
         reasons = dict.fromkeys(task.objects, "the request or a tool names it")
         plan = Plan(blocks, True, "cheapest chain of calls", 0.0)
         return Planned(problem, Task(domain.domain, problem), Relevant(reasons), plan, 1)
-
-
-def openings(
-    facts: CallFacts, goal: CallFacts, tools: Collection[NavigationTool]
-) -> tuple[NavigationTool, ...]:
-    """Return the calls that may come first: possible now, and of use for the goal.
-
-    A call is of use if it is wanted, or gives something that is not known and that the goal or
-    a tool on a way to it needs.
-    """
-    wanted, serves = set(goal.known - facts.known), set(goal.done - facts.done)
-    grown = True
-    while grown:
-        grown = False
-        for tool in tools:
-            if tool.name in serves or tool.gives & wanted:
-                more = (tool.needs - facts.known) - wanted
-                grown = grown or bool(more) or tool.name not in serves
-                wanted |= more
-                serves.add(tool.name)
-    return tuple(
-        tool for tool in tools
-        if tool.name in serves and tool.needs <= facts.known and tool.name not in facts.done
-    )  # fmt: skip
 
 
 def _ended(chain: ErrandChain, steps: ErrandSteps, questions: Sequence[UserQuestion]) -> Decision:

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hvr.calling.values import Json
-from hvr.navigation.request import Argument, EntityQuery, GoalCall, NamedValue, ToolRequest
+from hvr.navigation.request import (
+    Argument,
+    EntityQuery,
+    GoalCall,
+    NamedValue,
+    ToolRequest,
+    given_leaves,
+)
 from hvr.navigation.suiting import Suiting
-from hvr.tools.catalogue.schema import Catalogue
+from hvr.tools.catalogue.schema import Catalogue, ToolSchema
 
 
 @dataclass(frozen=True)
@@ -39,21 +46,64 @@ def errand_of(asked: ToolErrand, catalogue: Catalogue, suits: Suiting) -> ToolRe
         suits: knows the meanings of parameters.
     """
     schemas = {tool.name: tool for tool in catalogue.tools}
-    wants = []
-    for name in asked.done:
-        arguments: dict[str, Argument] = {}
-        for parameter in schemas[name].takes:
-            meaning = suits.meaning(name, parameter.name)
-            called = parameter.name if meaning is None else meaning.name
-            if called in asked.values:
-                arguments[parameter.name] = asked.values[called]
-            elif parameter.required:
-                query: Argument = EntityQuery()
-                several = "array" in parameter.type.split("|")
-                arguments[parameter.name] = [query] if several else query
-        wants.append(GoalCall(name, arguments))
+    wants = [goal_call(schemas[name], asked.values, suits) for name in asked.done]
     wants += [
         GoalCall("", {name: asked.values.get(name, EntityQuery())}) for name in asked.known
     ]  # fmt: skip
     facts = tuple(NamedValue(name, value) for name, value in asked.values.items())
-    return ToolRequest(tuple(wants), facts, ordered=False)
+    return ToolRequest(tuple(wants), facts, ordered=False, text=asked.request)
+
+
+def goal_call(tool: ToolSchema, values: Mapping[str, Json], suits: Suiting) -> GoalCall:
+    """Return the goal call of a tool, in which what it needs and no one has said is sought.
+
+    Args:
+        tool: The tool.
+        values: The values that the request says, by meaning.
+        suits: Knows the meanings of parameters.
+    """
+    arguments: dict[str, Argument] = {}
+    for parameter in tool.takes:
+        called = _called(tool.name, parameter.name, suits)
+        if called in values:
+            arguments[parameter.name] = values[called]
+        elif parameter.required:
+            query: Argument = EntityQuery()
+            several = "array" in parameter.type.split("|")
+            arguments[parameter.name] = [query] if several else query
+    return GoalCall(tool.name, arguments)
+
+
+def answered(request: ToolRequest, values: Mapping[str, Json], suits: Suiting) -> ToolRequest:
+    """Return a request with the user's answers to questions about what is sought.
+
+    Args:
+        request: The request.
+        values: The answers, by meaning.
+        suits: Knows the meanings of parameters.
+    """
+    goals = []
+    for goal in request.goals:
+        given = {
+            name: values[called] for name in goal.arguments
+            if (called := _called(goal.tool, name, suits)) in values
+        }  # fmt: skip
+        goals.append(replace(goal, arguments={**goal.arguments, **given}))
+    kept = [one for one in request.said if one.name not in values]
+    said = (*kept, *(NamedValue(name, value) for name, value in values.items()))
+    return replace(request, goals=tuple(goals), said=said)
+
+
+def values_of(request: ToolRequest, suits: Suiting) -> dict[str, Json]:
+    """Return the values that a request says, by meaning."""
+    found = {one.name: one.value for one in request.said if one.name}
+    for goal in request.goals:
+        for place, name, value in given_leaves(goal.arguments):
+            if len(place) == 1:
+                found.setdefault(_called(goal.tool, name, suits), value)
+    return dict(sorted(found.items()))
+
+
+def _called(tool: str, parameter: str, suits: Suiting) -> str:
+    meaning = suits.meaning(tool, parameter)
+    return parameter if meaning is None else meaning.name

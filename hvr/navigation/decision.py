@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -98,70 +97,6 @@ def decide(
             why = f"No call gives {_listed(chain.asked)}: only the user can say."
             return Decision(NextMove.ASK, why, chain, ask=chain.asked)
     return Decision(NextMove.STOP, "Neither calls nor questions lead to what is asked for.")
-
-
-def admissible(
-    facts: CallFacts,
-    goal: CallFacts,
-    tools: Iterable[NavigationTool],
-    candidates: Collection[str],
-    *,
-    counts: Mapping[str, CallCounts] | None = None,
-    banned: Collection[str] = (),
-) -> tuple[Decision, ...]:
-    """Return all that may be done next, the rule's own choice (`decide`) first.
-
-    Beside it each other candidate may be called for which all is known and that was not called
-    yet, if it brings something that another tool needs or the goal wants; and the user may be
-    asked for what the goal's tools need and nothing gives. A language model may choose among these
-    and nothing else (`choose`).
-
-    Args:
-        facts: what is so now.
-        goal: what is to be so.
-        tools: all that there are.
-        candidates: names of those that are offered.
-        counts: how calls went so far.
-        banned: tools that must not be called now.
-
-    Raises:
-        PlannerError: the planner failed or ran out of time.
-        UsageError: two tools have one name.
-    """
-    every = tuple(tools)
-    first = decide(facts, goal, every, candidates, counts=counts, banned=banned)
-    if first.move in (NextMove.ANSWER, NextMove.STOP):
-        return (first,)
-    found = [first]
-    useful = frozenset(goal.known).union(*(tool.needs for tool in every)) - facts.known
-    for tool in every:
-        if tool.name not in candidates or tool.name in banned or tool.name == first.call:
-            continue
-        new = tool.name not in facts.done and (tool.gives & useful or tool.name in goal.done)
-        if tool.needs <= facts.known and new:
-            why = f"All that {quoted(tool.name)} needs is known, and it brings something of use."
-            found.append(Decision(NextMove.CALL, why, call=tool.name))
-    wanted = frozenset(goal.known).union(*(t.needs for t in every if t.name in goal.done))
-    given = frozenset().union(*(tool.gives for tool in every))
-    missing = tuple(sorted(wanted - facts.known - given))
-    if missing and first.move is not NextMove.ASK:
-        why = f"No tool gives {_listed(missing)}, and it is needed in the end."
-        found.append(Decision(NextMove.ASK, why, ask=missing))
-    return tuple(found)
-
-
-def choose(decisions: Sequence[Decision], said: str) -> Decision:
-    """Return the decision that a text names by its number, from 1; the first if it names none.
-
-    What the text says beside a number is not looked at, so that it cannot bring in anything that
-    is not admissible.
-    """
-    number = re.search(r"\d+", said)
-    place = int(number.group()) if number and len(number.group()) < _DIGITS else 1
-    return decisions[place - 1] if 1 <= place <= len(decisions) else decisions[0]
-
-
-_DIGITS = 6
 
 
 def _listed(names: Iterable[str]) -> str:

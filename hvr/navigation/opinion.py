@@ -1,70 +1,67 @@
-"""What judged dialogues say of a request that was read in words, beside what was read.
+"""Judged dialogues as an opinion on a request that was read in words without a model.
 
-It is one opinion among others. What may be done is computed: the calls of a proven plan, or
-nothing. So the opinion can hold calls back, say that no tool is of use, or tell which of the tools
-that came into question is meant; it can neither bring in a call nor a value.
+The calls are those of a proven plan. The opinion can hold them back, say that no tool serves, or
+tell which of the tools that came into question is meant. It brings in neither a tool nor a value.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from hvr.navigation.asked import ToolErrand
 from hvr.navigation.decision import NextMove
-from hvr.navigation.reading import CLEAR, WordReading
 from hvr.navigation.turns.judge import TurnDecision
-from hvr.tools.catalogue.schema import quoted
+from hvr.navigation.words.read_request import ReadRequest
 
 NEEDED = 0.5
-"""The chance from which a tool is taken to be needed."""
+"""The least probability at which a tool counts as needed."""
+CLEAR = 1.25
+"""The least ratio of a tool's probability to that of the next one for it to be the one meant."""
 
 
 @dataclass(frozen=True)
 class WeighedRequest:
-    """A request as it was read, and as judged dialogues see it.
+    """A request as it was read, with the opinion of judged dialogues.
 
     Args:
-        errand: what is wanted; None if that is not clear.
-        why: a sentence or two for people.
-        move: what is decided without a plan: answer, or find; None where the plan decides.
-        doubted: whether what was read has to be confirmed before anything is called.
-        opinion: what judged dialogues say; None without them.
+        read: The reading; its move is that of the opinion where the words leave it open.
+        doubted: Whether the user has to confirm the reading before anything is called.
+        opinion: The opinion; None without judged dialogues.
     """
 
-    errand: ToolErrand | None
-    why: str
-    move: NextMove | None = None
+    read: ReadRequest
     doubted: bool = False
     opinion: TurnDecision | None = None
 
 
-def weighed(read: WordReading, opinion: TurnDecision | None, errand: ToolErrand) -> WeighedRequest:
-    """Return a request with what judged dialogues say of it.
+def weighed(
+    read: ReadRequest, opinion: TurnDecision | None, for_tool: Callable[[str], ReadRequest]
+) -> WeighedRequest:
+    """Return a reading with the opinion of judged dialogues.
 
     Args:
-        read: what was read of it.
-        opinion: what they say; None without them.
-        errand: what the request says, without what it wants.
+        read: The reading.
+        opinion: The opinion; None without judged dialogues.
+        for_tool: Returns the reading in which the request means the tool with a name.
     """
-    if opinion is None:
-        return WeighedRequest(read.errand, read.why)
-    told = ", ".join(f"{move.value} {opinion.chances[move]:.0%}" for move in opinion.admissible)
-    said = f"Judged dialogues say: {told}. {opinion.why}"
-    calls = {NextMove.CALL, NextMove.ASK} & set(opinion.admissible)
-    if read.errand is not None:
-        # The plan decides between a call and a question; that neither is due is a doubt.
-        return WeighedRequest(read.errand, f"{read.why} {said}", None, not calls, opinion)
+    if opinion is None or read.move in (NextMove.ANSWER, NextMove.FIND):
+        return WeighedRequest(read)
+    chances = ", ".join(f"{move.value} {opinion.chances[move]:.0%}" for move in opinion.admissible)
+    told = f"Judged dialogues say: {chances}. {opinion.why}"
+    if read.request is not None:
+        # The plan decides between a call and a question; that neither is likely is a doubt.
+        doubted = not {NextMove.CALL, NextMove.ASK} & set(opinion.admissible)
+        return WeighedRequest(replace(read, why=f"{read.why} {told}"), doubted, opinion)
     if opinion.move in (NextMove.ANSWER, NextMove.FIND):
-        return WeighedRequest(None, said, opinion.move, opinion=opinion)
+        held = replace(read, why=told, move=opinion.move, questions=())
+        return WeighedRequest(held, opinion=opinion)
     meant = _meant(opinion)
-    if meant not in read.tools:
-        return WeighedRequest(None, f"{read.why} {said}", opinion=opinion)
-    why = f"The request is read as: {quoted(meant)}. {said}"
-    return WeighedRequest(replace(errand, done=(meant,)), why, opinion=opinion)
+    found = for_tool(meant) if meant in read.tools else read
+    return WeighedRequest(replace(found, why=f"{found.why} {told}"), opinion=opinion)
 
 
 def _meant(opinion: TurnDecision) -> str:
-    """Return the tool that is needed, if it is clear that one is, and which."""
+    """Return the tool that is needed; an empty text if none is, or several may be."""
     if not opinion.needed:
         return ""
     (first, chance), *others = opinion.needed

@@ -119,10 +119,6 @@ class ErrandChain:
         """Return what a parameter of a want is called: by its meaning where it has one."""
         return self._meaning(self._steps.errand.goals[number].tool, name)
 
-    def schema(self, tool: str) -> ToolSchema:
-        """Return the schema of a tool."""
-        return self._tools[tool]
-
     def _slots_of(self, wants: tuple[GoalCall, ...]) -> Iterable[_Slot]:
         named = _labels(wants, {tool.name for tool in self._steps.readers})
         for number, want in enumerate(wants):

@@ -100,7 +100,7 @@ def test_exit_codes_say_what_became_of_it(hvr_: Hvr) -> None:
 
 @pytest.mark.slow
 def test_a_request_in_words_that_writes_is_confirmed(hvr_: Hvr, tmp_path: Path) -> None:
-    words = "I am bob@example.org, may I pick up the parcel on Friday?"
+    words = "I am bob@example.org, and I want to pick up the parcel on Friday."
     refused = hvr_("tools", "run", "parcels", words)
     assert refused.code == 2 and "Confirm the call with --yes" in refused.out
     log = tmp_path / "graph.jsonl"

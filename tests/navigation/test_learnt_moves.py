@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hvr.errors import DataFileError, UsageError
-from hvr.navigation.asked import ToolErrand
 from hvr.navigation.decision import NextMove
 from hvr.navigation.opinion import weighed
-from hvr.navigation.reading import WordReading
+from hvr.navigation.request import GoalCall, ToolRequest
 from hvr.navigation.turns.dialogues import judged_turns, read_dialogues
 from hvr.navigation.turns.judge import TurnDecision
 from hvr.navigation.turns.learnt_moves import figures_of, learn_moves, read_moves
 from hvr.navigation.turns.turn import MOVES, OfferedTool
+from hvr.navigation.words.read_request import ReadRequest
 from hvr.retrieval.text_vectors import TextVectors
 from hvr.tools.catalogue.schema import Catalogue, ToolSchema
 from tests.command_line import Hvr
@@ -89,20 +90,26 @@ def test_an_opinion_brings_in_no_tool_that_did_not_come_into_question(
     chances = {m: n / sum(shares) for m, n in zip(MOVES, shares, strict=True)}
     move = max(chances, key=lambda one: chances[one])
     opinion = TurnDecision(move, "Why.", chances, tuple(needed))
-    said = ToolErrand((), (), {"x": 1}, "text")
-    errand = ToolErrand(tuple(tools), (), {"x": 1}, "text") if clear and tools else None
-    read = WordReading(errand, "Read.", tuple(tools))
-    found = weighed(read, opinion, said)
-    if errand is not None:
+
+    def reading(*names: str) -> ReadRequest:
+        goals = tuple(GoalCall(name, {"x": 1}) for name in names)
+        return ReadRequest(ToolRequest(goals, text="text") if names else None, "Read.", names)
+
+    read = reading(*tools) if clear else replace(reading(), tools=tuple(tools))
+    found = weighed(read, opinion, reading)
+    if read.request is not None:
         # What was read is carried out as it is, or has to be confirmed.
-        assert found.errand == errand and found.move is None
+        assert found.read.request == read.request and found.read.move is None
         assert found.doubted == (not {NextMove.CALL, NextMove.ASK} & set(opinion.admissible))
-    elif found.errand is not None:
-        assert set(found.errand.done) <= set(tools) and found.errand.values == {"x": 1}
+    elif found.read.request is not None:
+        assert {goal.tool for goal in found.read.request.goals} <= set(tools)
         assert move in (NextMove.CALL, NextMove.ASK)
-    elif found.move is not None:
-        assert found.move is move and move in (NextMove.ANSWER, NextMove.FIND)
-    assert weighed(read, None, said).errand == errand
+    elif found.read.move is not None:
+        assert found.read.move is move and move in (NextMove.ANSWER, NextMove.FIND)
+    assert weighed(read, None, reading).read == read
+    # What the words settle stays settled.
+    forbidden = replace(read, request=None, move=NextMove.ANSWER)
+    assert weighed(forbidden, opinion, reading).read == forbidden
 
 
 def test_a_world_that_names_no_file_of_decisions_is_told_so(tmp_path: Path, hvr_: Hvr) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,11 +18,9 @@ from hvr.tools.catalogue.schema import Catalogue, quoted
 
 if TYPE_CHECKING:
     from hvr.calling.environment import ToolEnvironment
-    from hvr.navigation.asked import ToolErrand
     from hvr.navigation.errands import Learnt
-    from hvr.navigation.opinion import WeighedRequest
     from hvr.navigation.request import ToolRequest
-    from hvr.navigation.turns.judge import TurnDecision
+    from hvr.navigation.suiting import Suiting
     from hvr.retrieval.text_vectors import TextVectors
     from hvr.tools.catalogue.merging import ParameterMeaning
     from hvr.world_file import ToolTask, WorldFile
@@ -37,7 +34,7 @@ class AskedTools:
         world: its file.
         tools: opened; the caller closes them.
         meanings: of their parameters.
-        errand: what is wanted; None if that is not said.
+        wanted: The goal calls and said values; None if options and tasks do not tell them.
         request: in words.
         encoder: of texts.
     """
@@ -45,9 +42,16 @@ class AskedTools:
     world: WorldFile
     tools: ToolEnvironment
     meanings: tuple[ParameterMeaning, ...]
-    errand: ToolErrand | None
+    wanted: ToolRequest | None
     request: str
     encoder: TextVectors
+
+    @property
+    def suits(self) -> Suiting:
+        """The meanings of parameters, without what calls taught."""
+        from hvr.navigation.suiting import Suiting
+
+        return Suiting(None, self.meanings)
 
 
 def add_errand(parser: argparse.ArgumentParser) -> None:
@@ -83,7 +87,7 @@ def asked_tools(args: argparse.Namespace) -> AskedTools:
         HvrError: the world cannot be opened, or speaks of what is not there.
     """
     from hvr.calling.worlds import meanings_file, open_tools
-    from hvr.navigation.asked import ToolErrand
+    from hvr.navigation.asked import ToolErrand, errand_of
     from hvr.retrieval.text_vectors import TextVectors
     from hvr.tools.catalogue.merging import NONE, meanings, read_overrides
     from hvr.world_file import load_world
@@ -106,91 +110,33 @@ def asked_tools(args: argparse.Namespace) -> AskedTools:
         tools.close()
         raise
     request = task.request if task is not None else args.request or ", ".join(args.goal)
-    errand = None
-    if done or known:
-        errand = ToolErrand(tuple(done), tuple(known), values, request)
-    return AskedTools(world, tools, found, errand, request, encoder)
+    asked = AskedTools(world, tools, found, None, request, encoder)
+    if not done and not known:
+        return asked
+    errand = ToolErrand(tuple(done), tuple(known), values, request)
+    return replace(asked, wanted=errand_of(errand, tools.catalogue, asked.suits))
 
 
-def read_in_words(
-    asked: AskedTools, values: Mapping[str, Any], decisions: Path | None = None
-) -> WeighedRequest:
-    """Return what a request in words wants, read without a model, and how it was understood.
-
-    Args:
-        asked: its errand is not said.
-        values: what options give beside, by meaning.
-        decisions: what was learnt of the next move; None for that of the world, if it names any.
-
-    Raises:
-        UsageError: it is not clear.
-        DataFileError: what was learnt cannot be read.
-    """
-    from hvr.navigation.asked import ToolErrand
-    from hvr.navigation.opinion import weighed
-    from hvr.navigation.reading import ServedRequest, read_request, said_values
-
-    served = [
-        ServedRequest(task.request, task.done, task.known, task.values)
-        for task in asked.world.tool_tasks.values()
-    ]
-    catalogue = asked.tools.catalogue
-    read = read_request(asked.request, catalogue, asked.meanings, served, asked.encoder.encode)
-    said = said_values(asked.request, catalogue, asked.meanings, served)
-    found = weighed(read, _opinion(asked, decisions), ToolErrand((), (), said, asked.request))
-    if found.errand is None and found.move is None:
-        raise UsageError(found.why, field="goal")
-    if found.errand is None:
-        return found
-    errand = replace(found.errand, values={**found.errand.values, **values})
-    return replace(found, errand=errand)
-
-
-def _opinion(asked: AskedTools, decisions: Path | None) -> TurnDecision | None:
-    """Return what judged dialogues say of a request; None without any that tell enough."""
-    named = asked.world.tools.get("decisions")
-    path = asked.world.folder / named if decisions is None and named else decisions
-    if path is None:
-        return None
-    from hvr.navigation.turns.learnt_moves import read_moves
-    from hvr.navigation.turns.turn import Turn, offered
-    from hvr.retrieval.text_vectors import TextVectors
-
-    learnt = read_moves(path)
-    if not learnt.better:
-        print(f"{path}: not surely better than always the same move: not used", file=sys.stderr)
-        return None
-    catalogue = asked.tools.catalogue
-    turn = Turn(asked.request, tuple(offered(catalogue.tools)), ())
-    return learnt.decide(turn, catalogue, TextVectors(learnt.encoder).encode)
-
-
-def errand_and_past(
-    asked: AskedTools, graph: Path | None, *, write: bool = False
-) -> tuple[ToolRequest, Learnt]:
-    """Return the errand of what is asked, and what was learnt before.
+def learnt_before(asked: AskedTools, graph: Path | None, *, write: bool = False) -> Learnt:
+    """Return what was learnt before.
 
     Args:
-        asked: its errand is said.
-        graph: the log of a graph; None for none.
-        write: whether what is learnt is added to it.
+        asked: The world.
+        graph: The log of a graph; None for none.
+        write: Whether what is learnt is added to it.
 
     Raises:
-        DataFileError: the log cannot be read, or is none.
+        DataFileError: The log cannot be read, or is none.
     """
-    from hvr.navigation.asked import errand_of
     from hvr.navigation.conditions_file import conditions_path, read_conditions
     from hvr.navigation.errands import Learnt
     from hvr.navigation.graph_experience import opened_experience
-    from hvr.navigation.suiting import Suiting
 
-    assert asked.errand is not None
     experience = opened_experience(graph, asked.tools.catalogue, write=write)
     learnt = Learnt(experience, meanings=asked.meanings)
     if graph is not None:
         learnt = replace(learnt, conditions=read_conditions(conditions_path(graph)))
-    suits = Suiting(experience.flow, asked.meanings)
-    return errand_of(asked.errand, asked.tools.catalogue, suits), learnt
+    return learnt
 
 
 def given(

@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hvr.cli.tools.approving import warn_left_out
-from hvr.cli.tools.errand import (
-    AskedTools,
-    add_errand,
-    asked_tools,
-    errand_and_past,
-    given,
+from hvr.cli.tools.errand import add_errand, asked_tools, learnt_before
+from hvr.cli.tools.in_words import (
+    add_reader,
+    connected,
+    of_model,
     read_in_words,
+    told_without_calls,
 )
-
-if TYPE_CHECKING:
-    from hvr.navigation.opinion import WeighedRequest
 
 _DESCRIPTION = """\
 Say what comes next with a request to a world of tools: answer, ask, call, or stop, why, and the
-cheapest chain of calls that leads to the goal, proven by hvr's validator. Nothing is called.
+cheapest chain of calls that leads to the goal, proven by hvr's validator. No tool is called.
 """
 
 _EPILOG = """\
@@ -41,6 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     add_errand(parser)
+    add_reader(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -59,25 +56,26 @@ def run(args: argparse.Namespace) -> int:
 
     asked = asked_tools(args)
     try:
-        read = None
-        if asked.errand is None:
-            read = read_in_words(asked, given(args.given, asked.meanings), args.decisions)
-            if read.errand is None:
-                return _without_calls(args, asked, read)
-            asked = replace(asked, errand=read.errand)
-        guarded = GuardedTools(asked.tools, asked.world.name)
-        errand, learnt = errand_and_past(asked, args.graph)
-        steps = ErrandSteps(guarded, errand, learnt)
-        found = ErrandChain(steps, asked.tools.catalogue.tools)
-        decision = decision_of(found)
+        wanted, why, doubted = asked.wanted, "", False
+        model = connected(args)
+        if wanted is None:
+            found = read_in_words(args, asked, model)
+            wanted, why, doubted = found.read.request, found.read.why, found.doubted
+            if wanted is None:
+                more = {"read": why, "doubted": False, "cost": None, "conditions": []}
+                return told_without_calls(args, asked, found.read, {**more, **of_model(model)})
+        learnt = learnt_before(asked, args.graph)
+        steps = ErrandSteps(GuardedTools(asked.tools, asked.world.name), wanted, learnt)
+        steps_chain = ErrandChain(steps, asked.tools.catalogue.tools)
+        decision = decision_of(steps_chain)
     finally:
         asked.tools.close()
     chain = decision.chain
-    goals = [goal.tool for goal in errand.goals]
+    goals = [goal.tool for goal in wanted.goals]
     result: dict[str, Any] = {
         "request": asked.request,
-        "read": read.why if read is not None else "",
-        "doubted": read is not None and read.doubted,
+        "read": why,
+        "doubted": doubted,
         "decision": decision.move.value,
         "why": decision.why,
         "ask": list(decision.ask),
@@ -85,37 +83,23 @@ def run(args: argparse.Namespace) -> int:
         "cost": chain.cost if chain is not None else None,
         "left_out": list(asked.tools.catalogue.left_out),
         "conditions": [said for goal in goals for said in learnt.conditions.confirmed(goal)],
+        **of_model(model),
     }
     if args.json:
         print_json(result)
     else:
         warn_left_out(asked.tools.catalogue.left_out)
-        if read is not None:
-            print(one_line(read.why))
-        if result["doubted"]:
+        if why:
+            print(one_line(why))
+        if doubted:
             print("doubted: it is to be confirmed before anything is called (--yes, or --goal)")
         print(one_line(f"{decision.move.value}: {decision.why}"))
         effects = {tool.name: tool.effect.value for tool in asked.tools.catalogue.tools}
         for number, name in enumerate(result["calls"], 1):
-            print(f"{number:5}  {one_line(name)}  ({effects[found.tool(name)]})")
+            print(f"{number:5}  {one_line(name)}  ({effects[steps_chain.tool(name)]})")
         for said in result["conditions"]:
             print(f"learnt: {one_line(said)}")
+        if model is not None and model.simulated:
+            print("the model was SIMULATED")
     code = {NextMove.STOP: 1, NextMove.ASK: 2}.get(decision.move, 0)
-    return 2 if result["doubted"] and not code else code
-
-
-def _without_calls(args: argparse.Namespace, asked: AskedTools, read: WeighedRequest) -> int:
-    """Say that no tool is of use, and return the exit code."""
-    from hvr.cli.output import print_json
-    from hvr.printable import one_line
-
-    assert read.move is not None
-    if args.json:
-        print_json({"request": asked.request, "read": read.why, "doubted": False,
-                    "decision": read.move.value, "why": read.why, "ask": [], "calls": [],
-                    "cost": None, "left_out": list(asked.tools.catalogue.left_out),
-                    "conditions": []})  # fmt: skip
-    else:
-        warn_left_out(asked.tools.catalogue.left_out)
-        print(one_line(f"{read.move.value}: {read.why}"))
-    return 1
+    return 2 if doubted and not code else code

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from hvr.cli.arguments import whole
 from hvr.cli.asking import on_terminal
-from hvr.cli.model_options import add_model_options, model_choice, refuse_model_options
 from hvr.cli.output import check_writable, print_json, write_whole
 from hvr.cli.tools.approving import (
     approvals,
@@ -25,10 +24,17 @@ from hvr.cli.tools.errand import (
     AskedTools,
     add_errand,
     asked_tools,
-    errand_and_past,
     explained,
     given,
+    learnt_before,
+)
+from hvr.cli.tools.in_words import (
+    add_reader,
+    connected,
+    of_model,
+    question_json,
     read_in_words,
+    told_without_calls,
 )
 from hvr.cli.tools.kept_run import kept
 from hvr.errors import UsageError
@@ -40,12 +46,12 @@ from hvr.tools.catalogue.schema import Effect
 if TYPE_CHECKING:
     from hvr.calling.guard import ProposedCall
     from hvr.calling.ledger import LedgerEntry
+    from hvr.llm.meter import Meter
     from hvr.navigation.acting import ToolRun
-    from hvr.navigation.asked import ToolErrand
     from hvr.navigation.binding import UserQuestion
-    from hvr.navigation.choosing import ModelNavigator
     from hvr.navigation.errands import Learnt
     from hvr.navigation.opinion import WeighedRequest
+    from hvr.navigation.request import ToolRequest
 
 _DESCRIPTION = """\
 Carry a request out in a world of tools: plan the cheapest proven chain of calls, call, compare what
@@ -64,9 +70,10 @@ examples:
   hvr tools run parcels "where is P-1001?" --llm openai:MODEL --base-url http://127.0.0.1:8000/v1
 
 with --llm:
-  The model says which tools a request wants, if --goal does not, and which of the admissible
-  calls comes first. It is never shown a result and fills no arguments. A tool that is not there
-  and a value that the request does not say are refused.
+  The model reads a request in words. It says which calls are wanted, or that something has to be
+  asked, that nothing is to be called, or that no tool serves. It is never shown a result. A value
+  that the request does not say is left out and asked for, and a call that may write is kept only
+  if the request orders it.
 
 exit codes:
   0  the goal is reached
@@ -149,8 +156,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--log-secrets", action="store_true", help=(
         "keep values that look like keys in the log"))  # fmt: skip
     parser.add_argument("--quiet", "-q", action="store_true", help="print only the result")
-    add_model_options(parser, ("spec", "base_url", "cache", "temperature", "timeout", "max_calls",
-                               "max_tokens", "max_dollars"))  # fmt: skip
+    add_reader(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -165,8 +171,6 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(f"{args.save} is there already and not an empty folder", field="save")
     if args.html is not None:
         check_writable(args.html)
-    if not hasattr(args, "spec"):
-        refuse_model_options(args, "none is asked: name one with --llm")
     asked = asked_tools(args)
     if not args.json and on_terminal() and ask_effects(asked.world, asked.tools.catalogue.tools):
         asked.tools.close()
@@ -175,25 +179,24 @@ def run(args: argparse.Namespace) -> int:
         if args.save is not None:
             with writing(args.save):
                 args.save.mkdir(parents=True, exist_ok=True)
-        model = _model(args, asked) if hasattr(args, "spec") else None
-        errand = asked.errand
-        if errand is None and model is not None:
-            errand = model.read(asked.request, given(args.given, asked.meanings))
-        if errand is None:
-            read = read_in_words(asked, given(args.given, asked.meanings), args.decisions)
-            if read.errand is None:
-                return _without_calls(args, asked, read)
-            errand = read.errand
-            _confirmed(args, read)
-        carried = _carried(args, asked, errand, model)
+        model = connected(args, args.save / "llm.jsonl" if args.save is not None else None)
+        wanted = asked.wanted
+        if wanted is None:
+            found = read_in_words(args, asked, model)
+            wanted = found.read.request
+            if wanted is None:
+                more = {"world": asked.world.name, "reached": False, **of_model(model)}
+                return told_without_calls(args, asked, found.read, more)
+            _confirmed(args, found)
+        carried = _carried(args, asked, wanted)
     finally:
         asked.tools.close()
-    _told(args, asked, errand, carried, model)
+    _told(args, asked, wanted, carried, model)
     return carried.exit_code
 
 
-def _confirmed(args: argparse.Namespace, read: WeighedRequest) -> None:
-    """Have the user confirm what was read of a request without a model, if it is doubted.
+def _confirmed(args: argparse.Namespace, found: WeighedRequest) -> None:
+    """Have the user confirm a reading that is doubted.
 
     What it writes is confirmed call by call.
 
@@ -201,46 +204,23 @@ def _confirmed(args: argparse.Namespace, read: WeighedRequest) -> None:
         UsageError: the user does not, or cannot be asked.
     """
     if not args.json and not args.quiet:
-        print(one_line(read.why))
-    if args.yes or args.yes_destructive or not read.doubted:
+        print(one_line(found.read.why))
+    if args.yes or args.yes_destructive or not found.doubted:
         return
     if args.json or not sys.stdin.isatty():
-        raise UsageError(f"{one_line(read.why)} It is doubted: confirm it with --yes, or say what "
-                         "is wanted with --goal", field="yes")  # fmt: skip
+        raise UsageError(f"{one_line(found.read.why)} It is doubted: confirm it with --yes, or say "
+                         "what is wanted with --goal", field="yes")  # fmt: skip
     if input("Is that what you want? [y/N] ").strip().lower() not in ("y", "yes"):
         raise UsageError("say with --goal what is wanted", field="goal")
 
 
-def _without_calls(args: argparse.Namespace, asked: AskedTools, read: WeighedRequest) -> int:
-    """Say that no tool is of use, and return the exit code."""
-    assert read.move is not None
-    if args.json:
-        print_json({"world": asked.world.name, "request": asked.request, "reached": False,
-                    "decision": read.move.value, "why": read.why, "calls": [],
-                    "left_out": list(asked.tools.catalogue.left_out)})  # fmt: skip
-    else:
-        warn_left_out(asked.tools.catalogue.left_out)
-        print(one_line(f"{read.move.value}: {read.why}"))
-    return 1
-
-
-def _model(args: argparse.Namespace, asked: AskedTools) -> ModelNavigator:
-    from hvr.llm.connect import connect
-    from hvr.navigation.choosing import ModelNavigator
-
-    transcript = args.save / "llm.jsonl" if args.save is not None else None
-    meter = connect(model_choice(args), transcript=transcript)
-    return ModelNavigator(meter, asked.tools.catalogue, asked.meanings, asked.request)
-
-
-def _carried(
-    args: argparse.Namespace, asked: AskedTools, errand: ToolErrand, model: ModelNavigator | None
-) -> CarriedRequest:
+def _carried(args: argparse.Namespace, asked: AskedTools, wanted: ToolRequest) -> CarriedRequest:
     """Carry the request out; on a terminal ask for what only the user can say."""
     from hvr.calling.guard import CallPolicy, GuardedTools
     from hvr.calling.ledger import CallLedger
     from hvr.cli.display import display
     from hvr.navigation.acting import carry_out
+    from hvr.navigation.asked import answered, goal_call, values_of
     from hvr.navigation.conditions_file import conditions_path, write_conditions
 
     log = args.save / "calls.jsonl" if args.save is not None else None
@@ -249,24 +229,22 @@ def _carried(
     approve = approvals(writes=args.yes, destroys=args.yes_destructive, repeats=args.repeat,
                         silent=args.json)  # fmt: skip
     path = ledger_path(asked.world, asked.tools, args.ledger, args.save)
-    what = f"{errand.request} ({explained(dict(sorted(errand.values.items())))})"
+    what = f"{wanted.text} ({explained(values_of(wanted, asked.suits))})"
     ledger = CallLedger(path, what, secrets=args.log_secrets)
     guarded = GuardedTools(asked.tools, asked.world.name, policy, ledger, approve)
-    choose = None if model is None else model.choose
     # A question cannot be put within a live display.
     live = sys.stdout.isatty() and not args.json and not approve.terminal
     kind = "none" if args.json or args.quiet else "live" if live else "lines"
-    asked = replace(asked, errand=errand)
-    about = {"request": without_keys(errand.request), "env": f"tools of {asked.world.name}"}
+    about = {"request": without_keys(wanted.text), "env": f"tools of {asked.world.name}"}
     while True:
         guarded.reset()
         with kept(args.save, about) as run, display(kind) as listen:
             hear = listen if run is None else run.heard(listen)
-            wanted, learnt = errand_and_past(asked, graph, write=True)
-            done = carry_out(guarded, wanted, learnt, choose=choose, listen=hear)
+            learnt = learnt_before(asked, graph, write=True)
+            done = carry_out(guarded, wanted, learnt, listen=hear)
         if graph is not None:
             write_conditions(conditions_path(graph), learnt.conditions)
-        done, first = _proposing(asked, errand, done, learnt)
+        done, first = _proposing(asked, wanted, done, learnt)
         wrote = any(outcome.ok for outcome in done.outcomes if _writes(asked, outcome.call.tool))
         carried = CarriedRequest(done, guarded.waiting, guarded.uncertain)
         if not (done.decision.ask or first) or wrote or args.json or not sys.stdin.isatty():
@@ -275,28 +253,22 @@ def _carried(
         if first:
             if input("Call it first? [y/N] ").strip().lower() not in ("y", "yes"):
                 return carried
-            errand = replace(errand, done=(*first, *errand.done))
-            asked = replace(asked, errand=errand)
+            schemas = {tool.name: tool for tool in asked.tools.catalogue.tools}
+            said = values_of(wanted, asked.suits)
+            calls = [goal_call(schemas[name], said, asked.suits) for name in first]
+            wanted = replace(wanted, goals=(*calls, *wanted.goals))
             continue
-        values: dict[str, Any] = dict(errand.values)
+        values: dict[str, Any] = {}
         for name in done.decision.ask:
             choices = [value for one in _about(done, name) for value, _ in one.choices]
             shown = f" ({explained({name: choices})})" if choices else ""
             values |= given([f"{name}={input(one_line(f'{name}{shown}: '))}"], asked.meanings)
-        errand = replace(errand, values=values)
-        asked = replace(asked, errand=errand)
+        wanted = answered(wanted, values, asked.suits)
 
 
 def _about(done: ToolRun, name: str) -> list[UserQuestion]:
     """Return the questions about a value, by the name by which the user is asked."""
     return [q for q, n in zip(done.questions, done.decision.ask, strict=False) if n == name]
-
-
-def _question(one: UserQuestion) -> dict[str, Any]:
-    from hvr.calling.log import redacted
-
-    choices = [{"value": redacted(value), "told": told} for value, told in one.choices]
-    return {"kind": one.kind.value, "name": one.name, "why": one.why, "choices": choices}
 
 
 def _unknown(asked: AskedTools) -> list[str]:
@@ -305,21 +277,23 @@ def _unknown(asked: AskedTools) -> list[str]:
 
 
 def _proposing(
-    asked: AskedTools, errand: ToolErrand, done: ToolRun, learnt: Learnt
+    asked: AskedTools, wanted: ToolRequest, done: ToolRun, learnt: Learnt
 ) -> tuple[ToolRun, tuple[str, ...]]:
     """Ask for calls that make a refused goal possible, where such are learnt."""
+    from hvr.navigation.asked import values_of
     from hvr.navigation.decision import NextMove
     from hvr.navigation.proposals import proposal, proposed_calls
 
     if done.decision.move is not NextMove.STOP:
         return done, ()
+    goals = [goal.tool for goal in wanted.goals if goal.tool]
     calls = proposed_calls(
-        errand.done, errand.values.keys(), done.outcomes, learnt.conditions.enabling,
+        goals, values_of(wanted, asked.suits).keys(), done.outcomes, learnt.conditions.enabling,
         asked.tools.catalogue, asked.meanings,
     )  # fmt: skip
     if not calls:
         return done, ()
-    why = f"{done.decision.why.rstrip('.')}. {proposal(calls, errand.done)}"
+    why = f"{done.decision.why.rstrip('.')}. {proposal(calls, goals)}"
     return replace(done, decision=replace(done.decision, move=NextMove.ASK, why=why)), calls
 
 
@@ -333,17 +307,17 @@ def _writes(asked: AskedTools, name: str) -> bool:
 def _told(
     args: argparse.Namespace,
     asked: AskedTools,
-    errand: ToolErrand,
+    wanted: ToolRequest,
     carried: CarriedRequest,
-    model: ModelNavigator | None,
+    model: Meter | None,
 ) -> None:
     done = carried.run
     if args.save is not None:
-        _save(args.save, asked, errand, done)
+        _save(args.save, asked, wanted, done)
     if args.html is not None:
-        _write_page(args, asked, errand, done)
+        _write_page(args, asked, wanted, done)
     if args.json:
-        print_json(_document(asked, errand, carried, model))
+        print_json(_document(asked, wanted, carried, model))
         return
     from hvr.calling.log import error_text
 
@@ -368,22 +342,22 @@ def _told(
         warn_unknown(_unknown(asked))
     if goal_values:
         print(short(one_line(explained(goal_values)), 500))
-    for name, result in _results(asked, errand, done).items():
+    for name, result in _results(asked, wanted, done).items():
         print(short(one_line(explained({name: result})), 500))
     if model is not None and model.simulated:
         print("the model was SIMULATED")
 
 
-def _results(asked: AskedTools, errand: ToolErrand, done: ToolRun) -> dict[str, Any]:
+def _results(asked: AskedTools, wanted: ToolRequest, done: ToolRun) -> dict[str, Any]:
     """Return what the look-ups that were wanted gave last, its beginning, without keys."""
     from hvr.calling.log import excerpt, redacted
 
-    wanted = [name for name in errand.done if not _writes(asked, name)]
+    names = [goal.tool for goal in wanted.goals if goal.tool and not _writes(asked, goal.tool)]
     given = {o.call.tool: o.result for o in done.outcomes if o.ok}
-    return {name: redacted(excerpt(given[name], 500)) for name in wanted if name in given}
+    return {name: redacted(excerpt(given[name], 500)) for name in names if name in given}
 
 
-def _save(folder: Path, asked: AskedTools, errand: ToolErrand, done: ToolRun) -> None:
+def _save(folder: Path, asked: AskedTools, wanted: ToolRequest, done: ToolRun) -> None:
     from hvr.execution.events import Finished
     from hvr.report.run_page.page import render
     from hvr.report.run_page.reading import read_story
@@ -400,13 +374,13 @@ def _save(folder: Path, asked: AskedTools, errand: ToolErrand, done: ToolRun) ->
         "verdict": done.decision.why,
     }
     domain = done.domain
-    save_run(folder, domain.domain, domain.problem, world, request=without_keys(errand.request),
+    save_run(folder, domain.domain, domain.problem, world, request=without_keys(wanted.text),
              about=about)  # fmt: skip
     write_whole(folder / "run.html", render(read_story(folder)))
 
 
 def _write_page(
-    args: argparse.Namespace, asked: AskedTools, errand: ToolErrand, done: ToolRun
+    args: argparse.Namespace, asked: AskedTools, wanted: ToolRequest, done: ToolRun
 ) -> None:
     from hvr.files import temporary_folder
 
@@ -414,12 +388,12 @@ def _write_page(
         write_whole(args.html, (args.save / "run.html").read_bytes())
         return
     with temporary_folder("hvr-tools-") as folder:
-        _save(Path(folder), asked, errand, done)
+        _save(Path(folder), asked, wanted, done)
         write_whole(args.html, (Path(folder) / "run.html").read_bytes())
 
 
 def _document(
-    asked: AskedTools, errand: ToolErrand, carried: CarriedRequest, model: ModelNavigator | None
+    asked: AskedTools, wanted: ToolRequest, carried: CarriedRequest, model: Meter | None
 ) -> Mapping[str, Any]:
     done = carried.run
     from hvr.calling.log import error_text, redacted
@@ -438,7 +412,7 @@ def _document(
     ]
     return {
         "world": asked.world.name,
-        "request": errand.request,
+        "request": wanted.text,
         "reached": carried.exit_code == 0,
         "outcome": _ENDED[carried.exit_code],
         "decision": done.decision.move.value,
@@ -448,11 +422,10 @@ def _document(
         "unknown_effects": _unknown(asked),
         "left_out": list(asked.tools.catalogue.left_out),
         "ask": list(done.decision.ask),
-        "questions": [_question(one) for one in done.questions],
+        "questions": [question_json(one) for one in done.questions],
         "values": redacted(dict(done.steps.answers)),
-        "results": _results(asked, errand, done),
+        "results": _results(asked, wanted, done),
         "calls": calls,
         "run": done.world.to_json() if done.world is not None else None,
-        "model": model.name if model is not None else None,
-        "simulated": model.simulated if model is not None else False,
+        **of_model(model),
     }

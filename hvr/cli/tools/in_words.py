@@ -1,0 +1,183 @@
+"""Requests in words: read by rules or by a model, and what is said of a reading."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hvr.cli.model_options import add_model_options, model_choice, refuse_model_options
+from hvr.cli.output import print_json
+from hvr.cli.tools.approving import warn_left_out
+from hvr.cli.tools.errand import AskedTools, explained, given
+from hvr.errors import UsageError
+from hvr.printable import one_line
+
+if TYPE_CHECKING:
+    from hvr.llm.meter import Meter
+    from hvr.navigation.binding import UserQuestion
+    from hvr.navigation.opinion import WeighedRequest
+    from hvr.navigation.reading import ServedRequest
+    from hvr.navigation.turns.judge import TurnDecision
+    from hvr.navigation.words.read_request import ReadRequest
+
+
+def add_reader(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the model that reads requests."""
+    add_model_options(parser, ("spec", "base_url", "cache", "temperature", "timeout", "max_calls",
+                               "max_tokens", "max_dollars"))  # fmt: skip
+
+
+def connected(args: argparse.Namespace, transcript: Path | None = None) -> Meter | None:
+    """Return the model that the options name, if they name one.
+
+    Raises:
+        UsageError: There are options of a model, but no model.
+        LLMError: A key is missing.
+    """
+    if not hasattr(args, "spec"):
+        refuse_model_options(args, "none is asked: name one with --llm")
+        return None
+    from hvr.llm.connect import connect
+
+    return connect(model_choice(args), transcript=transcript)
+
+
+def read_in_words(
+    args: argparse.Namespace, asked: AskedTools, model: Meter | None
+) -> WeighedRequest:
+    """Return what a request in words wants, and how it was understood.
+
+    Args:
+        args: The options, with the values that the user gives beside the words.
+        asked: The world and the request.
+        model: The model that reads it; None to read it by rules.
+
+    Raises:
+        UsageError: It is not clear.
+        DataFileError: What was learnt cannot be read.
+        LLMError: The model gives no usable answer.
+    """
+    from hvr.navigation.model_reading import ModelRequestReader
+    from hvr.navigation.opinion import WeighedRequest, weighed
+
+    beside = given(args.given, asked.meanings)
+    if model is not None:
+        reader = ModelRequestReader(model, asked.tools.catalogue, asked.meanings)
+        return WeighedRequest(reader.read(asked.request, beside))
+    found = weighed(
+        _by_rules(asked, beside), _opinion(asked, args.decisions),
+        lambda tool: _for_tool(asked, tool, beside),
+    )  # fmt: skip
+    if found.read.request is None and found.read.move is None:
+        raise UsageError(found.read.why, field="goal")
+    return found
+
+
+def told_without_calls(
+    args: argparse.Namespace, asked: AskedTools, read: ReadRequest, more: Mapping[str, Any]
+) -> int:
+    """Say why nothing is called, and return the exit code.
+
+    Args:
+        args: The options.
+        asked: The world and the request.
+        read: The reading, which has no request.
+        more: What the command's document has beside.
+    """
+    from hvr.navigation.decision import NextMove
+
+    assert read.move is not None
+    if args.json:
+        print_json({
+            "request": asked.request, "decision": read.move.value, "why": read.why,
+            "ask": [one.name for one in read.questions],
+            "questions": [question_json(one) for one in read.questions],
+            "left_out": list(asked.tools.catalogue.left_out), "calls": [], **more,
+        })  # fmt: skip
+    else:
+        warn_left_out(asked.tools.catalogue.left_out)
+        print(one_line(f"{read.move.value}: {read.why}"))
+        for question in read.questions:
+            print(one_line(f"  {question.name}: {question.why}"))
+            for value, told in question.choices:
+                print(one_line(f"    {explained({question.name: value})}{told and f': {told}'}"))
+    return 2 if read.move is NextMove.ASK else 1
+
+
+def of_model(model: Meter | None) -> dict[str, Any]:
+    """Return what a document says of the model."""
+    if model is None:
+        return {"model": None, "simulated": False}
+    return {"model": model.name, "simulated": model.simulated}
+
+
+def question_json(one: UserQuestion) -> dict[str, Any]:
+    """Return a question to the user as plain JSON values, without what looks like a key."""
+    from hvr.calling.log import redacted
+
+    choices = [{"value": redacted(value), "told": told} for value, told in one.choices]
+    return {"kind": one.kind.value, "name": one.name, "why": one.why, "choices": choices}
+
+
+def _served(asked: AskedTools) -> list[ServedRequest]:
+    from hvr.navigation.reading import ServedRequest
+
+    return [
+        ServedRequest(task.request, task.done, task.known, task.values)
+        for task in asked.world.tool_tasks.values()
+    ]
+
+
+def _by_rules(asked: AskedTools, beside: Mapping[str, Any]) -> ReadRequest:
+    from hvr.navigation.asked import errand_of
+    from hvr.navigation.reading import read_request
+    from hvr.navigation.words.guard import guarded
+    from hvr.navigation.words.read_request import ReadRequest
+
+    catalogue = asked.tools.catalogue
+    found = read_request(
+        asked.request, catalogue, asked.meanings, _served(asked), asked.encoder.encode
+    )
+    if found.errand is None:
+        return ReadRequest(None, found.why, found.tools)
+    errand = replace(found.errand, values={**found.errand.values, **beside})
+    read = ReadRequest(errand_of(errand, catalogue, asked.suits), found.why, found.tools)
+    return guarded(read, asked.request, catalogue)
+
+
+def _for_tool(asked: AskedTools, tool: str, beside: Mapping[str, Any]) -> ReadRequest:
+    from hvr.navigation.asked import ToolErrand, errand_of
+    from hvr.navigation.reading import said_values
+    from hvr.navigation.words.guard import guarded
+    from hvr.navigation.words.read_request import ReadRequest
+    from hvr.tools.catalogue.schema import quoted
+
+    catalogue = asked.tools.catalogue
+    said = said_values(asked.request, catalogue, asked.meanings, _served(asked))
+    errand = ToolErrand((tool,), (), {**said, **beside}, asked.request)
+    why = f"The request is read as: {quoted(tool)}."
+    read = ReadRequest(errand_of(errand, catalogue, asked.suits), why, (tool,))
+    return guarded(read, asked.request, catalogue)
+
+
+def _opinion(asked: AskedTools, decisions: Path | None) -> TurnDecision | None:
+    """Return what judged dialogues say of a request; None without any that tell enough."""
+    named = asked.world.tools.get("decisions")
+    path = asked.world.folder / named if decisions is None and named else decisions
+    if path is None:
+        return None
+    from hvr.navigation.turns.learnt_moves import read_moves
+    from hvr.navigation.turns.turn import Turn, offered
+    from hvr.retrieval.text_vectors import TextVectors
+
+    learnt = read_moves(path)
+    if not learnt.better:
+        print(f"{path}: not surely better than always the same move: not used", file=sys.stderr)
+        return None
+    catalogue = asked.tools.catalogue
+    turn = Turn(asked.request, tuple(offered(catalogue.tools)), ())
+    return learnt.decide(turn, catalogue, TextVectors(learnt.encoder).encode)
