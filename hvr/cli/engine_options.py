@@ -37,7 +37,7 @@ def add_engine_options(
     parser.add_argument("--address", help=(
         f"{when}of a Ray cluster, such as auto or ray://HOST:10001, which needs ray[client] "
         "(default: address in [tool.hvr.engine]; else one is started here)"))  # fmt: skip
-    add_trust(parser, "")
+    add_trust(parser)
 
 
 def engine_choice(args: argparse.Namespace) -> EngineChoice:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hvr.cli.arguments import add_json, whole, words
+from hvr.cli.trust import add_trust
 from hvr.errors import UsageError
 
 if TYPE_CHECKING:
@@ -75,6 +76,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "gemini:MODEL, hf:NAME or replay:FOLDER"))  # fmt: skip
     judging.add_argument("--base-url", metavar="URL", type=words, help=(
         "address of the model's server"))  # fmt: skip
+    add_trust(judging)
     judging.add_argument("--advise", action="store_true", help=(
         "look some seconds for a shorter plan with other steps: advice, no finding"))  # fmt: skip
     output = parser.add_argument_group("output")
@@ -206,7 +208,8 @@ def _with_model(
     from hvr.llm.connect import connect
     from hvr.run.judging import with_opinion
 
-    model = connect(ModelChoice(spec=args.spec, base_url=args.base_url), plans=len(results))
+    choice = ModelChoice(spec=args.spec, base_url=args.base_url, trust_project=args.trust_project)
+    model = connect(choice, plans=len(results))
     return tuple(with_opinion(result, model) for result in results)
 
 

@@ -196,6 +196,9 @@ def _model() -> Iterator[MachineCheck]:
     except HvrError as error:
         yield MachineCheck("model", "broken", str(error), "change the setting")
         return
+    if chosen.untrusted:
+        yield MachineCheck("model", "none", "none is set up", chosen.untrusted)
+        return
     spec = chosen.spec
     advice = "" if spec else "give --llm MODEL, or set HVR_LLM"
     yield MachineCheck("model", "there" if spec else "none", spec or "none is set up", advice)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hvr.cli.arguments import real, seconds, whole, words
+from hvr.cli.trust import add_trust
 from hvr.errors import UsageError
 
 if TYPE_CHECKING:
@@ -76,6 +77,7 @@ def add_model_options(parser: argparse.ArgumentParser, fields: Sequence[str] = O
         if field == "library":
             settings["default"] = os.environ.get(_LIBRARY) or None
         group.add_argument(flag, dest=field, **settings)
+    add_trust(group)
 
 
 def refuse_model_options(args: argparse.Namespace, why: str) -> None:
@@ -110,6 +112,7 @@ def model_choice(args: argparse.Namespace) -> ModelChoice:
     limits = {name: given.get(f"max_{name}") for name in _LIMITS}
     limited = any(limit is not None for limit in limits.values())
     return ModelChoice(
+        trust_project=given.get("trust_project", False),
         **{field: given[field] for field in fields if field in given},
         limits=_limits(limits) if limited else None,
     )

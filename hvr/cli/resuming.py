@@ -69,6 +69,7 @@ def resumed(args: argparse.Namespace, given: Mapping[str, Any], listen: Listener
     return resume(
         args.resume,
         base_url=anew.base_url,
+        trust_project=anew.trust_project,
         timeout=anew.timeout,
         limits=anew.limits,
         env_options=tuple(filter(names_program, given.get("env_options", ()))),

@@ -1,22 +1,17 @@
-"""`--trust-project` and `--run`: let hvr run code that the current folder or project names."""
+"""`--trust-project` and `--run`: let hvr use what the current folder or project names."""
 
 from __future__ import annotations
 
 import argparse
 
 
-def add_trust(
-    parser: argparse.ArgumentParser | argparse._ArgumentGroup, what: str = "worlds and "
-) -> None:
-    """Add the option.
-
-    Args:
-        parser: takes the option.
-        what: What may name code, beside pyproject.toml.
-    """
+def add_trust(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
+    """Add the option, unless the parser has it."""
+    if parser.get_default("trust_project") is not None:
+        return
     parser.add_argument("--trust-project", action="store_true", default=False, help=(
-        f"run code and use engines that {what}the nearest pyproject.toml name "
-        "(SECURITY.md)"))  # fmt: skip
+        "use what worlds and the nearest pyproject.toml name: code, engines, a model and its "
+        "address (SECURITY.md)"))  # fmt: skip
 
 
 def add_run(parser: argparse.ArgumentParser) -> None:

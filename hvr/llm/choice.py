@@ -35,6 +35,7 @@ class ModelChoice:
         temperature: of the model's sampling.
         recorded_url: a run folder named the address, which may be anybody's: no provider's own key
             is sent there.
+        trust_project: Whether pyproject.toml may name the model and its address.
 
     Raises:
         UsageError: the temperature cannot be used.
@@ -52,6 +53,7 @@ class ModelChoice:
     timeout: float | None = None
     temperature: float = 0.0
     recorded_url: bool = False
+    trust_project: bool = False
 
     def __post_init__(self) -> None:
         check_real("temperature", self.temperature, most=_HOTTEST)

@@ -39,10 +39,23 @@ class Chosen:
     Args:
         spec: such as `openai:gpt-4o-mini`; None when nobody named a model.
         options: how to reach it.
+        untrusted: Why settings of pyproject.toml that decide who gets the prompts were left out, if
+            the model cannot be asked without them; see `trusted`.
     """
 
     spec: str | None
     options: ModelOptions
+    untrusted: str = ""
+
+    def trusted(self) -> Chosen:
+        """Return this choice if no setting that it needs was left out.
+
+        Raises:
+            UsageError: An untrusted file names the model or its address.
+        """
+        if self.untrusted:
+            raise UsageError(self.untrusted, field="trust_project")
+        return self
 
 
 def read_config(
@@ -51,6 +64,7 @@ def read_config(
     base_url: str | None = None,
     recorded_url: bool = False,
     api_key: str | None = None,
+    trust_project: bool = False,
     environ: Mapping[str, str] | None = None,
     folder: Path | None = None,
     **numbers: float | None,
@@ -60,13 +74,15 @@ def read_config(
     The environment has HVR_LLM (the model), HVR_LLM_BASE_URL, HVR_LLM_API_KEY, HVR_LLM_TIMEOUT
     and the other numbers, and for their providers OPENAI_BASE_URL, OPENAI_API_KEY, GEMINI_API_KEY
     and GOOGLE_API_KEY. A provider's own key is not sent to an address that a file names: who gives
-    you a project must not get your key. HVR_LLM_API_KEY goes to any address.
+    you a project must not get your key. HVR_LLM_API_KEY goes to any address. Nor does a file say
+    who gets the prompts: its model and address count only if the project is trusted.
 
     Args:
         spec: the model, from an option.
         base_url: the address, from an option.
         recorded_url: it comes from a run folder instead.
         api_key: the key, from a caller; the command line has no option for it.
+        trust_project: Whether pyproject.toml may name the model and its address.
         environ: of the process by default.
         folder: where the search for pyproject.toml begins; the working folder by default.
         numbers: `timeout` and other fields of `ModelOptions`, from options.
@@ -77,22 +93,38 @@ def read_config(
     """
     environ = os.environ if environ is None else environ
     section, file = _section(folder or Path.cwd())
-    spec = spec or environ.get("HVR_LLM") or section.get("model")
+    named, model = section.get("base-url"), section.get("model")
+    untrusted = ""
+    spec = spec or environ.get("HVR_LLM")
+    if spec is None and model is not None:
+        spec = model if trust_project else None
+        untrusted = "" if trust_project else _left_out(file, f"model = {model!r}", f"--llm {model}")
     provider = (spec or "").partition(":")[0]
     address = base_url or environ.get("HVR_LLM_BASE_URL")
     if not address and provider == "openai":
         address = environ.get("OPENAI_BASE_URL")
-    from_file = bool(base_url and recorded_url) or (not address and "base-url" in section)
+    if named and not address and not trust_project:
+        if provider in _KEYS:
+            untrusted = _left_out(file, f"base-url = {named!r}", f"--base-url {named}")
+        named = None
+    from_file = bool(base_url and recorded_url) or bool(named and not address)
     key = api_key or environ.get("HVR_LLM_API_KEY")
     if not key and not from_file:
         key = next((k for n in _KEYS.get(provider, ()) if (k := environ.get(n))), None)
     options = ModelOptions(
-        base_url=address or section.get("base-url"),
+        base_url=address or named,
         api_key=key.strip() if key else None,
         prices=_prices(section.get("prices", {}), file),
         **{**_numbers(section, environ), **{n: v for n, v in numbers.items() if v is not None}},
     )
-    return Chosen(spec, options)
+    return Chosen(spec, options, untrusted)
+
+
+def _left_out(file: str, setting: str, option: str) -> str:
+    return (
+        f"{file}: {setting} of [{SECTION}] is not used: a project may not say who gets the "
+        f"prompts; give {option}, or --trust-project"
+    )
 
 
 def read_embedder_config(

@@ -42,9 +42,10 @@ def reach(choice: ModelChoice, about: Mapping[str, Any] | None = None) -> Chosen
         choice.spec,
         base_url=choice.base_url,
         recorded_url=choice.recorded_url,
+        trust_project=choice.trust_project,
         timeout=choice.timeout,
         calls_per_plan=choice.calls_per_plan,
-    )
+    ).trusted()
     if chosen.spec is None:
         raise UsageError(
             "no model is named: give openai:MODEL, gemini:MODEL, hf:NAME or replay:FOLDER, "

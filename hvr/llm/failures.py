@@ -60,6 +60,8 @@ _HOSTED: Mapping[str, str] = {
 """Where a provider is reached if no base URL is given."""
 
 _OK = 200
+_LOGIN = 407
+_NO_WAY_ON = (502, 503, 504)
 _ERRORS = range(400, 600)
 _READ = 20_000
 _SHOWN = 300
@@ -87,6 +89,8 @@ def reported(
         usage: what was used all the same, if it is known.
     """
     kind = kind_of_complaint(complaint, status)
+    if told := _told_by_proxy(name, options, complaint, status):
+        return ModelError(f"{name}: {told}", kind=kind, status=status)
     codes = f", {'/'.join(complaint.codes[:_SHOWN_CODES])}" if status == _OK else ""
     shown = brief(options, f"status {status}{codes}: {complaint.message}").rstrip(": ")
     return ModelError(
@@ -96,6 +100,24 @@ def reported(
         retry_after=retry_after(headers or {}),
         usage=usage,
     )
+
+
+def _told_by_proxy(
+    name: str, options: ModelOptions, complaint: Complaint, status: int
+) -> str | None:
+    """Return the message for an answer of the proxy itself; None if the server answers.
+
+    Only a proxy asks for its own login. A proxy that cannot reach the server has no words in the
+    form of the API; a gateway that belongs to the server mostly has.
+    """
+    through = proxy(name, options)
+    if through is None or (status != _LOGIN and (status not in _NO_WAY_ON or complaint.codes)):
+        return None
+    cause = "cannot reach the server or got no answer from it; is the base URL right?"
+    if status == _LOGIN:
+        cause = f"wants a login: put user and password into {through.variable}"
+    shown = brief(options, f"status {status}: {complaint.message}").rstrip(": ")
+    return f"{options.scrubber.text(str(through))} {cause} ({shown})"
 
 
 def kind_of_complaint(complaint: Complaint, status: int = _OK) -> Kind:

@@ -182,6 +182,9 @@ class GeminiModel:
         status = error.code if isinstance(error.code, int) else 500
         headers = getattr(error.response, "headers", None) or {}
         complaint = complaint_of(error.details)
+        if isinstance(error.details, dict) and error.details.keys() == {"message", "status"}:
+            # So the SDK wraps a body that is not JSON, with the phrase of HTTP as the status.
+            complaint = replace(complaint, codes=())
         if not complaint.message:
             complaint = replace(complaint, message=str(error.message or error))
         refused = failures.reported(

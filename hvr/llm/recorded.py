@@ -53,7 +53,7 @@ def recorded_run(choice: ModelChoice) -> Recorded | None:
     Raises:
         DataFileError: the transcript cannot be read, or does not say what to repeat.
     """
-    spec = read_config(choice.spec, base_url=choice.base_url).spec
+    spec = read_config(choice.spec, trust_project=choice.trust_project).spec
     path = replayed(spec) if spec is not None else None
     if path is None:
         return None

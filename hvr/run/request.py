@@ -181,7 +181,7 @@ def resumed(
 
 def _choice_json(choice: ModelChoice) -> dict[str, Any]:
     values = asdict(choice)
-    del values["recorded_url"]
+    del values["recorded_url"], values["trust_project"]
     for name in _PATHS:
         # A run may be gone on with from another folder.
         values[name] = str(values[name].absolute()) if values[name] is not None else None
@@ -228,7 +228,7 @@ def read_request(text: str | None, task: str | None, options: Options) -> RunReq
         from hvr.llm.recorded import recorded_run
 
         # Named here for good: the environment may be another when the run is gone on with.
-        named = read_config(options.model.spec).spec
+        named = read_config(options.model.spec, trust_project=options.model.trust_project).spec
         options = replace(options, model=replace(options.model, spec=named))
         recorded = recorded_run(options.model)
     if recorded is not None:

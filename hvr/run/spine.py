@@ -67,6 +67,7 @@ def resume(
     folder: Path | str,
     *,
     base_url: str | None = None,
+    trust_project: bool = False,
     timeout: float | None = None,
     limits: Limits | None = None,
     env_options: Sequence[str] = (),
@@ -82,6 +83,7 @@ def resume(
         folder: of the run.
         base_url: address of the model's server; None for the one that the run began with. To that
             one no provider's own key is sent: whoever gives you a folder must not get your key.
+        trust_project: Whether pyproject.toml may name that address.
         timeout: seconds for a request at most; None for that of the run.
         limits: what may be used at most, of all tries together; a limit of None is the run's.
         env_options: options of the environment that name a program, which no folder may.
@@ -96,7 +98,12 @@ def resume(
     started = time.perf_counter()
     opened, about = RunFolder.reopen(Path(folder))
     with closing(opened):
-        anew = {"base_url": base_url, "timeout": timeout, "limits": limits}
+        anew = {
+            "base_url": base_url,
+            "trust_project": trust_project,
+            "timeout": timeout,
+            "limits": limits,
+        }
         request = resumed(about, opened.path, anew, env_options, named)
         begun = {**request.to_json(), "earlier": earlier_tries(about)}
         opened.move_aside()

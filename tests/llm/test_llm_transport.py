@@ -325,6 +325,39 @@ def test_a_dead_proxy_is_named(spec: str, monkeypatch: pytest.MonkeyPatch) -> No
     assert "secret" not in str(failed)
 
 
+@pytest.mark.parametrize("spec", SPECS)
+@pytest.mark.parametrize(
+    ("status", "body", "said"),
+    [
+        (407, b"<html>Squid</html>", "wants a login: put user and password into HTTP_PROXY"),
+        (407, b"", "wants a login"),
+        (502, b"<html>Bad Gateway</html>", "cannot reach the server"),
+        (503, b"", "cannot reach the server"),
+        (504, b"timeout", "cannot reach the server"),
+    ],
+)
+def test_an_answer_of_the_proxy_is_told_as_such(
+    spec: str, status: int, body: bytes, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with RawServer(whole(body, status=f"{status} No")) as server:
+        url = server.url.partition("/v1")[0]
+        monkeypatch.setenv("HTTP_PROXY", url.replace("http://", "http://user:secret@"))
+        failed = failure(spec, options("http://model.invalid/v1"))
+    assert f"the proxy {url} of HTTP_PROXY {said}" in str(failed)
+    assert failed.status == status and "secret" not in str(failed)
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_a_server_that_fails_behind_a_proxy_is_told_as_such(
+    spec: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = b'{"error": {"message": "too busy", "code": "overloaded"}}'
+    with RawServer(whole(body, status="503 No")) as server:
+        monkeypatch.setenv("HTTP_PROXY", server.url)
+        failed = failure(spec, options("http://model.invalid/v1"))
+    assert "too busy" in str(failed) and "proxy" not in str(failed)
+
+
 def test_a_key_in_clear_text_through_a_proxy_is_told(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

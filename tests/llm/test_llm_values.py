@@ -170,9 +170,10 @@ def test_options_come_before_environment_before_file(tmp_path: Path) -> None:
     inner = folder / "a" / "b"
     inner.mkdir(parents=True)
     environ = {"HVR_LLM": "openai:env", "HVR_LLM_BASE_URL": "http://env/v1"}
-    assert read_config(environ={}, folder=inner).spec == "openai:file"
-    assert read_config(environ={}, folder=inner).options.base_url == "http://file/v1"
-    chosen = read_config(environ=environ, folder=inner)
+    trusted = read_config(environ={}, folder=inner, trust_project=True)
+    assert trusted.spec == "openai:file"
+    assert trusted.trusted().options.base_url == "http://file/v1"
+    chosen = read_config(environ=environ, folder=inner).trusted()
     assert (chosen.spec, chosen.options.base_url) == ("openai:env", "http://env/v1")
     chosen = read_config("hf:x", base_url="http://opt/v1", timeout=3, environ=environ, folder=inner)
     assert (chosen.spec, chosen.options.base_url) == ("hf:x", "http://opt/v1")
@@ -245,11 +246,47 @@ def test_each_provider_gets_its_own_key(
 def test_a_file_does_not_decide_who_gets_the_key(tmp_path: Path) -> None:
     folder = config(tmp_path, 'model = "openai:m"\nbase-url = "http://elsewhere/v1"')
     environ = {"OPENAI_API_KEY": "mine"}
-    assert read_config(environ=environ, folder=folder).options.api_key is None
-    asked = read_config(base_url="http://chosen/v1", environ=environ, folder=folder)
+    trusted = read_config(environ=environ, folder=folder, trust_project=True)
+    assert trusted.options.api_key is None
+    asked = read_config("openai:m", base_url="http://chosen/v1", environ=environ, folder=folder)
     assert asked.options.api_key == "mine"
     meant = read_config(environ={"HVR_LLM_API_KEY": "meant"}, folder=folder)
     assert meant.options.api_key == "meant"
+
+
+@pytest.mark.parametrize(
+    ("spec", "environ", "words"),
+    [
+        (None, {}, "model = 'openai:m' of .* is not used.*--llm openai:m, or --trust-project"),
+        ("openai:n", {}, "base-url = 'http://elsewhere/v1' of .*--base-url http://elsewhere/v1"),
+        (None, {"HVR_LLM": "gemini:n"}, "base-url = 'http://elsewhere/v1'"),
+    ],
+)
+def test_a_project_does_not_say_who_gets_the_prompts(
+    tmp_path: Path, spec: str | None, environ: dict[str, str], words: str
+) -> None:
+    folder = config(tmp_path, 'model = "openai:m"\nbase-url = "http://elsewhere/v1"')
+    chosen = read_config(spec, environ=environ, folder=folder)
+    assert chosen.options.base_url is None
+    with pytest.raises(UsageError, match=words):
+        chosen.trusted()
+    assert read_config(spec, environ=environ, folder=folder, trust_project=True).trusted()
+
+
+@pytest.mark.parametrize(
+    ("spec", "environ"),
+    [
+        ("scripted:error=0", {}),
+        ("openai:m", {"HVR_LLM_BASE_URL": "http://mine/v1"}),
+        ("openai:m", {"OPENAI_BASE_URL": "http://mine/v1"}),
+    ],
+)
+def test_an_address_of_a_project_is_in_nobodys_way(
+    tmp_path: Path, spec: str, environ: dict[str, str]
+) -> None:
+    folder = config(tmp_path, 'base-url = "http://elsewhere/v1"')
+    chosen = read_config(spec, environ=environ, folder=folder).trusted()
+    assert chosen.options.base_url == next(iter(environ.values()), None)
 
 
 @pytest.mark.parametrize(
@@ -271,7 +308,7 @@ def test_a_file_does_not_decide_who_gets_the_key(tmp_path: Path) -> None:
 )
 def test_settings_that_cannot_be_used_are_refused(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(HvrError, match=message) as caught:
-        read_config(environ={}, folder=config(tmp_path, text))
+        read_config("openai:m", environ={}, folder=config(tmp_path, text), trust_project=True)
     assert "sk-1" not in str(caught.value)
 
 

@@ -13,7 +13,7 @@ import pytest
 from tests.command_line import Hvr
 
 BLOCKS = Path(__file__).parents[2] / "docs" / "examples" / "blocks"
-DOMAINS = 8
+DOMAINS = 30
 
 
 def add_domain(folder: Path, problems: int = 3) -> None:

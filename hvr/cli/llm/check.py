@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from hvr.cli.arguments import add_json, seconds, words
 from hvr.cli.output import print_json
+from hvr.cli.trust import add_trust
 from hvr.errors import LLMError, UsageError
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--timeout", metavar="SECONDS", type=seconds,
         help="how long to wait (default: $HVR_LLM_TIMEOUT, or 60)",
     )  # fmt: skip
+    add_trust(parser)
     add_json(parser)
 
 
@@ -65,7 +67,10 @@ def run(args: argparse.Namespace) -> int:
     """
     from hvr.llm.config import read_config
 
-    result = _ask(read_config(args.spec, base_url=args.base_url, timeout=args.timeout))
+    chosen = read_config(
+        args.spec, base_url=args.base_url, timeout=args.timeout, trust_project=args.trust_project
+    )
+    result = _ask(chosen.trusted())
     if args.json:
         print_json(result, indent=2)
     else:

@@ -26,6 +26,7 @@ import hvr
 from hvr.errors import DataFileError, UsageError
 from hvr.evaluation.bench.cells import NO_MODEL, Cell, CellOptions, CellResult, parts_of_setting
 from hvr.files import commit, write_whole, writing
+from hvr.llm.choice import ModelChoice
 from hvr.llm.config import read_config
 from hvr.locks import take
 from hvr.secrets.scrubber import Scrubber
@@ -206,6 +207,12 @@ class BenchFolder:
             raise DataFileError(f"{self.path}: a bench needs a new or empty folder")
 
 
+def _address(spec: str, model: ModelChoice) -> str | None:
+    """Return the address at which the model of a spec is reached; None for the provider's own."""
+    chosen = read_config(spec, base_url=model.base_url, trust_project=model.trust_project)
+    return chosen.trusted().options.base_url
+
+
 def subject_of(
     cells: Sequence[Cell], options: CellOptions, prompts: Mapping[str, str]
 ) -> dict[str, Any]:
@@ -218,7 +225,7 @@ def subject_of(
     addresses = {} if options.cassettes else {
         model: Scrubber().text(url)
         for model in unique([c.model for c in cells if c.model != NO_MODEL])
-        if (url := read_config(model, base_url=options.model.base_url).options.base_url)
+        if (url := _address(model, options.model))
     }  # fmt: skip
     return {
         **({"addresses": addresses} if addresses and not options.model.base_url else {}),
