@@ -55,7 +55,7 @@ def errand_of(asked: ToolErrand, catalogue: Catalogue, suits: Suiting) -> ToolRe
 
 
 def goal_call(tool: ToolSchema, values: Mapping[str, Json], suits: Suiting) -> GoalCall:
-    """Return the goal call of a tool, in which what it needs and no one has said is sought.
+    """Return the goal call of a tool, with a query for each required value that no one has said.
 
     Args:
         tool: The tool.
@@ -75,7 +75,7 @@ def goal_call(tool: ToolSchema, values: Mapping[str, Json], suits: Suiting) -> G
 
 
 def answered(request: ToolRequest, values: Mapping[str, Json], suits: Suiting) -> ToolRequest:
-    """Return a request with the user's answers to questions about what is sought.
+    """Return a request with the user's answers to its open questions.
 
     Args:
         request: The request.

@@ -1,8 +1,8 @@
 """A request in words, read by a language model, and what is kept of its answer.
 
-The model decides between a call, a question, an answer and a search for tools. Of its answer only
-what the request says is kept: a value that is not in the user's words is left out and asked for,
-and no call that may write is kept unless a clause of the request orders it.
+The model decides between a call, a question, an answer and a search for tools. hvr keeps only what
+the request supports: it leaves out and asks for a value that is not in the user's words, and drops
+a call that may write unless a clause of the request orders it.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from hvr.navigation.request import (
     leaves,
 )
 from hvr.navigation.words.clauses import clauses_of
-from hvr.navigation.words.english import ADVERBS, ORDINALS
+from hvr.navigation.words.english import ADVERBS, AUXILIARIES, DETERMINERS, ORDINALS
 from hvr.navigation.words.guard import guarded
 from hvr.navigation.words.moods import Mood, RequestClause
 from hvr.navigation.words.read_request import ReadRequest
 from hvr.navigation.words.said import allowed_text, is_said
-from hvr.navigation.words.stems import stem
+from hvr.navigation.words.stems import stem, stems_of
 from hvr.navigation.words.tokens import is_verb
-from hvr.navigation.words.verbs import action_match, verbs_of_tools
+from hvr.navigation.words.verbs import action_match, verbs_of, verbs_of_tools
 from hvr.printable import one_line, short
 from hvr.tools.argument_checks import argument_faults
 from hvr.tools.catalogue.merging import ParameterMeaning
@@ -72,7 +72,7 @@ class ModelRequestReader:
     meanings: Sequence[ParameterMeaning] = ()
 
     def read(self, text: str, given: Mapping[str, Json] | None = None) -> ReadRequest:
-        """Return what a request wants and says.
+        """Return the reading of a request.
 
         Args:
             text: The request.
@@ -196,7 +196,7 @@ class _Checker:
         }  # fmt: skip
 
     def read(self, answer: Mapping[str, Any]) -> ReadRequest:
-        """Return what the answer reads, as far as the request bears it out."""
+        """Return the reading of an answer, as far as the request supports it."""
         move = NextMove(answer["move"])
         why = f"The model's reading: {short(one_line(answer['why']), 300)}"
         goals = answer.get("goals", [])
@@ -207,7 +207,7 @@ class _Checker:
             return ReadRequest(None, why, tools, move, questions if move is NextMove.ASK else ())
         calls = [self._goal(number, one) for number, one in enumerate(_once(goals))]
         calls += [GoalCall("", {one["name"]: self._query(one)}) for one in answer.get("known", [])]
-        # Look-ups are made with what is said: the values of descriptions, too.
+        # Look-ups start from said values, and the values of descriptions are said.
         described = [one for call in calls for one in _constraints(call)]
         said = [*self._said(answer.get("said", [])), *described,
                 *(NamedValue(name, value) for name, value in self.given.items())]  # fmt: skip
@@ -222,7 +222,7 @@ class _Checker:
         goals = read.request.goals if read.request is not None else ()
         for number, goal in enumerate(goals):
             tool = self._tools.get(goal.tool)
-            if tool is None or tool.effect is Effect.READS or self._ordered(tool):
+            if tool is None or tool.effect is Effect.READS or self._ordered(tool, goal):
                 continue
             why = f"{quoted(tool.name)} may write, and the request does not name it"
             told = ((tool.name, tool.description),)
@@ -234,10 +234,20 @@ class _Checker:
         return replace(read, request=None, why=" ".join([read.why, *whys]), move=NextMove.ASK,
                        questions=questions)  # fmt: skip
 
-    def _ordered(self, tool: ToolSchema) -> bool:
-        """Return whether the verb of an order asks for what a tool does."""
-        orders = [clause for clause in self._clauses if clause.mood is Mood.ORDER]
-        return any(action_match(tool, verb) for clause in orders for verb in _verbs(clause))
+    def _ordered(self, tool: ToolSchema, goal: GoalCall) -> bool:
+        """Return whether an order names the action of a call.
+
+        The object of a call is in its arguments. Without any, the order has to name it as well.
+        """
+        orders = [
+            clause for clause in self._clauses
+            if clause.mood is Mood.ORDER and any(action_match(tool, v) for v in _verbs(clause))
+        ]  # fmt: skip
+        if goal.arguments:
+            return bool(orders)
+        own = stems_of(f"{tool.name} {tool.description}") - {*verbs_of(tool)}
+        words = (token.lower for clause in orders for token in clause.tokens if token.is_word)
+        return bool(own & {stem(word) for word in words if word not in DETERMINERS})
 
     def _goal(self, number: int, goal: Mapping[str, Any]) -> GoalCall:
         tool = self._tools[goal["tool"]]
@@ -323,6 +333,7 @@ def _once(goals: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 def _verbs(clause: RequestClause) -> Iterator[str]:
     """Give the stems of the words of an order that may be its verb."""
     tokens = [token for token in clause.tokens if token.is_word and token.lower not in ADVERBS]
-    if tokens and is_verb(tokens, [stem(tokens[0].lower)]):
+    passive = any(token.lower in AUXILIARIES for token in tokens)
+    if tokens and not passive and is_verb(tokens, [stem(tokens[0].lower)]):
         tokens = tokens[:1]
     yield from (stem(token.lower) for token in tokens)

@@ -1,7 +1,7 @@
 """Judged dialogues as an opinion on a request that was read in words without a model.
 
-The calls are those of a proven plan. The opinion can hold them back, say that no tool serves, or
-tell which of the tools that came into question is meant. It brings in neither a tool nor a value.
+Only the calls of a proven plan are made. The opinion can hold them back, say that no tool serves,
+or pick the tool that is meant from those that came into question. It adds neither tools nor values.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from hvr.navigation.words.read_request import ReadRequest
 NEEDED = 0.5
 """The least probability at which a tool counts as needed."""
 CLEAR = 1.25
-"""The least ratio of a tool's probability to that of the next one for it to be the one meant."""
+"""The least ratio between the probabilities of the first tool and the next one."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class WeighedRequest:
     """A request as it was read, with the opinion of judged dialogues.
 
     Args:
-        read: The reading; its move is that of the opinion where the words leave it open.
+        read: The reading. Where its words leave the move open, the opinion decides it.
         doubted: Whether the user has to confirm the reading before anything is called.
         opinion: The opinion; None without judged dialogues.
     """
@@ -49,7 +49,7 @@ def weighed(
     chances = ", ".join(f"{move.value} {opinion.chances[move]:.0%}" for move in opinion.admissible)
     told = f"Judged dialogues say: {chances}. {opinion.why}"
     if read.request is not None:
-        # The plan decides between a call and a question; that neither is likely is a doubt.
+        # The plan decides between a call and a question; the opinion may find neither likely.
         doubted = not {NextMove.CALL, NextMove.ASK} & set(opinion.admissible)
         return WeighedRequest(replace(read, why=f"{read.why} {told}"), doubted, opinion)
     if opinion.move in (NextMove.ANSWER, NextMove.FIND):

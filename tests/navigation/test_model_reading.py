@@ -165,6 +165,7 @@ def test_options_give_values_and_win() -> None:
     ("text", "tool"),
     [
         (SHOW, "delete_all"), (SHOW, "cancel_parcel"), ("List all parcels", "delete_all"),
+        ("Remove all filters and list my parcels", "delete_all"),
         ("Did P-1002 get cancelled, was it late?", "cancel_parcel"),
         ("Don't cancel P-1002, though it is late", "cancel_parcel"),
         ("Show P-1002 instead of cancelling it late", "cancel_parcel"),
@@ -175,6 +176,18 @@ def test_no_call_that_writes_is_kept_unless_it_is_ordered(text: str, tool: str) 
     values = {"parcel_id": "P-1002", "reason": "late"} if tool == "cancel_parcel" else {}
     found, _ = read(text, call(goal(tool, **values)))
     assert found.request is None and found.move in (NextMove.ASK, NextMove.ANSWER)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Please cancel P-1002, it is late", "Can you cancel P-1002? It is late.",
+     "P-1002 should be cancelled since it is late", "Drop P-1002, it's late: cancel it",
+     "I'd like to cancel P-1002 because it is late"],
+)  # fmt: skip
+def test_what_is_ordered_is_kept(text: str) -> None:
+    found, _ = read(text, call(goal("cancel_parcel", parcel_id="P-1002", reason="late")))
+    assert goals(found) == [("cancel_parcel", {"parcel_id": "P-1002", "reason": "late"})]
+    assert goals(read("Delete all parcels", call(goal("delete_all")))[0]) == [("delete_all", {})]
 
 
 def test_what_is_said_not_to_be_meant_gives_no_value() -> None:
@@ -340,6 +353,19 @@ def test_the_commands_say_what_the_model_decided(folder: Path, hvr_: Hvr) -> Non
             if code == 2:
                 assert "address: Where to?" in plain.out
                 assert told["ask"] == ["address"] and told["questions"][0]["name"] == "address"
+
+
+@pytest.mark.slow
+def test_a_look_up_that_is_wanted_beside_what_it_serves_is_made(hvr_: Hvr) -> None:
+    values = {"parcel_id": "P-1002"}
+    answer = call(goal("get_parcel", **values), goal("cancel_parcel", reason="late", **values))
+    with OpenAIServer([Reply(json.dumps(answer))]) as server:
+        done_ = hvr_("tools", "run", "parcels", "Show parcel P-1002 and then cancel it: it is late",
+                     "--llm", "openai:test", "--base-url", server.url, "--yes-destructive",
+                     "--json")  # fmt: skip
+    assert done_.code == 0, done_.out + done_.err
+    called = [one["tool"] for one in json.loads(done_.out)["calls"]]
+    assert called == ["get_parcel", "cancel_parcel"]
 
 
 @pytest.mark.slow

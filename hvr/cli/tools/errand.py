@@ -118,15 +118,15 @@ def asked_tools(args: argparse.Namespace) -> AskedTools:
 
 
 def learnt_before(asked: AskedTools, graph: Path | None, *, write: bool = False) -> Learnt:
-    """Return what was learnt before.
+    """Return the experience and the conditions of earlier runs.
 
     Args:
         asked: The world.
         graph: The log of a graph; None for none.
-        write: Whether what is learnt is added to it.
+        write: Whether this run is added to the log.
 
     Raises:
-        DataFileError: The log cannot be read, or is none.
+        DataFileError: The log cannot be read.
     """
     from hvr.navigation.conditions_file import conditions_path, read_conditions
     from hvr.navigation.errands import Learnt

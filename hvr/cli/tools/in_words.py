@@ -1,4 +1,4 @@
-"""Requests in words: read by rules or by a model, and what is said of a reading."""
+"""Requests in words: rules or a model read them, and the commands report the reading."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def connected(args: argparse.Namespace, transcript: Path | None = None) -> Meter
 def read_in_words(
     args: argparse.Namespace, asked: AskedTools, model: Meter | None
 ) -> WeighedRequest:
-    """Return what a request in words wants, and how it was understood.
+    """Return the reading of a request in words.
 
     Args:
         args: The options, with the values that the user gives beside the words.
@@ -58,7 +58,7 @@ def read_in_words(
 
     Raises:
         UsageError: It is not clear.
-        DataFileError: What was learnt cannot be read.
+        DataFileError: The file of judged dialogues cannot be read.
         LLMError: The model gives no usable answer.
     """
     from hvr.navigation.model_reading import ModelRequestReader
@@ -86,7 +86,7 @@ def told_without_calls(
         args: The options.
         asked: The world and the request.
         read: The reading, which has no request.
-        more: What the command's document has beside.
+        more: Further entries of the command's document.
     """
     from hvr.navigation.decision import NextMove
 
@@ -109,7 +109,7 @@ def told_without_calls(
 
 
 def of_model(model: Meter | None) -> dict[str, Any]:
-    """Return what a document says of the model."""
+    """Return the entries of a document about the model."""
     if model is None:
         return {"model": None, "simulated": False}
     return {"model": model.name, "simulated": model.simulated}
@@ -165,7 +165,7 @@ def _for_tool(asked: AskedTools, tool: str, beside: Mapping[str, Any]) -> ReadRe
 
 
 def _opinion(asked: AskedTools, decisions: Path | None) -> TurnDecision | None:
-    """Return what judged dialogues say of a request; None without any that tell enough."""
+    """Return the opinion of judged dialogues; None without a file that is better than chance."""
     named = asked.world.tools.get("decisions")
     path = asked.world.folder / named if decisions is None and named else decisions
     if path is None:
