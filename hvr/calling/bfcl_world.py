@@ -151,6 +151,11 @@ class BfclTools:
         return made
 
 
+def reading_functions() -> frozenset[str]:
+    """Return the names of BFCL's functions that only read."""
+    return _READS
+
+
 @cache
 def _tools(name: str) -> tuple[ToolSchema, ...]:
     package = load_apart("bfcl_eval")

@@ -95,23 +95,8 @@ class Identifier:
     readers: Sequence[ToolSchema]
 
     def names_entity(self, name: str, parameter: ToolParameter | None = None) -> bool:
-        """Say whether a value names an entity, rather than being something that one has.
-
-        Its name says so, or some tool looks a thing up by a text of this name alone.
-
-        Args:
-            name: The name of the parameter, or of a key in an object that a parameter takes.
-            parameter: The parameter itself; None of a key.
-        """
-        words = words_of(name)
-        if last_word(name) in ID_WORDS:
-            return True
-        types = set(parameter.type.split("|")) if parameter is not None else set()
-        if words & _NO_IDS or types & {"number", "boolean"} or (parameter and parameter.choices):
-            return False
-        return last_word(name) in KEY_WORDS or any(
-            [words_of(p.name) for p in tool.takes if p.required] == [words] for tool in self.readers
-        )
+        """Return whether a value names an entity; see the function `names_entity`."""
+        return names_entity(name, parameter, self.readers)
 
     def identify(
         self,
@@ -286,3 +271,24 @@ def _least(
 ) -> list[EntityCandidate]:
     least = min(map(measure, some), default=0)
     return [one for one in some if measure(one) == least]
+
+
+def names_entity(name: str, parameter: ToolParameter | None, readers: Iterable[ToolSchema]) -> bool:
+    """Return whether a value names an entity, rather than being something that one has.
+
+    Its name says so, or some tool looks a thing up by a text of this name alone.
+
+    Args:
+        name: The name of the parameter, or of a key in an object that a parameter takes.
+        parameter: The parameter itself; None of a key.
+        readers: The tools that are known to only read.
+    """
+    words = words_of(name)
+    if last_word(name) in ID_WORDS:
+        return True
+    types = set(parameter.type.split("|")) if parameter is not None else set()
+    if words & _NO_IDS or types & {"number", "boolean"} or (parameter and parameter.choices):
+        return False
+    return last_word(name) in KEY_WORDS or any(
+        [words_of(p.name) for p in tool.takes if p.required] == [words] for tool in readers
+    )

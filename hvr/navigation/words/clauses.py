@@ -78,6 +78,7 @@ def _clauses(tokens: list[Token], end: str, verbs: frozenset[str]) -> list[Reque
     if end == "?" and (tag := _TAG.search(written(tokens))):
         tokens, end = tokens[: -len(tag[0].split())], ""
     condition = False
+    conditions: list[Token] = []
     for part, opener in _parts(tokens, verbs):
         body = stripped(part)
         if not body:
@@ -85,19 +86,24 @@ def _clauses(tokens: list[Token], end: str, verbs: frozenset[str]) -> list[Reque
         inverted = end != "?" and body[0].lower in ("should", "had", "were")
         polite = len(part) <= 5 and _POLITE.match(written(part))
         if inverted or (opener in _CONDITIONS and not polite):
-            found.append(RequestClause(tuple(body), Mood.STATEMENT))
+            found.append(RequestClause(tuple(body), Mood.STATEMENT, opener))
             orders = [clause for clause in found if clause.mood is Mood.ORDER]
             # "Cancel it if it is late": the condition follows what it bears on.
             found = [replace(c, mood=Mood.CONDITIONAL) if c in orders else c for c in found]
             condition = not orders
+            conditions = body if opener == "if" and not orders else []
         elif opener in _EXCLUSIONS:
-            found.append(RequestClause(tuple(body), Mood.FORBIDDEN))
-        elif opener in _REASONS or (polite and opener in _CONDITIONS):
-            found.append(RequestClause(tuple(body), Mood.STATEMENT))
+            found.append(RequestClause(tuple(body), Mood.FORBIDDEN, opener))
+        elif opener in _REASONS | _TIMES or (polite and opener in _CONDITIONS):
+            found.append(RequestClause(tuple(body), Mood.STATEMENT, opener))
         else:
             clause = judged(body, end, verbs, found)
             if condition and clause.mood is Mood.ORDER:
                 clause = replace(clause, mood=Mood.CONDITIONAL)
+            elif conditions and clause.mood is Mood.QUESTION:
+                # "If it is noon here, what time is it there?" asks of both.
+                clause = replace(clause, tokens=(*conditions, *clause.tokens))
+                found.pop()
             found.append(clause)
     return found
 
@@ -171,6 +177,8 @@ def _starts_clause(rest: Sequence[Token], verbs: frozenset[str]) -> bool:
     first = rest[0].lower
     following = rest[1].lower if len(rest) > 1 else ""
     if first in ("don't", "never", "do", "let's", "not", "dont"):
+        return True
+    if first in ("want", "wish", "need", "would") and following in ("to", "like"):
         return True
     if first.split("'")[0] in SUBJECTS:
         return len(rest) > 1 and (rest[1].is_word or "'" in first)

@@ -96,8 +96,8 @@ ADVERBS = frozenset(
     """please kindly just also now then first finally next quickly immediately simply really only
     again still so well actually maybe perhaps too additionally subsequently afterwards afterward
     later once already right away directly soon currently properly exactly precisely here there
-    instead ahead back together well both meanwhile thereafter lastly secondly firstly
-    presently latest current""".split()  # noqa: SIM905
+    instead ahead back together well meanwhile thereafter lastly secondly firstly presently
+    somewhere anywhere indeed even yet""".split()  # noqa: SIM905
 )
 
 COURTESY = frozenset(
@@ -119,7 +119,7 @@ ACTIONS: tuple[frozenset[str], ...] = tuple(
         "count number",
         "compare diff",
         "convert translate change transform turn",
-        "calculate compute work estimate determine add evaluate",
+        "calculate compute work estimate determine add evaluate sum",
         "estimate quote determine calculate predict gauge assess tell",
         # What is written.
         "create make add new build generate initialize init start open set craft draft",
@@ -135,7 +135,7 @@ ACTIONS: tuple[frozenset[str], ...] = tuple(
         "send post deliver mail transmit forward dispatch submit message",
         "forward redirect send reroute",
         "post publish share tweet",
-        "book reserve schedule arrange",
+        "book reserve schedule arrange secure",
         "buy order purchase",
         "sell",
         "pay settle",
@@ -184,3 +184,72 @@ OPPOSITES = frozenset(
                  "enable disable", "connect disconnect", "follow unfollow", "buy sell",
                  "subscribe unsubscribe", "send get", "archive restore", "approve reject")
 )  # fmt: skip
+
+PHRASAL: Mapping[str, str] = {
+    "call off": "cancel", "look up": "lookup", "look for": "find", "look at": "view",
+    "turn off": "disable", "turn on": "enable", "switch off": "disable", "switch on": "enable",
+    "take off": "remove", "take out": "remove", "get rid": "delete", "throw away": "delete",
+    "throw out": "delete", "set up": "create", "send back": "return", "give back": "return",
+    "bring back": "return", "pick up": "collect", "find out": "determine", "work out": "calculate",
+    "figure out": "determine", "sign up": "register", "log in": "login", "log out": "logout",
+    "top up": "fill", "fill up": "fill", "shut down": "stop", "hand over": "transfer",
+    "write down": "write", "print out": "print", "go to": "navigate", "undo": "reset",
+    "switch to": "switch", "make sure": "ensure", "be sure": "ensure",
+    "change to": "switch", "add up": "add",
+}  # fmt: skip
+"""Verbs of two words, and the verb that means the same."""
+
+RESTRICTIONS = frozenset(
+    """not no nothing nobody none never only except but else other others everything anything
+    neither nor without unless else""".split()  # noqa: SIM905
+)
+"""Words that restrict a request: a call that writes may pass over none of them."""
+
+TO_WORDS = frozenset("to into onto toward towards as".split())  # noqa: SIM905
+FROM_WORDS = frozenset("from off".split())  # noqa: SIM905
+END_NAMES = frozenset("to target destination dest new receiver recipient output end until".split())  # noqa: SIM905
+START_NAMES = frozenset("from source origin src old start base input since begin".split())  # noqa: SIM905
+NAMED = (
+    "named",
+    "called",
+    "titled",
+    "entitled",
+    "dubbed",
+    "labelled",
+    "labeled",
+    "naming",
+    "calling",
+)
+"""Words after which a name stands."""
+NAMING = frozenset([*NAMED, "name"])
+
+SENSES: Mapping[str, tuple[str, ...]] = {
+    "big": ("size",), "large": ("size",), "small": ("size",), "heavy": ("weight",),
+    "far": ("distance",), "old": ("age",), "long": ("duration", "length"), "high": ("height",),
+    "much": ("price", "cost", "amount", "total"), "many": ("count", "number", "total"),
+    "where": ("location", "place", "address", "position"), "when": ("date", "time"),
+    "who": ("user", "person", "customer", "owner", "author", "name"),
+    "expensive": ("price", "cost"), "inside": ("content",), "contain": ("content",),
+    "says": ("content",), "say": ("content",), "text": ("content",), "cost": ("price",),
+    "price": ("cost",), "temperature": ("weather",),
+}  # fmt: skip
+"""Nouns that a word of a question stands for."""
+
+SUPERLATIVES: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "cheapest": ("least", ("price", "cost", "amount", "fee")),
+    "dearest": ("most", ("price", "cost", "amount", "fee")),
+    "priciest": ("most", ("price", "cost", "amount", "fee")),
+    "latest": ("most", ("date", "time", "created", "updated", "timestamp")),
+    "newest": ("most", ("date", "time", "created", "updated", "timestamp")),
+    "earliest": ("least", ("date", "time", "created", "updated", "timestamp")),
+    "oldest": ("least", ("date", "time", "created", "age", "timestamp")),
+    "biggest": ("most", ("size", "amount", "total", "volume")),
+    "largest": ("most", ("size", "amount", "total", "volume")),
+    "smallest": ("least", ("size", "amount", "total", "volume")),
+    "heaviest": ("most", ("weight",)), "lightest": ("least", ("weight",)),
+    "longest": ("most", ("length", "duration")), "shortest": ("least", ("length", "duration")),
+    "nearest": ("least", ("distance",)), "closest": ("least", ("distance",)),
+    "fastest": ("least", ("duration", "time")), "best": ("most", ("rating", "score")),
+    "worst": ("least", ("rating", "score")),
+}  # fmt: skip
+"""Superlatives, each with the end of the order and the properties that it may compare."""

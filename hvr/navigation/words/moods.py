@@ -11,6 +11,7 @@ from hvr.navigation.words.english import (
     ADVERBS,
     AUXILIARIES,
     COURTESY,
+    PREPOSITIONS,
     QUESTION_WORDS,
     SUBJECTS,
 )
@@ -37,10 +38,12 @@ class RequestClause:
     Args:
         tokens: What it says, without the words that only make it a request.
         mood: What it does.
+        opener: The word that makes it a subordinate clause, such as "because"; empty if none does.
     """
 
     tokens: tuple[Token, ...]
     mood: Mood
+    opener: str = ""
 
     @property
     def spans(self) -> tuple[ValueSpan, ...]:
@@ -66,8 +69,9 @@ _OPENER = re.compile(
             r"would you be so kind as to",
             r"would you like to",
             r"(?:can|could|would|will|might) (?:you|i get you to|i ask you to|i have you)",
-            rf"(?:i|we|you)(?:'d| would| do)? (?:(?:really|just|also|now|still) )?{_WANT}"
+            rf"(?:(?:i|we|you)(?:'d| would| do)? )?(?:(?:really|just|also|now|still) )?{_WANT}"
             r"(?: you)? to",
+            r"would like to",
             r"i(?:'m| am) (?:looking|here|ready|calling) to",
             rf"(?:i|we)(?:'d| would)? (?:really )?appreciate(?: it)? if you {_CAN}",
             rf"(?:it )?(?:would|'d) be (?:\w+ )?\w+ if you {_CAN}",
@@ -117,10 +121,13 @@ _FORBIDS = re.compile(
 )
 
 _ASKS_BACK = re.compile(
+    r"(?:i(?:'m| am) (?:curious|interested|wondering)|"
+    rf"(?:i|we|you)(?:'d| would)? (?:really )?{_WANT} (?:an?|the|some|any|more|details?|info\w*)|"
+    r"ask(?: \w+){1,3} (?:if|whether|what|when|where|which|who|why|how)|"
     r"(?:tell|show|let|inform|explain|advise|know|see|find|figure|check|determine|wonder\w*|verify|"
     r"learn|say|remind|understand|ask|confirm|clarify|hear|curious)\b(?: to)?"
     r"(?: me| us| know| out| for me| about| myself)*[\s,]*(?:about )?"
-    r"(?:if|whether|what|when|where|which|who|whom|whose|why|how|that)\b"
+    r"(?:if|whether|what|when|where|which|who|whom|whose|why|how|that))\b"
 )
 """Words that ask a question within an order, as in "tell me whether"."""
 
@@ -175,6 +182,10 @@ def judged(
             break
         ordered = True
         some = stripped(after(some, opener.end()))
+    if (asks := _ASKS_BACK.match(written(some))) is not None:
+        # The words that ask say nothing of the matter, except the last one, such as "whether".
+        length = len(asks[0].split()) - 1
+        return RequestClause(tuple(stripped(some[length:]) or some), Mood.QUESTION)
     return RequestClause(tuple(some), _mood(some, end, verbs, ordered=ordered, first=not before))
 
 
@@ -183,7 +194,7 @@ def _mood(
 ) -> Mood:
     said = written(tokens)
     word = tokens[0].lower
-    if _ASKS_BACK.match(said) or _HYPOTHETICAL.match(said) or word in QUESTION_WORDS:
+    if _HYPOTHETICAL.match(said) or word in QUESTION_WORDS:
         return Mood.QUESTION
     if (not ordered and word in AUXILIARIES) or word.removesuffix("n't") in AUXILIARIES - {word}:
         return Mood.QUESTION
@@ -199,6 +210,8 @@ def _mood(
         return Mood.ORDER
     if end != "?" and (_REPORTS.match(said) or _finite(tokens)):
         return Mood.STATEMENT
+    if word in PREPOSITIONS and end != "?":
+        return Mood.STATEMENT  # "In the folder docs, ..." only says where
     # A noun phrase asks for what it names.
     return Mood.QUESTION
 

@@ -18,6 +18,7 @@ from hvr.calling.values import Json
 from hvr.navigation.words.english import (
     LOOSE_CAPITALS,
     MONTHS,
+    NAMED,
     NUMBER_WORDS,
     RELATIVE_DAYS,
     UNITS,
@@ -78,7 +79,8 @@ def spans_of(text: str) -> tuple[ValueSpan, ...]:
             span = read(text, start, end, form)
             if span is not None:
                 found.append(span)
-                whole = match.start(), max(match.end(), span.end)
+                outer = form is ValueForm.QUOTED
+                whole = match.start() if outer else span.start, max(match.end(), span.end)
                 free[whole[0] : whole[1]] = [False] * (whole[1] - whole[0])
     found += _names(text, free)
     return tuple(sorted(found, key=lambda span: span.start))
@@ -323,6 +325,8 @@ def _compiled() -> tuple[tuple[ValueForm, re.Pattern[str], _Read], ...]:
         (ValueForm.EMAIL, re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"), _plain),
         (ValueForm.ZONE, re.compile(r"\b(?:[A-Z][A-Za-z]+/[A-Z][\w+-]*(?:/[A-Z]\w*)?|UTC|GMT)\b"),
          _zone),
+        (ValueForm.NAME, re.compile(rf"\b(?:{'|'.join(NAMED)})\s+(?:it\s+)?(?P<v>[a-z][\w.-]*)"),
+         _plain),
         (ValueForm.DATE, re.compile(r"(?<![\w-])\d{4}-\d{1,2}-\d{1,2}(?![\w-])|"
                                r"(?<![\w/])\d{4}/\d{1,2}/\d{1,2}(?![\w/])"), _date),
         (ValueForm.PATH, re.compile(r"(?<![\w/])(?:~|\.{1,2})?/[\w.~@%+-]*(?:/[\w.~@%+*-]*)*|"
@@ -355,6 +359,6 @@ def _worded_number(text: str, start: int, end: int, form: ValueForm) -> ValueSpa
 
 _ENDS = dict.fromkeys(ValueForm, "") | {
     ValueForm.URL: ".,;:!?)'\"", ValueForm.PATH: ".,;:!?", ValueForm.EMAIL: ".-",
-    ValueForm.NUMBER: ",", ValueForm.TIME: ".",
+    ValueForm.NUMBER: ",", ValueForm.TIME: ".", ValueForm.NAME: ".-",
 }  # fmt: skip
 _FORMS = _compiled()

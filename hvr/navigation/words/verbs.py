@@ -6,9 +6,10 @@ from functools import lru_cache
 
 from hvr.navigation.words.english import ACTIONS
 from hvr.navigation.words.stems import stem, words_in
-from hvr.tools.catalogue.schema import Catalogue, ToolSchema
+from hvr.tools.catalogue.schema import Catalogue, Effect, ToolSchema
 
 _GROUPS = tuple(frozenset(stem(verb) for verb in group) for group in ACTIONS)
+_KNOWN = frozenset().union(*_GROUPS)
 
 SAME = 1.0
 """A verb and a tool have the same verb."""
@@ -18,17 +19,16 @@ ALIKE = 0.7
 
 @lru_cache(maxsize=10_000)
 def verbs_of(tool: ToolSchema) -> tuple[str, ...]:
-    """Return the stems of the verbs of a tool: in its name, and the first of its description."""
+    """Return the stems of the verbs of a tool: the first in its name, and of its description."""
     name = [stem(word) for word in words_in(tool.name)]
-    known = frozenset().union(*_GROUPS)
-    in_name = [word for word in name if word in known] or name[:1]
+    in_name = [word for word in name if word in _KNOWN] or name
     said = [stem(word) for word in words_in(tool.description)[:1]]
-    return tuple(dict.fromkeys([*in_name[:1], *said, *in_name[1:]]))
+    return tuple(dict.fromkeys([*in_name[:1], *said]))
 
 
 def verbs_of_tools(catalogue: Catalogue) -> frozenset[str]:
     """Return the stems of the verbs with which the names and descriptions of tools begin."""
-    return frozenset(verb for tool in catalogue.tools for verb in verbs_of(tool)[:2])
+    return frozenset(verb for tool in catalogue.tools for verb in verbs_of(tool))
 
 
 def action_match(tool: ToolSchema, verb: str) -> float:
@@ -41,5 +41,28 @@ def action_match(tool: ToolSchema, verb: str) -> float:
     own = verbs_of(tool)
     if verb in own:
         return SAME
-    alike = any(verb in group and own[0] in group for group in _GROUPS if own)
-    return ALIKE if alike else 0.0
+    # "git_diff_staged" stages nothing.
+    name = [stem(word) for word in words_in(tool.name) if not word.endswith("ed")]
+    # A tool that reads may be named after what it finds out: get_sum adds.
+    others = (*own, *name) if tool.effect is Effect.READS else own
+    return ALIKE if any(alike(verb, one) for one in others) else 0.0
+
+
+def alike(one: str, other: str) -> bool:
+    """Return whether the stems of two verbs ask for the same kind of action."""
+    return one == other or any(one in group and other in group for group in _GROUPS)
+
+
+_READING = frozenset(verb for group in _GROUPS[:9] for verb in group) - frozenset(
+    verb for group in _GROUPS[9:] for verb in group if verb not in ("show", "list")
+)
+
+
+def only_reads(verb: str) -> bool:
+    """Return whether the stem of a verb asks for nothing but information."""
+    return verb in _READING
+
+
+def is_known(verb: str) -> bool:
+    """Return whether the stem of a verb asks for an action that English has other verbs for."""
+    return verb in _KNOWN

@@ -40,7 +40,8 @@ def parameters(schema: Any, root: Any) -> tuple[ToolParameter, ...]:
         needed = name in flat["required"]
         if not inner["readOnly"]:
             one = _parameter(name, inner, needed and not inner["nullable"], flat["named"])
-            found.append(replace(one, or_null=needed and inner["nullable"]))
+            items = "" if inner["items"] is None else _resolved(inner["items"], root)["type"]
+            found.append(replace(one, or_null=needed and inner["nullable"], items=items))
     if len(found) > MOST:
         kept = sorted(range(len(found)), key=lambda n: (not found[n].required, n))[:MOST]
         found = [found[n] for n in sorted(kept)]

@@ -33,6 +33,7 @@ class ToolParameter:
         required: whether a call needs a value for it; of results, whether it is always there.
         choices: the only values that it can have, as JSON; empty if there is no such list.
         or_null: whether a call must give it, and null will do where there is no value.
+        items: JSON Schema's name of the type of what is in a list; empty if the schema has none.
         resource: The kind of thing whose property it is, as the schema names it: a `$ref`, a class,
             a collection of the path. Several joined by `|`; empty if the schema does not say.
     """
@@ -44,6 +45,7 @@ class ToolParameter:
     choices: tuple[str, ...] = ()
     or_null: bool = False
     resource: str = ""
+    items: str = ""
 
     @property
     def leaf(self) -> str:
