@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Literal
 
 from hvr.pddl.compact import GroundAtoms, TypedNames
+from hvr.pddl.diagnostics import nearest
 from hvr.pddl.expressions import ExpressionReader
 from hvr.pddl.lexer import SourceText, Word
 from hvr.pddl.lists import ListReader, Types
@@ -176,6 +177,7 @@ class _InitReader:
         self.timed: list[TimedInitial] = []
         self._timed_effects: dict[tuple[Decimal, Atom | FunctionTerm], TimedEffect] = {}
         self._derived = {rule.predicate for rule in reader.domain.derived}
+        self._unknown: dict[str, Word] = {}
         self._names: dict[str, str] = {}
         self._fitting: dict[str, tuple[Collection[str], ...]] = {}
         self._of_type: dict[tuple[str, ...], Collection[str]] = {}
@@ -194,7 +196,9 @@ class _InitReader:
             found = node or node_of(text, offset)
             item = reader.group(found, "a fact: (predicate object …)")
             head = reader.head(item, "a fact: (predicate object …)").text
-            if head == "=":
+            if head == "=" and (word := self._unknown_function(item)):
+                self._unknown.setdefault(word.text, word)
+            elif head == "=":
                 term, value = _numeric_fact(reader, item)
                 if self.numbers.setdefault(term, value) != value:
                     reader.semantic(item, f"{term} is given a second value", expected="one value")
@@ -212,7 +216,30 @@ class _InitReader:
         for atom, node in false.items():
             if atom in true:
                 reader.semantic(node, f"{atom} is both true and false in :init")
+        self._overlook_unknown()
         return true
+
+    def _unknown_function(self, item: Group) -> Word | None:
+        """Return the name of an undeclared function that a fact sets to a number."""
+        if len(item.items) != 3 or not isinstance(left := item.items[1], Group) or not left.items:
+            return None
+        word = left.items[0]
+        if not isinstance(word, Word) or word.text in self.reader.domain.functions:
+            return None
+        self.reader.number(item.items[2])
+        return word
+
+    def _overlook_unknown(self) -> None:
+        """Warn of values that nothing can read, unless they seem meant for another function."""
+        if not self._unknown:
+            return
+        functions = self.reader.domain.functions
+        unset = functions.keys() - {term.function for term in self.numbers}
+        for name, word in self._unknown.items():
+            if nearest(name, list(unset)):
+                self.reader.undeclared(word, "function", functions)
+            message = f"the function {name!r} is not declared: its values are ignored"
+            self.reader.source.warn(word.offset, message)
 
     def _plain(self, text: str) -> bool:
         """Read a fact that has nothing wrong with it, quickly; say whether that was possible."""

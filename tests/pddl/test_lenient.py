@@ -73,6 +73,7 @@ OPEN_PROBLEMS = [
     ("(:init (q)", "(:init (p k)) (:init (q)", "second :init, and differently"),
     ("(:objects o", "(:objects k)\n(:objects o", "second :objects, and differently"),
     ("(= (f) 1)", "(= (f) 1) (= (f) 2)", "second value"),
+    ("(= (f) 1)", "(= (ff) 1)", "the function 'ff' is not declared"),
     ("(:init (q)", "(:init (q) (not (q))", "both true and false"),
     ("(:init (q)", "(:init (at 1 (q)) (at 1 (not (q))) (q)", "both true and false at 1"),
     ("(:init (q)", "(:init (at 1 (= (f) 1)) (at 1 (= (f) 2)) (q)", "second value at 1"),
@@ -237,6 +238,8 @@ def test_another_domain_is_a_warning_in_both_readings(lenient: bool) -> None:
     [
         ("o - t", "o - u o - t", "2:17", "declared twice"),
         ("o - t", "o k - t", "2:13", "already a constant"),
+        ("(= (f) 1)", "(= (f) 1) (= (rate o) 2)", "3:26", "'rate' is not declared"),
+        ("(= (f) 1)", "(= (f) 1) (= (ff) 2)", "3:26", "'ff' is not declared"),
         (
             "(:goal (p o))",
             "(:goal (p o)) (:metric minimize (f)) (:metric maximize (f))",
