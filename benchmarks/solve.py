@@ -67,7 +67,7 @@ def main() -> None:
     print("| --- | ---: | ---: | --- | ---: | ---: |")
     rows: list[tuple[Result, Result]] = []
     others: list[Result] = []
-    for domain, problem in _problems(args.data, args.sets.split(","), args.take):
+    for domain, problem in problems(args.data, args.sets.split(","), args.take):
         parsed = parse_domain(domain, lenient=True)
         features = features_of(parsed, parse_problem(problem, parsed, lenient=True))
         ours = by_hvr(domain, problem, args.seconds, optimal=args.optimal)
@@ -98,7 +98,7 @@ def main() -> None:
 _RAW = argparse.RawDescriptionHelpFormatter
 
 
-def _problems(manifest: Path, sets: list[str], take: str) -> Iterator[tuple[Path, Path]]:
+def problems(manifest: Path, sets: list[str], take: str) -> Iterator[tuple[Path, Path]]:
     """Yield the domains and problems that are to be solved."""
     known: dict[str, dict[str, None]] = {}
     for case in records(manifest, "set", "domain", "problem", "val"):

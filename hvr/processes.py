@@ -98,6 +98,27 @@ class ProcessTree:
                 ticks += sum(map(int, stat.rpartition(")")[2].split()[11:13]))
         return ticks / os.sysconf("SC_CLK_TCK") if ticks else 0.0
 
+    def pause(self) -> bool:
+        """Stop the program and everything that it has started; return whether that is possible."""
+        return self._signal("SIGSTOP")
+
+    def resume(self) -> None:
+        """Let a paused program go on."""
+        self._signal("SIGCONT")
+
+    def _signal(self, name: str) -> bool:
+        number = getattr(signal, name, None)
+        if number is None:  # on Windows
+            return False
+        known: set[int] = set()
+        # Again, until no process has been started in between.
+        while new := set(supervisor.descendants(self._process.pid)) - known:
+            known |= new
+            for pid in new:
+                with suppress(OSError):
+                    os.kill(pid, number)
+        return True
+
     def end(self) -> None:
         """End the program and everything that it has started."""
         end(self._process)

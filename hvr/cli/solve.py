@@ -39,9 +39,9 @@ planners:
   downward        Fast Downward as it comes, with its own translator
   forward         hvr's own search: numbers and derived predicates, for small problems
   up:ENGINE       an engine of unified-planning that is installed
-  By default the first two search side by side and the best plan counts; for numbers and time,
-  which they do not know, engines of unified-planning take their place where they are installed,
-  beside hvr's own.
+  By default the first two search and the best plan counts. For numbers and time, which they do not
+  know, hvr's own search starts, and the installed engines of unified-planning that support the
+  problem. As many work at a time as there are processors; they take turns.
 
 with --llm:
   The model is told the goal in words and writes macro actions and blocks of actions, as in
@@ -64,7 +64,7 @@ exit codes:
   0  there is a plan, and it is valid
   1  it is proven that there is no plan
   2  a file or an option cannot be used, or no planner has what the problem needs
-  4  not decided in the time: a larger --budget may help
+  4  not decided: a larger --budget may help if a planner ran out of time
 """
 
 

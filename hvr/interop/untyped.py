@@ -43,8 +43,7 @@ _MOST_VALUES = 20_000
 def without_types(domain: Domain, problem: Problem) -> tuple[Domain, Problem]:
     """Return a domain and a problem in which every object has the type `object`.
 
-    Plans are the same. Functions are 0 for arguments that their types exclude, which no condition
-    reads; a function with more than 20,000 of them keeps these undefined.
+    Plans are the same.
 
     Args:
         domain: The domain; it must have neither derived predicates nor processes and events.
@@ -80,7 +79,6 @@ def without_types(domain: Domain, problem: Problem) -> tuple[Domain, Problem]:
     new_problem = problem.replace(
         objects=_bare(problem.objects),
         init=frozenset(problem.init) | types,
-        numeric_init={**_excluded(domain, every), **problem.numeric_init},
         goal=goal,
         constraints=further,
     )
@@ -91,21 +89,23 @@ def _bare(names: Iterable[TypedName]) -> tuple[TypedName, ...]:
     return tuple([TypedName(item.name, (OBJECT,)) for item in names])
 
 
-def _excluded(domain: Domain, objects: Iterable[TypedName]) -> dict[FunctionTerm, Decimal]:
-    """Return 0 for each term of a function whose arguments are not of its types."""
-    names = [item.name for item in objects]
+def with_all_values(domain: Domain, problem: Problem) -> Problem:
+    """Return a problem in which functions without a value have the value 0.
+
+    Some engines crash where a value is undefined. A plan that reads such a value is not valid for
+    the problem itself. A function with more than 20,000 undefined values keeps them undefined.
+    """
+    every = (*domain.constants, *problem.objects)
     values: dict[FunctionTerm, Decimal] = {}
     for function in domain.functions.values():
         fitting = [
-            {item.name for item in objects if domain.has_type(item.types, parameter.types)}
+            [item.name for item in every if domain.has_type(item.types, parameter.types)]
             for parameter in function.parameters
         ]
-        count = len(names) ** len(fitting) - prod(map(len, fitting))
-        if 0 < count <= _MOST_VALUES:
-            for args in product(names, repeat=len(fitting)):
-                if not all(name in fits for name, fits in zip(args, fitting, strict=True)):
-                    values[FunctionTerm(function.name, args)] = Decimal(0)
-    return values
+        if prod(map(len, fitting)) <= _MOST_VALUES:
+            for args in product(*fitting):
+                values[FunctionTerm(function.name, args)] = Decimal(0)
+    return problem.replace(numeric_init={**values, **problem.numeric_init})
 
 
 class _Untyped:

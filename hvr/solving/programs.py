@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 
 from hvr.errors import PlannerError
@@ -19,8 +20,11 @@ from hvr.solving.features import Feature
 
 NO_PLAN = frozenset({10, 11})
 """Exit codes of a program that has proven that there is no plan."""
-_RAN_OUT = frozenset({2, 12, 21, 23})
+_OUT_OF_TIME = frozenset({21, 23})
 _OUT_OF_MEMORY = frozenset({1, 3, 20, 22, 24})
+_GAVE_UP = frozenset({0, 2, 12})
+UNABLE = 34
+"""Exit code of a program that cannot plan with what the problem uses."""
 _ENDED = "; cost"
 _ALL_LACK = frozenset({Feature.CONTINUOUS})
 _BOTH_LACK = _ALL_LACK | {Feature.DURATIVE, Feature.NUMERIC, Feature.TIMED}
@@ -32,6 +36,17 @@ _DOWNWARD_LACKS = _BOTH_LACK | {Feature.CONSTRAINTS, Feature.PREFERENCES, Featur
 _LM_CUT = "astar(lmcut())"
 _MAKES_RULES = frozenset({Feature.DERIVED, Feature.UNIVERSAL})
 """What Fast Downward's translator makes axioms of, which admissible heuristics cannot do with."""
+
+
+class PlannerEnd(StrEnum):
+    """How a planner without a plan ended."""
+
+    OUT_OF_TIME = "ran out of time"
+    OUT_OF_MEMORY = "ran out of memory"
+    GAVE_UP = "searched to its end and found no plan, which proves nothing"
+    PROVES_NONE = "proved that there is no plan"
+    UNABLE = "cannot plan with the problem"
+    CRASHED = "crashed"
 
 
 @dataclass(frozen=True)
@@ -128,7 +143,19 @@ class Running:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.end()
+
+    def end(self) -> None:
+        """End it, with everything that it has started."""
         self._process.end()
+
+    def pause(self) -> bool:
+        """Stop it for a while; return whether that is possible."""
+        return self._process.pause()
+
+    def resume(self) -> None:
+        """Let it go on."""
+        self._process.resume()
 
     @property
     def code(self) -> int | None:
@@ -162,17 +189,26 @@ class Running:
             yield text
 
     @property
-    def failed(self) -> bool:
-        """It broke off for a reason that neither more time nor more memory would change."""
-        return self.code not in _RAN_OUT | _OUT_OF_MEMORY | NO_PLAN | {0, None}
-
-    def trouble(self) -> str:
-        """Return why it broke off; empty if it runs, found no plan or ran out of time."""
+    def outcome(self) -> PlannerEnd:
+        """How far it has come."""
         code = self.code
+        if code is None or code in _OUT_OF_TIME:
+            return PlannerEnd.OUT_OF_TIME
+        if code in NO_PLAN:
+            return PlannerEnd.PROVES_NONE
         if code in _OUT_OF_MEMORY:
-            return f"{self.program.name} ran out of memory"
-        if not self.failed:
-            return ""
+            return PlannerEnd.OUT_OF_MEMORY
+        if code in _GAVE_UP:
+            return PlannerEnd.GAVE_UP
+        return PlannerEnd.UNABLE if code == UNABLE else PlannerEnd.CRASHED
+
+    def account(self) -> str:
+        """Return how it ended, without a plan, and why."""
+        outcome = self.outcome
+        if outcome not in (PlannerEnd.UNABLE, PlannerEnd.CRASHED, PlannerEnd.GAVE_UP):
+            return outcome
         log = (self.folder / "log").read_text(encoding="utf-8", errors="replace").strip()
-        last = log.splitlines()[-1].strip() if log else "without a word"
-        return f"{self.program.name} failed with status {code}: {last}"
+        last = log.splitlines()[-1].strip() if log else ""
+        if outcome == PlannerEnd.CRASHED and not last:
+            last = f"exit status {self.code}"
+        return f"{outcome}: {last}" if last else outcome

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
-from hvr.errors import PlannerError, UsageError
+from hvr.errors import HvrError, PlannerError, UsageError
 from hvr.files import temporary_folder, write_whole
-from hvr.interop.errors import InteropError
 from hvr.numbers import check_positive
 from hvr.pddl import (
     Domain,
@@ -27,14 +26,15 @@ from hvr.pddl.plan import decimal_text
 from hvr.plans import AABlock
 from hvr.solving.features import TOTAL_COST, Feature, features_of
 from hvr.solving.landmarks import blocks_of
-from hvr.solving.programs import DOWNWARD, FORWARD, GROUNDED, PlannerJob, Program, unified
-from hvr.solving.race import FoundPlan, RaceResult, race
+from hvr.solving.machine import usable_cores
+from hvr.solving.portfolio import Portfolio, named, portfolio, scout
+from hvr.solving.programs import DOWNWARD, FORWARD, GROUNDED, PlannerEnd, PlannerJob, Program
+from hvr.solving.race import FoundPlan, RaceField, RaceResult, race
+from hvr.solving.turns import WorkSlice, recorded_races, turns
 from hvr.validation.report import ValidationReport
 from hvr.validation.validator import Validator
 
 PATIENCE = 1.5
-PREFERRED = ("enhsp-opt", "enhsp", "enhsp-any", "aries", "tamer", "lpg", "lpg-anytime")
-"""Engines of unified-planning for what Fast Downward lacks, the most reliable first."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,7 @@ class Solution:
         seconds: wall time of the search.
         notes: what a reader should know, one sentence each.
         objects: how many a planner planned with, which is all there are; None of a model's plan.
+        others: Planners without a valid plan: why each was not started, or how it ended.
     """
 
     steps: tuple[Step, ...] | None
@@ -60,6 +61,7 @@ class Solution:
     seconds: float
     notes: tuple[str, ...] = ()
     objects: int | None = None
+    others: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def cost(self) -> Fraction | None:
@@ -78,6 +80,7 @@ class Solution:
             "steps": None if self.steps is None else [str(step) for step in self.steps],
             "blocks": [block.to_json() for block in self.blocks],
             "notes": list(self.notes),
+            "others": dict(self.others),
         }
 
 
@@ -111,82 +114,129 @@ def solve(
     parsed_domain = parse_domain(domain)
     parsed = parse_problem(problem, parsed_domain)
     features = features_of(parsed_domain, parsed)
-    programs = _programs(planner, features, parsed_domain, parsed)
+    chosen = named(planner, features) if planner else portfolio(features)
     task = Task(parsed_domain, parsed)
-    with _for_domain(problem, parsed, parsed_domain) as given:
-
-        def outcome_of(programs: Sequence[Program], seconds: float) -> RaceResult:
-            return race(
-                programs,
-                PlannerJob(domain, given, features, seconds, optimal, len(programs) > 1, memory),
-                parsed,
-                Validator(task),
-                patience=0.0 if optimal else PATIENCE,
-                proves=lambda program: _proves(program, features, optimal),
-                listen=listen,
-            )
-
-        further = [] if planner else [p for p in (FORWARD,) if not p.lacks & features]
-        outcome, notes, stuck = _outcome(programs, further, seconds, outcome_of)
-    notes += sorted(
-        {f"a plan of {c.planner} was not accepted: {c.report.explain(1)}" for c in outcome.rejected}
-    )
+    with temporary_folder("hvr-solve-") as name:
+        given = _for_domain(Path(name), problem, parsed, parsed_domain)
+        shared = len(chosen.programs) > 1
+        job = PlannerJob(domain, given, features, seconds, optimal, shared, memory)
+        outcome, ends = _outcome(chosen, job, Path(name), task, listen)
     best = outcome.best
     if best is None and not outcome.proven:
-        why = "; ".join(notes) or "a larger budget gives more time"
-        # Planners that all failed will not do better with more time.
-        code = 2 if stuck else None
-        field = None if notes else "budget"
-        raise PlannerError(
-            f"no plan was found in {outcome.seconds:.1f} s: {why}", field=field, exit_code=code
-        )
-    if best is None:
-        return Solution(
-            None, None, (), outcome.proven, True, outcome.seconds, tuple(notes), len(task.objects)
-        )
-    blocks = _blocks(task, best.steps)
+        raise _undecided(outcome, ends)
+    notes = [] if best is None else [
+        f"{name} {why}" for name, (end, why) in ends.items() if end in _FAULTS
+    ]  # fmt: skip
+    notes += [_rejection(candidate) for candidate in outcome.rejected]
     return Solution(
-        best.steps, best.report, blocks, best.planner, bool(outcome.proven), outcome.seconds,
-        tuple(notes), len(task.objects),
-    )  # fmt: skip
+        None if best is None else best.steps,
+        None if best is None else best.report,
+        () if best is None else _blocks(task, best.steps),
+        outcome.proven if best is None else best.planner,
+        bool(outcome.proven),
+        outcome.seconds,
+        tuple(dict.fromkeys(notes)),
+        len(task.objects),
+        {name: why for name, (_, why) in ends.items()},
+    )
+
+
+_Ends: TypeAlias = Mapping[str, tuple[PlannerEnd, str]]
 
 
 def _outcome(
-    programs: Sequence[Program],
-    others: Sequence[Program],
-    seconds: float,
-    race_of: Callable[[Sequence[Program], float], RaceResult],
-) -> tuple[RaceResult, list[str], bool]:
-    """Let programs race, and others when all of them fail.
+    chosen: Portfolio,
+    job: PlannerJob,
+    folder: Path,
+    task: Task,
+    listen: Callable[[FoundPlan], None] | None,
+) -> tuple[RaceResult, _Ends]:
+    """Let planners race, and those in reserve when all of them fail.
 
     What makes all of them fail, as deep nesting does others' translators, need not be too much
     for hvr's own search.
 
     Returns:
-        The outcome, what went wrong, and whether all programs failed for reasons that
-        more time would not change.
+        The outcome, and how planners ended that found no valid plan.
     """
-    outcome = race_of(programs, seconds)
-    notes, stuck = list(outcome.troubles), outcome.failed == len(programs)
-    left = seconds - outcome.seconds
-    further = [p for p in others if p not in programs]
-    if further and len(notes) == len(programs) and outcome.best is None and left > 0:
-        outcome = race_of(further, left)
-        notes += outcome.troubles
-        stuck = stuck and outcome.failed == len(further)
-    return outcome, notes, stuck
+    judged = task.problem, Validator(task)
+    slots = usable_cores()
+
+    def turns_of(programs: Sequence[Program], spent: Mapping[str, float]) -> Iterator[WorkSlice]:
+        names = [program.name for program in programs]
+        return turns(names, job.features, len(task.objects), recorded_races(), spent)
+
+    def race_of(entry: RaceField, seconds: float, place: str) -> RaceResult:
+        (folder / place).mkdir()
+        return race(
+            entry, replace(job, seconds=seconds), folder / place, judged,
+            patience=0.0 if job.optimal else PATIENCE,
+            proves=lambda program: _proves(program, job.features, job.optimal),
+            listen=listen,
+        )  # fmt: skip
+
+    with ExitStack() as stack:
+        excluded, entry = dict(chosen.excluded), RaceField(chosen.programs, turns_of, slots)
+        if chosen.asks:
+            asked = stack.enter_context(scout(job.domain, job.problem, folder / "scout"))
+            entry = replace(entry, more=asked.programs)
+        outcome = race_of(entry, job.seconds, "race")
+        if chosen.asks:
+            excluded |= asked.excluded
+    ends = {**{name: (PlannerEnd.UNABLE, why) for name, why in excluded.items()}, **outcome.ends}
+    left = job.seconds - outcome.seconds
+    failed = all(end in _HOPELESS for end, _ in ends.values())
+    if chosen.reserve and outcome.best is None and failed and not outcome.proven and left > 0:
+        second = race_of(RaceField(chosen.reserve, turns_of, slots), left, "reserve")
+        ends |= second.ends
+        outcome = replace(second, ends={**outcome.ends, **second.ends})
+    return outcome, ends
 
 
-@contextmanager
-def _for_domain(file: Path, problem: Problem, domain: Domain) -> Iterator[Path]:
-    """Yield the file of a problem, or a copy that names the domain: other planners insist on it."""
+_HOPELESS = frozenset(
+    {PlannerEnd.UNABLE, PlannerEnd.CRASHED, PlannerEnd.OUT_OF_MEMORY, PlannerEnd.GAVE_UP}
+)
+"""Ends that more time would not change."""
+
+
+_FAULTS = frozenset({PlannerEnd.CRASHED, PlannerEnd.OUT_OF_MEMORY})
+
+
+def _undecided(outcome: RaceResult, ends: _Ends) -> HvrError:
+    """Return the error of a search without a plan and without a proof."""
+    rejected = [_rejection(candidate) for candidate in outcome.rejected]
+    started = [(name, *ends[name]) for name in ends if name in outcome.ends]
+    if not started:
+        same: dict[str, list[str]] = {}
+        for name, (_, why) in ends.items():
+            same.setdefault(why, []).append(name)
+        lacks = "; ".join(f"{', '.join(names)} {why}" for why, names in same.items())
+        return UsageError(
+            f"no planner can plan with this problem ({lacks}): install another engine of "
+            "unified-planning, such as up-enhsp (numeric), up-lpg or up-tamer (temporal)"
+        )
+    whys = dict.fromkeys([*rejected, *(f"{name} {why}" for name, _, why in started)])
+    more_time = any(end == PlannerEnd.OUT_OF_TIME for _, end, _ in started)
+    advice = "; a larger budget gives more time" if more_time else ""
+    hopeless = all(end in _HOPELESS - {PlannerEnd.OUT_OF_MEMORY} for _, end, _ in started)
+    return PlannerError(
+        f"no plan was found in {outcome.seconds:.1f} s: {'; '.join(whys)}{advice}",
+        field="budget" if more_time else None,
+        exit_code=2 if hopeless else None,
+    )
+
+
+def _rejection(candidate: FoundPlan) -> str:
+    return f"a plan of {candidate.planner} was not accepted: {candidate.report.explain(1)}"
+
+
+def _for_domain(folder: Path, file: Path, problem: Problem, domain: Domain) -> Path:
+    """Return the file of a problem, or a copy that names the domain, as other planners insist."""
     if problem.domain_name == domain.name:
-        yield file
-        return
-    with temporary_folder("hvr-solve-") as folder:
-        copy = Path(folder) / "problem.pddl"
-        write_whole(copy, print_problem(problem.replace(domain_name=domain.name)))
-        yield copy
+        return file
+    copy = folder / "problem.pddl"
+    write_whole(copy, print_problem(problem.replace(domain_name=domain.name)))
+    return copy
 
 
 def _blocks(task: Task, steps: Sequence[Step]) -> tuple[AABlock, ...]:
@@ -195,70 +245,6 @@ def _blocks(task: Task, steps: Sequence[Step]) -> tuple[AABlock, ...]:
     if len(actions) != len(steps) or numeric or task.derived_predicates:
         return ()
     return blocks_of(task, actions)
-
-
-def _programs(
-    name: str | None, features: frozenset[Feature], domain: Domain, problem: Problem
-) -> Sequence[Program]:
-    """Return the planners to be used.
-
-    Raises:
-        UsageError: none can plan with what the problem uses.
-    """
-    if name is None:
-        able = [p for p in (GROUNDED, DOWNWARD) if not p.lacks & features]
-        return able or _engines(features, domain, problem)
-    kind, _, engine = name.partition(":")
-    known = {p.name: p for p in (GROUNDED, DOWNWARD, FORWARD)}
-    if kind == "up" and engine:
-        from hvr.search.unified import installed_engines
-
-        if engine not in (installed := installed_engines()):
-            names = ", ".join(installed) or "none"
-            raise UsageError(f"unified-planning has no engine {engine!r} here; it has: {names}")
-        program = unified(engine)
-    elif name in known:
-        program = known[name]
-    else:
-        raise UsageError(f"no planner {name!r}; there are {', '.join(known)} and up:ENGINE")
-    if missing := program.lacks & features:
-        raise UsageError(f"{name} cannot plan with {_listed(missing)}, which this problem has")
-    return [program]
-
-
-def _engines(features: frozenset[Feature], domain: Domain, problem: Problem) -> Sequence[Program]:
-    from hvr.search.unified import installed_engines
-
-    if Feature.CONTINUOUS in features:
-        raise UsageError(f"none of hvr's planners can plan with {Feature.CONTINUOUS}")
-    wanted = _listed(features & (GROUNDED.lacks | FORWARD.lacks))
-    own = [FORWARD] if not FORWARD.lacks & features else []
-    if Feature.DERIVED in features:
-        if not own:
-            raise UsageError(f"none of hvr's planners has all of {wanted}")
-        return own
-    from hvr.solving.unified import able_engines
-
-    installed = set(installed_engines())
-    candidates = [engine for engine in PREFERRED if engine in installed]
-    why = ""
-    try:
-        engines = able_engines(domain, problem, candidates)
-    except InteropError as error:
-        engines, why = [], f"; unified-planning cannot express it: {error}"
-    able = [*map(unified, engines), *own]
-    if not able:
-        also = f" nor by {_listed(candidates)}" if candidates else ""
-        raise UsageError(
-            f"the problem has {wanted}, which is not supported by hvr's planners{also}{why}: "
-            "install another engine of unified-planning, such as up-enhsp (numeric), up-lpg or "
-            "up-tamer (temporal)"
-        )
-    return able
-
-
-def _listed(features: Collection[str]) -> str:
-    return " and ".join(sorted(features))
 
 
 def _proves(program: Program, features: frozenset[Feature], optimal: bool) -> bool:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +15,7 @@ from hvr.files import write_whole
 from hvr.interop.errors import InteropError
 from hvr.interop.from_plans import in_order, steps_back
 from hvr.interop.to_unified import Conversion, convert
-from hvr.interop.untyped import without_types
+from hvr.interop.untyped import with_all_values, without_types
 from hvr.pddl import (
     Domain,
     GroundAction,
@@ -24,50 +27,106 @@ from hvr.pddl import (
     read_plan,
 )
 from hvr.pddl.plan import in_order as in_sequence
+from hvr.search.unified import installed_engines
+from hvr.solving.programs import UNABLE
 
 _WITHOUT_PLAN = {
     "UNSOLVABLE_PROVEN": 11,
     "UNSOLVABLE_INCOMPLETELY": 12,
     "MEMOUT": 22,
     "TIMEOUT": 23,
-    "UNSUPPORTED_PROBLEM": 34,
+    "UNSUPPORTED_PROBLEM": UNABLE,
 }
 """Fast Downward's exit codes for what unified-planning says of a search without a plan."""
-_FAILED = 35
+_CRASHED = 35
+PREFERRED = ("enhsp", "enhsp-any", "enhsp-opt", "lpg-anytime", "aries", "tamer")
+"""Engines of unified-planning for what Fast Downward lacks."""
 
 
 def main(arguments: list[str]) -> int:
     """Write the plan that was found; return Fast Downward's exit code for the outcome."""
-    from unified_planning.engines import PDDLPlanner
-    from unified_planning.engines import PlanGenerationResultStatus as Status
     from unified_planning.environment import get_environment
 
-    domain_file, problem_file, seconds, engine = arguments[:4]
     environment = get_environment()
     environment.credits_stream = None
+    if arguments[0] == "--support":
+        domain, problem = _read(*arguments[1:3])
+        engines = sorted(set(PREFERRED) & set(installed_engines()), key=PREFERRED.index)
+        answers = support(domain, problem, engines)
+        write_whole(Path("support.json"), json.dumps(answers))
+        return 0
+    domain_file, problem_file, seconds, name = arguments[:4]
     try:
-        domain = parse_domain(Path(domain_file))
-        problem = parse_problem(Path(problem_file), domain)
-        conversion, measured = _fitting(domain, problem, environment.factory.engine(engine))
-        with environment.factory.OneshotPlanner(
-            name=engine, problem_kind=conversion.unified.kind
-        ) as planner:
-            if isinstance(planner, PDDLPlanner):
-                read_more_plans(planner)
-            result = planner.solve(conversion.unified, timeout=float(seconds))
-        if result.plan is None:
-            if result.status.name not in _WITHOUT_PLAN:
-                print(_reason(result))
-            return _WITHOUT_PLAN.get(result.status.name, _FAILED)
-        steps = steps_back(in_order(result.plan, conversion.unified), conversion.names)
+        domain, problem = _read(domain_file, problem_file)
+        engine = environment.factory.engine(name)
+        forms = list(_forms(domain, problem))
     except HvrError as error:
         print(error)
-        return 34
+        return UNABLE
+    # A person may know better than the engine what it supports.
+    able = [form for form in forms if engine.supports(form.kind)] or forms
+    for form in able:
+        code = _solved(form, name, float(seconds))
+        # A crash may come from the types; engines that say they know them need not.
+        if code != _CRASHED:
+            break
+    return code
+
+
+def _read(domain_file: str, problem_file: str) -> tuple[Domain, Problem]:
+    domain = parse_domain(Path(domain_file))
+    return domain, parse_problem(Path(problem_file), domain)
+
+
+@dataclass(frozen=True)
+class _Form:
+    """A problem in a form that an engine may know; `measured`: with its metric."""
+
+    conversion: Conversion
+    measured: bool
+
+    @cached_property
+    def kind(self) -> Any:
+        return self.conversion.unified.kind
+
+
+def _solved(form: _Form, name: str, seconds: float) -> int:
+    """Let an engine solve a problem, write the plan, and return the exit code."""
+    unified = form.conversion.unified
+    optimal, number = False, 0
+    try:
+        for result in _results(unified, name, seconds):
+            optimal = result.status.name == "SOLVED_OPTIMALLY"
+            if result.plan is not None:
+                steps = steps_back(in_order(result.plan, unified), form.conversion.names)
+                number += 1
+                write_whole(Path(f"plan.{number}"), print_plan(steps))
     except Exception as error:  # Engines raise what they like.
         print(f"{type(error).__name__}: {error}".replace("\n", " "))
-        return _FAILED
-    write_whole(Path("plan.1"), print_plan(steps))
-    return 0 if measured and result.status == Status.SOLVED_OPTIMALLY else 2
+        return 2 if number else _CRASHED
+    if number:
+        return 0 if form.measured and optimal else 2
+    if result.status.name not in _WITHOUT_PLAN:
+        print(_reason(result))
+    return _WITHOUT_PLAN.get(result.status.name, _CRASHED)
+
+
+def _results(unified: Any, name: str, seconds: float) -> Iterator[Any]:
+    """Yield what an engine finds: plan after plan if it is an anytime planner."""
+    from unified_planning.engines import PDDLPlanner
+    from unified_planning.environment import get_environment
+
+    factory = get_environment().factory
+    anytime = factory.engine(name).is_anytime_planner()
+    open_planner = factory.AnytimePlanner if anytime else factory.OneshotPlanner
+    with open_planner(name=name) as planner:
+        if isinstance(planner, PDDLPlanner):
+            read_more_plans(planner)
+        planner.skip_checks = True
+        if anytime:
+            yield from planner.get_solutions(unified, timeout=seconds)
+        else:
+            yield planner.solve(unified, timeout=seconds)
 
 
 def read_more_plans(planner: Any) -> None:
@@ -103,35 +162,43 @@ def read_more_plans(planner: Any) -> None:
     planner._plan_from_file = read
 
 
-def able_engines(domain: Domain, problem: Problem, engines: Sequence[str]) -> list[str]:
-    """Return the engines that declare support for a problem.
-
-    Raises:
-        InteropError: unified-planning cannot express the problem.
-    """
+def support(domain: Domain, problem: Problem, engines: Sequence[str]) -> dict[str, str]:
+    """Return, for each engine, why it cannot plan with a problem; "" if it says that it can."""
     from unified_planning.environment import get_environment
 
     factory = get_environment().factory
-    known = {name: factory.engine(name) for name in engines}
-    typed = _converted(domain, problem)[0].unified.kind
-    able = {name for name, engine in known.items() if engine.supports(typed)}
-    # Only a type hierarchy can be removed; converting a large problem twice takes seconds.
-    if typed.has_hierarchical_typing() and len(able) < len(known):
-        untyped = _converted(*without_types(domain, problem))[0].unified.kind
-        able |= {name for name, engine in known.items() if engine.supports(untyped)}
-    return [name for name in engines if name in able]
+    try:
+        forms = list(_forms(domain, problem))
+    except InteropError as error:
+        return dict.fromkeys(engines, f"unified-planning cannot express it: {error}")
+    answers = {}
+    for name in engines:
+        engine = factory.engine(name)
+        able = any(engine.supports(form.kind) for form in forms)
+        answers[name] = "" if able else _lacking(engine, forms[-1].kind)
+    return answers
 
 
-def _fitting(domain: Domain, problem: Problem, engine: Any) -> tuple[Conversion, bool]:
-    """Convert a problem, without its types where the engine knows no type hierarchies."""
-    conversion, measured = _converted(domain, problem)
-    kind = conversion.unified.kind
-    if engine.supports(kind) or not kind.has_hierarchical_typing():
-        return conversion, measured
-    untyped, also_measured = _converted(*without_types(domain, problem))
-    if engine.supports(untyped.unified.kind):
-        return untyped, also_measured
-    return conversion, measured
+def _lacking(engine: Any, kind: Any) -> str:
+    missing = sorted(set(kind.features) - set(engine.supported_kind().features))
+    words = ", ".join(name.lower().replace("_", " ") for name in missing)
+    return f"does not support {words}" if words else "does not support the problem"
+
+
+def _forms(domain: Domain, problem: Problem) -> Iterator[_Form]:
+    """Yield a problem as it is, without its metric, and both without its types."""
+    posed = [(domain, problem)]
+    if domain.types:
+        posed.append(without_types(domain, problem))
+    for number, (one, bare) in enumerate(posed):
+        two = with_all_values(one, bare)
+        form = _converted(one, two)
+        # Only a type hierarchy can be in the way; converting a large problem twice takes seconds.
+        if number == 0 and not form.kind.has_hierarchical_typing():
+            posed.pop()
+        yield form
+        if form.measured and two.metric is not None:
+            yield _Form(convert(one, two.replace(metric=None)), False)
 
 
 def _reason(result: Any) -> str:
@@ -141,14 +208,14 @@ def _reason(result: Any) -> str:
     return f"{result.status.name}: {lines[-1].strip()}" if lines else result.status.name
 
 
-def _converted(domain: Domain, problem: Problem) -> tuple[Conversion, bool]:
+def _converted(domain: Domain, problem: Problem) -> _Form:
     """Convert a problem; without its metric where unified-planning cannot say that."""
     try:
-        return convert(domain, problem), True
+        return _Form(convert(domain, problem), True)
     except InteropError:
         if problem.metric is None:
             raise
-        return convert(domain, problem.replace(metric=None)), False
+        return _Form(convert(domain, problem.replace(metric=None)), False)
 
 
 if __name__ == "__main__":

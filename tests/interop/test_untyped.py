@@ -6,11 +6,13 @@ from itertools import product
 
 import pytest
 from unified_planning.environment import get_environment
+from unified_planning.model import ProblemKind
+from unified_planning.model.problem_kind_versioning import LATEST_PROBLEM_KIND_VERSION
 
 from hvr.interop.to_unified import convert
 from hvr.interop.untyped import without_types
 from hvr.pddl import OBJECT, parse_domain, parse_problem, print_domain, print_problem
-from hvr.solving.unified import able_engines
+from hvr.solving.unified import support
 from hvr.validation import Validator
 
 FARM = """(define (domain farm)
@@ -80,6 +82,12 @@ def test_an_engine_without_type_hierarchies_is_able(monkeypatch: pytest.MonkeyPa
         def supports(_: object) -> bool:
             return False
 
+        @staticmethod
+        def supported_kind() -> ProblemKind:
+            return ProblemKind(version=LATEST_PROBLEM_KIND_VERSION)
+
     engines = {"flat": Flat, "neither": Neither}
     monkeypatch.setattr(get_environment().factory, "engine", engines.__getitem__)
-    assert able_engines(domain, problem, ("flat", "neither")) == ["flat"]
+    answers = support(domain, problem, ("flat", "neither"))
+    assert answers["flat"] == ""
+    assert answers["neither"].startswith("does not support")

@@ -293,7 +293,9 @@ def test_whatever_ends_hvr_ends_its_planners(
     )  # fmt: skip
     # SIGKILL before the first program has been started leaves an empty folder.
     kills = number == signal.SIGKILL
-    wait_for(lambda: any(working_in(temporary) if kills else temporary.glob("hvr-solve-*/*/log")))
+    wait_for(
+        lambda: any(working_in(temporary) if kills else temporary.glob("hvr-solve-*/race/*/log"))
+    )
     run.send_signal(number)
     run.wait()
     wait_for(lambda: not working_in(temporary) and not any(temporary.iterdir()))

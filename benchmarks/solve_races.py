@@ -1,0 +1,100 @@
+"""How long each planner takes alone: the record that `hvr solve` orders planners by.
+
+    python benchmarks/solve_races.py --data MANIFEST [--seconds 10] [--planners forward,up:enhsp]
+                                     [--keep hvr/solving/races.tsv] > races.tsv
+
+Takes the first and the fifth problem of each domain of the set `ipc` that has numbers or time, runs
+each planner alone for `--seconds` and prints a row for each problem: the seconds until the first
+plan that hvr's validator accepts, or "-". With `--keep` the other planners' columns of a former
+record are printed again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from conditions import conditions
+from inputs import measured
+from solve import problems
+
+from hvr.pddl import Task, parse_domain, parse_problem, read_plan
+from hvr.solving.features import Feature, features_of
+from hvr.solving.portfolio import named
+from hvr.solving.programs import PlannerJob, Program, Running
+from hvr.solving.retiming import retimed
+from hvr.solving.turns import read_races
+from hvr.validation import Validator
+
+_KINDS = {Feature.NUMERIC, Feature.DURATIVE, Feature.TIMED}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=_RAW)
+    parser.add_argument("--data", type=Path, required=True, metavar="MANIFEST")
+    parser.add_argument("--sets", default="ipc", help="sets of the manifest, with commas")
+    parser.add_argument("--take", default="1,5", help="which problems of each domain, from 1")
+    parser.add_argument("--seconds", type=float, default=10.0)
+    parser.add_argument("--planners", required=True, help="names as for --planner, with commas")
+    parser.add_argument("--keep", type=Path, help="a former record")
+    args = parser.parse_args()
+    former = read_races(args.keep.read_text(encoding="utf-8")) if args.keep else ()
+    kept = {race.problem: dict(race.seconds) for race in former}
+    names = list(dict.fromkeys([*args.planners.split(","), *_columns(args.keep)]))
+    print(
+        f"# Seconds until the first valid plan, each planner alone; -: none in {args.seconds:g} s"
+    )
+    print(f"# benchmarks/solve_races.py; {conditions()}".replace("\n", "; "))
+    print("\t".join(["problem", "features", "objects", *names]))
+    for domain, problem in problems(args.data, args.sets.split(","), args.take):
+        parsed = parse_domain(domain, lenient=True)
+        posed = parse_problem(problem, parsed, lenient=True)
+        features = features_of(parsed, posed)
+        if not features & _KINDS:
+            continue
+        seconds = kept.get(problem.stem, {})
+        task = Task(parsed, posed)
+        for name in args.planners.split(","):
+            job = PlannerJob(domain, problem, features, args.seconds)
+            program = named(name, frozenset()).programs[0]
+            seconds.pop(name, None)
+            taken = None if program.lacks & features else _alone(program, job, Validator(task))
+            if taken is not None:
+                seconds[name] = taken
+        row = [f"{seconds[name]:.2f}" if name in seconds else "-" for name in names]
+        words = ",".join(sorted(feature.name for feature in features))
+        print("\t".join([problem.stem, words, str(len(task.objects)), *row]), flush=True)
+
+
+def _columns(record: Path | None) -> list[str]:
+    lines = record.read_text(encoding="utf-8").splitlines() if record else []
+    heads = [line for line in lines if line.startswith("problem\t")]
+    return heads[0].split("\t")[3:] if heads else []
+
+
+def _alone(program: Program, job: PlannerJob, validator: Validator) -> float | None:
+    """Return the seconds until a planner writes a valid plan, None if it does not."""
+    started = time.perf_counter()
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Running(program, job, Path(folder) / "work") as running,
+    ):
+        while True:
+            code, now = running.code, time.perf_counter() - started
+            for text in running.new_plans():
+                steps = read_plan(text).steps
+                moved = retimed(validator, steps)
+                if any(validator.check(plan).valid for plan in (steps, moved) if plan is not None):
+                    return now
+            if code is not None or now > job.seconds:
+                return None
+            time.sleep(0.02)
+
+
+_RAW = argparse.RawDescriptionHelpFormatter
+
+if __name__ == "__main__":
+    sys.exit(measured(main))
