@@ -83,8 +83,7 @@ class ModelRequestReader:
         """
         beside = dict(given or {})
         answer = self._answer(text, beside)
-        checker = _Checker(self.catalogue, self.meanings, text, beside)
-        return checker.read(answer)
+        return reading_of(answer, self.catalogue, self.meanings, text, beside)
 
     def _answer(self, text: str, given: Mapping[str, Json]) -> Mapping[str, Any]:
         names = sorted({meaning.name for meaning in self.meanings})
@@ -107,6 +106,25 @@ class ModelRequestReader:
         raise LLMError(
             f"the model gave no usable answer in {TRIES} tries: {short('; '.join(faults), 400)}"
         )
+
+
+def reading_of(
+    answer: Mapping[str, Any],
+    catalogue: Catalogue,
+    meanings: Sequence[ParameterMeaning],
+    text: str,
+    given: Mapping[str, Json],
+) -> ReadRequest:
+    """Return the reading of an answer, as far as the request supports it.
+
+    Args:
+        answer: An answer without faults (`faults_of`).
+        catalogue: The tools.
+        meanings: The meanings of their parameters.
+        text: The request.
+        given: The values that the user gives beside it, by parameter or meaning.
+    """
+    return _Checker(catalogue, meanings, text, given).read(answer)
 
 
 def faults_of(
@@ -196,7 +214,6 @@ class _Checker:
         }  # fmt: skip
 
     def read(self, answer: Mapping[str, Any]) -> ReadRequest:
-        """Return the reading of an answer, as far as the request supports it."""
         move = NextMove(answer["move"])
         why = f"The model's reading: {short(one_line(answer['why']), 300)}"
         goals = answer.get("goals", [])

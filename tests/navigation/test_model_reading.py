@@ -16,7 +16,7 @@ from hvr.errors import LLMError
 from hvr.llm.choice import ModelChoice
 from hvr.llm.connect import connect
 from hvr.navigation.decision import NextMove
-from hvr.navigation.model_reading import ModelRequestReader
+from hvr.navigation.model_reading import ModelRequestReader, faults_of, reading_of
 from hvr.navigation.request import EntityQuery, NamedValue, Order, Selection
 from hvr.navigation.words.read_request import ReadRequest
 from hvr.navigation.words.said import is_said
@@ -244,6 +244,40 @@ def test_a_said_value_stands_in_the_words(words: str, value: Json) -> None:
             if isinstance(part, str):
                 assert part.strip() in words
     assert is_said(value, words, (value,))
+
+
+_SENTENCES = (
+    SHOW, CANCEL, "Don't cancel P-1002", "Was P-1002 late?", "Cancel all parcels but not P-1003",
+    "List my parcels, friday is late", "If P-1002 is late, cancel it", "late P-1002 5 friday",
+)  # fmt: skip
+_ARGUMENTS = {
+    "parcel_id": st.sampled_from(["P-1002", "P-1003", "1002", "P-9"]),
+    "reason": st.sampled_from(["late", "lost", ""]), "fee": st.sampled_from([5, 1002, 7.5]),
+    "day": st.sampled_from(["friday", "Monday"]), "limit": st.integers(0, 9),
+}  # fmt: skip
+
+
+@st.composite
+def _goals(draw: st.DrawFn) -> dict[str, Any]:
+    tool = draw(st.sampled_from(TOOLS.tools))
+    names = draw(st.sets(st.sampled_from([p.name for p in tool.takes]))) if tool.takes else ()
+    return goal(tool.name, **{name: draw(_ARGUMENTS[name]) for name in sorted(names)})
+
+
+@given(st.sampled_from(_SENTENCES), st.lists(_goals(), min_size=1, max_size=4))
+def test_whatever_a_model_answers_only_what_is_said_and_ordered_is_kept(
+    text: str, some: list[dict[str, Any]]
+) -> None:
+    answer = call(*some)
+    assert not list(faults_of(answer, TOOLS, ()))
+    found = reading_of(answer, TOOLS, (), text, {})
+    calls = found.request.goals if found.request is not None else ()
+    for one in calls:
+        assert all(is_said(v, text) for v in one.arguments.values() if v != EntityQuery())
+        assert one.arguments.get("parcel_id") != "P-1003"
+    if calls and found.request is not None and not text.startswith(("Cancel", "Delete")):
+        assert {one.tool for one in calls} <= {"get_parcel", "list_parcels"}
+    assert found.request is not None or found.move in (NextMove.ASK, NextMove.ANSWER)
 
 
 DESK = '''
