@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from hvr.calling.log import redacted
 from hvr.calling.values import Json
 from hvr.errors import LLMError
 from hvr.llm.meter import Meter
@@ -215,7 +216,7 @@ class _Checker:
 
     def read(self, answer: Mapping[str, Any]) -> ReadRequest:
         move = NextMove(answer["move"])
-        why = f"The model's reading: {short(one_line(answer['why']), 300)}"
+        why = f"It says: {short(one_line(answer['why']), 300)}"
         goals = answer.get("goals", [])
         named = tuple(dict.fromkeys(one["tool"] for one in (*goals, *answer.get("ask", []))))
         tools = tuple(name for name in named if name)
@@ -229,6 +230,7 @@ class _Checker:
         said = [*self._said(answer.get("said", [])), *described,
                 *(NamedValue(name, value) for name, value in self.given.items())]  # fmt: skip
         request = ToolRequest(tuple(calls), tuple(dict.fromkeys(said)), text=self.text)
+        why = f"The model reads: {'; '.join(map(_paraphrase, calls))}. {why}"
         if self.left_out:
             why += f" Left out, since the request does not say it: {', '.join(self.left_out)}."
         read = guarded(ReadRequest(request, why, tools), self.text, self.catalogue)
@@ -336,6 +338,22 @@ def _constraints(goal: GoalCall) -> Iterator[NamedValue]:
     for _, _, value in leaves(goal.arguments):
         if isinstance(value, EntityQuery):
             yield from value.constraints
+
+
+def _paraphrase(goal: GoalCall) -> str:
+    """Return a goal call for people, with the values that are said."""
+    parts = []
+    for name, value in goal.arguments.items():
+        query: Any = value[0] if isinstance(value, list) and value else value
+        if not isinstance(query, EntityQuery):
+            plain: Any = value
+            parts.append(f"{name} = {json.dumps(redacted(plain), ensure_ascii=False)}")
+            continue
+        of = " and ".join(f"{one.name} {redacted(one.value)}" for one in query.constraints)
+        one = "all" if query.every else "the one"
+        parts.append(f"{name} of {one} with {of}" if of else f"{name} to be found or asked for")
+    listed = f" with {', '.join(parts)}" if parts else ""
+    return short(one_line(f"{quoted(goal.tool) if goal.tool else 'to know'}{listed}"), 400)
 
 
 def _once(goals: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

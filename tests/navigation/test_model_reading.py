@@ -203,6 +203,7 @@ def test_descriptions_and_choices_among_several_are_kept_as_far_as_they_are_said
     selection = Selection(Order.LEAST, "price")
     expected = EntityQuery((NamedValue("city", "Bern"),), selection)
     assert goals(found) == [("get_parcel", {"parcel_id": expected})]
+    assert "'get_parcel' with parcel_id of the one with city Bern" in found.why
     # Nothing in these words chooses among several, and they do not mean all.
     query = {"name": "parcel_id", "every": True, "order": "listed", "position": 2}
     found, _ = read("Cancel my parcel, it is late",

@@ -30,6 +30,7 @@ exit codes:
   0  the goal can be reached with what is known, or holds already
   1  neither calls nor questions lead to it, or no tool is of use
   2  something has to be asked first, or the question cannot be used
+  4  the model gives no usable answer
 """
 
 

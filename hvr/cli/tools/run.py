@@ -79,7 +79,8 @@ exit codes:
   0  the goal is reached
   1  impossible: neither calls nor questions lead to it, or no tool is of use
   2  something has to be asked or confirmed, or the question cannot be used
-  4  not reached: the calls that were allowed are made, or this is a dry run
+  4  not reached: the calls that were allowed are made, this is a dry run, or the model gives no
+     usable answer
   5  uncertain: a call that writes may have been done, and nothing shows whether it was
 """
 
