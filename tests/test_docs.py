@@ -208,6 +208,12 @@ def test_a_line_that_could_not_be_run_is_found(
         check_line(line, monkeypatch)
 
 
+def test_hvr_is_installed_from_a_checkout_as_long_as_it_has_no_release() -> None:
+    files = (*PAGES, *(ROOT / "hvr").rglob("*.py"), *(ROOT / "docs").rglob("*.py"))
+    named = re.compile(r"pip install(?: -\S+(?: \S+\.txt)?)* [\"']?hvr\b")
+    assert not [file for file in files if named.search(file.read_text(encoding="utf-8"))]
+
+
 @pytest.mark.parametrize("words", [*commands(HVR)], ids=" ".join)
 def test_the_examples_of_a_help_have_options_that_exist(words: tuple[str, ...]) -> None:
     about = parser_of(words).epilog or ""

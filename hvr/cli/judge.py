@@ -31,9 +31,9 @@ _EPILOG = """\
 examples:
   hvr judge plan.pddl --domain domain.pddl --problem problem.pddl
   hvr judge plan.pddl --goal "put the apple in the fridge" --scene FloorPlan16
-  hvr judge plan.pddl --problem problem.pddl --fix better.pddl --json
-  hvr judge plan.pddl --problem problem.pddl --advise
-  hvr judge plan.json --problem problem.pddl --domain domain.pddl --format jsonl
+  hvr judge plan.pddl --domain domain.pddl --problem problem.pddl --fix better.pddl --json
+  hvr judge plan.pddl --domain domain.pddl --problem problem.pddl --advise
+  hvr judge plan.json --domain domain.pddl --problem problem.pddl --format jsonl
   hvr judge runs/coffee --html verdict.html
   hvr judge runs/coffee --llm openai:gpt-4o-mini
   hvr judge calls.json --tools tools.json --graph graph.json

@@ -24,7 +24,7 @@ _EPILOG = """\
 examples:
   hvr tools plan parcels pick-up
   hvr tools plan parcels --goal get_parcel --given parcel_id=P-1001
-  hvr tools plan parcels --goal slot_id --given email=bob@example.org --json
+  hvr tools plan parcels --goal slot_id --given email=bob@example.org --given day=2026-12-01
 
 exit codes:
   0  the goal can be reached with what is known, or holds already

@@ -64,9 +64,9 @@ is entered in a ledger before it is made, so that a second run does not repeat i
 _EPILOG = """\
 examples:
   hvr tools run parcels pick-up --yes
-  hvr tools run parcels --goal cancel_parcel --given parcel_id=P-1002 --given reason=late
+  hvr tools run parcels --goal get_parcel --given parcel_id=P-1002
   hvr tools run parcels claim --dry-run --json
-  hvr tools run parcels redirect --save runs/redirect --html redirect.html
+  hvr tools run parcels redirect --yes --save runs/redirect --html redirect.html
   hvr tools run parcels "where is P-1001?" --llm openai:MODEL --base-url http://127.0.0.1:8000/v1
 
 with --llm:
