@@ -32,13 +32,14 @@ from hvr.navigation.request import (
     leaves,
 )
 from hvr.navigation.words.clauses import clauses_of
-from hvr.navigation.words.english import ADVERBS, AUXILIARIES, DETERMINERS, ORDINALS
+from hvr.navigation.words.english import DETERMINERS, ORDINALS, SUPERLATIVES
 from hvr.navigation.words.guard import guarded
-from hvr.navigation.words.moods import Mood, RequestClause
+from hvr.navigation.words.moods import Mood
 from hvr.navigation.words.read_request import ReadRequest
 from hvr.navigation.words.said import allowed_text, is_said
+from hvr.navigation.words.shortlist import likely_tools
 from hvr.navigation.words.stems import stem, stems_of
-from hvr.navigation.words.tokens import is_verb
+from hvr.navigation.words.tool_choice import ClauseVerb, verb_of
 from hvr.navigation.words.verbs import action_match, verbs_of, verbs_of_tools
 from hvr.printable import one_line, short
 from hvr.tools.argument_checks import argument_faults
@@ -47,12 +48,15 @@ from hvr.tools.catalogue.schema import Catalogue, Effect, ToolParameter, ToolSch
 
 TRIES = 2
 """Answers that are asked for: the second one with the reason why the first cannot be used."""
+MOST_SHOWN = 150
+"""Tools that the model is shown; of a larger catalogue those that share most words with the
+request."""
 _SHOWN = 4_000
 """Characters of an unusable answer that the model is shown again."""
 _TOKENS = 4_096
 _ALL = re.compile(r"\b(?:all|every|everything|each|both|any|entire|whole)\b", re.IGNORECASE)
 _ORDERS = re.compile(
-    rf"\b(?:\w{{2,}}est|most|least|best|worst|min|max|minimum|maximum|{'|'.join(ORDINALS)}|\d+th)\b",
+    rf"\b(?:\w{{2,}}est|most|least|minimum|maximum|\d+th|{'|'.join([*ORDINALS, *SUPERLATIVES])})\b",
     re.IGNORECASE,
 )
 """Words without which a request does not choose among several."""
@@ -84,11 +88,19 @@ class ModelRequestReader:
         """
         beside = dict(given or {})
         answer = self._answer(text, beside)
-        return reading_of(answer, self.catalogue, self.meanings, text, beside)
+        found = reading_of(answer, self.catalogue, self.meanings, text, beside)
+        if found.move is NextMove.FIND and len(self.catalogue.tools) > MOST_SHOWN:
+            shown = f"The model was shown {MOST_SHOWN} of {len(self.catalogue.tools)} tools."
+            return replace(found, why=f"{found.why} {shown}")
+        return found
 
     def _answer(self, text: str, given: Mapping[str, Json]) -> Mapping[str, Any]:
-        names = sorted({meaning.name for meaning in self.meanings})
-        messages = messages_for(text, self.catalogue.tools, names, list(given))
+        shown = likely_tools(text, self.catalogue, MOST_SHOWN)
+        tools = {tool.name for tool in shown}
+        names = sorted(
+            {m.name for m in self.meanings if any(slot.tool in tools for slot in m.slots)}
+        )
+        messages = messages_for(text, shown, names, list(given))
         faults: list[str] = []
         for _ in range(TRIES):
             asked = Request(
@@ -260,7 +272,7 @@ class _Checker:
         """
         orders = [
             clause for clause in self._clauses
-            if clause.mood is Mood.ORDER and any(action_match(tool, v) for v in _verbs(clause))
+            if clause.mood is Mood.ORDER and _asks_for(verb_of(clause), tool)
         ]  # fmt: skip
         if goal.arguments:
             return bool(orders)
@@ -365,10 +377,6 @@ def _once(goals: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     return kept
 
 
-def _verbs(clause: RequestClause) -> Iterator[str]:
-    """Give the stems of the words of an order that may be its verb."""
-    tokens = [token for token in clause.tokens if token.is_word and token.lower not in ADVERBS]
-    passive = any(token.lower in AUXILIARIES for token in tokens)
-    if tokens and not passive and is_verb(tokens, [stem(tokens[0].lower)]):
-        tokens = tokens[:1]
-    yield from (stem(token.lower) for token in tokens)
+def _asks_for(verb: ClauseVerb, tool: ToolSchema) -> bool:
+    named = verb.nouns & stems_of(tool.name)
+    return bool(named) or (bool(verb.stem) and action_match(tool, verb.stem) > 0)

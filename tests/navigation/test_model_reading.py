@@ -16,7 +16,12 @@ from hvr.errors import LLMError
 from hvr.llm.choice import ModelChoice
 from hvr.llm.connect import connect
 from hvr.navigation.decision import NextMove
-from hvr.navigation.model_reading import ModelRequestReader, faults_of, reading_of
+from hvr.navigation.model_reading import (
+    MOST_SHOWN,
+    ModelRequestReader,
+    faults_of,
+    reading_of,
+)
 from hvr.navigation.request import EntityQuery, NamedValue, Order, Selection
 from hvr.navigation.words.read_request import ReadRequest
 from hvr.navigation.words.said import is_said
@@ -212,6 +217,24 @@ def test_descriptions_and_choices_among_several_are_kept_as_far_as_they_are_said
     found, _ = read("Cancel all my parcels, they are late",
                     call(goal("cancel_parcel", query, reason="late")))  # fmt: skip
     assert goals(found)[0][1]["parcel_id"] == EntityQuery(every=True)
+
+
+def test_of_a_large_catalogue_the_likely_tools_are_shown() -> None:
+    many = [ToolSchema(f"get_thing_{n}", f"Get thing number {n} of store {n % 7}.",
+                       effect=Effect.READS) for n in range(500)]  # fmt: skip
+    catalogue = Catalogue((*many[:250], *TOOLS.tools, *many[250:]))
+    with OpenAIServer([Reply(json.dumps(call(goal("get_parcel", parcel_id="P-1002"))))]) as server:
+        model = connect(ModelChoice(spec="openai:test", base_url=server.url))
+        assert goals(ModelRequestReader(model, catalogue).read(SHOW))
+    shown = json.loads(server.received[0].body["messages"][1]["content"])["tools"]
+    names = [tool["name"] for tool in shown]
+    assert len(names) == MOST_SHOWN and "get_parcel" in names
+    order = {tool.name: number for number, tool in enumerate(catalogue.tools)}
+    assert names == sorted(names, key=order.__getitem__)
+    with OpenAIServer([Reply('{"move": "find", "why": "There is none."}')]) as server:
+        model = connect(ModelChoice(spec="openai:test", base_url=server.url))
+        found = ModelRequestReader(model, catalogue).read("What is the weather?")
+    assert found.move is NextMove.FIND and "was shown 150 of 504 tools" in found.why
 
 
 def test_a_call_that_is_named_twice_is_made_once() -> None:

@@ -80,12 +80,14 @@ class ClauseVerb:
 def verb_of(clause: RequestClause) -> ClauseVerb:
     """Return the verb that says what a clause orders."""
     tokens = clause.tokens
-    if clause.mood not in (Mood.ORDER, Mood.CONDITIONAL) or not tokens[0].is_word:
+    if clause.mood not in (Mood.ORDER, Mood.CONDITIONAL):
         return ClauseVerb("", frozenset())
     words = [token.lower for token in tokens]
     if "be" in words[1:-1] and words[0] not in PHRASAL:
         at = words.index("be") + 1
         return ClauseVerb(stem(words[at]), frozenset([tokens[at].start]))
+    if not tokens[0].is_word:
+        return ClauseVerb("", frozenset())
     two = PHRASAL.get(" ".join(words[:2]), "") if len(words) > 1 else ""
     if two:
         nouns = frozenset(map(stem, [*words[:2], "".join(words[:2])])) - {"up", "to"}
