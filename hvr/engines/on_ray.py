@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import socket
+import sys
+import threading
 from collections.abc import Callable, Generator, Iterable
 from functools import cache
-from typing import Any, TypeVar
+from typing import IO, Any, TypeVar
 
 from hvr.engines.contract import TRIES, DoneCell, LostCellError, drive
 from hvr.errors import UsageError
@@ -18,6 +20,24 @@ R = TypeVar("R")
 _CELLS_A_PROCESSOR = 2
 """One is at work and one is on its way, so that no processor waits for the driver."""
 _KNOCK_SECONDS = 10.0
+
+
+class _WithoutRay:
+    """Standard output, but for what Ray's own threads print: that goes to standard error.
+
+    Ray prints the last lines of a dead node's log, and has no option that keeps them out of a
+    document on standard output.
+
+    Args:
+        stdout: The stream that stands for standard output.
+    """
+
+    def __init__(self, stdout: IO[str]) -> None:
+        self.stdout = stdout
+
+    def __getattr__(self, name: str) -> Any:
+        by_ray = threading.current_thread().name.startswith("ray_")
+        return getattr(sys.stderr if by_ray else self.stdout, name)
 
 
 class OnRay:
@@ -46,8 +66,14 @@ class OnRay:
         # Ray warns of a change to come in what it does with devices of which there are none here.
         os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
         self._ours = not self._ray.is_initialized()
-        if self._ours:
-            self._connect(address)
+        self._spared = _WithoutRay(sys.stdout)
+        sys.stdout = self._spared  # type: ignore[assignment]
+        try:
+            if self._ours:
+                self._connect(address)
+        except BaseException:
+            self._give_stdout_back()
+            raise
         processors = int(self._ray.cluster_resources().get("CPU", 1))
         self.width = width or _CELLS_A_PROCESSOR * max(1, processors)
         self._start = start
@@ -81,6 +107,11 @@ class OnRay:
         """See `Engine.close`."""
         if self._ours and self._ray.is_initialized():
             self._ray.shutdown()
+        self._give_stdout_back()
+
+    def _give_stdout_back(self) -> None:
+        if sys.stdout is self._spared:
+            sys.stdout = self._spared.stdout
 
     def submit(self, function: Callable[[Any], Any], cell: Any) -> Any:
         """Begin a cell; return the reference to its result."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from importlib.util import find_spec
@@ -150,7 +151,9 @@ def test_without_ray_one_line_names_the_extra(monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.slow
 @pytest.mark.skipif(find_spec("ray") is None, reason="needs the extra ray")
 @pytest.mark.filterwarnings("ignore")
-def test_a_machine_that_is_killed_loses_nothing_and_nothing_comes_twice(tmp_path: Path) -> None:
+def test_a_machine_that_is_killed_loses_nothing_and_nothing_comes_twice(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     import ray
     from ray.cluster_utils import Cluster
 
@@ -164,6 +167,13 @@ def test_a_machine_that_is_killed_loses_nothing_and_nothing_comes_twice(tmp_path
                 assert done.value == done.number
                 if len(numbers) == 6:
                     machines.remove_node(other, allow_graceful=False)
+            # Ray shows the log of the dead node, some seconds later.
+            said, printed, end = "", "", time.monotonic() + 30
+            while "(raylet)" not in said + printed and time.monotonic() < end:
+                time.sleep(0.2)
+                read = capsys.readouterr()
+                said, printed = said + read.err, printed + read.out
+            assert "(raylet)" in said and not printed
     finally:
         ray.shutdown()
         machines.shutdown()
