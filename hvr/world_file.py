@@ -25,13 +25,14 @@ DEFAULT_WORLD = "kitchen"
 """The world of what names none: every command has a world to be tried in."""
 
 _SCENE_ENDING = ".json.gz"
-_KEYS = {
+_KEYS: Mapping[str, tuple[Any, str]] = {
     "name": (str, "a text"),
     "domain": (str, "the name of a file"),
     "ontology": (list, "a list of files"),
     "problems": (list, "a list of files, which may have *"),
     "prompts": (str, "the name of a folder"),
     "environment": (str, "module:function"),
+    "env_timeout": ((int, float), "a number of seconds"),
     "environments": (list, "a list of names of environments that play scenes"),
     "scenes": (list, "a list of files, which may have *"),
     "first_scene": (str, "the name of a scene"),
@@ -114,6 +115,7 @@ class WorldFile:
         agents: by name; the first is taken where none is named.
         prompts: folder of templates for language models; None for those that suit any world.
         environment: `module:function` of an environment of facts; empty for the PDDL environment.
+        env_timeout: Seconds that each call of the environment may take; 0 if it does not say.
         environments: names of environments that play the scenes; the first is the usual one.
         tools: where the tools are (`hvr.calling.worlds`); empty in a world of a domain.
         tool_tasks: by name; of a world of tools only.
@@ -145,6 +147,7 @@ class WorldFile:
         self.task_files = self._files(content, "task_files")
         self.prompts = folder / content["prompts"] if "prompts" in content else None
         self.environment: str = content.get("environment", "")
+        self.env_timeout: float = content.get("env_timeout", 0)
         self.environments: Sequence[str] = tuple(content.get("environments", ()))
         self.scenes: Mapping[str, Path] = MappingProxyType(
             {path.name.partition(".")[0]: path for path in self._files(content, "scenes")}
@@ -245,7 +248,8 @@ class WorldFile:
                 raise self._wrong(f"it has no entry {key!r}; {hint}", key)
             kind, words = _KEYS[key]
             texts = not isinstance(value, list) or all(isinstance(one, str) for one in value)
-            if not isinstance(value, kind) or not value or not texts:
+            bad = isinstance(value, bool) or (isinstance(value, int | float) and not value > 0)
+            if not isinstance(value, kind) or not value or not texts or bad:
                 raise self._wrong(f"{key} must be {words}", key)
 
     def _files(self, content: Mapping[str, Any], key: str) -> tuple[Path, ...]:

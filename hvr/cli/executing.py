@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from hvr.cli.display import display
 from hvr.cli.output import print_json
 from hvr.cli.posed import Posed, posed
 from hvr.errors import SimulatorError, UsageError
 from hvr.files import write_whole
+from hvr.printable import one_line
 from hvr.validation.text import count
-from hvr.worlds.environment import FactEnvironment, PddlEnvironment
+from hvr.worlds.environment import FactEnvironment, PddlEnvironment, closed
 from hvr.worlds.faults import FaultRule, FaultyWorld, read_faults
 from hvr.worlds.planning import PlanMaker, StatePlanner
 from hvr.worlds.running import WorldRun, run_world, save_run
@@ -38,8 +40,14 @@ def execute(args: argparse.Namespace) -> int:
         _, asked, _ = with_goal(args)
     else:
         asked = posed(args)
+    with _opened(asked, args, rules) as env:
+        return _carried_out(args, asked, env, by_goal=by_goal)
+
+
+def _carried_out(
+    args: argparse.Namespace, asked: Posed, env: FactEnvironment, *, by_goal: bool
+) -> int:
     domain, problem = asked.domain, asked.problem
-    env = _environment(asked, args, rules)
     live = sys.stdout.isatty() and not args.json
     kind = "none" if args.json or args.quiet else "live" if live else "lines"
     with display(kind) as listen:
@@ -83,6 +91,23 @@ def _save(args: argparse.Namespace, asked: Posed, run: WorldRun) -> None:
     write_whole(args.save / "run.html", render(read_story(args.save)))
 
 
+@contextmanager
+def _opened(
+    asked: Posed, args: argparse.Namespace, rules: Sequence[FaultRule]
+) -> Iterator[FactEnvironment]:
+    """Open the environment, and close it however the run ends.
+
+    Raises:
+        HvrError: see `_environment`.
+    """
+    env = _environment(asked, args, rules)
+    try:
+        yield env
+    finally:
+        if trouble := closed(env):
+            print(f"note: {one_line(trouble)}", file=sys.stderr)
+
+
 def _environment(
     asked: Posed, args: argparse.Namespace, rules: Sequence[FaultRule]
 ) -> FactEnvironment:
@@ -100,7 +125,7 @@ def _environment(
                 "hvr makes these in the PDDL environment only; this world has its own "
                 f"({asked.world.environment})", field=name,
             )  # fmt: skip
-    return asked.world.open(asked.problem, args.seed)
+    return asked.world.open(asked.problem, args.seed, args.env_timeout)
 
 
 def summary(run: WorldRun) -> str:

@@ -101,6 +101,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "facts of this predicate or function are not seen; may be repeated"))  # fmt: skip
     acting.add_argument("--max-replans", metavar="N", type=whole, default=20, help=(
         "most new plans (default: 20)"))  # fmt: skip
+    acting.add_argument("--env-timeout", metavar="SECONDS", type=seconds, help=(
+        "for each call of the world's own environment (default: env_timeout in world.toml, or "
+        "60)"))  # fmt: skip
     add_model_options(parser)
     add_json(parser, "print one JSON document")
     parser.add_argument("--quiet", "-q", action="store_true", help="print only the result")
@@ -122,7 +125,7 @@ def run(args: argparse.Namespace) -> int:
         from hvr.cli.executing import execute
 
         return execute(args)
-    for name in ("faults", "hide"):
+    for name in ("faults", "hide", "env_timeout"):
         if getattr(args, name):
             raise UsageError("this is for --execute, which is not given", field=name)
     return _solve(args)

@@ -180,9 +180,8 @@ class FactWorld(Acting):
 
     def sent(self, action: GroundAction, error: str) -> dict[str, Any]:
         """Return what was sent to the environment: as it tells where it does, else the action."""
-        if isinstance(self.env, Sending):
-            return self.env.sent()
-        return {"action": action.name, "args": list(action.args), "success": not error}
+        told = self._ask("sent", self.env.sent) if isinstance(self.env, Sending) else {}
+        return told or {"action": action.name, "args": list(action.args), "success": not error}
 
     def look(self, believed: State) -> State:
         """Return what is seen, as a state of the task of what is believed of hidden facts."""

@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from hvr.envs.scenes import parse_scene
-from hvr.errors import HvrError, SimulatorError
+from hvr.errors import HvrError
 from hvr.pddl import Atom, Domain, Problem, Task, parse_problem
 from hvr.pddl.diagnostics import nearest
 from hvr.policies.llm.prompts import load_prompts
 from hvr.world_file import line_of
-from hvr.worlds.environment import Observation, check_timeless, place_of
+from hvr.worlds.environment import Observation, check_timeless, closed
 from hvr.worlds.folder import WorldFolder
 from hvr.worlds.observing import read_observation
 from hvr.worlds.requests import pose
@@ -27,20 +27,24 @@ _TIES = re.compile(r"\bk:(pddlPredicate|pddlType|pddlAction)\s+\"([^\"]*)\"")
 _SAID = re.compile(r"\bk:(saidTrue|saidFalse|imperative)\s+\"([^\"]*)\"")
 
 
-def check_world(world: WorldFolder, *, run: bool = False) -> tuple[str, ...]:
+def check_world(
+    world: WorldFolder, *, run: bool = False, timeout: float | None = None
+) -> tuple[str, ...]:
     """Return what is wrong, one sentence each that begins with file and line.
 
     Args:
         world: The world.
         run: Whether to open, reset and observe the environment that the world names; no action is
             carried out. Otherwise the source is read and nothing runs.
+        timeout: Seconds that each call of the environment may take; None for the world's own.
     """
-    return tuple(_Check(world, run).run())
+    return tuple(_Check(world, run, timeout).run())
 
 
 class _Check:
-    def __init__(self, world: WorldFolder, run: bool) -> None:
+    def __init__(self, world: WorldFolder, run: bool, timeout: float | None) -> None:
         self.world = world
+        self.timeout = timeout
         self.runs = run
         self.findings: list[str] = []
 
@@ -120,33 +124,25 @@ class _Check:
             return
         word = self.world.environment or "environment"
         try:
-            env = self.world.open(problem)
-        except SimulatorError as error:
-            text = f"the environment raises {_said(error.__cause__ or error)} for {file.name}"
-            self._add(self.world.file, f"{text}{place_of(error.__cause__ or error)}", word)
-            return
+            env = self.world.open(problem, timeout=self.timeout)
         except HvrError as error:
             self.findings.append(str(error))
             return
+        trouble = ""
         try:
             env.reset()
-            seen: Any = env.observe()
-        except Exception as error:
-            text = f"the environment raises {_said(error)} at reset, for {file.name}"
-            text += place_of(error)
-            self._add(self.world.file, text, word)
-            return
-        if not isinstance(seen, Observation):
-            text = f"the environment shows {type(seen).__name__}, not an Observation"
-            self._add(self.world.file, text, word)
-            return
-        try:
-            for text in _lies(Task(self.world.domain, problem), seen):
-                self._add(
-                    self.world.file, f"at reset, for {file.name}, the environment {text}", word
-                )
+            self._compare(file, Task(self.world.domain, problem), env.observe(), word)
         except HvrError as error:
-            self._add(self.world.file, str(error), word)
+            trouble = f"{error}, for {file.name}"
+        finally:
+            # A failure before it says why it cannot be closed, either.
+            trouble = trouble or closed(env)
+        if trouble:
+            self._add(self.world.file, trouble, word)
+
+    def _compare(self, file: Path, task: Task, seen: Observation, word: str) -> None:
+        for text in _lies(task, seen):
+            self._add(self.world.file, f"at reset, for {file.name}, the environment {text}", word)
 
     # findings
 
@@ -235,7 +231,3 @@ def _listed(atoms: set[Atom]) -> str:
     texts = sorted(map(str, atoms))
     more = len(texts) - _MOST_SHOWN
     return ", ".join(texts[:_MOST_SHOWN]) + (f" and {more} more" if more > 0 else "")
-
-
-def _said(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

@@ -69,8 +69,17 @@ class Sending(Protocol):
     """An environment that tells what an action became: a call with arguments, say."""
 
     def sent(self) -> dict[str, Any]:
-        """Return what the last action became, as the page of a run shows it."""
+        """Return what the last action became, as the page of a run shows it.
+
+        Nothing stands for the action itself.
+        """
         ...
+
+
+def closed(env: FactEnvironment) -> str:
+    """Close an environment that can be closed; return what went wrong, or nothing."""
+    close = getattr(env, "close", None)
+    return str(close() or "") if callable(close) else ""
 
 
 class PddlEnvironment:

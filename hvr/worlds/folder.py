@@ -83,17 +83,40 @@ class WorldFolder(WorldFile):
                              field="problem")  # fmt: skip
         return parse_problem(path, self.domain), ""
 
-    def open(self, problem: Problem, seed: int = 0) -> FactEnvironment:
-        """Open the environment.
+    def open(
+        self, problem: Problem, seed: int = 0, timeout: float | None = None
+    ) -> FactEnvironment:
+        """Open the environment; one that the world names, in a process of its own.
+
+        Args:
+            problem: The objects and the beginning.
+            seed: The seed of chance.
+            timeout: Seconds that each call may take; None for those of `world.toml`, or 60.
 
         Raises:
-            UsageError: the world names one that cannot be imported, or that lacks a method; or it
-                is not trusted.
-            SimulatorError: it raises.
+            UsageError: the world is not trusted.
+            SimulatorError: the environment cannot be opened, or not in time.
         """
         if not self.environment:
             return PddlEnvironment(self.domain, problem)
+        from hvr.worlds.apart import TIMEOUT_S, ApartEnvironment
+
         self.check_trusted(self.environment, "environment")
+        patience = timeout or self.env_timeout or TIMEOUT_S
+        try:
+            return ApartEnvironment(self.folder, problem, seed, patience)
+        except SimulatorError as error:
+            if str(error).startswith(str(self.file)):
+                raise
+            raise SimulatorError(f"{self._place}: {error}", exit_code=error.exit_code) from error
+
+    def open_here(self, problem: Problem, seed: int = 0) -> FactEnvironment:
+        """Open the environment that the world names in this process.
+
+        Raises:
+            UsageError: it cannot be imported, or lacks a method.
+            SimulatorError: it raises.
+        """
         entry = self._entry()
         try:
             opened: Any = entry(WorldSetup(self.domain, problem, self.folder, seed))

@@ -103,11 +103,11 @@ def breaks(setup):
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
-        ("fails", "the environment raises OSError: no robot at reset, for two.pddl"),
+        ("fails", "the environment failed at reset: OSError: no robot ("),
         ("lies", "the environment does not show (hands-free), unlike the problem"),
         ("lies", "the environment shows 9 as (battery), and the problem says 2"),
         ("nothing", "returns object, which has no reset, step, observe"),
-        ("breaks", "the environment raises ZeroDivisionError: division by zero"),
+        ("breaks", "robots:breaks cannot be opened: ZeroDivisionError: division by zero"),
         ("missing", "robots has no function 'missing'"),
     ],
 )

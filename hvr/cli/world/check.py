@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from hvr.cli.arguments import add_json
+from hvr.cli.arguments import add_json, seconds
 from hvr.cli.trust import add_run
 
 _DESCRIPTION = """\
@@ -36,6 +36,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     parser.add_argument("world", metavar="WORLD", help="a folder, or a world that hvr brings")
     add_run(parser)
+    parser.add_argument("--env-timeout", metavar="SECONDS", type=seconds, help=(
+        "for each call of the environment (default: that of world.toml, or 60)"))  # fmt: skip
     add_json(parser)
 
 
@@ -56,8 +58,10 @@ def run(args: argparse.Namespace) -> int:
     folder = find_world(args.world)
     try:
         world = WorldFolder(folder)
-        check = check_tools if world.tools else check_world
-        findings = check(world, run=args.run)
+        if world.tools:
+            findings = check_tools(world, run=args.run)
+        else:
+            findings = check_world(world, run=args.run, timeout=args.env_timeout)
         not_run = "" if args.run else code_of(world)
     except DataFileError as error:
         if not (folder / FILE).is_file():
