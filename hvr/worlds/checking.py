@@ -78,6 +78,7 @@ class _Check:
             problem = self._try(partial(parse_problem, file, domain), file, "problems")
             if problem is not None:
                 problems[file] = problem
+                self._types(file, problem)
                 if problem.domain_name != domain.name:
                     text = f"the problem is for the domain {problem.domain_name}, not {domain.name}"
                     self._add(file, text, ":domain")
@@ -96,6 +97,15 @@ class _Check:
         if not (problems or world.problem_files or world.tasks or world.scenes):
             self._add(world.file, "it names no problems: there is nothing to plan for", "domain")
         return self.findings
+
+    def _types(self, file: Path, problem: Problem) -> None:
+        """Name objects of which the declarations contradict each other."""
+        domain = self.world.domain
+        for thing in problem.objects:
+            others = [t for t in thing.types[1:] if not domain.is_subtype(t, thing.types[0])]
+            if any(not domain.is_subtype(thing.types[0], t) for t in others):
+                text = f"the object {thing.name!r} has two types, {' and '.join(thing.types)}"
+                self._add(file, f"{text}: declare it once", f" {thing.name} ")
 
     def _scene(self, name: str, file: Path) -> None:
         """Name what a scene has that the ontology does not know."""

@@ -44,8 +44,16 @@ class WorldFolder(WorldFile):
 
     @cached_property
     def words(self) -> WorldWords:
-        """The words."""
-        return words_for(self.domain, self.ontology)
+        """The words.
+
+        Raises:
+            DataFileError: two predicates have the same words, or a wording is malformed.
+        """
+        domain, ontology = self.domain, self.ontology
+        try:
+            return words_for(domain, ontology)
+        except DataFileError as error:
+            raise self._wrong(str(error), "ontology") from error
 
     def problem(self, name: str | None = None) -> tuple[Problem, str]:
         """Return a problem, and the goal that a task gives it instead of its own.

@@ -13,7 +13,7 @@ from hvr.knowledge.terms import KITCHEN
 from hvr.pddl import Domain, parse_domain, parse_problem
 from hvr.texts import read_bytes
 from hvr.world_file import FILE
-from hvr.worlds.words import imperative_of, said_of, words_of
+from hvr.worlds.words import imperative_of, said_apart, words_of
 
 _PREFIXES = f"""\
 @prefix k:    <{KITCHEN}> .
@@ -85,8 +85,7 @@ def _statements(domain: Domain) -> Iterator[str]:
         cls = f"k:Type_{_local(name)}"
         yield f'{cls} a owl:Class ; rdfs:label {_text(words_of(name))} ; k:pddlType "{name}" .'
     yield "\n# How facts are said; {0} is the first object."
-    for name, predicate in domain.predicates.items():
-        true, false = said_of(predicate)
+    for name, (true, false) in said_apart(domain).items():
         yield (
             f'k:fact_{_local(name)} k:pddlPredicate "{name}" ;\n'
             f"    k:saidTrue {_text(true)} ; k:saidFalse {_text(false)} ."

@@ -159,6 +159,56 @@ def test_what_does_not_fit_is_named_with_file_and_line(
     assert name in (file, "world.toml") and line.isdecimal()
 
 
+ALIKE = """
+(define (domain ward) (:requirements :typing) (:types truck parcel place - object)
+  (:predicates (holding-shears) (rover-has-camera) (can-reach ?a ?b) (tool-belt) (is-raining)
+    (carries ?a ?b) (door-not-locked) (arm-at-home) (gripper-holding ?a) (connected ?a ?b)
+    (open ?p - place) (is-open ?p - place) (at ?t - truck ?p - place)
+    (is-at ?p - parcel ?q - place))
+  (:action act :parameters (?a) :effect (gripper-holding ?a)))
+"""
+DERIVED = [
+    ("holding-shears", "holding shears", "not holding shears"),
+    ("rover-has-camera", "the rover has camera", "the rover does not have camera"),
+    ("can-reach", "{0} can reach {1}", "{0} cannot reach {1}"),
+    ("tool-belt", "tool belt holds", "tool belt does not hold"),
+    ("is-raining", "it is raining", "it is not raining"),
+    ("carries", "{0} carries {1}", "{0} does not carry {1}"),
+    ("door-not-locked", "door not locked holds", "door not locked does not hold"),
+    ("arm-at-home", "the arm is at home", "the arm is not at home"),
+    ("gripper-holding", "the gripper is holding {0}", "the gripper is not holding {0}"),
+    ("connected", "{0} is connected to {1}", "{0} is not connected to {1}"),
+    ("open", "{0} is open", "{0} is not open"),
+    ("is-open", "is-open holds for {0}", "is-open does not hold for {0}"),
+    ("is-at", "{0} is at {1}", "{0} is not at {1}"),
+]
+
+
+@pytest.mark.parametrize(("name", "true", "false"), DERIVED)
+def test_derived_words_are_english_and_differ(name: str, true: str, false: str) -> None:
+    said = words_for(parse_domain(ALIKE)).wording.predicates[name]
+    assert (said.true.text, said.false.text) == (true, false)
+
+
+def test_words_that_mean_two_predicates_are_refused_with_both(tmp_path: Path, hvr_: Hvr) -> None:
+    (tmp_path / "d.pddl").write_text(ALIKE)
+    make_world(tmp_path / "w", tmp_path / "d.pddl")
+    change(tmp_path / "w" / "words.ttl", "is-open holds for {0}", "{0} is open")
+    (finding, *_) = findings(tmp_path / "w")
+    assert "world.toml:" in finding
+    assert "'open' and 'is-open' have the same words, '{0} is open'" in finding
+    ended = hvr_("solve", "--world", tmp_path / "w", "--goal", "door is open")
+    assert ended.code == 2 and "'open' and 'is-open' have the same words" in ended.err
+
+
+def test_an_object_with_two_types_is_named(made: Path) -> None:
+    file = made / "problems" / "two.pddl"
+    file.write_text(file.read_text().replace("(:objects", "(:objects p1 - room", 1))
+    (finding,) = findings(made)
+    assert "the object 'p1' has two types, room and parcel" in finding
+    assert finding.startswith("problems/two.pddl:")
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
