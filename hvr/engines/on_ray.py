@@ -67,7 +67,7 @@ class OnRay:
         os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
         self._ours = not self._ray.is_initialized()
         self._spared = _WithoutRay(sys.stdout)
-        sys.stdout = self._spared  # type: ignore[assignment]
+        sys.stdout = self._spared
         try:
             if self._ours:
                 self._connect(address)

@@ -96,7 +96,7 @@ class ApartEnvironment:
         return Observation(facts, numbers, frozenset(seen["hidden"]))
 
     def sent(self) -> dict[str, Any]:
-        """Return what the last action became; see `Sending`."""
+        """See `Sending`."""
         told: dict[str, Any] = self._call("sent", "sent")
         return told
 

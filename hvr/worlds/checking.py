@@ -99,7 +99,7 @@ class _Check:
         return self.findings
 
     def _types(self, file: Path, problem: Problem) -> None:
-        """Name objects of which the declarations contradict each other."""
+        """Name objects that are declared with two unrelated types."""
         domain = self.world.domain
         for thing in problem.objects:
             others = [t for t in thing.types[1:] if not domain.is_subtype(t, thing.types[0])]
@@ -145,7 +145,7 @@ class _Check:
         except HvrError as error:
             trouble = f"{error}, for {file.name}"
         finally:
-            # A failure before it says why it cannot be closed, either.
+            # An environment that has failed is gone: closing it says nothing new.
             trouble = trouble or closed(env)
         if trouble:
             self._add(self.world.file, trouble, word)

@@ -69,9 +69,9 @@ class Sending(Protocol):
     """An environment that tells what an action became: a call with arguments, say."""
 
     def sent(self) -> dict[str, Any]:
-        """Return what the last action became, as the page of a run shows it.
+        """Describe the call that the last action became, for the page of a run.
 
-        Nothing stands for the action itself.
+        An empty description stands for the action itself.
         """
         ...
 

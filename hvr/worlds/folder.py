@@ -99,7 +99,7 @@ class WorldFolder(WorldFile):
         Args:
             problem: The objects and the beginning.
             seed: The seed of chance.
-            timeout: Seconds that each call may take; None for those of `world.toml`, or 60.
+            timeout: Seconds that each call may take; None takes `world.toml`'s, or 60.
 
         Raises:
             UsageError: the world is not trusted.
@@ -122,8 +122,8 @@ class WorldFolder(WorldFile):
         """Open the environment that the world names in this process.
 
         Raises:
-            UsageError: it cannot be imported, or lacks a method.
-            SimulatorError: it raises.
+            UsageError: The environment cannot be imported, or lacks a method.
+            SimulatorError: The environment raises.
         """
         entry = self._entry()
         try:

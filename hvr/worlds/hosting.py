@@ -2,7 +2,7 @@
 
 It reads one JSON request a line from standard input and answers each with one JSON line on what was
 standard output at the start. The environment itself finds an empty input, and what it prints goes
-to standard error: nothing that it prints is taken for an answer.
+to standard error, so hvr never takes it for an answer.
 """
 
 from __future__ import annotations

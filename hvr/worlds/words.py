@@ -153,7 +153,7 @@ def _said_of_none(words: list[str]) -> tuple[str, str]:
 
 
 def _said_of_doing(words: str, thing: str) -> tuple[str, str]:
-    """Return the clauses of what somebody does to an object: `gripper-holding`."""
+    """Return the clauses for doing something to an object: `gripper-holding`."""
     who, _, what = words.rpartition(" ")
     if who and what in _HOLDING:
         return f"the {who} is {what} {thing}", f"the {who} is not {what} {thing}"
@@ -190,7 +190,7 @@ class Clauses:
             self._by_form.setdefault(_form(clause), []).append((name, clause))
 
     def clash(self, name: str, clauses: tuple[str, str]) -> tuple[str, str] | None:
-        """Return another predicate that a sentence of these clauses may mean, and the clause."""
+        """Find another predicate that these clauses may mean; return it with the clause."""
         for clause in clauses:
             for other, taken in self._by_form.get(_form(clause), ()):
                 pairs = zip(_places(clause), _places(taken), strict=True)
