@@ -93,7 +93,7 @@ def test_check_and_show_look_without_running(name: str, hvr_: Hvr, here: Path) -
     assert hvr_("world", "show", name).code == 0
     assert not mark.exists()
     run = hvr_("world", "check", name, "--run")
-    assert run.code == 1 and "raises ValueError: opened" in run.out and mark.exists()
+    assert run.code == 1 and "ValueError: opened" in run.out and mark.exists()
 
 
 def test_tools_are_checked_and_shown_by_their_source(hvr_: Hvr, here: Path) -> None:
