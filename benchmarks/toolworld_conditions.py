@@ -27,11 +27,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from conditions import conditions
+from toolworld_findings import Findings
 from toolworlds import DATA, TAU2, Scenario, explored, scenarios_of
 
 from hvr.calling.values import CallFailure, Json, ToolCall
 from hvr.errors import HvrError
-from hvr.navigation.findings import Findings, key
+from hvr.navigation.found_values import key
 from hvr.navigation.preconditions import LearntConditions, StateCondition
 from hvr.navigation.request import NamedValue, given_leaves
 from hvr.tools.catalogue.schema import Effect
@@ -60,7 +61,7 @@ def _measure(world: str, scenarios: Sequence[Scenario], options: argparse.Namesp
         own = [c for c in scenario.gold if schemas[c.tool].effect is not Effect.READS]
         for _ in range(options.draws if own else 0):
             call = drawn_call(drawn.choice(own), seen, drawn)
-            known = seen.known_by(call.arguments)
+            known = seen.graph.known_by(call.arguments)
             doubted = learnt.violated(call.tool, known) is not None
             outcome = tools.call(call)
             learnt.observe(outcome, known)

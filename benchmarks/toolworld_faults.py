@@ -2,7 +2,7 @@
 
     python benchmarks/toolworld_faults.py [--world retail,airline,telecom,bfcl] [--data DIR]
         [--files FILE ...] [--part development|kept] [--first N] [--skip N] [--shares .1,.3]
-        [--back N] [--seeds N,...] [--budget N] [--settings NAME,...] [--without NAME,...]
+        [--back N] [--seeds N,...] [--budget N] [--settings NAME,...]
         [--runs FILE] [--missed]
 
 The scenarios, wants and facts are those of toolworld_goals.py. Of the tools of a scenario a share
@@ -48,15 +48,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from conditions import conditions
 from inputs import measured
+from toolworld_findings import Findings, trait
 from toolworlds import (
     DATA,
-    NUMBERS,
     REFUSALS,
     WORLDS,
     Ledger,
     Scenario,
     explore,
-    leave_out,
     oracle,
     read_rows,
     replay,
@@ -72,7 +71,7 @@ from hvr.errors import DataFileError
 from hvr.navigation.acting import carry_out
 from hvr.navigation.errands import Learnt, Retrying
 from hvr.navigation.experience import CountedExperience, Experience
-from hvr.navigation.findings import Findings, key, trait
+from hvr.navigation.found_values import key
 from hvr.navigation.graph import NavigationGraph
 from hvr.navigation.graph_experience import GraphExperience, observed_session
 from hvr.navigation.lookups import call_key
@@ -106,7 +105,6 @@ class Case:
     setting: str
     back: int | None
     budget: int
-    without: str
 
 
 @dataclass(frozen=True)
@@ -168,11 +166,9 @@ class Rows:
 def main() -> None:
     """Measure each world, and print a table."""
     options = _options()
-    leave_out(options.without)
     print(conditions())
     back = f"until {options.back} calls were made" if options.back else "for good"
-    print(f"SIMULATED faults {back}; seeds {options.seeds}; budget {options.budget}; "
-          f"without: {options.without or 'nothing'}")  # fmt: skip
+    print(f"SIMULATED faults {back}; seeds {options.seeds}; budget {options.budget}")  # fmt: skip
     print("world | share | setting | at hand | reachable | reached | all | calls | loops | asked "
           "| twice | back <= 10", flush=True)  # fmt: skip
     rows = Rows(options.runs)
@@ -213,8 +209,7 @@ class _Cases:
         """Return the case of a scenario."""
         scenario, options = self._scenarios[number], self._options
         back = options.back if share else None
-        return Case(scenario.world, scenario.id, seed, share, setting, back, options.budget,
-                    options.without)  # fmt: skip
+        return Case(scenario.world, scenario.id, seed, share, setting, back, options.budget)
 
     def row(self, case: Case, number: int) -> Row:
         """Run a case."""
@@ -376,9 +371,6 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--seeds", default="0", help="of the faults, parted by commas")
     parser.add_argument("--first", type=int, default=None)
     parser.add_argument("--budget", type=int, default=120)
-    parser.add_argument(
-        "--without", default="", help="numbers of the engine: " + ", ".join(NUMBERS)
-    )
     parser.add_argument("--settings", default=",".join(SETTINGS))
     parser.add_argument("--runs", type=Path, help="file of runs to keep, and to go on from")
     parser.add_argument("--missed", action="store_true",

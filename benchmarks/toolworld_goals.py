@@ -4,7 +4,7 @@
         [--setting said|described|granted] [--engine hvr|greedy] [--answers]
         [--files FILE ...] [--part development|kept] [--order request|none]
         [--experience graph|counts|none] [--seed N] [--budget N]
-        [--first N] [--skip N] [--failed] [--without NAME,...]
+        [--first N] [--skip N] [--failed]
 
 The scenarios are those of shared/data/toolworlds (its training and development half), or of other
 files in the same format (`--files`, with one world). The writing calls among the correct calls of a
@@ -52,16 +52,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from conditions import conditions
 from inputs import measured
+from toolworld_findings import entities
 from toolworld_greedy import greedy
 from toolworld_said import SaidRequest, said_request, wrong_writes
 from toolworlds import (
     DATA,
-    NUMBERS,
     REFUSALS,
     WORLDS,
     Ledger,
     Scenario,
-    leave_out,
     oracle,
     replay,
     scenarios_of,
@@ -73,7 +72,7 @@ from hvr.navigation.acting import carry_out
 from hvr.navigation.decision import NextMove
 from hvr.navigation.errands import Learnt, Retrying
 from hvr.navigation.experience import CountedExperience, Experience
-from hvr.navigation.findings import entities, key
+from hvr.navigation.found_values import key
 from hvr.navigation.graph_experience import GraphExperience, observed_session
 from hvr.navigation.lookups import call_key
 from hvr.navigation.request import EntityQuery, ToolRequest, at, leaves, scalars_in
@@ -123,12 +122,10 @@ class Result:
 def main() -> None:
     """Measure each world, and print a table."""
     options = _options()
-    leave_out(options.without)
     print(conditions(options.seed))
     print(f"setting: {options.setting}; engine: {options.engine}; "
           f"part: {options.part if not options.files else 'files'}; order of goal calls: "
           f"{options.order}; experience: {options.experience}; "
-          f"without: {options.without or 'nothing'}; "
           f"at most {options.budget} calls a scenario")  # fmt: skip
     head = ("world", "scenarios", "no write", "reached", "asked rightly", "either",
             "asked otherwise", "wrong writes", "answered", "calls", "truth", "needed", "beside",
@@ -322,9 +319,6 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--engine", choices=ENGINES, default="hvr")
     parser.add_argument("--answers", action="store_true",
                         help="let the user answer what is rightly asked, and go on")  # fmt: skip
-    parser.add_argument(
-        "--without", default="", help="numbers of the engine: " + ", ".join(NUMBERS)
-    )
     parser.add_argument("--failed", action="store_true",
                         help="list what was not reached, and calls beside")  # fmt: skip
     return parser.parse_args()

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from toolworld_findings import entities, trait
+
 from hvr.calling.environment import ToolEnvironment
 from hvr.calling.values import CallOutcome, Json, ToolCall
-from hvr.navigation.findings import entities, trait
 from hvr.navigation.naming import fit
 from hvr.navigation.request import EntityQuery, Place, ToolRequest, filled, leaves
 from hvr.tools.catalogue.schema import Effect

@@ -20,11 +20,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from toolworld_findings import POSITION, Findings, FoundValue, Trait
 from toolworlds import SMALL, Scenario, explore, said
 
 from hvr.calling.environment import ToolEnvironment
 from hvr.calling.values import CallOutcome, Json, ToolCall
-from hvr.navigation.findings import POSITION, Findings, FoundValue, Trait, key
+from hvr.navigation.found_values import key
 from hvr.navigation.naming import words_of
 from hvr.navigation.request import (
     Argument,

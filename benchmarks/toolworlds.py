@@ -27,22 +27,25 @@ from pathlib import Path
 from typing import Any
 
 from inputs import records
+from toolworld_findings import POSITION, Findings, FoundValue, Trait
 
 from hvr.calling.bfcl_world import BfclTools
 from hvr.calling.environment import ToolEnvironment
 from hvr.calling.tau2_world import Tau2Tools
 from hvr.calling.values import CallOutcome, Json, ToolCall
-from hvr.errors import DataFileError, UsageError
+from hvr.errors import DataFileError
 from hvr.extras import load_apart
-from hvr.navigation import attempts, lookups
-from hvr.navigation.findings import POSITION, Findings, FoundValue, Trait, key, plain
+from hvr.navigation.found_values import key, plain
 from hvr.navigation.lookups import call_key
+from hvr.navigation.naming import words_of
 from hvr.navigation.request import (
     Argument,
     EntityQuery,
     GoalCall,
     NamedValue,
+    Order,
     Place,
+    Selection,
     ToolRequest,
     given_leaves,
     peers_of,
@@ -58,26 +61,6 @@ SMALL = 9
 
 REFUSALS = 5
 """How often a refused call is made while nothing has changed: here tools may come back."""
-
-
-NUMBERS = {
-    "MISSED": (lookups, 0), "ECHOED": (lookups, 1.0),
-    "IN_VAIN": (attempts, 10**6),
-}  # fmt: skip
-"""Numbers of the engine, each with its module and the value with which it is as if it were not."""
-
-
-def leave_out(names: str) -> None:
-    """Let the engine go without some of its `NUMBERS`, to see what they bring.
-
-    Raises:
-        UsageError: one is unknown.
-    """
-    for name in filter(None, names.split(",")):
-        if name not in NUMBERS:
-            raise UsageError(f"--without takes {', '.join(NUMBERS)}, not {name!r}")
-        module, neutral = NUMBERS[name]
-        setattr(module, name, neutral)
 
 
 @dataclass(frozen=True)
@@ -354,7 +337,10 @@ class _Giving:
             if place in origins:
                 features = self._features(name, origins[place], place, bound, before)
                 if features is not None:
-                    sought[place] = EntityQuery(features)
+                    at = [int(f.value) for f in features if words_of(f.name) == POSITION]
+                    features = tuple(f for f in features if words_of(f.name) != POSITION)
+                    listed = Selection(Order.LISTED, position=at[0]) if at else None
+                    sought[place] = EntityQuery(features, listed)
                 bound[place] = value
             before[place] = value
         return {name: _with(value, sought, (name,)) for name, value in call.arguments.items()}

@@ -148,29 +148,19 @@ class CallAttempts:
 
 
 class LookUpProgress:
-    """What the look-ups for each want of an errand have brought, by the want's number."""
+    """What the look-ups for each goal of a request have brought, by the goal's number."""
 
     def __init__(self) -> None:
-        self._missed: dict[int, int] = {}
         self._nearer: dict[int, tuple[int, int]] = {}
 
-    def missed(self, want: int) -> int:
-        """Return the look-ups with several arguments that answered since a value was found."""
-        return self._missed.get(want, 0)
-
-    def look(self, want: int, bound: int, *, several: bool) -> bool:
+    def look(self, goal: int, decided: int) -> bool:
         """Take note of a look-up that answered; say whether there were too many for nothing.
 
         Args:
-            want: for which it was made.
-            bound: what is settled of its values now.
-            several: whether the look-up takes several values.
+            goal: The number of the goal for which it was made.
+            decided: How much is settled of the goal's values now.
         """
-        most, times = self._nearer.get(want, (0, 0))
-        if bound > most:
-            self._missed[want] = 0
-        elif several:
-            self._missed[want] = self._missed.get(want, 0) + 1
-        times = 0 if bound > most else times + 1
-        self._nearer[want] = max(bound, most), times
+        most, times = self._nearer.get(goal, (0, 0))
+        times = 0 if decided > most else times + 1
+        self._nearer[goal] = max(decided, most), times
         return times >= FOR_NOTHING

@@ -13,7 +13,7 @@ from enum import StrEnum
 from hvr.calling.provenance import Provenance, Source
 from hvr.calling.values import Json, ToolCall
 from hvr.navigation.entities import EntityGraph, Fit
-from hvr.navigation.findings import Findings, key
+from hvr.navigation.found_values import FoundValues, key
 from hvr.navigation.identifying import LIKE, EntityCandidate, Identification, Identifier
 from hvr.navigation.lookups import Search
 from hvr.navigation.preconditions import LearntConditions
@@ -87,7 +87,7 @@ class Binder:
 
     Args:
         request: What is asked for.
-        findings: The values at hand.
+        found: The values at hand.
         graph: The entities of the results.
         conditions: What was learnt of the states in which tools refuse.
         schemas: Of the tools, by name.
@@ -97,7 +97,7 @@ class Binder:
     """
 
     request: ToolRequest
-    findings: Findings
+    found: FoundValues
     graph: EntityGraph
     conditions: LearntConditions
     schemas: Mapping[str, ToolSchema]
@@ -106,7 +106,7 @@ class Binder:
     unfit: dict[int, list[Json]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._identifier = Identifier(self.findings, self.graph, self.readers)
+        self._identifier = Identifier(self.found, self.graph, self.readers)
         direct = {
             key(value) for goal in self.request.goals
             for _, _, value in given_leaves(goal.arguments) if value is not None
@@ -147,7 +147,7 @@ class Binder:
             bound = tuple(value for value in known.values() if value is not None)
             ties = tuple(peers_of(place, before)) or bound
             taken = self._taken(number, place, before)
-            search = Search(name, query, bound, ties, taken, goal.tool)
+            search = Search(name, query, bound, ties, goal.tool)
             if questions:
                 continue  # what is asked names the entity of what follows
             if searches:
@@ -202,7 +202,7 @@ class Binder:
             # What a look-up took has led to the answer, although it says nothing of this entity.
             doubts = [
                 one for one in chosen
-                if one.broken or any(not self.findings.taken(c.value) for c in one.untold)
+                if one.broken or any(not self.found.taken(c.value) for c in one.untold)
             ]  # fmt: skip
             if not doubts:  # several answers are all answers
                 return None, values[0] if len(values) == 1 else values
@@ -290,7 +290,7 @@ class Binder:
             lacking = frozenset(one.name for one in open_ if one.name)
             if names and lacking:
                 query = EntityQuery(tuple(open_))
-                return [Search(names[0][1], query, values, values, (), goal.tool, tuple(near),
+                return [Search(names[0][1], query, values, values, goal.tool, tuple(near),
                                lacking, found=True)], []  # fmt: skip
         if not any(isinstance(query, EntityQuery) for _, _, query in leaves(goal.arguments)):
             open_ = broken  # the request names what it means itself
@@ -343,7 +343,7 @@ class Binder:
         if not self._writes(goal):
             return chosen
         broken: Callable[..., object] = self.conditions.violated
-        known = self.findings.known_of
+        known = self.graph.known_of
         some = tuple(
             one for one in chosen if broken(goal.tool, {name: known(one.found.value)}) is None
         )

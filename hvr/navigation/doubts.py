@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from hvr.calling.values import CallOutcome, ToolCall
 from hvr.navigation.experience import Experience
-from hvr.navigation.findings import key
+from hvr.navigation.found_values import key
 from hvr.navigation.request import scalars_in
 from hvr.tools.catalogue.schema import Effect, ToolSchema
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from hvr.calling.values import CallFailure, CallOutcome, ToolCall
-from hvr.navigation.findings import key
+from hvr.navigation.found_values import key
 from hvr.navigation.request import given_leaves
 
 CONFIRMED_THINGS = 2

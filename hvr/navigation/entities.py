@@ -11,13 +11,13 @@ what is below it; never by what its siblings have.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any
+from typing import Any, TypeAlias
 
 from hvr.calling.values import CallOutcome, Json
-from hvr.navigation.findings import keys_are_data, plain
+from hvr.navigation.found_values import keys_are_data, plain
 from hvr.navigation.naming import last_word, leaf_of, subject_of, words_of
 from hvr.navigation.request import NamedValue, given_leaves
 
@@ -34,6 +34,9 @@ KEY_WORDS = ID_WORDS | {"key", "code", "number", "reference", "slug", "sku"}
 """Words by which a property's name says that it may identify the object in which it stands."""
 
 Words = frozenset[str]
+
+EntityProperty: TypeAlias = "tuple[Words, Json]"
+"""A property of an entity: the words of its name, and a value."""
 
 _Place = tuple[str, ...]
 """A tool, and the keys that lead to an object in its results."""
@@ -125,6 +128,10 @@ class EntityGraph:
                    for v in vs)
         )  # fmt: skip
 
+    def having(self, value: Json) -> tuple[int, ...]:
+        """Return the entities whose id or property a value is."""
+        return tuple(self._holders.get(_same(value), ()))
+
     def fit(self, number: int, constraint: NamedValue) -> Fit:
         """Say whether an entity meets a constraint, by the nearest that describes it.
 
@@ -156,6 +163,29 @@ class EntityGraph:
         """Return the values that an entity, or the nearest that describes it, has under a name."""
         return tuple(next(self._described(number, words_of(leaf_of(name))), ()))
 
+    def known_of(self, value: Json) -> frozenset[EntityProperty]:
+        """Return the properties of the entities that a value names.
+
+        What the nearest that describes an entity has under a name counts.
+        """
+        known: dict[Words, list[Json]] = {}
+        for number in self.holders(value):
+            for level in self.levels(number):
+                found: dict[Words, list[Json]] = {}
+                for n in level:
+                    for words, values in self._entities[n].properties.items():
+                        if words not in known:
+                            found.setdefault(words, []).extend(values)
+                known |= found
+        return frozenset((words, plain(value)) for words, vs in known.items() for value in vs)
+
+    def known_by(self, arguments: Mapping[str, Json]) -> dict[str, frozenset[EntityProperty]]:
+        """Return what is known of the entities that arguments name, by the name of each."""
+        known: dict[str, frozenset[EntityProperty]] = {}
+        for _, name, value in given_leaves(arguments):
+            known[name] = known.get(name, frozenset()) | self.known_of(value)
+        return known
+
     def like(self, number: int) -> Iterator[int]:
         """Give the entities of the same kind."""
         kind = self._entities[number].kind
@@ -167,7 +197,17 @@ class EntityGraph:
 
     def above(self, number: int) -> frozenset[int]:
         """Return an entity and all that it belongs to or refers to."""
-        return frozenset(n for level in self._levels(number, up=True) for n in level)
+        return frozenset(n for level in self.levels(number) for n in level)
+
+    def levels(self, number: int, *, up: bool = True) -> list[list[int]]:
+        """Return an entity, then what is one link above or below it, then two links, and so on."""
+        seen, levels = {number}, [[number]]
+        for _ in range(DEEPEST):
+            some = [self._entities[n].above if up else self._entities[n].below for n in levels[-1]]
+            level = [n for links in some for n in links if n not in seen]
+            levels.append(list(dict.fromkeys(level)))
+            seen.update(level)
+        return levels
 
     def telling(self, number: int) -> dict[str, Json]:
         """Return an entity's own properties that have one value, by which people tell it."""
@@ -185,7 +225,7 @@ class EntityGraph:
             words: The words of the name; any name if there are none.
             like: Whether names with more of these words, or fewer, count as well.
         """
-        upward, downward = self._levels(number, up=True), self._levels(number, up=False)
+        upward, downward = self.levels(number), self.levels(number, up=False)
         for up, down in zip(upward, downward, strict=True):
             found = [
                 value
@@ -198,16 +238,6 @@ class EntityGraph:
             ]
             if found:
                 yield found
-
-    def _levels(self, number: int, *, up: bool) -> list[list[int]]:
-        """Return an entity, then what is one link above or below it, then two links, and so on."""
-        seen, levels = {number}, [[number]]
-        for _ in range(DEEPEST):
-            some = [self._entities[n].above if up else self._entities[n].below for n in levels[-1]]
-            level = [n for links in some for n in links if n not in seen]
-            levels.append(list(dict.fromkeys(level)))
-            seen.update(level)
-        return levels
 
     def _read(self, result: Json, tool: str, own: tuple[str, Json] | None) -> list[int]:
         """Read a result; return the entities that are in no other.

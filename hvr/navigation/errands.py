@@ -28,8 +28,8 @@ from hvr.navigation.binding import (
 from hvr.navigation.doubts import witness
 from hvr.navigation.entities import EntityGraph
 from hvr.navigation.experience import CountedExperience, Experience
-from hvr.navigation.findings import Findings
-from hvr.navigation.lookups import Search, call_key, needs_several, next_look_up
+from hvr.navigation.found_values import FoundValues
+from hvr.navigation.lookups import Search, call_key, next_look_up
 from hvr.navigation.preconditions import LearntConditions
 from hvr.navigation.request import (
     Argument,
@@ -148,10 +148,10 @@ class ErrandSteps:
             if value is not None
         ]
         suits = Suiting(self.experience.flow, learnt.meanings)
-        self.findings = Findings(errand.said, wanted, suits)
+        self.found = FoundValues(errand.said, wanted, suits)
         self.graph = EntityGraph()
         self._binder = Binder(
-            errand, self.findings, self.graph, learnt.conditions, self._schemas, self.readers
+            errand, self.found, self.graph, learnt.conditions, self._schemas, self.readers
         )
         self.missing = self._binder.missing()
         self._said = [feature.value for feature in (*errand.said, *wanted)]
@@ -220,7 +220,7 @@ class ErrandSteps:
         again = number is not None and sum(
             call_key(outcome.call) == call_key(call) for outcome in self.outcomes if outcome.ok
         ) < sum(self.errand.goals[n] == self.errand.goals[number] for n in self._open_or_done())
-        known = self.findings.known_by(call.arguments) if number is not None else {}
+        known = self.graph.known_by(call.arguments) if number is not None else {}
         outcome = self._tools.call_with(call, step.sources, again=again, request=self._said)
         self.outcomes.append(outcome)
         if outcome.failure is CallFailure.NOT_ALLOWED:
@@ -236,7 +236,7 @@ class ErrandSteps:
         if number is None and outcome.failure is CallFailure.REFUSED:
             self._refusal = f"{quoted(call.tool)} refused: {short(error_text(outcome), SAID)}"
         if outcome.ok:
-            self.findings.add(outcome)
+            self.found.add(outcome)
             self.graph.add(outcome)
             if number is None:
                 self._compare(outcome)
@@ -256,9 +256,8 @@ class ErrandSteps:
         """Give a want up for which look-ups answer and bring nothing nearer."""
         if step.serves is None:
             return
-        several = needs_several(self._schemas[step.call.tool])
         bound = self._binder.bind(step.serves, final=False)
-        if self._progress.look(step.serves, bound.decided, several=several):
+        if self._progress.look(step.serves, bound.decided):
             self.left[step.serves] = f"{FOR_NOTHING} look-ups brought nothing that it needs"
 
     def bound(self, number: int) -> Mapping[Place, Json]:
@@ -275,8 +274,7 @@ class ErrandSteps:
             bound = self._binder.bind(number, final=final)
             if not bound.searches:
                 break
-            missed = self._progress.missed(number)
-            look = self._look(bound.searches, patience, only, missed)
+            look = self._look(bound.searches, patience, only)
             if look is not None:
                 return replace(look, serves=number)
             if patience not in (Insistence.MOST, Insistence.END) and not final:
@@ -348,7 +346,7 @@ class ErrandSteps:
 
         The value that it is about, if it was looked up, is then not taken again: another may fit.
         """
-        broken = self._conditions.violated(call.tool, self.findings.known_by(call.arguments))
+        broken = self._conditions.violated(call.tool, self.graph.known_by(call.arguments))
         if broken is None:
             return False
         name, values = " ".join(sorted(broken.name)), ", ".join(map(str, broken.values))
@@ -361,9 +359,7 @@ class ErrandSteps:
         self._binder.unfit.setdefault(number, []).append(at(call.arguments, first))
         return True
 
-    def _look(
-        self, searches: Sequence[Search], patience: Insistence, only: str, missed: int
-    ) -> NextCall | None:
+    def _look(self, searches: Sequence[Search], patience: Insistence, only: str) -> NextCall | None:
         rested = [tool for tool in self.readers if not self.experience.idle(tool.name)]
         readers = rested if patience is Insistence.NONE else self.readers
         gone = self.given_up
@@ -371,7 +367,7 @@ class ErrandSteps:
         if patience is Insistence.SOME:
             readers = [tool for tool in readers if not self._attempts.resting(tool.name)]
         tried = self._attempts.tried(patience, len(self.done))
-        look = next_look_up(searches, self.findings, readers, self.experience, tried, missed)
+        look = next_look_up(searches, self.found, self.graph, readers, self.experience, tried)
         if look is None:
             return None
         return NextCall(look.call, None, f"it may show {quoted(searches[0].name)}")

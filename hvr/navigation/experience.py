@@ -8,7 +8,7 @@ from typing import Protocol, TypeAlias
 
 from hvr.calling.values import CallFailure, CallOutcome, Json
 from hvr.navigation.chains import CallCounts
-from hvr.navigation.findings import Shape, entities, key
+from hvr.navigation.found_values import Shape, key, values_in
 from hvr.navigation.request import given_leaves
 
 ValueFlow: TypeAlias = "tuple[str, str, tuple[str, ...]]"
@@ -111,7 +111,7 @@ class CountedExperience:
             self._counts[tool] = replace(count, successes=count.successes + 1)
             self._until.pop(tool, None)
             self._running.pop(tool, None)
-            seen = frozenset(path for path, _, _ in entities(outcome.result, traits=False))
+            seen = frozenset(path for path, _ in values_in(outcome.result))
             self._shapes[tool] = self._shapes.get(tool, frozenset()) | seen
         else:
             self._counts[tool] = replace(count, failures=count.failures + 1)
@@ -146,7 +146,7 @@ class Passing:
             if _telling(value) and key(value) in self._seen
         ]
         if outcome.ok:
-            for path, value, _ in entities(outcome.result, traits=False):
+            for path, value in values_in(outcome.result):
                 self._seen[key(value)] = (outcome.call.tool, path)
         return found
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from hvr.calling.values import CallFailure, CallOutcome
 from hvr.navigation.chains import CallCounts
 from hvr.navigation.experience import CountedExperience, Passing, ValueFlow
-from hvr.navigation.findings import Shape, entities
+from hvr.navigation.found_values import Shape, values_in
 from hvr.navigation.graph import GraphTool, NavigationGraph, ObservedCall
 from hvr.navigation.graph_log import (
     GraphEvent,
@@ -179,7 +179,7 @@ def _observed(outcome: CallOutcome, before: str, passing: Passing) -> ObservedCa
     if outcome.failure in NOT_THE_TOOL:
         return None
     tool = outcome.call.tool
-    paths = (path for path, _, _ in entities(outcome.result, traits=False))
+    paths = (path for path, _ in values_in(outcome.result))
     returned = dict.fromkeys(_place(tool, path) for path in paths) if outcome.ok else ()
     return ObservedCall(
         tool, outcome.ok, 0.0, before, given=tuple(outcome.call.arguments),

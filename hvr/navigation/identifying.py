@@ -13,7 +13,7 @@ from typing import Any
 
 from hvr.calling.values import Json
 from hvr.navigation.entities import ID_WORDS, KEY_WORDS, EntityGraph, Fit
-from hvr.navigation.findings import POSITION, Findings, FoundValue, key, trait
+from hvr.navigation.found_values import FoundValue, FoundValues, key
 from hvr.navigation.naming import last_word, words_of
 from hvr.navigation.request import EntityQuery, NamedValue, Order
 from hvr.tools.catalogue.schema import ToolParameter, ToolSchema
@@ -85,12 +85,12 @@ class Identifier:
     """Identifies entities by what results say and the request says.
 
     Args:
-        findings: The values at hand.
+        values: The values at hand.
         graph: The entities of the results.
         readers: Tools that are known to only read.
     """
 
-    findings: Findings
+    values: FoundValues
     graph: EntityGraph
     readers: Sequence[ToolSchema]
 
@@ -197,8 +197,8 @@ class Identifier:
         gone = {key(value) for value in taken}
         found: dict[tuple[str, int], EntityCandidate] = {}
         suiting = [
-            one for one in self.findings.suiting(name, tool)
-            if one.call >= 0 and one.value is not None and key(one.value) not in gone
+            one for one in self.values.suiting(name, tool)
+            if not one.said and one.value is not None and key(one.value) not in gone
         ]  # fmt: skip
         for one in suiting:
             for entity in self.graph.holders(one.value):
@@ -213,13 +213,10 @@ class Identifier:
     ) -> EntityCandidate:  # fmt: skip
         by: dict[Fit, set[NamedValue]] = {fit: set() for fit in Fit}
         for constraint in {*query.constraints, *said}:
-            if words_of(constraint.name) == POSITION:
-                judged = Fit.MET if trait(constraint) in found.traits else Fit.BROKEN
-            else:
-                judged = self.graph.fit(entity, constraint)
-                # What is had by the owner of all of them tells none of them.
-                if constraint in query.constraints and not final and self.graph.bare(entity):
-                    judged = Fit.UNTOLD
+            judged = self.graph.fit(entity, constraint)
+            # What is had by the owner of all of them tells none of them.
+            if constraint in query.constraints and not final and self.graph.bare(entity):
+                judged = Fit.UNTOLD
             by[judged].add(constraint)
         # Of several values that are said under one name an entity has one.
         names = {constraint.name for constraint in by[Fit.MET]}
@@ -227,7 +224,7 @@ class Identifier:
             one for one in by[Fit.BROKEN] if one.name in names and one not in query.constraints
         }
         met, untold, broken = (frozenset(by[one]) for one in (Fit.MET, Fit.UNTOLD, Fit.BROKEN))
-        suits = self.findings.fit(found, name, tool)
+        suits = self.values.fit(found, name, tool)
         return EntityCandidate(found, entity, met, untold, broken, suits)
 
     def _best(

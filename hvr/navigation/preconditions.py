@@ -20,7 +20,8 @@ from typing import TypeAlias
 from hvr.calling.log import redacted
 from hvr.calling.values import CallFailure, CallOutcome, Json, ToolCall
 from hvr.navigation.enabling import LearntEnablers, digest
-from hvr.navigation.findings import POSITION, Trait, key, plain
+from hvr.navigation.entities import EntityProperty
+from hvr.navigation.found_values import key, plain
 from hvr.navigation.request import given_leaves, scalars_in
 from hvr.tools.catalogue.schema import quoted
 
@@ -34,7 +35,7 @@ CONFIRMED_REFUSED = 2
 """The same of refused calls, in all."""
 
 
-Known: TypeAlias = "Mapping[str, frozenset[Trait]]"
+Known: TypeAlias = "Mapping[str, frozenset[EntityProperty]]"
 """What is known of the entity that each parameter of a call names."""
 
 
@@ -208,7 +209,7 @@ def _state(known: Known, parameter: str, name: frozenset[str]) -> Json:
     return next((value for _, value in _single(mine)), None)
 
 
-def _single(traits: Iterable[Trait]) -> Iterator[tuple[frozenset[str], Json]]:
+def _single(traits: Iterable[EntityProperty]) -> Iterator[tuple[frozenset[str], Json]]:
     """Yield what an entity has one of; what looks like a key is no state and is left out."""
     has: dict[frozenset[str], dict[str, Json]] = {}
     for name, value in traits:
@@ -216,7 +217,7 @@ def _single(traits: Iterable[Trait]) -> Iterator[tuple[frozenset[str], Json]]:
     for name, values in has.items():
         value = next(iter(values.values()))
         named = {"_".join(sorted(name)): value}
-        if len(values) == 1 and value is not None and name != POSITION and redacted(named) == named:
+        if len(values) == 1 and value is not None and redacted(named) == named:
             yield name, value
 
 

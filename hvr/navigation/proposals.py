@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from hvr.calling.values import CallOutcome
 from hvr.navigation.chains import CallFacts, cheapest_chain, navigation_tools, with_enablers
 from hvr.navigation.enabling import LearntEnablers
-from hvr.navigation.findings import entities
+from hvr.navigation.found_values import values_in
 from hvr.navigation.naming import words_of
 from hvr.navigation.request import given_leaves
 from hvr.tools.catalogue.merging import ParameterMeaning
@@ -60,7 +60,7 @@ def _shown(outcomes: Iterable[CallOutcome], found: Iterable[ParameterMeaning]) -
     """Return the meanings of which calls have taken or given a value, by their names."""
     names = {words_of(name) for o in outcomes for _, name, _ in given_leaves(o.call.arguments)}
     for outcome in outcomes:
-        paths = (path for path, _, _ in entities(outcome.result, traits=False) if outcome.ok)
+        paths = (path for path, _ in values_in(outcome.result) if outcome.ok)
         names |= {words_of(step) for path in paths for step in path[-1:]}
     return frozenset(
         meaning.name for meaning in found

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from hvr.navigation.chains import CallCounts, CallFacts, NavigationTool
 from hvr.navigation.errands import ErrandSteps, NextCall
-from hvr.navigation.findings import Shape
+from hvr.navigation.found_values import Shape
 from hvr.navigation.lookups import shape_of
 from hvr.navigation.request import EntityQuery, GoalCall, Place, leaves
 from hvr.tools.catalogue.schema import ToolSchema
@@ -66,7 +66,7 @@ class ErrandChain:
         steps = self._steps
         known = {
             name for name, takers in self._takers.items()
-            if any(steps.findings.suiting(name_, tool) for tool, name_ in takers)
+            if any(steps.found.suiting(name_, tool) for tool, name_ in takers)
         }  # fmt: skip
         bound = {n: steps.bound(n) for n in {slot.want for slot in self._slots}}
         known |= {slot.name for slot in self._slots if slot.place in bound[slot.want]
@@ -130,7 +130,7 @@ class ErrandChain:
                     yield _Slot(number, place, (want.tool, name), of)
 
     def _meaning(self, tool: str, parameter: str) -> str:
-        found = self._steps.findings.suits.meaning(tool, parameter)
+        found = self._steps.found.suits.meaning(tool, parameter)
         return parameter if found is None else found.name
 
     def _look_up(self, tool: ToolSchema) -> NavigationTool:
@@ -142,13 +142,13 @@ class ErrandChain:
         return NavigationTool(tool.name, frozenset(needs), given)
 
     def _given(self, tool: str, shape: Shape) -> frozenset[str]:
-        findings = self._steps.findings
+        found = self._steps.found
         known = {
             name for name, takers in self._takers.items()
-            if any(findings.gives(tool, shape, parameter, taker) for taker, parameter in takers)
+            if any(found.gives(tool, shape, parameter, taker) for taker, parameter in takers)
         }  # fmt: skip
         slots = {slot.name for slot in self._slots
-                 if findings.gives(tool, shape, slot.taker[1], slot.taker[0])}  # fmt: skip
+                 if found.gives(tool, shape, slot.taker[1], slot.taker[0])}  # fmt: skip
         return frozenset(known | slots)
 
     def _wanted(self) -> Iterable[NavigationTool]:

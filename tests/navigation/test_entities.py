@@ -10,18 +10,18 @@ from hypothesis import strategies as st
 
 from hvr.calling.values import CallOutcome, ToolCall
 from hvr.navigation.entities import MOST, EntityGraph, Fit
-from hvr.navigation.findings import Findings, key
+from hvr.navigation.found_values import FoundValues, key
 from hvr.navigation.identifying import Identification, Identifier
 from hvr.navigation.request import EntityQuery, NamedValue, Order, Selection
 
 
-def read(*calls: tuple[str, dict[str, Any], Any]) -> tuple[EntityGraph, Findings]:
-    graph, findings = EntityGraph(), Findings()
+def read(*calls: tuple[str, dict[str, Any], Any]) -> tuple[EntityGraph, FoundValues]:
+    graph, at_hand = EntityGraph(), FoundValues()
     for tool, arguments, result in calls:
         outcome = CallOutcome(ToolCall(tool, arguments), result)
         graph.add(outcome)
-        findings.add(outcome)
-    return graph, findings
+        at_hand.add(outcome)
+    return graph, at_hand
 
 
 def fit(graph: EntityGraph, value: Any, name: str, wanted: Any) -> Fit:
@@ -60,9 +60,9 @@ def test_what_a_later_result_says_replaces_what_an_earlier_one_said() -> None:
 def test_one_number_on_two_days_is_two_flights() -> None:
     flights = [{"flight_number": "AB1", "date": "2026-05-28", "price": 60},
                {"flight_number": "AB1", "date": "2026-05-26", "price": 53}]  # fmt: skip
-    graph, findings = read(("get_trip", {"trip_id": "T1"}, {"flights": flights}))
+    graph, at_hand = read(("get_trip", {"trip_id": "T1"}, {"flights": flights}))
     query = EntityQuery((NamedValue("price", 53),))
-    found = identify(graph, findings, "date", query)
+    found = identify(graph, at_hand, "date", query)
     assert found.value == "2026-05-26"
 
 
@@ -75,41 +75,39 @@ def test_numbers_of_things_of_two_kinds_are_two_things() -> None:
 
 
 def identify(
-    graph: EntityGraph, findings: Findings, name: str, query: EntityQuery,
+    graph: EntityGraph, at_hand: FoundValues, name: str, query: EntityQuery,
     said: tuple[NamedValue, ...] = (), *, final: bool = True,
 ) -> Identification:  # fmt: skip
-    return Identifier(findings, graph, ()).identify(
+    return Identifier(at_hand, graph, ()).identify(
         name, "", query, said, (), (), final=final
     )  # fmt: skip
 
 
 def test_of_several_the_one_is_meant_that_meets_what_was_said() -> None:
-    graph, findings = read(MEMBER, LOANS, *BOOKS)
+    graph, at_hand = read(MEMBER, LOANS, *BOOKS)
     for title, loan in (("Dune", "l-1"), ("Emma", "l-2")):
         query = EntityQuery((NamedValue("title", title),))
-        assert identify(graph, findings, "loan_id", query).value == loan
-    assert not identify(
-        graph, findings, "loan_id", EntityQuery((NamedValue("title", "It"),))
-    ).chosen
+        assert identify(graph, at_hand, "loan_id", query).value == loan
+    assert not identify(graph, at_hand, "loan_id", EntityQuery((NamedValue("title", "It"),))).chosen
 
 
 def test_several_that_meet_what_was_said_are_all_told() -> None:
-    graph, findings = read(MEMBER, LOANS)
-    found = identify(graph, findings, "loan_id", EntityQuery(), (NamedValue("name", "Bob"),))
+    graph, at_hand = read(MEMBER, LOANS)
+    found = identify(graph, at_hand, "loan_id", EntityQuery(), (NamedValue("name", "Bob"),))
     assert found.value is None and [one.found.value for one in found.chosen] == ["l-1", "l-2"]
 
 
 def test_what_may_still_meet_it_is_looked_at_before_one_is_chosen() -> None:
-    graph, findings = read(MEMBER, LOANS, BOOKS[0])
+    graph, at_hand = read(MEMBER, LOANS, BOOKS[0])
     query = EntityQuery((NamedValue("title", "Dune"),))
-    found = identify(graph, findings, "loan_id", query, final=False)
+    found = identify(graph, at_hand, "loan_id", query, final=False)
     assert [one.found.value for one in found.open] == ["l-2"] and found.lacking == {"title"}
-    graph, findings = read(MEMBER, LOANS, *BOOKS)
-    assert identify(graph, findings, "loan_id", query, final=False).value == "l-1"
+    graph, at_hand = read(MEMBER, LOANS, *BOOKS)
+    assert identify(graph, at_hand, "loan_id", query, final=False).value == "l-1"
 
 
 def test_a_selection_takes_one_of_several() -> None:
-    graph, findings = read(MEMBER, LOANS)
+    graph, at_hand = read(MEMBER, LOANS)
     for selection, loan in (
         (Selection(Order.LEAST, "due"), "l-1"),
         (Selection(Order.MOST, "due"), "l-2"),
@@ -118,9 +116,9 @@ def test_a_selection_takes_one_of_several() -> None:
         (Selection(Order.LISTED, position=-1), "l-2"),
     ):
         query = EntityQuery(selection=selection)
-        assert identify(graph, findings, "loan_id", query).value == loan
+        assert identify(graph, at_hand, "loan_id", query).value == loan
     for selection in (Selection(Order.LISTED, position=3), Selection(Order.MOST, "pages")):
-        found = identify(graph, findings, "loan_id", EntityQuery(selection=selection))
+        found = identify(graph, at_hand, "loan_id", EntityQuery(selection=selection))
         assert found.value is None
 
 

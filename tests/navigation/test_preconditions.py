@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hvr.calling.values import CallFailure, CallOutcome, ToolCall
-from hvr.navigation.findings import Trait
+from hvr.navigation.entities import EntityProperty
 from hvr.navigation.preconditions import Known, LearntConditions
 
 STATUS, COLOUR = frozenset({"status"}), frozenset({"color"})
@@ -24,7 +24,7 @@ def outcome(ok: bool, thing: int | None = None) -> CallOutcome:
     return CallOutcome(ToolCall("cancel", arguments), failure=None if ok else CallFailure.REFUSED)
 
 
-def thing(*traits: Trait) -> Known:
+def thing(*traits: EntityProperty) -> Known:
     return {"thing": frozenset(traits)}
 
 

@@ -1,24 +1,20 @@
-"""What results of calls say: values, the entities to which they belong, and what these have."""
+"""What results of calls say, read apart from the engine: values, and what their entities have."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from hvr.calling.values import CallOutcome, Json
+from hvr.navigation.entities import EntityGraph
+from hvr.navigation.found_values import MOST, Shape, key, keys_are_data, plain
 from hvr.navigation.naming import pattern, words_of
 from hvr.navigation.request import NamedValue, given_leaves
 from hvr.navigation.suiting import REQUEST, SUITS, WANTED, Suiting
 
-Shape: TypeAlias = "frozenset[tuple[str, ...]]"
-"""The patterns of the paths in a tool's results (`hvr.navigation.naming.pattern`)."""
-
 Trait: TypeAlias = "tuple[frozenset[str], Json]"
 """A feature whose name and value are freed of spelling."""
-
-MOST = 20_000
-"""Values of one result that are looked at; a longer result is read so far."""
 
 POSITION = frozenset({"position"})
 """The name of the trait that says which in a list of plain values one is, from 1."""
@@ -60,11 +56,10 @@ class Findings:
         suits: Suiting | None = None,
     ) -> None:
         self.suits = suits or Suiting()
+        self.graph = EntityGraph()
         self._all: list[FoundValue] = []
         self._suiting: dict[tuple[str, str, float], list[FoundValue]] = {}
-        self._gives: dict[tuple[str, Shape, str, str], bool] = {}
         self._calls: list[tuple[frozenset[str], frozenset[str]]] = []
-        self._objects: dict[tuple[int, str], set[tuple[str, ...]]] = {}
         self._about: dict[str, set[Trait]] = {}
         self._own: dict[str, set[Trait]] = {}
         self.shapes: dict[str, Shape] = {}
@@ -84,8 +79,8 @@ class Findings:
             if value is not None
         ]
         said = frozenset(trait(feature) for feature in taken)
+        self.graph.add(outcome)
         self._suiting.clear()
-        self._gives.clear()
         number, shape = len(self._calls), set(self.shapes.get(outcome.call.tool, ()))
         whole: set[Trait] = set()
         for path, value, traits in entities(outcome.result):
@@ -96,7 +91,6 @@ class Findings:
             whose = traits if path[-1:] == ("[]",) else traits | said
             self._all.append(FoundValue(value, path, outcome.call.tool, whose, number))
             self._own.setdefault(key(value), set()).update(whose)
-            self._objects.setdefault((number, key(value)), set()).add(path[:-1])
         self.shapes[outcome.call.tool] = frozenset(shape)
         inside = frozenset(key(v) for _, v, _ in entities(outcome.result, traits=False))
         self._calls.append((inside, frozenset(key(feature.value) for feature in taken)))
@@ -128,15 +122,6 @@ class Findings:
             self._suiting[place] = [one[2] for one in ranked]
         return self._suiting[place]
 
-    def gives(self, tool: str, shape: Shape, parameter: str, taker: str) -> bool:
-        """Say whether a tool's results hold something that suits a parameter of another."""
-        place = tool, shape, parameter, taker
-        if place not in self._gives:
-            self._gives[place] = any(
-                self.suits(taker, parameter, tool, path) >= SUITS for path in shape
-            )
-        return self._gives[place]
-
     def has(self, found: FoundValue, wanted: Collection[Trait]) -> bool:
         """Say whether the entity that a value names has all of some traits."""
         name = key(found.value)
@@ -152,33 +137,9 @@ class Findings:
         name = key(value)
         return frozenset(self._about.get(name, ())) | frozenset(self._own.get(name, ()))
 
-    def known_by(self, arguments: Mapping[str, Json]) -> dict[str, frozenset[Trait]]:
-        """Return what is known of the entities that arguments name, by the name of each."""
-        known: dict[str, frozenset[Trait]] = {}
-        for _, name, value in given_leaves(arguments):
-            known[name] = known.get(name, frozenset()) | self.known_of(value)
-        return known
-
-    def together(self, value: Json, others: Iterable[Json]) -> int:
-        """Return how many of other values stand in one call or result with a value, at most."""
-        these, wanted = key(value), {key(other) for other in others}
-        return max(
-            (len(wanted & (inside | taken)) for inside, taken in self._calls if these in inside),
-            default=0,
-        )
-
-    def taken(self, value: Json) -> bool:
-        """Say whether a call that went well took a value."""
-        return any(key(value) in taken for _, taken in self._calls)
-
     def echoed(self, found: FoundValue) -> bool:
         """Say whether a value was an argument of the very call in whose result it stands."""
         return found.call >= 0 and key(found.value) in self._calls[found.call][1]
-
-    def beside(self, found: FoundValue, other: Json) -> bool:
-        """Say whether another value stands in the very object in which a value does."""
-        there = found.path[:-1] in self._objects.get((found.call, key(other)), ())
-        return there and any(value == plain(other) for _, value in found.traits)
 
     def within(self, found: FoundValue, others: Iterable[Json]) -> int:
         """Return how many of other values stand in the result of a finding, or in its call."""
@@ -238,41 +199,8 @@ def trait(feature: NamedValue) -> Trait:
     return words_of(feature.name), plain(feature.value)
 
 
-def plain(value: Json) -> Json:
-    """Return a value as it is compared: texts without case and underscores, numbers as such."""
-    if isinstance(value, str):
-        return value.lower().replace("_", " ").strip()
-    if isinstance(value, (list, dict)):
-        return str(value)
-    return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
-
-
-def key(value: Json) -> str:
-    """Return a value as the key of a table; 1 and 1.0 are one, 1 and `"1"` are not."""
-    value = _with_floats(value)
-    return f"{type(value).__name__} {value}"
-
-
-def _with_floats(value: Json) -> Json:
-    """Return a value whose numbers are all floats, also those in lists and objects."""
-    if isinstance(value, list):
-        return [_with_floats(inner) for inner in value]
-    if isinstance(value, dict):
-        return {name: _with_floats(inner) for name, inner in value.items()}
-    return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
-
-
 def _name(path: tuple[str, ...]) -> str:
     return next((step for step in reversed(path) if step not in ("[]", "{}")), "")
-
-
-def keys_are_data(value: Mapping[str, Json]) -> bool:
-    """Say whether an object is a table: its values are objects, which its keys name."""
-    inner = list(value.values())
-    if not inner or not all(isinstance(one, dict) for one in inner):
-        return False
-    named = all(isinstance(one, dict) and name in one.values() for name, one in value.items())
-    return named or all(any(sign.isdigit() for sign in name) for name in value)
 
 
 def _deep(value: Json) -> frozenset[Trait]:
