@@ -151,16 +151,25 @@ class LookUpProgress:
     """What the look-ups for each goal of a request have brought, by the goal's number."""
 
     def __init__(self) -> None:
-        self._nearer: dict[int, tuple[int, int]] = {}
+        self._best: dict[int, tuple[int, int]] = {}
+        self._vain: dict[int, tuple[int, int]] = {}
 
-    def look(self, goal: int, decided: int) -> bool:
+    def look(self, goal: int, told: int, met: int, *, guess: bool) -> bool:
         """Take note of a look-up that answered; say whether there were too many for nothing.
+
+        A combination of values that were not all said is a guess: there are many, and each brings
+        new candidates, so only one that meets more constraints counts as progress.
 
         Args:
             goal: The number of the goal for which it was made.
-            decided: How much is settled of the goal's values now.
+            told: How much is known of the candidates now.
+            met: How many constraints the best of them meet now.
+            guess: Whether the look-up was made with such a combination.
         """
-        most, times = self._nearer.get(goal, (0, 0))
-        times = 0 if decided > most else times + 1
-        self._nearer[goal] = max(decided, most), times
-        return times >= FOR_NOTHING
+        told_before, met_before = self._best.get(goal, (0, 0))
+        times, guesses = self._vain.get(goal, (0, 0))
+        times = 0 if told > told_before else times + 1
+        guesses = 0 if met > met_before else guesses + guess
+        self._best[goal] = max(told, told_before), max(met, met_before)
+        self._vain[goal] = times, guesses
+        return max(times, guesses) >= FOR_NOTHING

@@ -71,14 +71,16 @@ class BoundValues:
         sources: Where each of them comes from.
         searches: Those that look-ups may find, in the order in which the tool takes them.
         questions: What the user has to say.
-        decided: How many candidates and constraints are settled, by which progress is told.
+        told: How much is known of the candidates for them.
+        met: How many constraints the best of these are known to meet.
     """
 
     values: Mapping[Place, Json]
     sources: Mapping[Place, Source]
     searches: tuple[Search, ...] = ()
     questions: tuple[UserQuestion, ...] = ()
-    decided: int = 0
+    told: int = 0
+    met: int = 0
 
 
 @dataclass
@@ -139,7 +141,7 @@ class Binder:
         searches: list[Search] = []
         questions: list[UserQuestion] = []
         before: dict[Place, Json] = {}
-        settled = 0
+        told = met = 0
         for place, name, query in leaves(goal.arguments):
             if not isinstance(query, EntityQuery):
                 before[place] = known.get(place)
@@ -153,15 +155,15 @@ class Binder:
             if searches:
                 searches.append(search)
                 continue
-            told = self._entities(known)
+            entities = self._entities(known)
             open_ = [
                 one for one in self._beside
-                if all(self.graph.fit(entity, one) is not Fit.MET for entity in told)
+                if all(self.graph.fit(entity, one) is not Fit.MET for entity in entities)
             ]  # fmt: skip
             found = self._identifier.identify(
                 name, goal.tool, query, open_, ties, taken, final=final
             )
-            settled += found.told
+            told, met = told + found.told, met + found.met
             if found.open or not found.chosen:
                 near = self._near([one.entity for one in found.open])
                 searches.append(replace(search, near=near, lacking=found.lacking, found=found.some))
@@ -177,7 +179,7 @@ class Binder:
             more = self._unused(number, goal, known, final=final)
             searches += more[0]
             questions += more[1]
-        return BoundValues(known, sources, tuple(searches), tuple(questions), settled)
+        return BoundValues(known, sources, tuple(searches), tuple(questions), told, met)
 
     def _can_find(self, goal: GoalCall, place: Place, query: EntityQuery) -> bool:
         if not goal.tool or query.constraints or query.selection:

@@ -28,7 +28,7 @@ from hvr.navigation.binding import (
 from hvr.navigation.doubts import witness
 from hvr.navigation.entities import EntityGraph
 from hvr.navigation.experience import CountedExperience, Experience
-from hvr.navigation.found_values import FoundValues
+from hvr.navigation.found_values import FoundValues, key
 from hvr.navigation.lookups import Search, call_key, next_look_up
 from hvr.navigation.preconditions import LearntConditions
 from hvr.navigation.request import (
@@ -41,6 +41,7 @@ from hvr.navigation.request import (
     filled,
     given_leaves,
     leaves,
+    scalars_in,
 )
 from hvr.navigation.suiting import Suiting
 from hvr.printable import short
@@ -257,8 +258,16 @@ class ErrandSteps:
         if step.serves is None:
             return
         bound = self._binder.bind(step.serves, final=False)
-        if self._progress.look(step.serves, bound.decided):
-            self.left[step.serves] = f"{FOR_NOTHING} look-ups brought nothing that it needs"
+        said = {key(one.value) for one in self.found.said}
+        values = list(scalars_in(step.call.arguments))
+        guess = len(values) > 1 and any(key(value) not in said for value in values)
+        if self._progress.look(step.serves, bound.told, bound.met, guess=guess):
+            why = f"{FOR_NOTHING} look-ups brought nothing that it needs"
+            self.left[step.serves] = why
+            if bound.searches:
+                name = bound.searches[0].name
+                asked = UserQuestion(QuestionKind.MISSING, step.serves, name, why)
+                self._questions[step.serves] = (asked,)
 
     def bound(self, number: int) -> Mapping[Place, Json]:
         """Return the values of a want that are given or found, by their places."""

@@ -65,7 +65,8 @@ class Identification:
         open: Candidates that look-ups have to tell more about first, the likeliest first.
         lacking: The names of the properties that are not known of them.
         some: Whether any candidate is known to meet the query.
-        told: How much is known of the candidates, by which progress is seen.
+        told: How much is known of the candidates.
+        met: The most constraints of the query that a candidate is known to meet.
     """
 
     chosen: tuple[EntityCandidate, ...] = ()
@@ -73,6 +74,7 @@ class Identification:
     lacking: frozenset[str] = frozenset()
     some: bool = False
     told: int = 0
+    met: int = 0
 
     @property
     def value(self) -> Json:
@@ -126,6 +128,7 @@ class Identifier:
         candidates = strong or (candidates if final else [])
         demanded = frozenset(query.constraints)
         told = sum(1 + len(one.met) + len(one.broken) for one in candidates)
+        met = max((len(one.met & demanded) for one in candidates), default=0)
         candidates = [one for one in candidates if not one.broken & demanded]
         if not final:
             open_ = self._open(candidates, demanded, bound)
@@ -135,8 +138,8 @@ class Identifier:
                 lacking = frozenset(c.name for one in open_ for c in one.untold if c.name)
                 some = any(demanded <= one.met for one in open_)
                 lacking |= {name} if unseen else frozenset()
-                return Identification((), tuple(open_), lacking, some, told)
-        return Identification(self._best(candidates, demanded, query, bound), told=told)
+                return Identification((), tuple(open_), lacking, some, told, met)
+        return Identification(self._best(candidates, demanded, query, bound), told=told, met=met)
 
     def _open(
         self, candidates: Sequence[EntityCandidate], demanded: frozenset[NamedValue],

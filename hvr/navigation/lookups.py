@@ -219,7 +219,9 @@ class _Values:
         """
         fixed = fixed or {}
         said: dict[str, list[Json]] = {}
-        found: dict[str, list[Json]] = {name: [value] for name, value in fixed.items()}
+        found: dict[str, list[tuple[float, Json]]] = {
+            name: [(1.0, value)] for name, value in fixed.items()
+        }
         for parameter in tool.takes:
             name = parameter.name
             if not parameter.required or name in fixed:
@@ -231,40 +233,41 @@ class _Values:
             if told:
                 said[name] = told
             else:
-                found[name] = [one.value for one in suiting]
+                fits = ((self._at_hand.fit(one, name, tool.name), one.value) for one in suiting)
+                found[name] = list({key(value): (fit, value) for fit, value in fits}.values())
         for entity, some in self._of_one_entity(found):
             for values in product(*said.values(), *some.values()):
                 arguments = dict(zip((*said, *some), values, strict=True))
                 if not argument_faults(tool, arguments):
-                    rank = (*self._rank(entity)[:2], cost, self._rank(entity)[2], -len(said))
+                    # To call with one value twice, from a place to itself say, is seldom meant.
+                    twice = len(set(map(key, arguments.values()))) < len(arguments)
+                    unrelated, untied, unmet = self._rank(entity)
+                    rank = (unrelated, untied, twice, cost, unmet, -len(said))
                     yield LookUp(ToolCall(tool.name, arguments), rank)
 
     def _of_one_entity(
-        self, found: Mapping[str, Sequence[Json]]
+        self, found: Mapping[str, Sequence[tuple[float, Json]]]
     ) -> Iterator[tuple[int | None, Mapping[str, Sequence[Json]]]]:
-        """Give the values that one entity, or what it belongs to, has for each parameter."""
+        """Give the values that one entity, or what it belongs to, has for each parameter.
+
+        Args:
+            found: Values of results by parameter, each with how well it suits.
+        """
         if not found:
             yield None, {}
             return
-        having: dict[str, dict[int, list[Json]]] = {name: {} for name in found}
+        having: dict[str, dict[int, list[tuple[float, Json]]]] = {name: {} for name in found}
         for name, values in found.items():
-            for value in {key(one): one for one in values}.values():
-                for n in self._graph.having(value):
-                    having[name].setdefault(n, []).append(value)
+            for one in values:
+                for n in self._graph.having(one[1]):
+                    having[name].setdefault(n, []).append(one)
         if len(found) == 1:
             ((name, by_entity),) = having.items()
-            for n, values in by_entity.items():
-                yield n, {name: values}
+            yield from ((n, {name: [v for _, v in some]}) for n, some in by_entity.items())
             return
         for entity in dict.fromkeys(n for some in having.values() for n in some):
             levels = self._graph.levels(entity)
-            own = {
-                name: next(
-                    (vs for level in levels if (vs := [v for n in level for v in some.get(n, ())])),
-                    [],
-                )
-                for name, some in having.items()
-            }
+            own = {name: _nearest(levels, some) for name, some in having.items()}
             if all(own.values()):
                 yield entity, own
 
@@ -282,3 +285,15 @@ class _Values:
             tied = bool(above & self._tied) or not self._tied
             self._ranks[entity] = (not above & self._said, not tied, -met)
         return self._ranks[entity]
+
+
+def _nearest(
+    levels: Sequence[Sequence[int]], having: Mapping[int, Sequence[tuple[float, Json]]]
+) -> list[Json]:
+    """Return the values that suit best of those that the nearest entities have."""
+    for level in levels:
+        some = [one for n in level for one in having.get(n, ())]
+        if some:
+            best = max(fit for fit, _ in some)
+            return list({key(value): value for fit, value in some if fit == best}.values())
+    return []
