@@ -27,12 +27,14 @@ from hvr.calling.values import CallOutcome, Json
 from hvr.calling.worlds import meanings_file, open_tools
 from hvr.errors import UsageError
 from hvr.navigation.acting import ToolRun, carry_out, decision_of
-from hvr.navigation.asked import ToolErrand, errand_of
-from hvr.navigation.decision import Decision
+from hvr.navigation.asked import ToolErrand, answered, errand_of
+from hvr.navigation.decision import Decision, NextMove
 from hvr.navigation.errands import ErrandSteps, Learnt
 from hvr.navigation.request import ToolRequest
 from hvr.navigation.steps import ErrandChain
 from hvr.navigation.suiting import Suiting
+from hvr.navigation.words.read_request import ReadRequest
+from hvr.navigation.words.request_reader import RequestReader
 from hvr.retrieval.text_vectors import TextVectors
 from hvr.tools.catalogue.merging import NONE, meanings, read_overrides
 from hvr.tools.catalogue.naming_values import meaning_of
@@ -147,13 +149,16 @@ class ToolWorld:
         """Return the next move and the cheapest proven chain of calls, without a call.
 
         Args:
-            goals: Tools that are to have been called, values that are to be known, or one task of
-                the world.
+            goals: Tools that are to have been called, values that are to be known, one task of
+                the world, or one request in words.
             values: The values that the user gives, by parameter or meaning.
 
         Raises:
             UsageError: There is no such tool or value.
         """
+        if (read := self._read(goals)) is not None and read.request is None:
+            ask = tuple(question.name for question in read.questions)
+            return Decision(read.move or NextMove.ASK, read.why, ask=ask)
         guarded = GuardedTools(self._tools, self._world.name)
         request, learnt, _ = self._request(goals, values)
         return decision_of(ErrandChain(ErrandSteps(guarded, request, learnt), self.catalogue.tools))
@@ -177,7 +182,7 @@ class ToolWorld:
             values: See `plan`.
 
         Raises:
-            UsageError: There is no such tool or value.
+            UsageError: There is no such tool or value, or the words alone lead to no call.
             DataFileError: The ledger cannot be read or written.
         """
         request, learnt, text = self._request(goals, values)
@@ -219,11 +224,26 @@ class ToolWorld:
 
         return RunEvents(carry)
 
+    def _read(self, goals: tuple[str, ...]) -> ReadRequest | None:
+        """Return the reading of a request in words; None if the goals are named."""
+        if len(goals) != 1 or " " not in goals[0].strip() or goals[0] in self._world.tool_tasks:
+            return None
+        reader = RequestReader(self.catalogue, self._meanings, TextVectors("lexical-hash").encode)
+        return reader.read(goals[0])
+
     def _request(
         self, goals: tuple[str, ...], values: Mapping[str, Json]
     ) -> tuple[ToolRequest, Learnt, str]:
         """Return a request, what is learnt from it, and its words."""
         found, text = self._meanings, ", ".join(goals)
+        learnt = Learnt(meanings=found)
+        suits = Suiting(learnt.experience.flow, found)
+        if (read := self._read(goals)) is not None:
+            if read.request is None:
+                raise UsageError(read.why, field="goals")
+            given = {meaning_of(name, found): value for name, value in values.items()}
+            request = answered(read.request, given, suits)
+            return request, learnt, f"{text} {sorted(given.items())}"
         said: dict[str, Json] = {}
         if len(goals) == 1 and goals[0] in self._world.tool_tasks:
             task = self._world.tool_tasks[goals[0]]
@@ -234,9 +254,7 @@ class ToolWorld:
         tools = {tool.name for tool in self.catalogue.tools}
         done = tuple(goal for goal in goals if goal in tools)
         known = tuple(meaning_of(goal, found) for goal in goals if goal not in tools)
-        learnt = Learnt(meanings=found)
         asked = ToolErrand(done, known, given, text)
-        suits = Suiting(learnt.experience.flow, found)
         return errand_of(asked, self.catalogue, suits), learnt, f"{text} {sorted(given.items())}"
 
 

@@ -14,6 +14,7 @@ import pytest
 import hvr.tools
 from hvr.calling.guard import ProposedCall
 from hvr.errors import UsageError
+from hvr.navigation.decision import NextMove
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 DESK = '''
@@ -236,3 +237,15 @@ def test_a_world_that_begins_anew_repeats_no_call_silently(folder: Path) -> None
         again = world.run("lend_book", **GIVEN, approve=yes)
     assert not again.reached and again.waiting[0].before is not None
     assert lent(folder) == ["B-7 Ann"] and not (folder / "ledger.jsonl").exists()
+
+
+def test_a_request_in_words_is_planned_and_carried_out() -> None:
+    with hvr.tools.open("parcels") as parcels:
+        plan = parcels.plan("Where is P-1001?")
+        assert plan.chain is not None and plan.chain.calls[0].startswith("get_parcel")
+        assert parcels.plan("Don't cancel P-1002.").move is NextMove.ANSWER
+        assert parcels.plan("If P-1001 is late, redirect it to D-1.").ask == ("tool",)
+        done = parcels.run("What does it cost to send 800 grams?")
+        assert done.reached and done.outcomes[0].result == {"price_cents": 486}
+        with pytest.raises(UsageError, match="only says what is not to be done"):
+            parcels.run("Don't cancel P-1002.")

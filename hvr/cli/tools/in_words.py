@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from hvr.llm.meter import Meter
     from hvr.navigation.binding import UserQuestion
     from hvr.navigation.opinion import WeighedRequest
-    from hvr.navigation.reading import ServedRequest
     from hvr.navigation.turns.judge import TurnDecision
     from hvr.navigation.words.read_request import ReadRequest
 
@@ -70,7 +69,7 @@ def read_in_words(
         return WeighedRequest(reader.read(asked.request, beside))
     found = weighed(
         _by_rules(asked, beside), _opinion(asked, args.decisions),
-        lambda tool: _for_tool(asked, tool, beside),
+        lambda tool: _by_rules(asked, beside, tool),
     )  # fmt: skip
     if found.read.request is None and found.read.move is None:
         raise UsageError(found.read.why, field="goal")
@@ -123,45 +122,16 @@ def question_json(one: UserQuestion) -> dict[str, Any]:
     return {"kind": one.kind.value, "name": one.name, "why": one.why, "choices": choices}
 
 
-def _served(asked: AskedTools) -> list[ServedRequest]:
-    from hvr.navigation.reading import ServedRequest
+def _by_rules(asked: AskedTools, beside: Mapping[str, Any], tool: str = "") -> ReadRequest:
+    """Return the reading without a model, with the values that the user gives beside the words."""
+    from hvr.navigation.asked import answered
+    from hvr.navigation.words.request_reader import RequestReader
 
-    return [
-        ServedRequest(task.request, task.done, task.known, task.values)
-        for task in asked.world.tool_tasks.values()
-    ]
-
-
-def _by_rules(asked: AskedTools, beside: Mapping[str, Any]) -> ReadRequest:
-    from hvr.navigation.asked import errand_of
-    from hvr.navigation.reading import read_request
-    from hvr.navigation.words.guard import guarded
-    from hvr.navigation.words.read_request import ReadRequest
-
-    catalogue = asked.tools.catalogue
-    found = read_request(
-        asked.request, catalogue, asked.meanings, _served(asked), asked.encoder.encode
-    )
-    if found.errand is None:
-        return ReadRequest(None, found.why, found.tools)
-    errand = replace(found.errand, values={**found.errand.values, **beside})
-    read = ReadRequest(errand_of(errand, catalogue, asked.suits), found.why, found.tools)
-    return guarded(read, asked.request, catalogue)
-
-
-def _for_tool(asked: AskedTools, tool: str, beside: Mapping[str, Any]) -> ReadRequest:
-    from hvr.navigation.asked import ToolErrand, errand_of
-    from hvr.navigation.reading import said_values
-    from hvr.navigation.words.guard import guarded
-    from hvr.navigation.words.read_request import ReadRequest
-    from hvr.tools.catalogue.schema import quoted
-
-    catalogue = asked.tools.catalogue
-    said = said_values(asked.request, catalogue, asked.meanings, _served(asked))
-    errand = ToolErrand((tool,), (), {**said, **beside}, asked.request)
-    why = f"The request is read as: {quoted(tool)}."
-    read = ReadRequest(errand_of(errand, catalogue, asked.suits), why, (tool,))
-    return guarded(read, asked.request, catalogue)
+    reader = RequestReader(asked.tools.catalogue, asked.meanings, asked.encoder.encode)
+    read = reader.read(asked.request, tool)
+    if read.request is None or not beside:
+        return read
+    return replace(read, request=answered(read.request, beside, asked.suits))
 
 
 def _opinion(asked: AskedTools, decisions: Path | None) -> TurnDecision | None:

@@ -97,7 +97,7 @@ ADVERBS = frozenset(
     again still so well actually maybe perhaps too additionally subsequently afterwards afterward
     later once already right away directly soon currently properly exactly precisely here there
     instead ahead back together well meanwhile thereafter lastly secondly firstly presently
-    somewhere anywhere indeed even yet""".split()  # noqa: SIM905
+    somewhere anywhere indeed even yet moment""".split()  # noqa: SIM905
 )
 
 COURTESY = frozenset(

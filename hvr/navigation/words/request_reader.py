@@ -18,7 +18,7 @@ from hvr.navigation.identifying import names_entity
 from hvr.navigation.request import Argument, EntityQuery, GoalCall, NamedValue, ToolRequest
 from hvr.navigation.words.arguments import SURE, WHY, Beside, ReadCall
 from hvr.navigation.words.clauses import clauses_of
-from hvr.navigation.words.english import RESTRICTIONS
+from hvr.navigation.words.english import QUESTION_WORDS, RESTRICTIONS
 from hvr.navigation.words.kinds import ValueKind, kind_of, suits
 from hvr.navigation.words.moods import Mood, RequestClause
 from hvr.navigation.words.naming_said import SaidNames
@@ -45,6 +45,8 @@ MARGIN = 0.3
 """How much more evidence a tool that may write has than any other (of at most 5.5)."""
 _LIKELY = 12
 """The tools whose calls are completed from other clauses."""
+HALF = 0.5
+"""The share of a clause's words at which a call that takes all its values counts as likely."""
 CHOICES = 4
 """The most tools in a question to the user."""
 
@@ -122,7 +124,7 @@ class RequestReader:
         for one in ranked[:_LIKELY]:
             self._complete(one.call, clause, before, facts, reasons)
         ranked = sorted(ranked[:_LIKELY], key=lambda one: -(one.score + _completed(one.call)))
-        related = [one for one in ranked if only or _related(one, clause, verb)]
+        related = [one for one in ranked if only or self._related(one, clause, verb)]
         if not related:
             return _ClauseGoal(clause, unread=_words(clause))
         best = related[0]
@@ -180,6 +182,22 @@ class RequestReader:
                 call.put(parameter, value, text, "said beside")
             elif stems_of(parameter.name) & WHY:
                 self._reason(call, parameter, reasons)
+
+    def _related(self, one: ToolEvidence, clause: RequestClause, verb: ClauseVerb) -> bool:
+        """Return whether a clause may ask for a tool at all."""
+        if verb.stem and is_known(verb.stem) and one.verb < ALIKE:
+            return False
+        words = [t for t in _content(clause, verb) if t.start not in one.call.used]
+        own = self._chooser.vocabulary.of[one.tool.name]
+        shared = [t for t in words if own.has(stem(t.lower))]
+        named = one.nouns > 0 or not words
+        if shared and len(shared) < len(words):
+            # "Who wrote it?" is no question to a tool merely because that tool has a name.
+            named = any(t.lower not in QUESTION_WORDS - {"where", "when"} for t in shared)
+        loose = [span for span in clause.spans if span.start not in one.call.used]
+        valued = bool(one.call.arguments) and not one.call.open() and not loose
+        likely = one.verb >= ALIKE or one.meaning >= RELATED or (valued and one.nouns >= HALF)
+        return likely and (named or (one.verb >= SAME and one.meaning >= RELATED))
 
     def _named(
         self, parameter: ToolParameter, tool: ToolSchema, facts: Sequence[ValueSpan],
@@ -353,18 +371,6 @@ def _in_order(
         return None, ""
     span = fitting[alike.index(parameter)]
     return suits(span, parameter)[1], span.text
-
-
-def _related(one: ToolEvidence, clause: RequestClause, verb: ClauseVerb) -> bool:
-    """Return whether a clause may ask for a tool at all."""
-    words = [t for t in _content(clause, verb) if t.start not in one.call.used]
-    if verb.stem and is_known(verb.stem) and one.verb < ALIKE:
-        return False
-    loose = [span for span in clause.spans if span.start not in one.call.used]
-    valued = bool(one.call.arguments) and not one.call.open() and not loose
-    likely = one.verb >= ALIKE or one.meaning >= RELATED or valued
-    named = one.nouns > 0 or not words or (one.verb >= SAME and one.meaning >= RELATED)
-    return likely and named
 
 
 def _content(clause: RequestClause, verb: ClauseVerb) -> list[Token]:
