@@ -108,6 +108,8 @@ def run(args: argparse.Namespace) -> int:
             check_writable(path)
     results = _judged(args)
     for result in results:
+        if result.note:
+            print(f"hvr judge: {result.file}: {result.note}", file=sys.stderr)
         if result.validator is not None and not result.steps and result.file.stat().st_size:
             print(f"hvr judge: {result.file}: 0 steps were read; a step is written as "
                   "(name object ...)", file=sys.stderr)  # fmt: skip

@@ -56,8 +56,9 @@ def steps_from_json(data: object) -> tuple[Step, ...]:
     A plan is a list of steps, or an object with such a list, or with the text of a plan file, as
     `plan`, `steps`, `actions`, `sas_plan`, or in `result` or `output` (as planning.domains
     answers), or a saved plan of macro actions with their blocks. A step is an object with `action`
-    or `name`, and `args`, `arguments` or `parameters`; or a text, such as "(pick-up a)". It may
-    have a `time`, `start` or `start_time`, and then a `duration`; a text has them as plan files do.
+    or `name`, and `args`, `arguments`, `parameters` or `objects`; or a text, such as "(pick-up a)";
+    or a list of names. An object may have a `time`, `start` or `start_time`, and then a `duration`;
+    a text has them as plan files do.
 
     Raises:
         PddlSyntaxError: the value is not a plan.
@@ -168,6 +169,8 @@ def _step_from_json(number: int, item: object) -> Step:
     shape = 'write {"action": name, "args": [name, …]}'
     if isinstance(item, str):
         return _step_from_text(number, item)
+    if isinstance(item, list) and item and all(map(_is_name, item)):
+        return GroundAction(item[0].lower(), tuple(name.lower() for name in item[1:]))
     if not isinstance(item, dict):
         raise PddlSyntaxError(f"step {number} of the JSON plan is not an object; {shape}")
     times = [key for key in _TIMES if key in item]
@@ -193,7 +196,7 @@ def _step_from_json(number: int, item: object) -> Step:
     if len(item) == 1 and isinstance(item.get("action"), str) and "(" in item["action"]:
         return _step_from_text(number, item["action"])
     named = [key for key in ("action", "name") if key in item]
-    given = [key for key in _ARGUMENTS if key in item]
+    given = [key for key in (*_ARGUMENTS, "objects") if key in item]
     if unknown := sorted(map(str, item.keys() - {*named[:1], *given[:1]})):
         raise PddlSyntaxError(f"step {number} of the JSON plan has the key {unknown[0]!r}; {shape}")
     name = item[named[0]] if named else None
@@ -205,9 +208,13 @@ def _step_from_json(number: int, item: object) -> Step:
     if not isinstance(args, list) or not all(isinstance(a, str) and a for a in args):
         raise PddlSyntaxError(f"the args of step {number} of the JSON plan are not names; {shape}")
     for text in (name, *args):
-        if not _NAME.fullmatch(text):
+        if not _is_name(text):
             raise PddlSyntaxError(f"{text!r} in step {number} of the JSON plan is not a name")
     return GroundAction(name.lower(), tuple(a.lower() for a in args))
+
+
+def _is_name(value: object) -> bool:
+    return isinstance(value, str) and _NAME.fullmatch(value) is not None
 
 
 def _number(number: int, value: object) -> Fraction:

@@ -15,7 +15,7 @@ from hvr.pddl.plan import Step, TimedAction, read_plan
 from hvr.rewards.score import PlanScore, missed, no_plan, reached
 from hvr.rewards.shaping import Potential, StepScore, goal_share, shaped
 from hvr.validation import Outcome, Validator
-from hvr.validation.extraction import Candidate, plans_in
+from hvr.validation.extraction import Candidate, last_of, plans_in
 from hvr.validation.occurrences import schemas_of
 from hvr.validation.stepper import Stepper
 from hvr.values import Value
@@ -189,7 +189,7 @@ def _judged(
     plans = _plans(completion, validator)
     if not plans:
         return no_plan("there is no plan in the answer"), ()
-    score = _score_of(validator, _last(plans).text, best, limits)
+    score = _score_of(validator, last_of(plans).text, best, limits)
     if score[0].valid or len(plans) == 1:
         return score
     # The plans may be parts of one, with words between them. They are not if those before the last
@@ -205,13 +205,6 @@ def _reaches(validator: Validator, text: str) -> tuple[Step, ...] | None:
     """Return the steps of the text of a plan if they reach the goal."""
     plan = read_plan(text, file="the answer").steps
     return plan if validator.check(plan).valid else None
-
-
-def _last(plans: Sequence[Candidate]) -> Candidate:
-    """Return the last plan in an answer; a single step of a plan before it only explains that."""
-    longer = {step for plan in plans if len(plan.steps) > 1 for _, step in plan.steps}
-    told = [p for p in plans if len(p.steps) != 1 or p.steps[0][1] not in longer]
-    return told[-1] if told else plans[-1]
 
 
 def _joined(plans: Sequence[Candidate]) -> str:

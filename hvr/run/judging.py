@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -28,11 +28,11 @@ from hvr.pddl import (
     read_plan,
 )
 from hvr.retrieval.inventory import Inventory
-from hvr.run.json_plans import read_json_plan
 from hvr.run.judged_goals import judge_by_goals, scene_problem
 from hvr.tools.logs.reading import ReadPlan
 from hvr.tools.tool_plan import ToolPlan
 from hvr.validation import Validator
+from hvr.validation.extraction.steps import read_steps
 from hvr.validation.sequences import action_of
 from hvr.world_file import load_world, world_of_scene
 
@@ -73,6 +73,7 @@ class JudgedPlan:
         reading: what a sentence was taken to mean, where it can mean several things; else "".
         tool_plan: the plan where it is one over tools.
         read: The record of its log, with the skipped parts; None for other plans.
+        note: How the plan was read out of an answer; "" for a file that is a plan.
     """
 
     file: Path
@@ -83,6 +84,7 @@ class JudgedPlan:
     reading: str = ""
     tool_plan: ToolPlan | None = None
     read: ReadPlan | None = None
+    note: str = ""
 
     @property
     def repaired(self) -> tuple[Step, ...] | None:
@@ -124,21 +126,33 @@ def judge_plan(plan: Path, asked: Asked, *, work: int = WORK) -> tuple[JudgedPla
     file = plan / "plan.pddl" if plan.is_dir() else plan
     if not file.is_file():
         raise DataFileError(f"{file}: there is no such file")
-    steps: tuple[Step, ...]
-    if file.suffix == ".json":
-        steps = read_json_plan(file)
-    else:
-        steps = read_plan(file, lenient=asked.lenient).steps
     if asked.problem is not None:
         domain = _domain(asked)
         problem = parse_problem(asked.problem, domain, lenient=asked.lenient)
-        return (_judged(file, steps, Validator(domain, problem), str(problem.goal), work),)
+        objects = [item.name for item in (*domain.constants, *problem.objects)]
+        steps, note = _steps(file, domain, asked, objects)
+        judged = _judged(file, steps, Validator(domain, problem), str(problem.goal), work)
+        return (replace(judged, note=note),)
     if not any(given):
         raise UsageError(
             f"what is {plan} for? Say it with a sentence, a condition in PDDL, or a problem",
             field="goal",
         )
-    return (_judged_in_scene(file, steps, asked, work),)
+    steps, note = _steps(file, _domain(asked), asked)
+    return (replace(_judged_in_scene(file, steps, asked, work), note=note),)
+
+
+def _steps(
+    file: Path, domain: Domain, asked: Asked, objects: Collection[str] | None = None
+) -> tuple[tuple[Step, ...], str]:
+    """Return the steps of a plan file or of an answer, and how an answer was read."""
+    return read_steps(
+        file,
+        actions=[*domain.actions, *domain.durative_actions],
+        predicates=tuple(domain.predicates),
+        objects=objects,
+        lenient=asked.lenient,
+    )
 
 
 def _domain(asked: Asked) -> Domain:

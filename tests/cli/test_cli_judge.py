@@ -158,6 +158,17 @@ def test_a_json_plan_is_judged_against_a_problem(hvr_: Hvr) -> None:
     assert refused.code == 2 and "step 4" in refused.err
 
 
+def test_the_plan_in_an_answer_is_judged(hvr_: Hvr) -> None:
+    plan = Path("good.plan").read_text(encoding="utf-8")
+    Path("answer.md").write_text(f"I thought about it.\n```\n{plan}```\nDone.", encoding="utf-8")
+    ended = hvr_("judge", "answer.md", *TASK)
+    assert ended.code == 0
+    assert "were read as a fenced plan; 2 other lines were ignored" in ended.err
+    Path("two.md").write_text(f"{plan}\nBetter:\n{plan}{plan}", encoding="utf-8")
+    refused = hvr_("judge", "two.md", *TASK)
+    assert refused.code == 2 and "there are 2 plans" in refused.err
+
+
 def test_a_file_without_a_step_says_so(hvr_: Hvr) -> None:
     Path("prose.plan").write_text("; Go to b with the ball.\n", encoding="utf-8")
     assert "0 steps were read" in hvr_("judge", "prose.plan", *TASK, "--lenient").err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from pathlib import Path
 
@@ -108,3 +109,33 @@ def test_answers_with_right_and_wrong_plans_in_prose() -> None:
     assert len(FORMS) * len(PROSE) == 200
     assert not lost
     assert not won
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        '["c", "a", "b"]',
+        '[["c", "a"], ["a", "b"]]',
+        '["(on c a)", "(on a b)"]',
+        '[["on", "c", "a"]]',
+    ],
+)
+def test_json_that_lists_objects_or_facts_is_no_plan(data: str) -> None:
+    plan = "\n".join(PLAN)
+    for answer in (
+        f"{plan}\nThe tower: {data}",
+        f"{plan}\n```json\n{data}\n```",
+        f"{data}\n{plan}",
+    ):
+        assert worth(answer) == (1.0, "")
+    assert worth(data)[0] == 0
+
+
+def test_json_with_an_unknown_action_is_a_plan() -> None:
+    assert 0 < worth('[{"action": "fly", "args": ["c", "a"]}]')[0] < 1
+
+
+def test_json_steps_may_be_lists_of_names() -> None:
+    steps = [step.strip("()").split() for step in PLAN]
+    assert worth(json.dumps({"plan": steps})) == (1.0, "")
+    assert worth(json.dumps([{"action": s[0], "objects": s[1:]} for s in steps])) == (1.0, "")

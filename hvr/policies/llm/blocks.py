@@ -13,8 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from hvr.pddl import Atom, GroundAction, State, Task, Trajectory
 from hvr.plans import MacroAction
-from hvr.policies.llm.answers import read_actions
-from hvr.policies.llm.answers.exact import marked, unmarked
+from hvr.policies.llm.answers.exact import read_written
 from hvr.policies.llm.bridge import Bridge
 from hvr.policies.llm.conditions import conjunction, refined
 from hvr.policies.llm.dialogue import Dialogue
@@ -114,6 +113,7 @@ class BlockWriter:
     bridge: Bridge
     listen: Callable[[PolicyEvent], None]
     _unmapped: list[str] = field(default_factory=list, init=False)
+    _reading: str = field(default="", init=False)
 
     def write(
         self, work: Assignment, foresight: Foresight, answer: str | None = None
@@ -178,8 +178,9 @@ class BlockWriter:
 
     def _read(self, answer: str, work: Assignment, foresight: Foresight) -> Block:
         """Return the actions of an answer, and take note of what cannot be read."""
-        plain = marked(answer, foresight.arities, foresight.task.objects)
-        read = unmarked(read_actions(plain))
+        task = foresight.task
+        read = read_written(answer, foresight.arities, tuple(task.domain.predicates), task.objects)
+        self._reading = read.note
         mapper = self.mapper(work.names)
         notes = [f"{line}: this is no action" for line in read.unread]
         limit = self._limit(work)
@@ -296,7 +297,9 @@ class BlockWriter:
         return block if worse else bridged
 
     def _announce(self, work: Assignment, block: Block, source: str) -> None:
-        notes = tuple(self._unmapped) if source in {"model", "correction"} else ()
+        notes: tuple[str, ...] = ()
+        if source in {"model", "correction"}:
+            notes = (*filter(None, [self._reading]), *self._unmapped)
         self.listen(BlockWritten(work.number, work.macro.name, block, source, notes))
 
 

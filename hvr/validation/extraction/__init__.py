@@ -155,6 +155,17 @@ def plans_in(
     return tuple(sorted(plans, key=lambda plan: plan.first))
 
 
+def last_of(plans: Sequence[Candidate]) -> Candidate:
+    """Return the last plan in an answer; a single step of a plan before it only explains that.
+
+    Args:
+        plans: The plans, at least one.
+    """
+    longer = {step for plan in plans if len(plan.steps) > 1 for _, step in plan.steps}
+    told = [p for p in plans if len(p.steps) != 1 or p.steps[0][1] not in longer]
+    return told[-1] if told else plans[-1]
+
+
 def _wanted(
     text: str,
     actions: Collection[str],

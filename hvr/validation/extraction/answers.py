@@ -132,7 +132,7 @@ def read_answer(
         known: The names of actions, predicates and objects, as far as they are known.
         asked: Whether lines may be steps because of an action's name only.
     """
-    structured = _structured(text)
+    structured = _structured(text, known)
     if structured:
         return structured
     lowered = text.lower() if known.actions else ""
@@ -165,7 +165,7 @@ def _read(lines: Sequence[str], known: Known, *, asked: bool) -> list[Candidate]
             blocks.append(counted.candidate("a fenced plan", steps, steps[0][0]))
         for number in (fence.start - 1, *fence, fence.stop):
             left.pop(number, None)
-    blocks += _json_in(left, counted)
+    blocks += _json_in(left, counted, known)
     if not blocks and asked:
         bare = _bare(left.items(), known)
         if bare:
@@ -216,7 +216,7 @@ def _steps_of_fence(
         return None
     if told[0][1].lstrip()[:7].lower() == "(define":
         return ()
-    structured = _json("\n".join(text for _, text in inside))
+    structured = _json("\n".join(text for _, text in inside), known)
     if structured:
         return [(inside[0][0], structured)]
     read = reader_of_steps([text for _, text in inside])
@@ -255,14 +255,14 @@ def _bare_step(line: str, known: Known) -> str | None:
     return f"({' '.join(words)})" if known.objects is None or known.is_bare_step(words) else None
 
 
-def _structured(text: str) -> list[Candidate]:
+def _structured(text: str, known: Known) -> list[Candidate]:
     """Read JSON, and the list that Python prints of unified-planning's actions."""
     stripped = text.strip()
     if stripped[:1] not in ("[", "{"):
         return []
     offset = text.index(stripped[0])
     line = text.count("\n", 0, offset) + 1
-    step = _json(stripped)
+    step = _json(stripped, known)
     if step:
         return [Candidate("JSON", ((line, step),), line, 0)]
     if stripped.startswith("[") and stripped.endswith("]") and '"' not in stripped:
@@ -272,21 +272,30 @@ def _structured(text: str) -> list[Candidate]:
     return []
 
 
-def _json(text: str) -> str | None:
-    """Return the steps of a plan in JSON."""
+def _json(text: str, known: Known) -> str | None:
+    """Return the steps of a plan in JSON; None for other JSON, such as a list of objects."""
     if text.strip()[:1] not in ("[", "{"):
         return None
     from hvr.errors import PddlSyntaxError
+    from hvr.pddl.plan import TimedAction
     from hvr.pddl.plan_json import steps_from_json
     from hvr.texts import parse_json
 
     try:
-        return "  ".join(map(str, steps_from_json(parse_json(text)))) or None
+        steps = steps_from_json(parse_json(text))
     except (ValueError, PddlSyntaxError):
         return None
+    actions = [step.action if isinstance(step, TimedAction) else step for step in steps]
+    if known.actions and not any(action.name in known.actions for action in actions):
+        names = known.objects or ()
+        for action in actions:
+            meant = action.args and action.name not in names
+            if not meant or not known.may_be_step((action.name, *action.args)):
+                return None
+    return "  ".join(map(str, steps)) or None
 
 
-def _json_in(left: dict[int, str], counted: Counted) -> list[Candidate]:
+def _json_in(left: dict[int, str], counted: Counted, known: Known) -> list[Candidate]:
     """Read the plans in JSON among the lines that are left, and take their lines out."""
     text = "\n".join(left.values())
     begins = islice(_JSON_BEGIN.finditer(text), _JSON_MOST)
@@ -307,7 +316,7 @@ def _json_in(left: dict[int, str], counted: Counted) -> list[Candidate]:
             continue
         except (ValueError, RecursionError):
             return found
-        steps = _json(text[begin.end() : done])
+        steps = _json(text[begin.end() : done], known)
         if steps is None:
             continue
         ends = ends or [match.start() for match in re.finditer("\n", text)]

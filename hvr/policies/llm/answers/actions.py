@@ -44,10 +44,12 @@ class Actions:
     Args:
         actions: the actions in order.
         unread: lines that should be actions and could not be read.
+        note: How the plan was taken out of the answer, and what was ignored; "" in the usual form.
     """
 
     actions: tuple[ActionText, ...]
     unread: tuple[str, ...] = ()
+    note: str = ""
 
 
 _SECTION = re.compile(
