@@ -71,8 +71,8 @@ class BoundValues:
         sources: Where each of them comes from.
         searches: Those that look-ups may find, in the order in which the tool takes them.
         questions: What the user has to say.
-        told: How much is known of the candidates for them.
-        met: How many constraints the best of these are known to meet.
+        told: A measure of how much is known about the candidates.
+        met: The number of constraints that the best of them are known to meet.
     """
 
     values: Mapping[Place, Json]

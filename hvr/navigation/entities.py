@@ -180,7 +180,7 @@ class EntityGraph:
         return frozenset((words, plain(value)) for words, vs in known.items() for value in vs)
 
     def known_by(self, arguments: Mapping[str, Json]) -> dict[str, frozenset[EntityProperty]]:
-        """Return what is known of the entities that arguments name, by the name of each."""
+        """Return the known properties of the entities that arguments name, by argument."""
         known: dict[str, frozenset[EntityProperty]] = {}
         for _, name, value in given_leaves(arguments):
             known[name] = known.get(name, frozenset()) | self.known_of(value)

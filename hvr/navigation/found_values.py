@@ -46,8 +46,8 @@ class FoundValues:
     """The values at hand, by the places where they stand.
 
     Args:
-        facts: What the request says beside its goal calls.
-        wanted: What it says of its goal calls.
+        facts: The values that the request says beside its goal calls.
+        wanted: The values that it says for its goal calls.
         suits: How well the values of a place suit a parameter.
     """
 
@@ -89,7 +89,7 @@ class FoundValues:
         return self.suits(taker, parameter, found.tool, found.path)
 
     def suiting(self, parameter: str, taker: str = "") -> list[FoundValue]:
-        """Return the values that suit a parameter, the best first and of these the latest."""
+        """Return the values that suit a parameter: best first, and later results before earlier."""
         place = parameter, taker
         if place not in self._suiting:
             ranked = [
@@ -119,7 +119,7 @@ class FoundValues:
 def values_in(result: Json) -> Iterator[tuple[tuple[str, ...], Json]]:
     """Return each value of a result that has no parts, with the pattern of its path.
 
-    Keys of an object that are data are values as well.
+    Keys count as values where they are data.
     """
     todo: list[tuple[tuple[str, ...], Json]] = [((), result)]
     seen = 0
@@ -156,7 +156,7 @@ def key(value: Json) -> str:
 
 
 def _with_floats(value: Json) -> Json:
-    """Return a value whose numbers are all floats, also those in lists and objects."""
+    """Return a value with all its numbers as floats, including those in lists and objects."""
     if isinstance(value, list):
         return [_with_floats(inner) for inner in value]
     if isinstance(value, dict):

@@ -1,7 +1,7 @@
 """Which reading call to make next to find a value: the cheapest chain, on the likeliest entity.
 
-A look-up is made with values that the user said, or with those of one entity of the results: its
-own, or those of what it belongs to. Values of unrelated things are never combined.
+The arguments of a look-up are values that the user said, or values of one entity of the results
+and of the entities that it belongs to. Values of unrelated entities are never combined.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ CALL = 100
 """The cost of a call beside the chance that it fails."""
 
 UNSHOWN = 60
-"""The cost of each constraint of which a tool's results say nothing: another call may be due."""
+"""The cost of each constraint that a tool's results do not show: another call may be due."""
 
 DEEPEST = 5
 """The most look-ups in a row that are planned."""
@@ -290,7 +290,7 @@ class _Values:
 def _nearest(
     levels: Sequence[Sequence[int]], having: Mapping[int, Sequence[tuple[float, Json]]]
 ) -> list[Json]:
-    """Return the values that suit best of those that the nearest entities have."""
+    """Return the values of the nearest entities that have any: those that suit best."""
     for level in levels:
         some = [one for n in level for one in having.get(n, ())]
         if some:
