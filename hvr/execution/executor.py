@@ -117,6 +117,13 @@ class Executor(Generic[Goal]):
             if not self._look_into_next(sought, stage):
                 return
 
+    def sought(self, stage: Goal) -> tuple[str, ...]:
+        """Return what has to be looked for behind closed doors before a stage can be planned."""
+        sought = self.world.missing(self.policy, stage)
+        if not sought or self.world.place_to_open(sought, self._shut) is None:
+            return ()
+        return tuple(sought)
+
     def prepare(self, stage: Goal, reason: str = "") -> Planned:
         """Plan and validate a stage without executing it.
 

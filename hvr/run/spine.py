@@ -14,7 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hvr.envs.scenes import scenes_with
-from hvr.errors import DataFileError, ImpossibleGoalError, InvalidPlanError, MissingObjectError
+from hvr.errors import (
+    DataFileError,
+    ImpossibleGoalError,
+    InvalidPlanError,
+    MissingObjectError,
+    UsageError,
+)
 from hvr.execution.events import Finished
 from hvr.pddl import And, Task, Trajectory, parse_constraint
 from hvr.plans import Judgement, Understanding
@@ -156,7 +162,14 @@ def _pursue(run: Assembly, understanding: Understanding[Any]) -> Finished | None
     try:
         if run.request.options.execute:
             return run.executor.run(understanding.stages, _only_watched(run, understanding))
-        run.executor.prepare(understanding.stages[0])
+        stage = understanding.stages[0]
+        if sought := run.executor.sought(stage):
+            raise UsageError(
+                f"a dry run opens no doors, and nobody has seen where {' and '.join(sought)} may "
+                "be: leave out --dry-run, or give --sight omniscient",
+                field="execute",
+            )
+        run.executor.prepare(stage)
         return None
     except InvalidPlanError as error:
         if not run.policy.asks_model:

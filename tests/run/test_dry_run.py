@@ -84,3 +84,15 @@ def test_the_symbolic_plan_is_proven(hvr_: Hvr) -> None:
     document = json.loads(ended.out)
     assert (ended.code, document["would_reach"]) == (0, None)
     assert "only the first of 2 stages" in document["verdict"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("options", [(), ("--llm", "scripted:error=0.2,seed=123")])
+def test_a_dry_run_claims_nothing_of_what_has_to_be_looked_for(
+    hvr_: Hvr, options: tuple[str, ...]
+) -> None:
+    hidden = hvr_("plan", "--task", "T21", "--dry-run", *options)
+    assert hidden.code == 2
+    assert "nobody has seen where fork-1 and spoon-1 may be: leave out --dry-run" in hidden.err
+    seen = hvr_("plan", "--task", "T21", "--dry-run", "--sight", "omniscient")
+    assert seen.code == 0 and "goal reached" in seen.out
