@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hvr.cli.arguments import add_json, gibibytes, seconds, whole
+from hvr.cli.arguments import add_json, gibibytes, jobs, seconds, whole
 from hvr.cli.model_options import add_model_options, refuse_model_options
-from hvr.cli.output import print_json, write_whole
+from hvr.cli.output import check_writable, print_json, write_whole
 from hvr.cli.trust import add_trust
 from hvr.errors import DataFileError, UsageError
 from hvr.files import writing
@@ -29,6 +29,9 @@ examples:
   hvr solve domain.pddl problem.pddl --optimal --budget 300
   hvr solve domain.pddl problem.pddl --save solved && hvr validate solved/{domain,problem,plan}.pddl
   hvr solve domain.pddl problem.pddl --planner up:enhsp --json
+  hvr solve domain.pddl problem.pddl --anytime --budget 300
+  hvr solve domain.pddl problem.pddl --alias lama-first
+  hvr solve problems/ --budget 10 --jobs 2 --save solved        (every problem of a folder)
   hvr solve domain.pddl problem.pddl --execute --faults lost-effect:0.1 --seed 1
   hvr solve --world logistics --goal "parcel1 is at harbour" --execute
   hvr solve domain.pddl problem.pddl --llm openai:MODEL --setting HVR+
@@ -42,6 +45,17 @@ planners:
   By default the first two search and the best plan counts. For numbers and time, which they do not
   know, hvr's own search starts, and the installed engines of unified-planning that support the
   problem. As many work at a time as there are processors; they take turns.
+
+sets:
+  A folder, or JSON lines with "domain", "problem" and perhaps "best" (the best known cost), in
+  place of PROBLEM or of both files, gives a table. With --save FOLDER each result is written to
+  FOLDER/results.jsonl when it comes, and the same command goes on where it was interrupted.
+    quality   cost of the reference plan / cost of this plan, as in the competitions' satisficing
+              tracks; 1 for what is proven. The reference is "best", or a plan of --reference.
+    agility   1 for a plan within a second, 0 at the end of the budget, 1 - log t / log budget in
+              between, as in the agile tracks
+  Exit code 0: each problem has a plan or is proven to have none; 4: some are undecided; 2: some
+  cannot be used; 3: a process died.
 
 with --llm:
   The model is told the goal in words and writes macro actions and blocks of actions, as in
@@ -71,8 +85,10 @@ exit codes:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
-    parser.add_argument("domain", metavar="DOMAIN", type=Path, nargs="?", help="PDDL domain")
-    parser.add_argument("file", metavar="PROBLEM", type=Path, nargs="?", help="PDDL problem")
+    parser.add_argument("domain", metavar="DOMAIN", type=Path, nargs="?", help=(
+        "PDDL domain, or a set: a folder, or a manifest that ends in .jsonl"))  # fmt: skip
+    parser.add_argument("file", metavar="PROBLEM", type=Path, nargs="?", help=(
+        "PDDL problem, or a folder of problems"))  # fmt: skip
     parser.add_argument("--world", metavar="FOLDER", help=(
         "a world instead of DOMAIN and PROBLEM: its folder, or one that hvr brings; code of a "
         "folder is run only if it is written as ./FOLDER"))  # fmt: skip
@@ -85,12 +101,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--planner", metavar="NAME", help="see below (default: those that can)")
     parser.add_argument("--optimal", action="store_true", help=(
         "search until the plan is proven to be best, or the time is up"))  # fmt: skip
+    parser.add_argument("--anytime", action="store_true", help=(
+        "print each better plan as soon as it is found and valid, until the time is up; with "
+        "--json a line for each"))  # fmt: skip
+    own = parser.add_mutually_exclusive_group()
+    own.add_argument("--alias", metavar="NAME", help=(
+        "let Fast Downward plan alone with an alias of its own, such as lama"))  # fmt: skip
+    own.add_argument("--search", metavar="TEXT", help=(
+        "let Fast Downward plan alone with a search of its own, such as "
+        "'lazy_greedy([ff()])'"))  # fmt: skip
     parser.add_argument("--budget", metavar="SECONDS", type=seconds, default=60.0, help=(
         "wall time at most (default: 60)"))  # fmt: skip
     limit = "GiB of memory that a planner may use, with all that it starts (default: no limit)"
     parser.add_argument("--memory", metavar="GIB", type=gibibytes, default=0, help=limit)
     parser.add_argument("--save", metavar="FOLDER", type=Path, help=(
         "folder for domain, problem, plan and solution.json; new or empty"))  # fmt: skip
+    sets = parser.add_argument_group("sets")
+    sets.add_argument("--jobs", metavar="N", type=jobs, default=1, help=(
+        "problems at a time; 0 for one a processor core (default: 1)"))  # fmt: skip
+    sets.add_argument("--csv", metavar="FILE", type=Path, help="write the table as CSV, too")
+    sets.add_argument("--reference", metavar="FOLDER", type=Path, help=(
+        "results of another run of the set, whose costs qualities refer to"))  # fmt: skip
     acting = parser.add_argument_group("acting")
     acting.add_argument("--execute", action="store_true", help="carry the plan out, and recover")
     acting.add_argument("--faults", metavar="KIND:RATE", action="append", default=[], help=(
@@ -115,12 +146,26 @@ def run(args: argparse.Namespace) -> int:
     Raises:
         HvrError: see `hvr.solving.solve`.
     """
+    args.downward = _own_options(args)
+    from hvr.cli.solving_sets import is_set, solve_set
+
+    if is_set(args):
+        if args.csv is not None:
+            check_writable(args.csv)
+        return solve_set(args)
+    for name in ("csv", "reference"):
+        if getattr(args, name) is not None:
+            raise UsageError("this is for sets: name a folder or a manifest", field=name)
     if args.save is not None and args.save.exists() and (
         not args.save.is_dir() or any(args.save.iterdir())
     ):  # fmt: skip
         raise UsageError(f"{args.save} is there already and not an empty folder", field="save")
     if not hasattr(args, "spec"):
         refuse_model_options(args, "none is asked: name one with --llm")
+    if args.execute or hasattr(args, "spec"):
+        for name in ("anytime", "alias", "search"):
+            if getattr(args, name):
+                raise UsageError("this is neither for --execute nor for --llm", field=name)
     if args.execute:
         from hvr.cli.executing import execute
 
@@ -129,6 +174,26 @@ def run(args: argparse.Namespace) -> int:
         if getattr(args, name):
             raise UsageError("this is for --execute, which is not given", field=name)
     return _solve(args)
+
+
+def _own_options(args: argparse.Namespace) -> tuple[str, ...]:
+    """Return Fast Downward's own options.
+
+    Raises:
+        UsageError: They are given beside options that they replace.
+    """
+    field = "alias" if args.alias is not None else "search"
+    value = getattr(args, field)
+    if value is None:
+        return ()
+    if args.planner not in (None, "downward"):
+        raise UsageError("this is for the planner downward, which it stands for", field=field)
+    if args.optimal:
+        raise UsageError("a search of your own is not known to be optimal: leave --optimal out",
+                         field=field)  # fmt: skip
+    if not value.strip() or value.startswith("-"):
+        raise UsageError(f"{value!r} cannot be used", field=field)
+    return f"--{field}", value
 
 
 def _solve(args: argparse.Namespace) -> int:
@@ -167,23 +232,28 @@ def _solved(args: argparse.Namespace, domain: Path, problem: Path) -> int:
 
 
 def _solution(args: argparse.Namespace, domain: Path, problem: Path) -> Solution:
+    from hvr.cli.solving_streams import Stream
     from hvr.solving.solve import solve
 
     show = not (args.json or args.quiet) and sys.stderr.isatty()
+    stream = Stream(args.save, json_lines=args.json) if args.anytime else None
     return solve(
         domain,
         problem,
         planner=args.planner,
         seconds=args.budget,
         optimal=args.optimal,
+        anytime=args.anytime,
         memory=args.memory,
-        listen=_found if show else None,
+        downward=args.downward,
+        listen=stream or (_found if show else None),
     )
 
 
 def _told(args: argparse.Namespace, solution: Solution) -> int:
     if args.json:
-        print_json(solution.to_json())
+        last = {"event": "finished"} if args.anytime else {}
+        print_json({**last, **solution.to_json()})
     else:
         for line in _lines(solution, quiet=args.quiet):
             print(line)

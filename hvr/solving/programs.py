@@ -60,6 +60,7 @@ class PlannerJob:
         optimal: search for a plan that is proven to be cheapest.
         shared: several programs are started, which may be more than there are processors.
         memory: Bytes that each planner may use, with everything that it starts; 0 sets no limit.
+        downward: Fast Downward's own options in place of hvr's: `--alias NAME`, `--search TEXT`.
     """
 
     domain: Path
@@ -69,6 +70,7 @@ class PlannerJob:
     optimal: bool = False
     shared: bool = False
     memory: int = 0
+    downward: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -96,6 +98,10 @@ class Program:
             return [*words, *["--yield"] * job.shared, *["--optimal"] * job.optimal]
         driver = binary().parents[3] / "fast-downward.py"
         limits = ["--overall-time-limit", f"{max(1, round(job.seconds))}s", "--plan-file", "plan"]
+        if job.downward[:1] == ("--alias",):
+            return [sys.executable, str(driver), *limits, *job.downward, *files]
+        if job.downward:
+            return [sys.executable, str(driver), *limits, *files, *job.downward]
         if not job.optimal:
             return [sys.executable, str(driver), *limits, "--alias", "lama", *files]
         search = OPTIMAL if Feature.CONDITIONAL in job.features else _LM_CUT

@@ -51,6 +51,7 @@ class Solution:
         notes: what a reader should know, one sentence each.
         objects: how many a planner planned with, which is all there are; None of a model's plan.
         others: Planners without a valid plan: why each was not started, or how it ended.
+        maximise: the cost is to be large.
     """
 
     steps: tuple[Step, ...] | None
@@ -62,6 +63,7 @@ class Solution:
     notes: tuple[str, ...] = ()
     objects: int | None = None
     others: Mapping[str, str] = field(default_factory=dict)
+    maximise: bool = False
 
     @property
     def cost(self) -> Fraction | None:
@@ -91,7 +93,10 @@ def solve(
     planner: str | None = None,
     seconds: float = 60.0,
     optimal: bool = False,
+    anytime: bool = False,
     memory: int = 0,
+    cores: int | None = None,
+    downward: tuple[str, ...] = (),
     listen: Callable[[FoundPlan], None] | None = None,
 ) -> Solution:
     """Find a plan for a problem, and prove it.
@@ -102,7 +107,10 @@ def solve(
             own) or `up:ENGINE`; None takes those that can, side by side.
         seconds: wall time at most.
         optimal: search until the plan is proven to be best, or the time is up.
+        anytime: search on for better plans until the time is up or the best plan is proven.
         memory: Bytes that each planner may use, with everything that it starts; 0 sets no limit.
+        cores: How many planners work at the same time; None for as many as the machine allows.
+        downward: Fast Downward's own options, `--alias NAME` or `--search TEXT`; it plans alone.
         listen: is told of each plan that is better than the ones before.
 
     Raises:
@@ -114,13 +122,16 @@ def solve(
     parsed_domain = parse_domain(domain)
     parsed = parse_problem(problem, parsed_domain)
     features = features_of(parsed_domain, parsed)
+    planner = planner or (DOWNWARD.name if downward else None)
     chosen = named(planner, features) if planner else portfolio(features)
     task = Task(parsed_domain, parsed)
     with temporary_folder("hvr-solve-") as name:
         given = _for_domain(Path(name), problem, parsed, parsed_domain)
         shared = len(chosen.programs) > 1
-        job = PlannerJob(domain, given, features, seconds, optimal, shared, memory)
-        outcome, ends = _outcome(chosen, job, Path(name), task, listen)
+        job = PlannerJob(domain, given, features, seconds, optimal, shared, memory, downward)
+        patience = 0.0 if optimal or anytime else PATIENCE
+        how = _Manner(patience, cores or usable_cores(), listen)
+        outcome, ends = _outcome(chosen, job, Path(name), task, how)
     best = outcome.best
     if best is None and not outcome.proven:
         raise _undecided(outcome, ends)
@@ -138,18 +149,24 @@ def solve(
         tuple(dict.fromkeys(notes)),
         len(task.objects),
         {name: why for name, (_, why) in ends.items()},
+        parsed.metric is not None and parsed.metric.direction == "maximize",
     )
 
 
 _Ends: TypeAlias = Mapping[str, tuple[PlannerEnd, str]]
 
 
+@dataclass(frozen=True)
+class _Manner:
+    """How a race is held: its patience in seconds, how many work at a time, and who listens."""
+
+    patience: float
+    slots: int
+    listen: Callable[[FoundPlan], None] | None
+
+
 def _outcome(
-    chosen: Portfolio,
-    job: PlannerJob,
-    folder: Path,
-    task: Task,
-    listen: Callable[[FoundPlan], None] | None,
+    chosen: Portfolio, job: PlannerJob, folder: Path, task: Task, how: _Manner
 ) -> tuple[RaceResult, _Ends]:
     """Let planners race, and those in reserve when all of them fail.
 
@@ -160,7 +177,6 @@ def _outcome(
         The outcome, and how planners ended that found no valid plan.
     """
     judged = task.problem, Validator(task)
-    slots = usable_cores()
 
     def turns_of(programs: Sequence[Program], spent: Mapping[str, float]) -> Iterator[WorkSlice]:
         names = [program.name for program in programs]
@@ -170,13 +186,13 @@ def _outcome(
         (folder / place).mkdir()
         return race(
             entry, replace(job, seconds=seconds), folder / place, judged,
-            patience=0.0 if job.optimal else PATIENCE,
+            patience=how.patience,
             proves=lambda program: _proves(program, job.features, job.optimal),
-            listen=listen,
+            listen=how.listen,
         )  # fmt: skip
 
     with ExitStack() as stack:
-        excluded, entry = dict(chosen.excluded), RaceField(chosen.programs, turns_of, slots)
+        excluded, entry = dict(chosen.excluded), RaceField(chosen.programs, turns_of, how.slots)
         if chosen.asks:
             asked = stack.enter_context(scout(job.domain, job.problem, folder / "scout"))
             entry = replace(entry, more=asked.programs)
@@ -187,7 +203,7 @@ def _outcome(
     left = job.seconds - outcome.seconds
     failed = all(end in _HOPELESS for end, _ in ends.values())
     if chosen.reserve and outcome.best is None and failed and not outcome.proven and left > 0:
-        second = race_of(RaceField(chosen.reserve, turns_of, slots), left, "reserve")
+        second = race_of(RaceField(chosen.reserve, turns_of, how.slots), left, "reserve")
         ends |= second.ends
         outcome = replace(second, ends={**outcome.ends, **second.ends})
     return outcome, ends
