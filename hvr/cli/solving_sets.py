@@ -204,7 +204,7 @@ class _Progress:
             print(f"{count(done, 'problem')} of {number} done before", file=sys.stderr)
 
     def row(self, row: SetRow) -> None:
-        """Say what became of a problem."""
+        """Report the outcome of a problem."""
         self._done += 1
         if not self._quiet:
             what = "  ".join(part for part in (row.problem, *_told(row)) if part)

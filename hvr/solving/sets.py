@@ -94,7 +94,7 @@ class SetRow:
         steps: The number of steps.
         seconds: Wall time.
         first: Seconds until the first valid plan.
-        planner: Which planner found the plan, or the proof.
+        planner: The planner that found the plan or the proof.
         message: Why there is neither a plan nor a proof.
         plan: The text of the plan.
     """
