@@ -22,6 +22,8 @@ from hvr.navigation.words.english import (
     NAMING,
     ORDINALS,
     PREPOSITIONS,
+    PRONOUNS,
+    RESTRICTIONS,
     START_NAMES,
     TO_WORDS,
 )
@@ -37,6 +39,9 @@ from hvr.tools.catalogue.schema import ToolParameter, ToolSchema
 
 SURE = 0.9
 """The least score with which the form of a value alone says which parameter takes it."""
+
+NAMED_BY = 0.6
+"""How much it says for a parameter that its name stands beside a value."""
 
 LEAST = 0.5
 """The least score with which a value is bound to a parameter."""
@@ -160,7 +165,9 @@ def _pairs(call: ReadCall, clause: RequestClause) -> Iterator[_Pair]:
             cue = cue_of(clause.tokens, index, parameter)
             if not parameter.required and cue <= 0 and fits < 1:
                 continue
-            score = fits + cue - (0 if parameter.required else 0.3) - 0.01 * abs(order - place)
+            several = "array" in parameter.type.split("|")
+            score = fits + cue - (0 if parameter.required else 0.3) - 0.1 * several
+            score -= 0.01 * abs(order - place)
             if score >= LEAST:
                 yield _Pair(score, index, parameter, value)
 
@@ -172,11 +179,10 @@ _FOLDER = frozenset(map(stem, ("directory", "folder", "repo", "root", "workspace
 def _fits_subject(path: str, tool: ToolSchema, parameter: ToolParameter) -> bool:
     """Return whether a path is what its parameter is about: a file has an ending, a folder none."""
     is_file = bool(re.search(r"\w\.[A-Za-z]\w{0,4}$", path))
-    for names in (stems_of(parameter.name), stems_of(tool.name)):
-        file, folder = bool(names & _FILE), bool(names & _FOLDER)
-        if file != folder:
-            return file == is_file
-    return True
+    names, about = stems_of(parameter.name), stems_of(tool.name)
+    if bool(names & _FILE) != bool(names & _FOLDER):
+        return not (is_file and names & _FOLDER)
+    return not (is_file and about & _FOLDER and not about & _FILE)
 
 
 def _before(tokens: Sequence[Token], index: int) -> list[Token]:
@@ -348,7 +354,11 @@ def _phrase(
         open_ = worded  # a search by the one thing that can be searched for
     if not open_:
         return
-    runs = [run for run in _runs(call, words, clause, verb) if _plain(run)]
+    runs = _after_colon(call, clause) or [
+        run for run in _runs(call, words, clause, verb) if _plain(run)
+    ]
+    if not runs and len(open_) == 1 and kind_of(open_[0]) is ValueKind.TEXT:
+        runs = [run for run in _remainder(clause, open_[0], verb) if _plain(run)]
     for parameter in open_:
         fitting = [run for run in runs if _introduced(clause, run, parameter, verb)]
         named = [run for run in fitting if _named_by(clause, run, parameter)]
@@ -369,9 +379,26 @@ def _take(call: ReadCall, parameter: ToolParameter, run: Sequence[Token], text: 
     call.used |= {token.start for token in run}
 
 
+def _after_colon(call: ReadCall, clause: RequestClause) -> list[list[Token]]:
+    """Return the words after the last colon of a clause, as one run."""
+    at = next((i for i, t in enumerate(clause.tokens) if t.span is None and t.text == ":"), None)
+    run = [] if at is None else list(clause.tokens[at + 1 :])
+    return [run] if run and all(t.start not in call.used for t in run) else []
+
+
+def _remainder(clause: RequestClause, parameter: ToolParameter, verb: str) -> list[list[Token]]:
+    """Return all that follows the verb and the name of the parameter: "echo hello there"."""
+    names = stems_of(parameter.name)
+    rest = list(clause.tokens[_verb_length(clause, verb) :])
+    while rest and (rest[0].lower in DETERMINERS or stem(rest[0].lower or "x") in names):
+        rest.pop(0)
+    plain = rest and all(t.span is None and t.is_word for t in rest)
+    return [rest] if plain and rest[0].lower not in PREPOSITIONS | PRONOUNS else []
+
+
 def _plain(run: Sequence[Token]) -> bool:
     """Return whether words are no clause of their own, or one that describes something."""
-    return not any(token.lower in _NOT_IN_PHRASES for token in run)
+    return not any(token.lower in _NOT_IN_PHRASES | RESTRICTIONS for token in run)
 
 
 _PLACING = frozenset("in at to from of into near via on onto".split())  # noqa: SIM905

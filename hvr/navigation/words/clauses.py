@@ -91,7 +91,7 @@ def _clauses(tokens: list[Token], end: str, verbs: frozenset[str]) -> list[Reque
             # "Cancel it if it is late": the condition follows what it bears on.
             found = [replace(c, mood=Mood.CONDITIONAL) if c in orders else c for c in found]
             condition = not orders
-            conditions = body if opener == "if" and not orders else []
+            conditions = body if opener in ("if", "when") and not orders else []
         elif opener in _EXCLUSIONS:
             found.append(RequestClause(tuple(body), Mood.FORBIDDEN, opener))
         elif opener in _REASONS | _TIMES or (polite and opener in _CONDITIONS):

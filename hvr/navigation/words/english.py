@@ -64,10 +64,12 @@ CONVERSIONS: Mapping[tuple[str, str], float] = {
 }  # fmt: skip
 """Factors from one unit to another."""
 
+_CAPITALS = """I You He She We They It The A An My I'm I'd I've I'll OK Please English AM PM ID URL
+Mr Mrs Ms Dr Hi Hello Hey FYI ASAP PS""".split()  # noqa: SIM905
+
 LOOSE_CAPITALS = frozenset(
     [*(day.capitalize() for day in WEEKDAYS), *(month.capitalize() for month in _MONTHS),
-     "I", "I'm", "I'd", "I've", "I'll", "OK", "Please", "English", "AM", "PM", "ID", "URL", "Mr",
-     "Mrs", "Ms", "Dr", "Hi", "Hello", "Hey", "FYI", "ASAP", "PS"]
+     *_CAPITALS]
 )  # fmt: skip
 """Words that have a capital though they name nothing, or name no single thing."""
 
@@ -97,7 +99,7 @@ ADVERBS = frozenset(
     again still so well actually maybe perhaps too additionally subsequently afterwards afterward
     later once already right away directly soon currently properly exactly precisely here there
     instead ahead back together well meanwhile thereafter lastly secondly firstly presently
-    somewhere anywhere indeed even yet moment""".split()  # noqa: SIM905
+    somewhere anywhere indeed even yet moment know""".split()  # noqa: SIM905
 )
 
 COURTESY = frozenset(
@@ -164,7 +166,7 @@ ACTIONS: tuple[frozenset[str], ...] = tuple(
         "echo repeat print say",
         "go navigate change cd enter",
         "extract get",
-        "collect pick fetch",
+        "collect pick fetch gather",
         "lend borrow loan",
         "approve accept",
         "reject decline deny",
@@ -231,7 +233,7 @@ SENSES: Mapping[str, tuple[str, ...]] = {
     "who": ("user", "person", "customer", "owner", "author", "name"),
     "expensive": ("price", "cost"), "inside": ("content",), "contain": ("content",),
     "says": ("content",), "say": ("content",), "text": ("content",), "cost": ("price",),
-    "price": ("cost",), "temperature": ("weather",),
+    "price": ("cost",), "late": ("time",), "temperature": ("weather",),
 }  # fmt: skip
 """Nouns that a word of a question stands for."""
 

@@ -113,6 +113,7 @@ _FORBIDS = re.compile(
             r"make sure (?:that )?(?:you )?(?:do not|don't|never|not)",
             r"(?:i|we)'d rather (?:you )?(?:not|didn't)",
             r"(?:i|we) (?:changed my mind|decided not|forbid|prohibit)",
+            r"(?:leave|keep) (?:\S+ ){1,5}(?:alone|untouched|unchanged|as it is|as they are)",
             r"it(?:'s| is) (?:forbidden|not (?:necessary|needed|allowed))",
             r"no one should|nobody should",
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hvr.navigation.words.arguments import cue_of
+from hvr.navigation.words.arguments import NAMED_BY, cue_of
 from hvr.navigation.words.kinds import ValueKind, kind_of, suits
 from hvr.navigation.words.moods import RequestClause
 from hvr.navigation.words.read_request import ReadValue
@@ -30,7 +30,6 @@ class SaidNames:
             (slots.get((tool.name, p.name), p.name), p)
             for tool in catalogue.tools
             for p in tool.takes
-            if kind_of(p) not in _LOOSE
         ]
 
     def of(self, tool: str, parameter: str) -> str:
@@ -55,6 +54,8 @@ class SaidNames:
             cue = cue_of(tokens, index, parameter) if index is not None else 0.0
             if span.form in (ValueForm.NAME, ValueForm.NUMBER, ValueForm.QUOTED) and cue <= 0:
                 continue  # its form alone does not say what it is
+            if kind_of(parameter) in _LOOSE and cue < NAMED_BY:
+                continue
             if (score := fits + cue) > best[0] and score >= _SURE:
                 best, value = (score, name), as_value
         if not best[1] and span.form in (ValueForm.NUMBER, ValueForm.DATE, ValueForm.TIME):

@@ -50,7 +50,10 @@ def reference_of(
     heads = [i for i, token in enumerate(tokens) if token.is_word and stem(token.lower) in nouns]
     for index, token in enumerate(tokens):
         word = token.lower
-        if not any(0 < head - index <= 4 for head in heads):
+        # "The last line of the file" is no last file.
+        near = [h for h in heads if 0 < h - index <= 4
+                and not any(t.lower == "of" for t in tokens[index + 2 : h])]  # fmt: skip
+        if not near:
             continue
         if word in _EVERY:
             return Reference(EntityQuery(every=True), frozenset([token.start]))

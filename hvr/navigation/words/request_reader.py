@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from hvr.calling.values import Json
 from hvr.navigation.binding import QuestionKind, UserQuestion
@@ -18,7 +18,13 @@ from hvr.navigation.identifying import names_entity
 from hvr.navigation.request import Argument, EntityQuery, GoalCall, NamedValue, ToolRequest
 from hvr.navigation.words.arguments import SURE, WHY, Beside, ReadCall
 from hvr.navigation.words.clauses import clauses_of
-from hvr.navigation.words.english import QUESTION_WORDS, RESTRICTIONS
+from hvr.navigation.words.english import (
+    ADVERBS,
+    DETERMINERS,
+    PREPOSITIONS,
+    QUESTION_WORDS,
+    RESTRICTIONS,
+)
 from hvr.navigation.words.kinds import ValueKind, kind_of, suits
 from hvr.navigation.words.moods import Mood, RequestClause
 from hvr.navigation.words.naming_said import SaidNames
@@ -34,7 +40,7 @@ from hvr.navigation.words.tool_choice import (
     ToolEvidence,
     verb_of,
 )
-from hvr.navigation.words.values import ValueSpan
+from hvr.navigation.words.values import ValueForm, ValueSpan
 from hvr.navigation.words.verbs import ALIKE, SAME, is_known, verbs_of_tools
 from hvr.navigation.words.vocabulary import is_content
 from hvr.printable import one_line, short
@@ -103,8 +109,9 @@ class RequestReader:
         goals: list[_ClauseGoal] = []
         facts = [span for c in clauses if c.mood is Mood.STATEMENT for span in c.spans]
         reasons = [c for c in clauses if c.mood is Mood.STATEMENT]
-        for clause in clauses:
-            if clause.mood in (Mood.ORDER, Mood.QUESTION, Mood.CONDITIONAL):
+        for number, said in enumerate(clauses):
+            if said.mood in (Mood.ORDER, Mood.QUESTION, Mood.CONDITIONAL):
+                clause = _resolved(said, clauses[:number])
                 goals.append(self._goal(clause, text, tool, goals, facts, reasons))
         if not goals:
             forbidden = any(clause.mood is Mood.FORBIDDEN for clause in clauses)
@@ -125,6 +132,10 @@ class RequestReader:
             self._complete(one.call, clause, before, facts, reasons)
         ranked = sorted(ranked[:_LIKELY], key=lambda one: -(one.score + _completed(one.call)))
         related = [one for one in ranked if only or self._related(one, clause, verb)]
+        # A tool that takes no said value is not meant where another takes some and fits as well.
+        takes = [one for one in related if any(s.start in one.call.used for s in clause.spans)]
+        most = max((one.verb for one in takes), default=0.0)
+        related = [one for one in related if one in takes or one.verb > most]
         if not related:
             return _ClauseGoal(clause, unread=_words(clause))
         best = related[0]
@@ -197,6 +208,9 @@ class RequestReader:
         loose = [span for span in clause.spans if span.start not in one.call.used]
         valued = bool(one.call.arguments) and not one.call.open() and not loose
         likely = one.verb >= ALIKE or one.meaning >= RELATED or (valued and one.nouns >= HALF)
+        if any(s.form is ValueForm.ID and one.call.quality.get(s.start) == 1 for s in clause.spans):
+            named = named or (valued and clause.mood is Mood.QUESTION)
+            likely = likely or valued
         return likely and (named or (one.verb >= SAME and one.meaning >= RELATED))
 
     def _named(
@@ -245,6 +259,11 @@ class RequestReader:
             if not token.is_word or token.start in best.call.used | verb.places:
                 continue
             word = token.lower
+            before = clause.tokens[index - 1] if index else None
+            if word == "s" and before is not None and before.span is not None:
+                continue  # "today's"
+            if word in ("and", "or") and _joins_noun(clause.tokens[index + 1 :]):
+                found.append(" ".join(t.text for t in clause.tokens[index : index + 3]))
             if (word in ("all", "every", "each", "both") and not plural) or word in RESTRICTIONS:
                 found.append(token.text)
             elif is_content(token) and not own.has(stem(word)):
@@ -358,6 +377,42 @@ def _from_spans(parameter: ToolParameter, spans: Iterable[ValueSpan]) -> tuple[J
     if len(found) != 1:
         return None, ""
     return next(iter(found.values()))
+
+
+def _resolved(clause: RequestClause, before: Sequence[RequestClause]) -> RequestClause:
+    """Return a clause with "it" replaced by the only value that the last clause with any says."""
+    said = next((one.spans for one in reversed(before) if one.spans), ())
+    if len(said) != 1 or (clause.spans and not _object_pronoun(clause)):
+        return clause
+    tokens = [
+        replace(token, text=said[0].text, span=replace(said[0], start=token.start))
+        if token.lower in _BACK and _alone(clause.tokens, index) else token
+        for index, token in enumerate(clause.tokens)
+    ]  # fmt: skip
+    return replace(clause, tokens=tuple(tokens))
+
+
+_BACK = frozenset(["it", "that", "this", "them", "those", "these"])
+
+
+def _object_pronoun(clause: RequestClause) -> bool:
+    return any(
+        token.lower in _BACK and _alone(clause.tokens, index)
+        for index, token in enumerate(clause.tokens)
+    )
+
+
+def _alone(tokens: Sequence[Token], index: int) -> bool:
+    """Return whether a pronoun is an object: nothing that it could determine or do follows."""
+    following = tokens[index + 1] if index + 1 < len(tokens) else None
+    return index > 0 and (following is None or not following.is_word
+                          or following.lower in PREPOSITIONS | ADVERBS)  # fmt: skip
+
+
+def _joins_noun(after: Sequence[Token]) -> bool:
+    """Return whether words join another object that is named by a noun alone: "and the folder"."""
+    named = len(after) > 1 and after[0].lower in DETERMINERS and is_content(after[1])
+    return named and not any(token.span is not None for token in after[1:4])
 
 
 def _in_order(

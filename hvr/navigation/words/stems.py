@@ -27,6 +27,17 @@ _ENDINGS = re.compile(
 )
 
 
+_PARTICIPLES = frozenset(
+    """sent paid bought sold made found gotten given taken written lent brought told said shown seen
+    gone begun chosen kept left lost met""".split()  # noqa: SIM905
+)
+
+
+def is_participle(word: str) -> bool:
+    """Return whether a word in small letters is an irregular past form and no imperative."""
+    return word in _PARTICIPLES
+
+
 @lru_cache(maxsize=50_000)
 def stem(word: str) -> str:
     """Return the stem of a word in small letters."""

@@ -16,7 +16,7 @@ from hvr.navigation.words.english import (
     QUESTION_WORDS,
     SUBJECTS,
 )
-from hvr.navigation.words.stems import stem
+from hvr.navigation.words.stems import is_participle, stem
 from hvr.navigation.words.values import ValueSpan, spans_of
 
 GENERAL_VERBS = frozenset(stem(verb) for group in ACTIONS for verb in group)
@@ -94,6 +94,8 @@ def is_verb(tokens: Sequence[Token], verbs: Collection[str]) -> bool:
     first = tokens[0]
     following = tokens[1].lower if len(tokens) > 1 else ""
     if not first.is_word or first.lower in _NO_VERBS | COURTESY:
+        return False
+    if is_participle(first.lower):
         return False
     if first.lower.endswith(("ing", "'s")) and stem(first.lower) not in _BASE_ING:
         return False

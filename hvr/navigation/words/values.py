@@ -276,6 +276,8 @@ def _names(text: str, free: list[bool]) -> Iterator[ValueSpan]:
             if not all(free[word[0] : word[1]]) or said in LOOSE_CAPITALS:
                 break
             kept.append(word)
+            if text[word[1] - 1] == "." and said.lower() not in _ABBREVIATIONS:
+                break
         if not kept:
             continue
         start, end = kept[0][0], kept[-1][1]
@@ -303,6 +305,7 @@ def _surely_name(text: str, words: list[tuple[int, int]]) -> bool:
     return len(said) > 1 and said.isupper() and len(words) == 1 and said.isalpha()
 
 
+_ABBREVIATIONS = frozenset("ltd inc corp co st mt dr mr mrs ms jr sr no vs".split())  # noqa: SIM905
 _CONTRACTED = frozenset(
     ["it", "that", "what", "here", "there", "let", "who", "where", "how", "he", "she", "when"]
 )

@@ -22,7 +22,9 @@ def verbs_of(tool: ToolSchema) -> tuple[str, ...]:
     """Return the stems of the verbs of a tool: the first in its name, and of its description."""
     name = [stem(word) for word in words_in(tool.name)]
     in_name = [word for word in name if word in _KNOWN] or name
-    said = [stem(word) for word in words_in(tool.description)[:1]]
+    words = words_in(tool.description)
+    said = [stem(word) for word in words[:1]]
+    said += [stem(word) for word in words[2:3] if words[1] in ("or", "and")]
     return tuple(dict.fromkeys([*in_name[:1], *said]))
 
 
