@@ -113,7 +113,44 @@ class Binder:
             key(value) for goal in self.request.goals
             for _, _, value in given_leaves(goal.arguments) if value is not None
         }  # fmt: skip
+        self._every: dict[int, list[Json]] = {}
+        self._passed: dict[int, list[Json]] = {}
         self._beside = tuple(one for one in self.request.said if key(one.value) not in direct)
+
+    def pending(self, number: int) -> tuple[Json, ...]:
+        """Return the values for which a call of a goal that means every entity is left to make."""
+        gone = {key(value) for value in self._passed.get(number, ())}
+        return tuple(one for one in self._every.get(number, ()) if key(one) not in gone)
+
+    def count(self, number: int) -> int:
+        """Return the number of entities that a goal means; 0 if it does not mean every one."""
+        return len(self._every.get(number, ()))
+
+    def pass_over(self, number: int, call: ToolCall) -> None:
+        """Take note that a goal that means every entity needs no more calls for one of them."""
+        place = self._every_place(number)
+        if place is not None:
+            self._passed.setdefault(number, []).append(at(call.arguments, place))
+
+    def _every_place(self, number: int) -> Place | None:
+        return next((place for place, _, query in leaves(self.request.goals[number].arguments)
+                     if isinstance(query, EntityQuery) and query.every), None)  # fmt: skip
+
+    def _each(
+        self, number: int, goal: GoalCall, place: Place, name: str, query: EntityQuery,
+        found: Identification,
+    ) -> tuple[UserQuestion | None, Json]:  # fmt: skip
+        """Return the next of the values that are all meant, or the question to which one leads."""
+        if number not in self._passed:
+            # What calls change is no reason to take other entities than at first.
+            self._every[number] = [one.found.value for one in found.chosen]
+            for one in found.chosen:
+                alone = replace(found, chosen=(one,))
+                question, _ = self._decided(number, goal, place, name, query, alone)
+                if question is not None:
+                    return replace(question, choices=self._told(found.chosen)), None
+        left = self.pending(number)
+        return None, left[0] if left else None
 
     def missing(self) -> tuple[UserQuestion, ...]:
         """Return what has to be asked whatever look-ups bring: nothing can identify it."""
@@ -160,6 +197,10 @@ class Binder:
                 one for one in self._beside
                 if all(self.graph.fit(entity, one) is not Fit.MET for entity in entities)
             ]  # fmt: skip
+            if number in self._passed and query.every:
+                known[place] = before[place] = next(iter(self.pending(number)), None)
+                sources[place] = Source(Provenance.IDENTIFIED, f"a {name} of all that were found")
+                continue
             found = self._identifier.identify(
                 name, goal.tool, query, open_, ties, taken, final=final
             )
@@ -168,7 +209,8 @@ class Binder:
                 near = self._near([one.entity for one in found.open])
                 searches.append(replace(search, near=near, lacking=found.lacking, found=found.some))
                 continue
-            question, value = self._decided(number, goal, place, name, query, found)
+            decide = self._each if query.every and goal.tool else self._decided
+            question, value = decide(number, goal, place, name, query, found)
             if question is not None:
                 questions.append(question)
                 continue

@@ -164,6 +164,7 @@ class ErrandSteps:
         self._attempts = CallAttempts(retrying.refusals)
         self._progress = LookUpProgress()
         self._waits: dict[int, int] = {}
+        self._skipped: dict[int, list[str]] = {}
         self._spent = False
         self._refusal = ""
         self._barred = False
@@ -228,7 +229,7 @@ class ErrandSteps:
             self._spent = number is None or "budget" in outcome.error
             self._barred = True
             if number is not None:
-                self.left[number] = outcome.error
+                self._leave(number, call, outcome.error)
             return outcome
         self.experience.observe(outcome)
         if number is not None:
@@ -383,11 +384,30 @@ class ErrandSteps:
 
     def _finish(self, number: int, call: ToolCall) -> None:
         """Take note that a want is done: what was refused before may be allowed now."""
-        self.done.append(number)
         self._binder.made[number] = call
         self.experience.changed()
+        self._binder.pass_over(number, call)
+        if self._binder.pending(number):
+            return
+        if number in self._skipped:
+            self._give_up(number)
+            return
+        self.done.append(number)
         for want in self._attempts.allow_refused(self.left.keys() - set(self.done)):
             self.left.pop(want, None)
+
+    def _leave(self, number: int, call: ToolCall, why: str) -> None:
+        """Give a want up, or only one of the entities that it means, if others are left."""
+        self._binder.pass_over(number, call)
+        self._skipped.setdefault(number, []).append(why)
+        if not self._binder.pending(number) or self._spent:
+            self._give_up(number)
+
+    def _give_up(self, number: int) -> None:
+        """Give a want up, and say for how many of its entities the call was made."""
+        missed, every = self._skipped[number], self._binder.count(number)
+        done = f" (made for {every - len(missed)} of {every})" if every > 1 else ""
+        self.left[number] = f"{'; '.join(dict.fromkeys(missed))}{done}"
 
     def _settle(self, number: int, call: ToolCall) -> ToolCall | None:
         """Return the look-up that shows whether a call has written; if there is none, ask."""
@@ -432,8 +452,8 @@ class ErrandSteps:
         elif (
             self._attempts.exhausted(outcome.call, outcome.failure)
             or outcome.failure is CallFailure.BAD_ARGUMENTS
-        ):
-            self.left[number] = said
+        ) or self._binder.pending(number):
+            self._leave(number, outcome.call, said)
         else:
             self._waits[number] = len(self.done)
 
