@@ -13,7 +13,7 @@ import pytest
 
 import hvr
 import hvr.errors
-from hvr.errors import HvrError
+from hvr.errors import HvrError, MissingExtraError
 
 ROOT = Path(hvr.__file__).parent
 # What the libraries of the extras say of themselves while they are imported is theirs.
@@ -57,6 +57,8 @@ def absent() -> dict[str, str]:
             continue
         try:
             importlib.import_module(module.name)
+        except MissingExtraError as error:
+            lacking[module.name] = error.package
         except ImportError as error:
             package = (error.name or "").partition(".")[0]
             if package not in EXTRAS:

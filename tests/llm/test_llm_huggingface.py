@@ -14,6 +14,7 @@ from hvr.llm.model import Message, Model, Request
 from hvr.llm.options import ModelOptions
 
 torch = pytest.importorskip("torch")
+pytest.importorskip("transformers")
 pytestmark = [
     # Of the library's own making, at import and when saving.
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
