@@ -22,9 +22,10 @@ _ADVICE_SECONDS = 10.0
 _DESCRIPTION = """\
 Judge a plan step by step: which steps are superfluous, which are missing, and the proof of each.
 
-PLAN is a PDDL plan, the folder of an hvr run, or a log of an agent that calls tools (OpenAI,
-Anthropic, Gemini, LangChain, smolagents, BFCL, TaskBench). Say what a PDDL plan is for with a
-sentence, a goal in PDDL, or a problem; a run says it itself.
+PLAN is a PDDL plan, a text with one in it such as a model's answer, the folder of an hvr run, or a
+log of an agent that calls tools (OpenAI, Anthropic, Gemini, LangChain, smolagents, BFCL,
+TaskBench). Say what a PDDL plan is for with a sentence, a goal in PDDL, or a problem; a run says
+it itself.
 """
 
 _EPILOG = """\
