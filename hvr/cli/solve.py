@@ -41,6 +41,7 @@ planners:
   fast-downward   Fast Downward's searches on hvr's grounding
   downward        Fast Downward as it comes, with its own translator
   forward         hvr's own search: numbers and derived predicates, for small problems
+  temporal        hvr's own search: durative actions and timed literals, for small problems
   up:ENGINE       an engine of unified-planning that is installed
   By default the first two search and the best plan counts. For numbers and time, which they do not
   know, hvr's own search starts, and the installed engines of unified-planning that support the

@@ -1,10 +1,9 @@
 """A forward search in this process, for what Fast Downward lacks: numbers, also with derived
 predicates.
 
-Weighted A* over states, guided by the length of relaxed plans (`hvr.validation.relaxation`), which
-looks at facts and rules; a number that a condition wants counts as one step. The actions that a
-relaxed plan begins with are tried first. Small and simple: for hundreds of ground actions, not for
-the largest problems of the competitions.
+Best-first search over states, guided by relaxed plans over facts and numbers
+(`hvr.solving.subgoals`). Small and simple: for thousands of ground actions, not for the largest
+problems of the competitions.
 """
 
 from __future__ import annotations
@@ -12,8 +11,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from heapq import heappop, heappush
-from itertools import count
 from pathlib import Path
 
 from hvr.errors import HvrError
@@ -28,11 +25,10 @@ from hvr.pddl import (
 )
 from hvr.pddl.conditions import Conjunction
 from hvr.pddl.numeric import Values
+from hvr.solving.best_first import BestFirst
+from hvr.solving.subgoals import Distance, Subgoals
 from hvr.validation.relaxation import Clock, Relaxation
 from hvr.validation.search import execute, read_functions
-
-_WEIGHT = 3
-MOST_STATES = 1_000_000
 
 _State = tuple[int, Values]
 
@@ -63,134 +59,80 @@ def forward(task: Task, seconds: float) -> ForwardOutcome:
     """
     clock = Clock(seconds)
     start = task.initial.bits, task.initial.values
-    if _holds(task.goal, start):
+    if holds(task.goal, *start):
         return ForwardOutcome((), False, "", 1)
     numeric = read_functions(task)
     relaxation = Relaxation(task.initial, task.goal, numeric, clock, beyond=None)
     if not relaxation.reachable:
-        why = "" if relaxation.complete else _TOO_LARGE
+        why = "" if relaxation.complete else TOO_LARGE
         return ForwardOutcome(None, relaxation.complete, why, 0)
-    return _Forward(task, relaxation, numeric, clock).run(start)
+    end = BestFirst(_Steps(task, relaxation, numeric), clock).run(start)
+    if end.path is not None:
+        plan = tuple([relaxation.operators[number].action for number in end.path])
+        return ForwardOutcome(plan, False, "", end.states)
+    why = end.why or ("" if relaxation.complete else TOO_LARGE)
+    return ForwardOutcome(None, not why, why, end.states)
 
 
-_TOO_LARGE = "the problem has too many ground actions for the forward search"
+TOO_LARGE = "the problem has too many ground actions for the forward search"
 
 
-class _Forward:
-    def __init__(
-        self, task: Task, relaxation: Relaxation, numeric: frozenset[str], clock: Clock
-    ) -> None:
+class _Steps:
+    """The states of a task without time: a `SearchSpace`."""
+
+    def __init__(self, task: Task, relaxation: Relaxation, numeric: frozenset[str]) -> None:
         self.task = task
-        self.relaxation = relaxation
-        self.clock = clock
-        self.numeric = numeric
+        self.operators = relaxation.operators
+        self.subgoals = Subgoals(task, self.operators, relaxation.rules, task.goal)
+        self.key_of = NumericKey(task, numeric)
+
+    def key(self, state: _State) -> object:
+        return self.key_of(*state)
+
+    def satisfied(self, state: _State) -> bool:
+        return holds(self.task.goal, *state)
+
+    def estimate(self, state: _State) -> Distance | None:
+        return self.subgoals.estimate(*state)
+
+    def choices(self, state: _State) -> Iterator[int]:
+        bits = state[0]
+        for number, operator in enumerate(self.operators):
+            if bits & operator.positive == operator.positive and not bits & operator.negative:
+                yield number
+
+    def after(self, state: _State, step: int) -> _State | None:
+        return execute(self.task, self.operators[step], *state)
+
+
+class NumericKey:
+    """What tells states apart: costs, on which nothing depends, are left out.
+
+    Args:
+        task: The task.
+        functions: The functions whose values matter.
+    """
+
+    def __init__(self, task: Task, functions: frozenset[str]) -> None:
+        self._task = task
+        self._functions = functions
         self._kept: dict[int, bool] = {}
-        self._estimates: dict[int, tuple[int, list[int]] | None] = {}
 
-    def run(self, start: _State) -> ForwardOutcome:
-        operators = self.relaxation.operators
-        everything = range(len(operators))
-        # A state waits in two queues: with the actions that seem to help, and with all; turn by
-        # turn one is taken from each, so that nothing is left out for good.
-        helpful: list[tuple[int, int, int, _State]] = []
-        others: list[tuple[int, int, int, _State]] = []
-        order = count()
-        reached: dict[object, tuple[_State | None, int]] = {self._key(start): (None, -1)}
-        depth = {self._key(start): 0}
-        self._put(helpful, others, next(order), 0, start)
-        turn = 0
-        while helpful or others:
-            turn += 1
-            queue = helpful if helpful and (turn % 4 or not others) else others
-            _, _, steps, state = heappop(queue)
-            key = self._key(state)
-            if depth[key] < steps:
-                continue
-            estimate = self._estimate(state)
-            if estimate is None:
-                continue
-            numbers = estimate[1] if queue is helpful else everything
-            for number in numbers:
-                after = execute(self.task, operators[number], *state)
-                if after is None:
-                    continue
-                then = self._key(after)
-                if depth.get(then, steps + 2) <= steps + 1:
-                    continue
-                reached[then], depth[then] = (state, number), steps + 1
-                if _holds(self.task.goal, after):
-                    plan = tuple(operators[n].action for n in self._path(reached, after))
-                    return ForwardOutcome(plan, False, "", len(reached))
-                self._put(helpful, others, next(order), steps + 1, after)
-            if self.clock.expired:
-                why = f"the {self.clock.seconds:g} s are up; a larger budget gives more time"
-                return ForwardOutcome(None, False, why, len(reached))
-            if len(reached) > MOST_STATES:
-                why = f"{len(reached)} states were looked at"
-                return ForwardOutcome(None, False, why, len(reached))
-        why = "" if self.relaxation.complete else _TOO_LARGE
-        return ForwardOutcome(None, self.relaxation.complete, why, len(reached))
-
-    def _put(
-        self,
-        helpful: list[tuple[int, int, int, _State]],
-        others: list[tuple[int, int, int, _State]],
-        number: int,
-        steps: int,
-        state: _State,
-    ) -> None:
-        estimate = self._estimate(state)
-        if estimate is None:
-            return
-        item = (steps + _WEIGHT * estimate[0], number, steps, state)
-        heappush(others, item)
-        if estimate[1]:
-            heappush(helpful, item)
-
-    def _estimate(self, state: _State) -> tuple[int, list[int]] | None:
-        bits, _ = state
-        if bits not in self._estimates:
-            self._estimates[bits] = self.relaxation.estimate(bits)
-        estimate = self._estimates[bits]
-        if estimate is None:
-            return None
-        return estimate[0] + self._numbers_missing(state), estimate[1]
-
-    def _numbers_missing(self, state: _State) -> int:
-        """Count the comparisons of the goal that do not hold yet."""
-        missing = 0
-        for test in self.task.goal.tests:
-            try:
-                missing += not test.holds(state[1])
-            except UndefinedValueError:
-                missing += 1
-        return missing
-
-    def _key(self, state: _State) -> object:
-        """Return what tells states apart: costs, on which nothing depends, are left out."""
-        bits, values = state
+    def __call__(self, bits: int, values: Values) -> object:
+        """Return the key of a state."""
         kept = []
         for index, value in enumerate(values):
             if index not in self._kept:
-                self._kept[index] = self.task.term(index).function in self.numeric
+                self._kept[index] = self._task.term(index).function in self._functions
             if self._kept[index]:
                 kept.append(value)
         return bits, tuple(kept)
 
-    def _path(
-        self, reached: dict[object, tuple[_State | None, int]], state: _State
-    ) -> Iterator[int]:
-        numbers = []
-        before: _State | None = state
-        while before is not None:
-            before, number = reached[self._key(before)]
-            numbers.append(number)
-        return reversed(numbers[:-1])
 
-
-def _holds(goal: Conjunction, state: _State) -> bool:
+def holds(condition: Conjunction, bits: int, values: Values) -> bool:
+    """Return whether a condition holds; one that reads an undefined number does not."""
     try:
-        return goal.holds(*state)
+        return condition.holds(bits, values)
     except UndefinedValueError:
         return False
 

@@ -13,9 +13,9 @@ from hvr.errors import UsageError
 from hvr.files import writing
 from hvr.processes import ProcessTree
 from hvr.solving.features import Feature
-from hvr.solving.programs import DOWNWARD, FORWARD, GROUNDED, Program, unified
+from hvr.solving.programs import DOWNWARD, FORWARD, GROUNDED, TEMPORAL, Program, unified
 
-_OWN = (GROUNDED, DOWNWARD, FORWARD)
+_OWN = (GROUNDED, DOWNWARD, FORWARD, TEMPORAL)
 _SUPPORT = "support.json"
 
 
@@ -43,7 +43,8 @@ def portfolio(features: frozenset[Feature]) -> Portfolio:
         UsageError: None of hvr's planners can plan with them, nor can any engine.
     """
     able = tuple(p for p in (GROUNDED, DOWNWARD) if not p.lacks & features)
-    own = tuple(p for p in _OWN if p not in (GROUNDED, DOWNWARD) and not p.lacks & features)
+    timed = features & {Feature.DURATIVE, Feature.TIMED}
+    own = tuple(p for p in ((TEMPORAL,) if timed else (FORWARD,)) if not p.lacks & features)
     excluded = {
         program.name: f"cannot plan with {listed(program.lacks & features)}"
         for program in _OWN

@@ -120,6 +120,13 @@ FORWARD = Program("forward", _FORWARD_LACKS, "hvr.solving.forward")
 """hvr's own forward search, which knows numbers and derived predicates."""
 
 
+TEMPORAL = Program(
+    "temporal", _ALL_LACK | {Feature.DERIVED, Feature.PREFERENCES, Feature.CONSTRAINTS},
+    "hvr.solving.temporal",
+)  # fmt: skip
+"""hvr's own search over happenings."""
+
+
 def unified(engine: str) -> Program:
     """Return an engine of unified-planning, which gets the whole problem."""
     return Program(f"up:{engine}", _ALL_LACK | {Feature.DERIVED}, "hvr.solving.unified", engine)

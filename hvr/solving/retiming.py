@@ -122,6 +122,8 @@ def _ordered(task: Task, events: list[_Event]) -> list[tuple[_Event, Access]]:
     waiting = list(events)
     while waiting:
         tied = [event for event in waiting if event.time == waiting[0].time]
+        starting = {event.step for event in tied if event.when == "at start"}
+        tied = [event for event in tied if event.when != "at end" or event.step not in starting]
         best, after = tied[0], None
         most = -1
         for event in tied:

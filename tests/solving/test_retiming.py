@@ -70,6 +70,17 @@ def test_a_plan_without_times_is_left_alone() -> None:
     assert retimed(validator(-1), [GroundAction("go", ("r", "a", "b"))]) is None
 
 
+def test_an_action_without_length_starts_before_it_ends() -> None:
+    domain = parse_domain(DOMAIN.replace("(= ?duration 2)", "(= ?duration 0)"))
+    text = (
+        "(define (problem p) (:domain d) (:objects r - robot a b - place) (:init (at r a) (open)"
+        " (= (taken r) 0)) (:goal (at r b)))"
+    )
+    judge = Validator(Task(domain, parse_problem(text, domain)))
+    plan = [TimedAction(GroundAction("go", ("r", "a", "b")), Fraction(1), Fraction(0))]
+    assert retimed(judge, plan) == (plan[0].replace(start=Fraction(0)),)
+
+
 def test_what_cannot_be_kept_before_a_timed_literal_has_no_times() -> None:
     domain = parse_domain(DOMAIN)
     text = (
