@@ -101,6 +101,8 @@ def run(args: argparse.Namespace) -> int:
     if args.html is not None:
         check_writable(args.html)
     quiet = args.json or args.quiet
+    if options is not None and not args.quiet:
+        _tell_estimates(options)
     shown = "none" if quiet else "live" if sys.stdout.isatty() else "lines"
 
     def done(options: Options | None) -> Run:
@@ -127,6 +129,19 @@ def run(args: argparse.Namespace) -> int:
     return 1 if False in (result.reached, result.would_reach) else 0
 
 
+def _tell_estimates(options: Options) -> None:
+    """Say what about a scene from a file is estimated or left out.
+
+    Raises:
+        SceneError: The file cannot be used.
+    """
+    from hvr.envs.scenes import is_recorded, load_scene
+
+    if options.scene is not None and is_recorded(options.scene):
+        for note in load_scene(options.scene).notes:
+            print(f"note: {note}", file=sys.stderr)
+
+
 def _asked(error: AmbiguousError) -> int | None:
     """Return which reading is meant, if there is someone to ask."""
     from hvr.cli.asking import on_terminal, which_reading
@@ -138,7 +153,8 @@ def _add_environment_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("environment", argument_default=argparse.SUPPRESS)
     group.add_argument("--scene", help=(
         "a scene, such as FloorPlan1 (`hvr scenes` lists them), or FILE.json with the metadata of "
-        "an AI2-THOR event (default: the first of the world; of a task, its own)"))  # fmt: skip
+        "an AI2-THOR event or with a ProcTHOR house (default: the first of the world; of a task, "
+        "its own)"))  # fmt: skip
     group.add_argument("--world", help=(
         "a world with scenes, by name or folder: kitchen, home (default: that of the scene)"
     ))  # fmt: skip

@@ -93,6 +93,7 @@ class Scene(Value):
         legacy: what stood elsewhere in AI2-THOR 2.1.0.
         held: id of what is in the hand.
         start_standing: the agent does not crouch.
+        notes: What about the scene is estimated or left out, one sentence each.
     """
 
     name: str
@@ -104,6 +105,7 @@ class Scene(Value):
     legacy: tuple[LegacyReceptacle, ...] = ()
     held: str | None = None
     start_standing: bool = True
+    notes: tuple[str, ...] = ()
 
 
 def scene_names(world: str | None = None) -> tuple[str, ...]:
@@ -131,7 +133,7 @@ def load_scene(name: str) -> Scene:
 
     Args:
         name: of a packaged scene, AI2-THOR's ending `_physics` is accepted; or the path of a
-            .json file with the metadata of an AI2-THOR event.
+            .json file with the metadata of an AI2-THOR event, or with a ProcTHOR house.
 
     Raises:
         SceneError: no such scene (the message lists the nearest names), or its file is

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 from pathlib import Path
@@ -96,11 +95,3 @@ def test_what_an_environment_does_wrong_names_it(hvr_: Hvr, blocks: Path) -> Non
 def test_worlds_without_scenes_say_so(hvr_: Hvr, blocks: Path) -> None:
     assert "has no scene" in hvr_("scenes", "--world", blocks).err
     assert "has no tasks in scenes" in hvr_("tasks", "--world", blocks).err
-
-
-def test_a_procthor_house_is_refused_by_name(hvr_: Hvr, tmp_path: Path) -> None:
-    house = tmp_path / "house.json"
-    house.write_text(json.dumps({"proceduralParameters": {}, "rooms": [], "metadata": {}}))
-    ended = hvr_("plan", "open the fridge", "--scene", house, "--dry-run")
-    assert ended.code == 2
-    assert "ProcTHOR" in ended.err and str(house) in ended.err

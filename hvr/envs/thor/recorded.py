@@ -15,6 +15,7 @@ from typing import Any
 
 from hvr.envs.geometry import Box, Vec
 from hvr.envs.scenes import ObjectSpec, Scene, load_scene, scene_names
+from hvr.envs.thor.procthor import is_house, scene_from_house
 from hvr.envs.thor.types import PROPERTIES, STATES
 from hvr.errors import DataFileError, SceneError
 from hvr.texts import read_json
@@ -33,7 +34,8 @@ def scene_from_file(path: Path) -> Scene:
     """Return the scene of a file.
 
     Args:
-        path: JSON, the metadata of an AI2-THOR event, or an object that has it as `metadata`.
+        path: JSON, the metadata of an AI2-THOR event, an object that has it as `metadata`, or a
+            ProcTHOR house.
 
     Raises:
         SceneError: it cannot be read, or is not such metadata.
@@ -42,11 +44,8 @@ def scene_from_file(path: Path) -> Scene:
         content = read_json(path)
     except DataFileError as error:
         raise SceneError(str(error)) from error
-    if isinstance(content, Mapping) and "proceduralParameters" in content:
-        raise SceneError(
-            f"{path}: a ProcTHOR house is built of assets whose shapes only AI2-THOR knows: create "
-            "it there (CreateHouse), and save the metadata of an event"
-        )
+    if is_house(content):
+        return scene_from_house(content, path)
     if isinstance(content, Mapping) and isinstance(content.get("metadata"), Mapping):
         content = content["metadata"]
     if not isinstance(content, Mapping):
