@@ -130,7 +130,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _tell_estimates(options: Options) -> None:
-    """Say what about a scene from a file is estimated or left out.
+    """Print the estimates and omissions of a scene from a file.
 
     Raises:
         SceneError: The file cannot be used.

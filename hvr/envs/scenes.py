@@ -93,7 +93,7 @@ class Scene(Value):
         legacy: what stood elsewhere in AI2-THOR 2.1.0.
         held: id of what is in the hand.
         start_standing: the agent does not crouch.
-        notes: What about the scene is estimated or left out, one sentence each.
+        notes: Estimates and omissions, one sentence each.
     """
 
     name: str

@@ -39,8 +39,8 @@ class AssetBook(Value):
     """Facts of assets and types.
 
     Args:
-        assets: By the name of the asset.
-        types: Medians and majorities, by type.
+        assets: Facts of assets, by their names.
+        types: Facts of types: medians and majorities.
         stems: Types by the name of assets without their number, in lower case.
     """
 
@@ -61,7 +61,7 @@ class AssetBook(Value):
 
 @lru_cache(maxsize=1)
 def recorded_assets() -> AssetBook:
-    """Return what the packaged rooms say."""
+    """Collect the facts of all assets and types in the packaged rooms."""
     by_type: dict[str, list[ObjectSpec]] = defaultdict(list)
     by_asset: dict[str, list[ObjectSpec]] = defaultdict(list)
     stems: dict[str, Counter[str]] = defaultdict(Counter)
@@ -95,7 +95,7 @@ def _facts(specs: Iterable[ObjectSpec]) -> AssetFacts:
     materials = Counter(spec.materials for spec in specs)
     return AssetFacts(
         Counter(spec.object_type for spec in specs).most_common(1)[0][0],
-        tuple(statistics.median(lengths) for lengths in zip(*sizes, strict=True)),  # type: ignore[arg-type]
+        tuple(statistics.median(lengths) for lengths in zip(*sizes, strict=True)),
         frozenset(name for name, number in properties.items() if 2 * number > len(specs)),
         statistics.median(spec.mass for spec in specs),
         materials.most_common(1)[0][0],
