@@ -166,7 +166,7 @@ class ToolFacts:
     def step(self, name: str, args: tuple[str, ...]) -> str:
         """Make the call of an action."""
         del args
-        label = self._labels[name]
+        label = self.label_of(name)
         found = self.next_of(label)
         if found is None:
             error = f"there is nothing left to call {quoted(self.chain.tool(label))} with"
@@ -191,6 +191,10 @@ class ToolFacts:
         if found is None or self.chain.label(found) != label:
             found = self.steps.next(self.chain.tool(label))
         return found if found is not None and self.chain.label(found) == label else None
+
+    def label_of(self, action: str) -> str:
+        """Return the step that an action stands for."""
+        return self._labels[action]
 
     def sent(self) -> dict[str, Any]:
         """Return the last call, for the events of a run."""
@@ -226,15 +230,24 @@ class _ToolWatch(FactWatch):
         """See `hvr.execution.acting.Watching`.
 
         A call that went well may bring more than its schema says: nobody else has changed that.
+        Nor is it a failure that a result brings less than was hoped where nothing tells what it
+        holds, or that a goal which means all of some entities is not done with the first.
         """
         done = super().step(number, action, block, before, report)
         if not done.success:
             return done
+        env = self.world.env
+        assert isinstance(env, ToolFacts)
+        hoped = env.chain.hoped(env.label_of(action.name))
         failures = tuple(
-            one for one in done.failures
-            if one.kind is not DeviationKind.CHANGED_BY_OTHERS
-            or not all(isinstance(literal, Not) for literal in one.literals)
-        )  # fmt: skip
+            one
+            for one in done.failures
+            if (
+                not all(isinstance(literal, Not) for literal in one.literals)
+                if one.kind is DeviationKind.CHANGED_BY_OTHERS
+                else not hoped
+            )
+        )
         return done.replace(failures=failures)
 
     def outdated(self, rest: Sequence[GroundAction]) -> str:

@@ -270,6 +270,10 @@ class ErrandSteps:
                 asked = UserQuestion(QuestionKind.MISSING, step.serves, name, why)
                 self._questions[step.serves] = (asked,)
 
+    def continues(self, number: int) -> bool:
+        """Say whether a goal that means every entity has calls left to make."""
+        return bool(self._binder.pending(number))
+
     def bound(self, number: int) -> Mapping[Place, Json]:
         """Return the values of a want that are given or found, by their places."""
         return self._binder.bind(number, final=False).values
@@ -323,6 +327,11 @@ class ErrandSteps:
         if self._vain(call):
             return None
         if self._refuses(number, call):
+            if self._binder.count(number):
+                named = ", ".join(map(str, scalars_in(call.arguments)))
+                why = f"{quoted(want.tool)} for {short(named, SAID)}: {self._why[number]}"
+                self._leave(number, call, why)
+                return None if number in self.left else self._step(number, patience, only)
             return self._step(number, patience, only) if number in self._binder.unfit else None
         return NextCall(call, number, "all that it needs is known", sources=bound.sources)
 
@@ -393,8 +402,10 @@ class ErrandSteps:
             self._give_up(number)
             return
         self.done.append(number)
-        for want in self._attempts.allow_refused(self.left.keys() - set(self.done)):
-            self.left.pop(want, None)
+        single = {n for n in self.left if not self._binder.count(n)}
+        for again in self._attempts.allow_refused(single - set(self.done)):
+            self.left.pop(again, None)
+            self._skipped.pop(again, None)
 
     def _leave(self, number: int, call: ToolCall, why: str) -> None:
         """Give a want up, or only one of the entities that it means, if others are left."""

@@ -48,6 +48,7 @@ class ErrandChain:
         self._tools = {tool.name: tool for tool in tools}
         self._slots = tuple(self._slots_of(steps.errand.goals))
         self._takers: dict[str, list[Taker]] = {}
+        self._hoped = {t.name for t in steps.readers if shape_of(t, steps.experience) is None}
         for tool in steps.readers:
             for parameter in tool.takes:
                 if parameter.required:
@@ -100,6 +101,13 @@ class ErrandChain:
         out = {self.labels[n] for n in gone}
         slots = {slot.name for slot in self._slots if slot.want in gone}
         return CallFacts(self.goal.known - slots, self.goal.done - out)
+
+    def hoped(self, label: str) -> bool:
+        """Say whether it is only hoped that a step brings about all that it is planned for."""
+        number = next((n for n, name in self.labels.items() if name == label), None)
+        if number is not None and self._steps.continues(number):
+            return True
+        return self.tool(label) in self._hoped
 
     def label(self, step: NextCall) -> str:
         """Return the step that a call is."""

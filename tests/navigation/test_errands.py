@@ -233,3 +233,75 @@ def test_an_address_that_stands_in_a_result_is_asked_for(kind: CallFailure | Non
     went = carry_out(GuardedTools(FaultyTools(tools, faults), "orders"), errand)
     assert went.decision.ask == ("street",) and not went.outcomes
     assert homes["#1"] == {"city": "Ulm", "street": "A 1"}
+
+
+def every(thing: str) -> ToolRequest:
+    query = EntityQuery((NamedValue("name", thing),), every=True)
+    return ToolRequest((GoalCall("cancel_order", {"order_id": query}),), FACTS)
+
+
+@settings(max_examples=15)
+@given(st.lists(st.tuples(st.sampled_from(THINGS[:2]), st.just("pending")), min_size=1, max_size=5))
+def test_all_means_each_entity_that_meets_what_was_said_once(
+    orders: list[tuple[str, str]],
+) -> None:
+    tools, state = shop(orders)
+    went = carry_out(GuardedTools(tools, "shop"), every("lamp"))
+    writes = [o.call.arguments["order_id"] for o in went.outcomes if o.call.tool == "cancel_order"]
+    lamps = [f"#{n}" for n, (thing, _) in enumerate(orders, 100) if thing == "lamp"]
+    assert sorted(map(str, writes)) == lamps
+    assert went.steps.complete is bool(lamps)
+    left = [key for key, order in state["orders"].items() if order["status"] == "pending"]
+    assert not set(left) & set(lamps)
+
+
+def test_what_is_refused_for_one_of_all_is_done_for_the_others_and_told() -> None:
+    tools, state = shop([("lamp", "pending"), ("lamp", "delivered"), ("lamp", "pending")])
+    went = carry_out(GuardedTools(tools, "shop"), every("lamp"))
+    assert [o["status"] for o in state["orders"].values()] == [
+        "cancelled",
+        "delivered",
+        "cancelled",
+    ]
+    assert not went.steps.complete and went.exit_code == 1
+    assert "only a pending order" in went.decision.why
+
+
+def test_one_of_all_of_which_a_condition_is_known_to_fail_is_named() -> None:
+    learnt = LearntConditions()
+    for number, status in enumerate(("pending", "delivered") * 3):
+        tools, _ = shop([*[("vase", "pending")] * number, ("lamp", status)])
+        carry_out(GuardedTools(tools, "shop"), cancelled("lamp"), Learnt(conditions=learnt))
+    tools, state = shop([("lamp", "delivered"), ("lamp", "pending")])
+    went = carry_out(GuardedTools(tools, "shop"), every("lamp"), Learnt(conditions=learnt))
+    assert [order["status"] for order in state["orders"].values()] == ["delivered", "cancelled"]
+    assert not went.steps.complete and "'cancel_order' for #100" in went.decision.why
+
+
+def test_a_refusal_to_confirm_ends_a_goal_that_means_all() -> None:
+    tools, state = shop([("lamp", "pending"), ("lamp", "pending")])
+    went = carry_out(GuardedTools(tools, "shop", CallPolicy(dry=True)), every("lamp"))
+    assert all(order["status"] == "pending" for order in state["orders"].values())
+    assert went.exit_code == 4
+
+
+def test_a_refused_goal_is_done_once_another_goal_has_made_it_possible() -> None:
+    state = {"paid": False, "renewed": False}
+
+    def renew() -> str:
+        if not state["paid"]:
+            raise ValueError("pay first")
+        state["renewed"] = True
+        return "renewed"
+
+    def pay() -> str:
+        state["paid"] = True
+        return "paid"
+
+    names = {"renew": renew, "pay": pay}
+    catalogue = Catalogue(tuple(ToolSchema(name, effect=Effect.WRITES) for name in names))
+    request = ToolRequest((GoalCall("renew", {}), GoalCall("pay", {})), ordered=False)
+    tools = GuardedTools(PythonTools(catalogue, names, state), "desk")
+    went = carry_out(tools, request)
+    assert state == {"paid": True, "renewed": True}
+    assert went.steps.complete and not went.steps.left
