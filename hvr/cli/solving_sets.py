@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import BinaryIO
@@ -32,6 +33,7 @@ from hvr.solving.sets import (
     SetOptions,
     SetProblem,
     SetRow,
+    digest_of,
     find_set,
     solve_cell,
     summary,
@@ -98,7 +100,7 @@ def _solved(asked: Sequence[SetProblem], options: SetOptions, jobs: int) -> Iter
             for done in results:
                 one = asked[done.number]
                 yield done.value or SetRow(
-                    one.domain, one.problem, one.digest(), LOST, message=done.lost
+                    one.domain, one.problem, digest_of(one), LOST, message=done.lost
                 )
 
 
@@ -125,9 +127,10 @@ def _results(
         path = folder / RESULTS
         with path.open("r+b" if path.exists() else "w+b") as file:
             known = _read(file, path)
+            # By content: the set may have moved, and a file may have changed.
             current = {
-                one.key: known[one.key] for one in asked
-                if one.key in known and known[one.key].digest == one.digest()
+                one.key: replace(known[digest], domain=one.domain, problem=one.problem)
+                for one in asked if (digest := digest_of(one)) in known
             }  # fmt: skip
 
             def keep(row: SetRow) -> None:
@@ -157,7 +160,7 @@ def _check_options(folder: Path, options: SetOptions) -> None:
 
 
 def _read(file: BinaryIO, path: Path) -> dict[str, SetRow]:
-    """Read the rows that are there, and go to the end of the last whole one.
+    """Read the rows that are there by their digests, and go to the end of the last whole one.
 
     Raises:
         DataFileError: A line is not a row.
@@ -171,7 +174,8 @@ def _read(file: BinaryIO, path: Path) -> dict[str, SetRow]:
             row = SetRow.of_json(parse_json(line))
         except (ValueError, KeyError, TypeError) as error:
             raise DataFileError(f"{path}:{number}: this is not a row of results") from error
-        rows[row.key] = row
+        if row.digest:
+            rows[row.digest] = row
         end += len(line)
     file.seek(end)
     file.truncate()
@@ -189,9 +193,10 @@ def _references(path: Path | None, asked: Sequence[SetProblem]) -> dict[str, Fra
         except OSError as error:
             raise DataFileError(f"{file} cannot be read: {error}") from error
         rows = _read(io.BytesIO(b"".join(lines)), file)
-        for key, row in rows.items():
-            if row.cost is not None:
-                best[key] = min(row.cost, best.get(key, row.cost))
+        for one in asked:
+            row = rows.get(digest_of(one))
+            if row is not None and row.cost is not None:
+                best[one.key] = min(row.cost, best.get(one.key, row.cost))
     return best
 
 

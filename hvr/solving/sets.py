@@ -40,14 +40,14 @@ class SetProblem:
         """The name of the problem in a set."""
         return f"{self.domain} {self.problem}"
 
-    def digest(self) -> str:
-        """Return a digest of the two files.
 
-        Raises:
-            DataFileError: A file cannot be read.
-        """
-        texts = [read_bytes(Path(name)) for name in (self.domain, self.problem)]
-        return hashlib.sha256(b"\0".join(texts)).hexdigest()[:16]
+def digest_of(asked: SetProblem) -> str:
+    """Return a digest of the two files of a problem; empty where one cannot be read."""
+    try:
+        texts = [read_bytes(Path(name)) for name in (asked.domain, asked.problem)]
+    except DataFileError:
+        return ""
+    return hashlib.sha256(b"\0".join(texts)).hexdigest()[:16]
 
 
 @dataclass(frozen=True)
@@ -188,9 +188,8 @@ def solve_cell(cell: SetCell) -> SetRow:
     """Solve a problem of a set; what is expected to go wrong is part of the row."""
     asked, options = cell.asked, cell.options
     firsts: list[FoundPlan] = []
-    row = SetRow(asked.domain, asked.problem, "", UNUSABLE)
+    row = SetRow(asked.domain, asked.problem, digest_of(asked), UNUSABLE)
     try:
-        row = replace(row, digest=asked.digest())
         solution = solve(
             Path(asked.domain),
             Path(asked.problem),

@@ -87,7 +87,10 @@ def test_a_second_run_does_only_what_is_left(hvr_: Hvr, ways: Path, tmp_path: Pa
     again = (out / "results.jsonl").read_text().splitlines(keepends=True)
     assert again[:2] == lines[:2] and len(again) == 3
     assert "3 problems of 3 done before" in hvr_(*words).err
-    (ways / "problems" / "p2.pddl").write_text(problem(3, "p2"))
+    moved = ways.rename(tmp_path / "moved")
+    words = ("solve", moved / "domain.pddl", moved / "problems", "--budget", "10", "--save", out)
+    assert "3 problems of 3 done before" in hvr_(*words).err, "the set has moved"
+    (moved / "problems" / "p2.pddl").write_text(problem(3, "p2"))
     assert "2 problems of 3 done before" in hvr_(*words).err, "the file has changed"
     other = hvr_(*words, "--optimal")
     assert other.code == 2 and "made with other options" in other.err
