@@ -66,6 +66,10 @@ def solve_set(args: argparse.Namespace) -> int:
             field = "llm" if name == "spec" else name
             raise UsageError("this is for one problem, not for a set", field=field)
     names = [str(one) for one in (args.domain, args.file) if one is not None]
+    if args.file is not None and args.file.name.endswith(MANIFEST_ENDING):
+        raise UsageError(f"{args.file} names the domains itself: leave {args.domain} out")
+    if args.file is not None and not args.domain.is_file():
+        raise UsageError(f"there is no domain file {args.domain}")
     asked, left = find_set(names[-1], names[0] if len(names) > 1 else None)
     for one in left:
         print(f"note: {one_line(str(one))}", file=sys.stderr)
