@@ -1,7 +1,7 @@
 """`hvr solve` beside plain Fast Downward in the same run.
 
     python benchmarks/solve.py --data MANIFEST [--sets ipc] [--take 1,5] [--seconds 60] [--limit N]
-                               [--optimal]
+                               [--classes numeric,temporal] [--optimal]
 
 The manifest has one JSON object a line with `set`, `domain`, `problem` and `features`, paths being
 relative to it. Of each domain the first and the fifth problem are taken (`--take`). Both planners
@@ -25,13 +25,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
+from statistics import median
 
 from conditions import conditions
 from inputs import measured, records
 
 from hvr.pddl import parse_domain, parse_problem
 from hvr.search.fast_downward import binary
-from hvr.solving.features import features_of
+from hvr.solving.features import Feature, features_of
 from hvr.solving.programs import DOWNWARD
 from hvr.validation import validate
 
@@ -57,6 +58,7 @@ def main() -> None:
     parser.add_argument("--take", default="1,5", help="which problems of each domain, from 1")
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--optimal", action="store_true", help="search for proven cheapest plans")
+    parser.add_argument("--classes", help="only classical, numeric or temporal, with commas")
     parser.add_argument("--limit", type=int, help="stop after so many problems")
     args = parser.parse_args()
 
@@ -67,10 +69,15 @@ def main() -> None:
     print("| --- | ---: | ---: | --- | ---: | ---: |")
     rows: list[tuple[Result, Result]] = []
     others: list[Result] = []
+    classes: dict[str, list[Result]] = {}
     for domain, problem in problems(args.data, args.sets.split(","), args.take):
         parsed = parse_domain(domain, lenient=True)
         features = features_of(parsed, parse_problem(problem, parsed, lenient=True))
+        kind = class_of(features)
+        if args.classes and kind not in args.classes.split(","):
+            continue
         ours = by_hvr(domain, problem, args.seconds, optimal=args.optimal)
+        classes.setdefault(kind, []).append(ours)
         told = f"| {problem.stem} | {_cost(ours)} | {ours.seconds:.1f} | {'yes' * ours.proven} |"
         if features & DOWNWARD.lacks:
             others.append(ours)
@@ -90,12 +97,24 @@ def main() -> None:
     print(f"of {len(both)} that both solve, hvr's plan is cheaper in "
           f"{sum(o < p for o, p in both)} and dearer in "
           f"{sum(o > p for o, p in both)}")  # fmt: skip
+    print("\n| class | problems | hvr solves | median s |\n| --- | ---: | ---: | ---: |")
+    for kind, found in sorted(classes.items()):
+        solved = [one.seconds for one in found if one.cost is not None]
+        middle = f"{median(solved):.1f}" if solved else ""
+        print(f"| {kind} | {len(found)} | {len(solved)} | {middle} |")
     results = [*others, *(result for pair in rows for result in pair)]
     invalid = [result for result in results if result.word == "invalid"]
     print(f"plans that are not valid: {len(invalid)}")
 
 
 _RAW = argparse.RawDescriptionHelpFormatter
+
+
+def class_of(features: frozenset[Feature]) -> str:
+    """Return the class of planning that a problem belongs to."""
+    if features & {Feature.DURATIVE, Feature.TIMED, Feature.CONTINUOUS}:
+        return "temporal"
+    return "numeric" if Feature.NUMERIC in features else "classical"
 
 
 def problems(manifest: Path, sets: list[str], take: str) -> Iterator[tuple[Path, Path]]:

@@ -21,7 +21,7 @@ _FIRST_TURN = 2.0
 _MARGIN = 1.5
 """Machines differ, so a turn is longer than the record by this factor."""
 _SHORTEST = 1.0
-_FEWEST_ROWS = 8
+_FEWEST_ROWS = 5
 """Rows that a class must have for a schedule of its own."""
 
 
@@ -84,12 +84,17 @@ def turns(
         spent: Seconds that planners have worked before; it may change between turns.
     """
     rows = _like(features, objects, races)
-    known = dict.fromkeys(planners, 0.0)
-    for turn in _schedule(planners, rows):
-        known[turn.planner] = max(known[turn.planner], turn.until)
-        if spent.get(turn.planner, 0.0) < turn.until:
-            yield turn
+    without = list(planners)
+    ranked: list[str] = []
+    # The first schedule may solve all rows and leave planners out: what would be done without it?
+    while schedule := list(_schedule(without, rows)):
+        for slice_ in schedule:
+            if spent.get(slice_.planner, 0.0) < slice_.until:
+                yield slice_
+        ranked += dict.fromkeys(slice_.planner for slice_ in schedule)
+        without = [name for name in planners if name not in ranked]
     # Those with the best record stay ahead; each turn is twice as long as the one before.
+    planners = [*ranked, *without]
     length = _FIRST_TURN
     while planners:
         for name in planners:

@@ -32,6 +32,11 @@ def test_who_solves_most_for_a_second_is_first_and_the_rest_follows() -> None:
     assert first(races, 2) == [("two", 3.0), ("three", 6.0)]
 
 
+def test_who_is_not_needed_for_the_record_comes_by_the_record_without_the_first() -> None:
+    races = rows(*[{"one": 1.0, "three": 2.0}] * 5, {"one": 1.0, "two": 9.0})
+    assert [name for name, _ in first(races, 3)] == ["one", "three", "two"]
+
+
 def test_without_a_record_all_have_turns_that_grow() -> None:
     assert first([], 6) == [
         ("one", 2.0), ("two", 2.0), ("three", 2.0), ("one", 6.0), ("two", 6.0), ("three", 6.0),
@@ -49,10 +54,6 @@ def test_every_planner_has_turns_and_each_adds_time(times: list[dict[str, float]
         assert turn.until > spent.get(turn.planner, 0.0)
         spent[turn.planner] = turn.until
     assert set(spent) == set(PLANNERS)
-    # A recorded time lies within some turn, so that no record is in vain.
-    for row in times:
-        for name, seconds in row.items():
-            assert spent[name] >= seconds
 
 
 def test_the_record_that_comes_with_hvr_can_be_read() -> None:
