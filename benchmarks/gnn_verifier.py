@@ -74,9 +74,9 @@ def kinds(data: ToolSet, args: argparse.Namespace) -> None:
     """AUC by kind, of the networks and the judge."""
     from hvr.verifier.config import VerifierConfig
     from hvr.verifier.judgement.fit import fit_judge
-    from hvr.verifier.network.fit import train
     from hvr.verifier.tool_embeddings import ToolEmbeddings
     from hvr.verifier.verifier import make_encoder
+    from studies.plan_network.fit import train
 
     small = VerifierConfig.small()
     embeddings = ToolEmbeddings(data.tools, make_encoder(small), small)
@@ -127,7 +127,7 @@ def by_kind(
 def ablations(data: ToolSet, args: argparse.Namespace) -> None:
     """AUC of the network on the paper's wrong plans, without its parts."""
     from hvr.verifier.config import VerifierConfig
-    from hvr.verifier.network.fit import evaluate, train
+    from studies.plan_network.fit import evaluate, train
 
     print(f"{'ROC-AUC, mean ± spread (max - min)':36}{'graph':>16}{'node':>16}{'edge':>16}{'s':>8}")
     for name, change in ABLATIONS.items():

@@ -8,6 +8,11 @@ out of training are the kitchens, for `sentence` the wordings too (nothing of
 benchmarks/sentences.txt was trained on), and for `new things` also the classes of what is
 handled. ROC-AUC of the graph score; each wording of a request counts once.
 
+With `--verdicts N` the verdicts of `hvr verify` on N of ALFRED's held-out demonstrations, each with
+one of the sentences that people said of it: near misses have another object or place, cut ones lack
+steps, far ones are for another request. "Others' things" are right plans whose sentence names a
+thing that the demonstration does not handle.
+
 With `--paraphrases` only the sentences of the part `judge` of benchmarks/kitchen_paraphrases.tsv:
 false alarms and misses at the threshold, by group. A right plan is also one without steps where all
 is done already, a wrong one one without steps where it is not.
@@ -17,6 +22,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import random
 import sys
 import time
 from collections import Counter, defaultdict
@@ -32,6 +38,9 @@ from conditions import conditions
 from inputs import measured
 
 from hvr.verifier.kitchen.graph import reading_of
+from hvr.verifier.kitchen.marks import untouched
+from hvr.verifier.kitchen.mention_reader import asked_of
+from hvr.verifier.kitchen.mentions import FROM, NEAR
 from hvr.verifier.kitchen.shipped import FOLDER, judge
 from hvr.verifier.network.auc import roc_auc
 from hvr.verifier.verifier import Verifier
@@ -154,12 +163,42 @@ def paraphrased(verifier: Verifier, examples: Iterable[Example]) -> int:
     return 0
 
 
+def verdicts(
+    verifier: Verifier, examples: Sequence[Example], count: int, seed: int
+) -> dict[str, Counter[str]]:
+    """Return how many plans are accepted, rejected and without a verdict, by group."""
+    rng = random.Random(seed)
+    chosen = rng.sample(
+        [e for e in examples if e.new_scene and e.source == "alfred"], count
+    )  # fmt: skip
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for example in chosen:
+        text = rng.choice(example.texts)
+        missed = [t for t in untouched(example.true, asked_of(text)) if t.role not in (FROM, NEAR)]
+        rows = [("right, others' things" if missed else "right", example.true)]
+        rows += [
+            (_MISSES.get(kind, "cut"), plan) for kind, plan in example.wrong
+            if not fulfils_as_said(text, plan, example.true)
+        ]  # fmt: skip
+        for group, plan in rows:
+            verdict = judge(verifier, plan, text)
+            outcome = "accepted" if verdict.accepted else "rejected"
+            counts[group]["no verdict" if verdict.unknown else outcome] += 1
+    return counts
+
+
+_OUTCOMES = ("accepted", "no verdict", "rejected")
+_MISSES = {"wrong object": "near", "wrong place": "near", "another request": "far"}
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Score, print, and say 0, or 2 when the examples are not there."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--examples", type=Path, default=EXAMPLES)
     parser.add_argument("--model", type=Path, default=FOLDER)
     parser.add_argument("--paraphrases", action="store_true", help="60 sentences of our own")
+    parser.add_argument("--verdicts", type=int, metavar="N", help="verdicts on N demonstrations")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the sample of --verdicts")
     parser.add_argument("--part", default="judge", help="of the paraphrases: judge, or choose")
     parser.add_argument("--json", type=Path, help="write everything there")
     options = parser.parse_args(arguments)
@@ -170,12 +209,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     import torch
 
     torch.set_num_threads(2)
-    print(conditions(0))
+    print(conditions(options.seed))
     verifier = Verifier.load(options.model)
     if options.paraphrases:
         told = [e for e in read_examples(PARAPHRASES) if e.source.startswith(options.part)]
         return paraphrased(verifier, told)
     examples = list(read_examples(options.examples))
+    if options.verdicts is not None:
+        found = verdicts(verifier, examples, options.verdicts, options.seed)
+        for group, row in sorted(found.items()):
+            cells = (f"{what} {row[what] / row.total():.1%}" for what in _OUTCOMES)
+            print(f"{group} ({row.total()}): {', '.join(cells)}")
+        return 0
     started = time.perf_counter()
     scored = score(verifier, examples)
     seconds = time.perf_counter() - started

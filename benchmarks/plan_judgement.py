@@ -47,7 +47,7 @@ from hvr.verifier.judgement.planner_errors import PlannerErrors
 from hvr.verifier.judgement.posterior import FEATURES, probabilities
 from hvr.verifier.judgement.reading import DraftReader, ReadDraft
 from hvr.verifier.network.auc import roc_auc
-from hvr.verifier.network.progress import no_progress
+from hvr.verifier.progress import no_progress
 from hvr.verifier.tool_embeddings import ToolEmbeddings
 from hvr.verifier.verdict import Verdict
 from hvr.verifier.verifier import make_encoder

@@ -32,15 +32,15 @@ from hvr.verifier.checkpoint import VALUES
 from hvr.verifier.config import VerifierConfig
 from hvr.verifier.kitchen.graph import kitchen_tools, reading_of
 from hvr.verifier.kitchen.shipped import FOLDER
-from hvr.verifier.network.alignment_fit import train_alignment
-from hvr.verifier.network.fit import TrainingData, train_on
 from hvr.verifier.network.path_counts import count_paths
-from hvr.verifier.network.perturbations import Perturbed
-from hvr.verifier.network.progress import Epoch
+from hvr.verifier.progress import Epoch
 from hvr.verifier.tool_embeddings import ToolEmbeddings
 from hvr.verifier.verifier import Verifier, make_encoder
 from studies.kitchen_plans.contrast_groups import kitchen_family
 from studies.kitchen_plans.examples import Example, handles_new, read_examples
+from studies.plan_network.alignment_fit import train_alignment
+from studies.plan_network.fit import TrainingData, train_on
+from studies.plan_network.perturbations import Perturbed
 
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = ROOT / "tools" / "data" / "kitchen_plans.jsonl.xz"

@@ -1,8 +1,8 @@
 """Checkpoints of verifiers: a folder whose `verifier.json` names the other files in it.
 
-verifier.json                settings, tools and links, counts of paths, thresholds
-verifier-….safetensors       the tensors
-judge-….json                 the judge, if it has one (`hvr.verifier.judgement.judge_file`)
+verifier.json                settings, tools and links; of a network also counts and thresholds
+verifier-….safetensors       the tensors of a network
+judge-….json                 a judge (`hvr.verifier.judgement.judge_file`)
 judge-….safetensors          its tensors
 """
 
@@ -13,7 +13,6 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -51,21 +50,12 @@ def tools_fingerprint(tools: ToolGraph) -> str:
     return hashlib.sha256(json.dumps(_tools_json(tools)).encode()).hexdigest()[:16]
 
 
-def save(
-    verifier: Verifier,
-    folder: Path,
-    judge: str | None = None,
-    others: Mapping[str, bytes] = MappingProxyType({}),
-    *,
-    half: bool = False,
-) -> None:
-    """Write a checkpoint, whole or not at all.
+def save(verifier: Verifier, folder: Path, *, half: bool = False) -> None:
+    """Write a checkpoint of a network, whole or not at all.
 
     Args:
         verifier: the verifier.
         folder: created if it is missing. A verifier in it, and its judge, are replaced in one step.
-        judge: file of the judge among the others.
-        others: contents of more files by name.
         half: whether to keep the tensors in half precision, which halves the file.
 
     Raises:
@@ -78,21 +68,45 @@ def save(
     kept = np.float16 if half else np.float32
     data = to_bytes({k: np.asarray(v, kept, order="C") for k, v in tensors.items()})
     values = {
-        "kind": _KIND,
-        "version": _VERSION,
-        "config": verifier.config.to_dict(),
-        "text_size": int(verifier.embeddings.vectors.shape[1]),
         "thresholds": asdict(verifier.thresholds),
         "data": verifier.data,
-        "tools_fingerprint": tools_fingerprint(verifier.tools),
-        "tools": _tools_json(verifier.tools),
         "counts": [[list(p), n] for p, n in sorted(verifier.counts.counts.items())],
         "tensors": digest(data),
-        "judge": judge,
     }
-    text = json.dumps(values, ensure_ascii=False)
-    parts = {name_of("verifier", digest(data), ".safetensors"): data, **others}
-    write_set(folder / VALUES, text, parts, ("verifier", "judge"))
+    parts = {name_of("verifier", digest(data), ".safetensors"): data}
+    write(folder, verifier.embeddings, values, parts)
+
+
+def write(
+    folder: Path,
+    embeddings: ToolEmbeddings,
+    values: Mapping[str, Any],
+    parts: Mapping[str, bytes],
+) -> None:
+    """Write a checkpoint over what a folder has, in one step.
+
+    Args:
+        folder: created if it is missing.
+        embeddings: Embeddings of the tools that the checkpoint is for.
+        values: Entries of the head besides tools and settings.
+        parts: Contents of its other files by name.
+
+    Raises:
+        DataFileError: The folder cannot be written; its earlier contents are kept.
+    """
+    head = {
+        "kind": _KIND,
+        "version": _VERSION,
+        "config": embeddings.config.to_dict(),
+        "text_size": int(embeddings.vectors.shape[1]),
+        "tools_fingerprint": tools_fingerprint(embeddings.tools),
+        "tools": _tools_json(embeddings.tools),
+        "tensors": None,
+        "judge": None,
+        **values,
+    }
+    text = json.dumps(head, ensure_ascii=False)
+    write_set(folder / VALUES, text, dict(parts), ("verifier", "judge"))
 
 
 def load(folder: Path, encoder: Encoder | None = None) -> Verifier:
@@ -109,22 +123,16 @@ def load(folder: Path, encoder: Encoder | None = None) -> Verifier:
 
 
 def _load(folder: Path, encoder: Encoder | None) -> Verifier:
-    from hvr.verifier.verifier import Verifier, make_encoder
+    from hvr.verifier.verifier import Verifier
 
     values = head_of(folder)
+    embeddings = embeddings_of(folder, values, encoder)
+    config = embeddings.config
+    if values.get("tensors") is None:
+        raise DataFileError(f"the verifier {folder} has no network: it is for tool plans")
     try:
-        config = VerifierConfig.from_dict(values["config"], f"{folder / VALUES}")
-        tools = _tools(values["tools"])
-        if tools_fingerprint(tools) != values["tools_fingerprint"]:
-            raise DataFileError(f"the verifier {folder} is damaged: its tools were changed")
         counts = PathCounts({tuple(path): int(n) for path, n in values["counts"]})
         thresholds = Thresholds(**{k: float(v) for k, v in values["thresholds"].items()})
-        embeddings = ToolEmbeddings(tools, encoder or make_encoder(config), config)
-        if embeddings.vectors.shape[1] != values["text_size"]:
-            raise DataFileError(
-                f"the verifier {folder} was trained with vectors of {values['text_size']} numbers, "
-                f"and the encoder gives {embeddings.vectors.shape[1]}: use {config.encoder}"
-            )
         tensors = _tensors(folder, str(values["tensors"]))
         text, types = embeddings.vectors.shape[1], 2 * len(embeddings.types)
         alignment = Alignment(
@@ -136,12 +144,44 @@ def _load(folder: Path, encoder: Encoder | None) -> Verifier:
     except (KeyError, TypeError, ValueError, RuntimeError, AttributeError) as error:
         reason = " ".join(str(error).split())[:200]
         raise DataFileError(f"the verifier {folder} is damaged: {reason}") from error
+    data = str(values.get("data", ""))
+    return Verifier(config, embeddings, counts, alignment, network, thresholds, data)
+
+
+def embeddings_of(
+    folder: Path, values: Mapping[str, Any], encoder: Encoder | None = None
+) -> ToolEmbeddings:
+    """Return the embeddings of the tools that a checkpoint names.
+
+    Args:
+        folder: The checkpoint.
+        values: Its head, as `head_of` reads it.
+        encoder: Encoder of texts; the one named in the checkpoint if None.
+
+    Raises:
+        DataFileError: the head is damaged, or the encoder is another one.
+    """
+    from hvr.verifier.verifier import make_encoder
+
+    try:
+        config = VerifierConfig.from_dict(values["config"], f"{folder / VALUES}")
+        tools = _tools(values["tools"])
+        if tools_fingerprint(tools) != values["tools_fingerprint"]:
+            raise DataFileError(f"the verifier {folder} is damaged: its tools were changed")
+        embeddings = ToolEmbeddings(tools, encoder or make_encoder(config), config)
+        if embeddings.vectors.shape[1] != values["text_size"]:
+            raise DataFileError(
+                f"the verifier {folder} was trained with vectors of {values['text_size']} numbers, "
+                f"and the encoder gives {embeddings.vectors.shape[1]}: use {config.encoder}"
+            )
+    except (KeyError, TypeError, ValueError, RuntimeError, AttributeError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise DataFileError(f"the verifier {folder} is damaged: {reason}") from error
     except HvrError as error:
         if isinstance(error, DataFileError) or "encoder" in str(error):
             raise
         raise DataFileError(f"the verifier {folder} is damaged: {error}") from error
-    data = str(values.get("data", ""))
-    return Verifier(config, embeddings, counts, alignment, network, thresholds, data)
+    return embeddings
 
 
 def head_of(folder: Path) -> dict[str, Any]:

@@ -93,7 +93,7 @@ class ToolEmbeddings:
             raise UsageError("there are no tools: a verifier needs at least one")
         self.tools = tools
         self.texts = TextTable(encoder)
-        self._config, self._typed = config, tools.typed
+        self.config, self._typed = config, tools.typed
         self._ids = frozenset(t.id for t in tools.tools)
         self._clean: dict[str, str] = {}
         self.rows = self.texts.rows([self.tool_text(t.id) for t in tools.tools], "passage")
@@ -105,13 +105,13 @@ class ToolEmbeddings:
         if tool_id not in self.tools:
             return tool_id.replace("_", " ")
         description = self.tools.tool(tool_id).description or tool_id.replace("_", " ")
-        if self._config.tool_text == "name_and_description":
+        if self.config.tool_text == "name_and_description":
             return f"{tool_id} # {description}"
         return description
 
     def step_text(self, text: str) -> str:
         """Return the text encoded for a step: with the names of tools, or without."""
-        if self._config.step_names == "keep":
+        if self.config.step_names == "keep":
             return text
         if text not in self._clean:
             named = self._ids.intersection(_WORD.findall(text))
@@ -137,7 +137,7 @@ class ToolEmbeddings:
         """N_K(t): numbers of the K most similar other tools, nearest first (n, K)."""
         similarity = self.similarity.copy()
         np.fill_diagonal(similarity, -np.inf)
-        k = min(self._config.neighbours, len(self.tools) - 1)
+        k = min(self.config.neighbours, len(self.tools) - 1)
         # Rounding and a stable sort give ties the same order on every machine.
         return np.argsort(-np.round(similarity, 5), axis=1, kind="stable")[:, :k].astype(np.int64)
 

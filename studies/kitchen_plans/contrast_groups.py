@@ -13,7 +13,7 @@ from hvr.verifier.kitchen.mention_reader import asked_of
 from hvr.verifier.kitchen.mentions import REMEMBERED
 from hvr.verifier.kitchen.outcome import PlanOutcome
 from hvr.verifier.kitchen.words import class_of
-from hvr.verifier.network.perturbations import Operation, Perturbed, unharmed
+from studies.plan_network.perturbations import Operation, Perturbed, unharmed
 
 _IN_PASSING = frozenset({"opened", "toggled", "near", "hand_empty", "present"})
 

@@ -98,10 +98,8 @@ ROLES = (
              ("tools", "verifier"), "torch_geometric")
         for name in ("tools.json", "graph.json", "val.jsonl")
     ),
-    Role("verify train tools/none --tools tools/tools.json --graph tools/graph.json "
-         "--config tools/config.yaml", "tools/config.yaml", ("tools",), "torch_geometric"),
     Role(_JUDGE, "verifier/verifier.json", ("tools", "verifier"), "torch_geometric"),
-    Role(_JUDGE, "verifier/verifier.safetensors", ("tools", "verifier"), "torch_geometric",
+    Role(_JUDGE, "verifier/judge.safetensors", ("tools", "verifier"), "torch_geometric",
          own=True),
     *(
         Role(_TOOLS, name, ("tools",))
@@ -224,15 +222,18 @@ def _tools() -> None:
         Path(name).parent.mkdir(exist_ok=True)
         lines = value if name.endswith("l") else [value]
         Path(name).write_text("".join(f"{json.dumps(line)}\n" for line in lines))
-    Path("tools/config.yaml").write_text("encoder: lexical-hash\nhidden: 8\nspans:\n  - 1\n")
 
 
 def _verifier() -> None:
-    from hvr.verifier.network.fit import train
+    from hvr.verifier.judgement.fit import fit_judge
+    from hvr.verifier.judgement.judge_file import save_judge
+    from hvr.verifier.tool_embeddings import ToolEmbeddings
+    from hvr.verifier.verifier import make_encoder
     from tests.verifier.small_world import small_plans, small_tools, tiny_config
 
-    config = tiny_config(encoder="lexical-hash", epochs_graph=1, epochs_local=1)
-    train(config, small_plans(), small_tools()).save(Path("verifier"))
+    config = tiny_config(encoder="lexical-hash")
+    embeddings = ToolEmbeddings(small_tools(), make_encoder(config), config)
+    save_judge(fit_judge(embeddings, small_plans()), Path("verifier"))
 
 
 _PARTS: dict[str, Callable[[], None]] = {

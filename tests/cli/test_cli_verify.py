@@ -6,7 +6,6 @@ import itertools
 import json
 import os
 import random
-import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -19,7 +18,6 @@ import pytest
 from hvr.cli.main import resolve
 from tests.cli.broken_streams import check_broken_streams
 from tests.command_line import Hvr
-from tests.llm.servers import Behaviour, OpenAIServer, Received, Reply
 from tests.secrets.keys import KNOWN, LOOKALIKES
 
 pytest.importorskip("torch_geometric")
@@ -74,13 +72,10 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "tools.json").write_text(json.dumps(tools), encoding="utf-8")
     graph = {"links": [{"source": a, "target": b} for a, b in sorted(links)]}
     (folder / "graph.json").write_text(json.dumps(graph), encoding="utf-8")
-    settings = ("encoder: lexical-hash\nhidden: 32\nalign_hidden: 32\nlr: 0.003\n"
-                "lr_local: 0.003\nepochs_graph: 25\nepochs_local: 10\nneighbours: 4\n")  # fmt: skip
-    (folder / "small.yaml").write_text(settings, encoding="utf-8")
     ended = subprocess.run(
         [sys.executable, "-m", "hvr", "verify", "train", folder / "train.jsonl",
          "--tools", folder / "tools.json", "--graph", folder / "graph.json",
-         "--out", folder / "verifier", "--config", folder / "small.yaml",
+         "--out", folder / "verifier", "--encoder", "lexical-hash",
          "--json"],
         capture_output=True, text=True, check=False, timeout=600,
         env={**os.environ, "OMP_NUM_THREADS": "1"},  # tests run side by side
@@ -96,10 +91,10 @@ BAD = record(2, "go to Rome by train", ("find_hotel", "book_seat", "pay"))
 
 
 @pytest.mark.slow
-def test_training_is_told_by_epoch(trained: Path) -> None:
+def test_training_reports_its_progress(trained: Path) -> None:
     # Standard error was no terminal.
     lines = (trained / "told.txt").read_text(encoding="utf-8").splitlines()
-    assert {line.partition(":")[0] for line in lines} >= {"alignment", "graph", "local"}
+    assert {line.partition(":")[0] for line in lines} >= {"judge"}
 
 
 @pytest.mark.slow
@@ -120,8 +115,6 @@ def test_a_request_that_no_plan_is_like_gets_no_verdict(
     plans = write(tmp_path / "plan.jsonl", [{**GOOD, "user_request": "quux xyzzy plugh"}])
     ended = hvr_("verify", plans, "--model", trained / "verifier", "--json")
     assert ended.code == 4 and json.loads(ended.out)["unknown"]
-    network = hvr_("verify", plans, "--model", trained / "verifier", "--network", "--json")
-    assert network.code in (0, 1) and not json.loads(network.out)["unknown"]
 
 
 @pytest.mark.slow
@@ -141,15 +134,12 @@ def test_few_plans_are_told_and_their_links_are_taken(
     trained: Path, hvr_: Hvr, tmp_path: Path
 ) -> None:
     few = write(tmp_path / "few.jsonl", [GOOD, {**GOOD, "id": "p9"}])
-    config = tmp_path / "two.yaml"
-    config.write_text("encoder: lexical-hash\nepochs_graph: 1\n", encoding="utf-8")
     out = tmp_path / "verifier"
     ended = hvr_("verify", "train", few, "--tools", trained / "tools.json", "--seen-links",
-                 "--config", config, "--out", out)  # fmt: skip
+                 "--encoder", "lexical-hash", "--out", out)  # fmt: skip
     assert ended.code == 0 and "too few to learn from" in ended.err
-    assert "graph: 1 of 1, loss" in ended.err
     head = json.loads((out / "verifier.json").read_text(encoding="utf-8"))
-    assert head["config"]["step_names"] == "remove" and head["config"]["epochs_graph"] == 1
+    assert head["config"]["step_names"] == "remove" and head["tensors"] is None
     assert head["tools"]["links"] == [["find_train", "book_seat"], ["book_seat", "pay"]]
     plans = write(tmp_path / "plan.jsonl", [BAD])
     assert hvr_("verify", plans, "--model", out).code == 4
@@ -192,69 +182,6 @@ def test_a_corrected_plan_scores_higher(trained: Path, hvr_: Hvr, tmp_path: Path
     assert "p2: step 1: find_train in place of find_hotel" in ended.err
 
 
-def edited(asked: Received) -> Reply:
-    """A model's edit that finds the train, told with many keys."""
-    step, tool = re.search(r"node_id (\d+) .*?(\d+): find_train", asked.text, re.S).groups()  # type: ignore[union-attr]
-    edit = {"op": "replace_on_node", "node_id": int(step), "candidate_id": int(tool),
-            "step": " ".join(KEYS)}  # fmt: skip
-    return Reply(json.dumps({"edits": [edit]}), headers={"X-Key": KNOWN})
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("reply", "code"),
-    [
-        (edited, 0),
-        (Reply(status=401, message=" ".join(KEYS)), 2),
-        (Reply(status=429, message=" ".join(KEYS), headers={"Retry-After": KNOWN}), 4),
-        (Reply(" ".join(KEYS), finish="content_filter"), 4),
-    ],
-    ids=["an answer", "401", "429", "a filter"],
-)
-def test_a_model_that_corrects_plans_gives_no_key_away(
-    reply: Reply | Behaviour, code: int, trained: Path, hvr_: Hvr, tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
-    pytest.importorskip("openai")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("HVR_LLM_API_KEY", KNOWN)
-    (tmp_path / "pyproject.toml").write_text("[tool.hvr.llm]\nattempts = 2", encoding="utf-8")
-    plans = write(tmp_path / "plan.jsonl", [BAD])
-    with OpenAIServer(reply if callable(reply) else [reply]) as server:
-        ended = hvr_(
-            "verify", "correct", trained / "verifier", plans, "--llm", "openai:m",
-            "--base-url", server.url, "--cache", tmp_path / "cache", "--out", tmp_path / "out",
-        )  # fmt: skip
-    assert ended.code == code, ended
-    assert (tmp_path / "out").exists() == (code == 0)
-    left = [ended.out, ended.err, *(p.read_bytes().decode("latin-1") for p in tmp_path.iterdir())]
-    assert "[key]" in "".join(left)
-    assert not [key for key in KEYS for text in left if key in text]
-
-
-@pytest.mark.slow
-def test_a_model_that_corrects_is_reached_as_others_are(
-    trained: Path, hvr_: Hvr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pytest.importorskip("openai")
-    key = "sk-correctsecret0123456789"
-    plans = write(tmp_path / "plans.jsonl", [BAD, {**BAD, "id": "p3"}])
-    command = ("verify", "correct", trained / "verifier", plans)
-    refused = hvr_(*command, "--max-calls", 3)
-    assert refused.code == 2 and "--max-calls is for a language model" in refused.err
-    busy = Reply(status=503, message=f"busy, {key}", headers={"Retry-After": "0"})
-    with OpenAIServer([busy, Reply("no JSON")]) as server:
-        monkeypatch.setenv("HVR_LLM_API_KEY", key)
-        monkeypatch.setenv("HVR_LLM_BASE_URL", server.url)
-        monkeypatch.setenv("HVR_LLM_CALLS_PER_PLAN", "2")
-        ended = hvr_(*command, "--llm", "openai:m")
-        assert {r.headers["authorization"] for r in server.received} == {f"Bearer {key}"}
-        # Two questions a plan, of which the first is asked twice, would be five requests.
-        assert len(server.received) == 4
-    assert ended.code != 0 and "budget of 4 calls" in ended.err
-    assert "asking again" in ended.err and key not in ended.err + ended.out
-
-
 @pytest.mark.slow
 def test_plans_without_requests_are_given_them_by_id(
     trained: Path, hvr_: Hvr, tmp_path: Path
@@ -281,11 +208,9 @@ def test_a_file_without_plans_is_refused(trained: Path, hvr_: Hvr, tmp_path: Pat
 
 
 @pytest.mark.slow
-def test_evaluation_gives_three_figures(trained: Path, hvr_: Hvr) -> None:
+def test_evaluation_gives_a_figure_for_each_kind(trained: Path, hvr_: Hvr) -> None:
     ended = hvr_("verify", "evaluate", trained / "verifier", trained / "train.jsonl", "--json")
     found = json.loads(ended.out)
-    assert set(found) == {"graph", "node", "edge", "kinds"}
-    assert found["graph"] > 0.7
     assert found["kinds"]["other request, far"] > 0.7 and found["kinds"]["misspelt"] == 1
 
 
@@ -396,11 +321,11 @@ def test_a_verifier_is_not_evaluated_on_nothing(hvr_: Hvr, trained: Path, tmp_pa
     write(tmp_path / "none.jsonl", [record(1, "nothing", ())])
     ended = hvr_("verify", "evaluate", trained / "verifier", tmp_path / "none.jsonl", "--json")
     assert ended.code == 2 and "no plan with tools" in ended.err
-    # Plans without a link have no measure of links, and JSON has no NaN.
+    # Kinds that cannot be made of so short plans have no measure, and JSON has no NaN.
     write(tmp_path / "short.jsonl", [record(1, "pay", ("pay",)), record(2, "go", ("weather",))])
     ended = hvr_("verify", "evaluate", trained / "verifier", tmp_path / "short.jsonl", "--json")
     assert ended.code == 0 and "NaN" not in ended.out
-    assert json.loads(ended.out)["edge"] is None
+    assert "order" not in json.loads(ended.out)["kinds"]
 
 
 @pytest.mark.slow

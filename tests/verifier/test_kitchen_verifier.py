@@ -21,12 +21,15 @@ from hvr.pddl import GroundAction
 from hvr.verifier.kitchen import load_kitchen_verifier, verdict_of
 from hvr.verifier.kitchen.graph import reading_of
 from hvr.verifier.kitchen.links import causal_links
+from hvr.verifier.kitchen.read_goal import check_end
 from hvr.verifier.kitchen.shipped import FOLDER, judge
 from studies.kitchen_plans.examples import Example, read_examples
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "tools" / "data" / "kitchen_plans.jsonl.xz"
 PLAN = steps(*CHILLED)
+BESIDE = ("pick_up apple-1", "navigate_to_obj countertop-1", "put_on apple-1 countertop-1")
+"""Takes the apple from the plate again."""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -82,6 +85,35 @@ def test_the_goal_that_hvr_reads_is_a_second_vote() -> None:
     assert judge(lenient, plan, "put a chilled apple on a plate").accepted
     other = judge(lenient, plan, "put a chilled tomato on a plate")
     assert not other.accepted and "no verdict" in other.brief()[0]
+
+
+def test_a_sure_network_outvotes_the_reading_but_never_a_missing_thing() -> None:
+    known = load_kitchen_verifier()
+    plan = causal_links((kitchen(), PLAN))
+    sure = replace(known, thresholds=replace(known.thresholds, graph=0.0))
+    request = "put a chilled apple on a plate"
+    assert judge(sure, plan, request).score >= 0.5
+    # The apple ends beside the plate: the goal does not hold, and the network doubts the plan.
+    beside = causal_links((kitchen(), steps(*CHILLED, *BESIDE)))
+    doubted = judge(sure, beside, request)
+    assert doubted.score < 0.5 and "which is not so" in doubted.unknown
+    for text in ("put a chilled tomato on a plate", "frobnicate the tomato"):
+        missing = judge(sure, plan, text)
+        assert "no step has to do with the tomato" in missing.unknown
+
+
+def test_stages_are_reached_one_after_the_other() -> None:
+    plan = causal_links((kitchen(), steps(*CHILLED, *BESIDE)))
+    on_plate, on_counter = "put the apple on the plate", "put the apple on the counter top"
+    assert not check_end(plan, f"{on_plate}, then {on_counter}").lacking
+    assert check_end(plan, f"{on_counter}, then {on_plate}").lacking
+
+
+def test_the_contents_of_a_vessel_lie_where_it_stands() -> None:
+    carried = steps("navigate_to_obj apple-1", "pick_up apple-1", "navigate_to_obj bowl-1",
+                    "put_in apple-1 bowl-1")  # fmt: skip
+    plan = causal_links((kitchen(), carried))
+    assert not check_end(plan, "put the bowl and the apple on the counter top").lacking
 
 
 def test_nothing_done_is_never_called_what_was_asked() -> None:

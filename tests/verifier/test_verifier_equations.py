@@ -14,16 +14,16 @@ from hvr.tools.tool_graph import Tool, ToolGraph
 from hvr.tools.tool_plan import ToolPlan
 from hvr.verifier.config import VerifierConfig
 from hvr.verifier.graph import PlanNode, plan_graph
-from hvr.verifier.network.alignment import Alignment, FoldedAlignment
-from hvr.verifier.network.alignment_fit import AlignmentNetwork
+from hvr.verifier.network.alignment import Alignment
 from hvr.verifier.network.arrays import plan_arrays
 from hvr.verifier.network.auc import best_threshold, roc_auc
-from hvr.verifier.network.batch import select
-from hvr.verifier.network.layers import PlanLayer
-from hvr.verifier.network.losses import balance, graph_loss, local_loss, ranking_loss
-from hvr.verifier.network.network import PlanNetwork
 from hvr.verifier.network.path_counts import count_paths
 from hvr.verifier.tool_embeddings import ToolEmbeddings
+from studies.plan_network.alignment_fit import AlignmentNetwork, FoldedAlignment
+from studies.plan_network.batch import select
+from studies.plan_network.layers import PlanLayer
+from studies.plan_network.losses import balance, graph_loss, local_loss, ranking_loss
+from studies.plan_network.network import PlanNetwork
 from tests.verifier.small_world import HashEncoder, tiny_config
 
 

@@ -9,15 +9,15 @@ from hypothesis import strategies as st
 
 from hvr.verifier.draft import PlanGraphDraft
 from hvr.verifier.graph import START, PlanGraph, PlanNode, chain, plan_graph
-from hvr.verifier.network.alignment_fit import AlignmentNetwork
 from hvr.verifier.network.path_counts import count_paths
-from hvr.verifier.network.perturbations import (
+from hvr.verifier.tool_embeddings import ToolEmbeddings
+from studies.plan_network.alignment_fit import AlignmentNetwork
+from studies.plan_network.perturbations import (
     Perturber,
     compress_cost,
     drop_cost,
     replace_cost,
 )
-from hvr.verifier.tool_embeddings import ToolEmbeddings
 from tests.verifier.small_world import HashEncoder, small_plans, small_tools, tiny_config
 
 

@@ -1,9 +1,11 @@
-"""Verifiers are saved whole or not at all, their judges with them."""
+"""Judges and networks are saved whole or not at all."""
 
 from __future__ import annotations
 
+import json
 import sys
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -12,9 +14,10 @@ from hvr.errors import DataFileError
 from hvr.verifier.judgement.fit import fit_judge
 from hvr.verifier.judgement.judge import Judge
 from hvr.verifier.judgement.judge_file import load_judge, save_judge
-from hvr.verifier.network.fit import train
 from hvr.verifier.network.inference import TrainedNetwork
+from hvr.verifier.tool_embeddings import ToolEmbeddings
 from hvr.verifier.verifier import Verifier
+from studies.plan_network.fit import train
 from tests.killing import failures, kills
 from tests.verifier.small_world import (
     HashEncoder,
@@ -27,85 +30,103 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows does not for
 PLANS = small_plans()[:3]
 
 
-Pair = tuple[Verifier, Judge]
+@dataclass(frozen=True)
+class Saved:
+    """Something that is kept in a folder.
+
+    Args:
+        put: Saves it.
+        said: Figures that differ between two of them.
+        load: Reads a folder and returns what it says.
+    """
+
+    put: Callable[[Path], None]
+    said: list[float]
+    load: Callable[[Path], list[float]]
+
+
+def kept_judge(judge: Judge) -> Saved:
+    return Saved(lambda folder: save_judge(judge, folder), judge.weights.tolist(),
+                 lambda folder: load_judge(folder, HashEncoder()).weights.tolist())  # fmt: skip
+
+
+def kept_network(verifier: Verifier) -> Saved:
+    def load(folder: Path) -> list[float]:
+        return [v.score for v in Verifier.load(folder, HashEncoder()).score(PLANS)]
+
+    return Saved(verifier.save, [v.score for v in verifier.score(PLANS)], load)
 
 
 @pytest.fixture(scope="module")
-def old() -> Pair:
-    """A verifier with its judge."""
+def network() -> Verifier:
     config = replace(tiny_config(), epochs_graph=1, epochs_local=1, align_epochs=1)
-    verifier = train(config, small_plans(), small_tools(), encoder=HashEncoder())
-    return verifier, fit_judge(verifier.embeddings, small_plans())
+    return train(config, small_plans(), small_tools(), encoder=HashEncoder())
 
 
 @pytest.fixture(scope="module")
-def new(old: Pair) -> Pair:
-    """Another one, for the same tools: nothing but its numbers tells whose a file is."""
-    verifier, judge = old
-    tensors = {name: 2 * values for name, values in verifier.network.tensors.items()}
-    network = TrainedNetwork(verifier.config, tensors)
-    return replace(verifier, network=network), replace(judge, weights=2 * judge.weights)
+def judge() -> Judge:
+    return fit_judge(ToolEmbeddings(small_tools(), HashEncoder(), tiny_config()), small_plans())
 
 
-def put(pair: Pair, folder: Path) -> None:
-    verifier, judge = pair
-    save_judge(judge, verifier, folder)
-
-
-def both(folder: Path) -> tuple[list[float], list[float]]:
-    """What tells the old pair from the new one."""
-    verifier = Verifier.load(folder, HashEncoder())
-    return said((verifier, load_judge(folder, verifier)))
-
-
-def said(pair: Pair) -> tuple[list[float], list[float]]:
-    verifier, judge = pair
-    return [v.score for v in verifier.score(PLANS)], judge.weights.tolist()
+@pytest.fixture(scope="module", params=["judge", "network"])
+def pair(request: pytest.FixtureRequest, judge: Judge, network: Verifier) -> tuple[Saved, Saved]:
+    """An old one and a new one: nothing but its numbers tells whose a file is."""
+    if request.param == "judge":
+        return kept_judge(judge), kept_judge(replace(judge, weights=2 * judge.weights))
+    tensors = {name: 2 * values for name, values in network.network.tensors.items()}
+    other = replace(network, network=TrainedNetwork(network.config, tensors))
+    return kept_network(network), kept_network(other)
 
 
 @pytest.mark.slow
 @posix
-def test_a_kill_at_any_moment_leaves_one_pair(old: Pair, new: Pair, tmp_path: Path) -> None:
+def test_a_kill_at_any_moment_leaves_one(pair: tuple[Saved, Saved], tmp_path: Path) -> None:
+    old, new = pair
     folder = tmp_path / "verifier"
-    put(old, folder)
+    old.put(folder)
+    files = len(contents(folder))
     seen = []
-    for number in kills(folder, lambda: put(new, folder)):
-        seen.append(both(folder))
-        assert seen[-1] in (said(old), said(new)), number
-        put(old, folder)
-    assert seen[0] == said(old) and seen[-1] == said(new)
-    assert len([p for p in folder.iterdir() if p.suffix != ".lock"]) == 4
+    for number in kills(folder, lambda: new.put(folder)):
+        seen.append(old.load(folder))
+        assert seen[-1] in (old.said, new.said), number
+        old.put(folder)
+    assert seen[0] == old.said and seen[-1] == new.said
+    assert len(contents(folder)) == files
 
 
 @pytest.mark.slow
 @posix
-def test_a_disk_that_fails_at_any_moment_leaves_the_old_pair(
-    old: Pair, new: Pair, tmp_path: Path
+def test_a_disk_that_fails_at_any_moment_leaves_the_old_one(
+    pair: tuple[Saved, Saved], tmp_path: Path
 ) -> None:
+    old, new = pair
     folder = tmp_path / "verifier"
-    put(old, folder)
+    old.put(folder)
     before = sorted(folder.iterdir())
-    for error in failures(folder, lambda: put(new, folder)):
+    for error in failures(folder, lambda: new.put(folder)):
         if error is None:
             break
         assert isinstance(error, DataFileError) and error.exit_code == 4
-        assert both(folder) == said(old) and sorted(folder.iterdir()) == before
-    assert both(folder) == said(new)
+        assert old.load(folder) == old.said and sorted(folder.iterdir()) == before
+    assert old.load(folder) == new.said
 
 
-def test_a_verifier_alone_has_no_judge_of_another(old: Pair, new: Pair, tmp_path: Path) -> None:
-    put(old, tmp_path)
-    new[0].save(tmp_path)
-    verifier = Verifier.load(tmp_path, HashEncoder())
-    assert [v.score for v in verifier.score(PLANS)] == said(new)[0]
+def test_one_takes_the_place_of_the_other(judge: Judge, network: Verifier, tmp_path: Path) -> None:
+    save_judge(judge, tmp_path)
+    network.save(tmp_path)
+    assert kept_network(network).load(tmp_path) == kept_network(network).said
     with pytest.raises(DataFileError, match="there is no judge"):
-        load_judge(tmp_path, verifier)
+        load_judge(tmp_path, HashEncoder())
+    save_judge(judge, tmp_path)
+    assert kept_judge(judge).load(tmp_path) == kept_judge(judge).said
+    with pytest.raises(DataFileError, match="has no network"):
+        Verifier.load(tmp_path, HashEncoder())
 
 
-def test_a_half_copied_folder_is_told(old: Pair, tmp_path: Path) -> None:
-    put(old, tmp_path / "whole")
-    files = [p for p in (tmp_path / "whole").iterdir() if p.suffix != ".lock"]
-    assert len(files) == 4
+def test_a_half_copied_folder_is_told(pair: tuple[Saved, Saved], tmp_path: Path) -> None:
+    old, _ = pair
+    old.put(tmp_path / "whole")
+    files = contents(tmp_path / "whole")
     for missing in files:
         folder = tmp_path / f"without-{missing.name}"
         folder.mkdir()
@@ -113,14 +134,22 @@ def test_a_half_copied_folder_is_told(old: Pair, tmp_path: Path) -> None:
             if path != missing:
                 (folder / path.name).write_bytes(path.read_bytes())
         with pytest.raises(DataFileError, match=r"no (such )?(verifier|judge|file)"):
-            both(folder)
+            old.load(folder)
 
 
-def test_a_verifier_without_a_judge_can_be_read(old: Pair, tmp_path: Path) -> None:
-    put(old, tmp_path)
-    (head,) = tmp_path.glob("verifier.json")
-    head.write_text(head.read_text().replace(', "judge": "', ', "another": "'))
-    verifier = Verifier.load(tmp_path, HashEncoder())
-    assert [v.score for v in verifier.score(PLANS)] == said(old)[0]
-    with pytest.raises(DataFileError, match="train again to have one"):
-        load_judge(tmp_path, verifier)
+def test_a_judge_beside_a_network_is_read(judge: Judge, network: Verifier, tmp_path: Path) -> None:
+    """Earlier versions wrote both into one folder."""
+    network.save(tmp_path / "both")
+    save_judge(judge, tmp_path / "judge")
+    head = json.loads((tmp_path / "both/verifier.json").read_text())
+    for path in (tmp_path / "judge").glob("judge-*"):
+        (tmp_path / "both" / path.name).write_bytes(path.read_bytes())
+        if path.suffix == ".json":
+            head["judge"] = path.name
+    (tmp_path / "both/verifier.json").write_text(json.dumps(head))
+    assert kept_judge(judge).load(tmp_path / "both") == kept_judge(judge).said
+    assert kept_network(network).load(tmp_path / "both") == kept_network(network).said
+
+
+def contents(folder: Path) -> list[Path]:
+    return [path for path in folder.iterdir() if path.suffix != ".lock"]

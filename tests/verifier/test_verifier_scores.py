@@ -12,11 +12,11 @@ from hvr.errors import DataFileError, HvrError, UsageError
 from hvr.llm.model import Answer, Request
 from hvr.tools.tool_plan import ToolPlan
 from hvr.verifier.config import VerifierConfig
-from hvr.verifier.correction.llm_correction import repair
-from hvr.verifier.network.fit import evaluate, train
-from hvr.verifier.network.training import rate_factor
 from hvr.verifier.verdict import Thresholds
 from hvr.verifier.verifier import Verifier
+from studies.plan_network.correction.llm_correction import repair
+from studies.plan_network.fit import evaluate, train
+from studies.plan_network.training import rate_factor
 from tests.verifier.small_world import HashEncoder, small_plans, small_tools, tiny_config
 
 
@@ -206,7 +206,7 @@ def strict(verifier: Verifier) -> Verifier:
 
 
 def test_a_model_repairs_a_risky_step_only_if_the_score_rises(strict: Verifier) -> None:
-    from hvr.verifier.correction.candidates import editable
+    from studies.plan_network.correction.candidates import editable
 
     before = strict.score([BAD])[0]
     allowed = editable(strict, before)

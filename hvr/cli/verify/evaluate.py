@@ -42,28 +42,18 @@ def run(args: argparse.Namespace) -> int:
     from hvr.extras import need_gnn
 
     need_gnn()
-    from dataclasses import asdict
-
     from hvr.tools.plan_files import read_plans
     from hvr.verifier.judgement.judge_file import load_judge
-    from hvr.verifier.network.fit import evaluate
-    from hvr.verifier.verifier import Verifier
     from hvr.verifier.wrong_plans import auc_by_kind
 
     plans = [p for p in read_plans(args.plans) if p.tools]
     if not plans:
         raise DataFileError(f"{args.plans}: there is no plan with tools in it")
-    verifier = Verifier.load(args.model)
-    judge = load_judge(args.model, verifier)
-    quality = evaluate(verifier, plans, args.seed)
+    judge = load_judge(args.model)
     kinds = auc_by_kind(judge.judge, plans, judge.embeddings, args.seed)
     if args.json:
-        print_json({**asdict(quality), "kinds": kinds})
+        print_json({"kinds": kinds})
     else:
-        print(
-            f"network, ROC-AUC: plans {quality.graph:.3f}, steps {quality.node:.3f}, "
-            f"links {quality.edge:.3f}"
-        )
         print("true plans against wrong ones, ROC-AUC by kind:")
         for kind, auc in kinds.items():
             print(f"  {kind:26}{auc:.3f}")

@@ -38,8 +38,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "the tools: tools.json, function schemas, MCP, OpenAPI or Python"))  # fmt: skip
     parser.add_argument("--graph", metavar="FILE", type=Path, help=(
         "their links (default: those that follow from the tools)"))  # fmt: skip
-    parser.add_argument("--network", action="store_true", help=(
-        "ask the graph neural network alone, as the paper does; for tool plans"))  # fmt: skip
     parser.add_argument("--domain", metavar="FILE", type=Path, help=(
         "the domain of a PDDL plan (default: hvr's kitchen)"))  # fmt: skip
     parser.add_argument("--problem", metavar="FILE", type=Path, help=(
@@ -70,9 +68,7 @@ def run(args: argparse.Namespace) -> int:
         check_writable(args.svg)
     if is_json(args.plan):
         verdicts: list[Verdict | NoVerdict] = list(
-            tool_verdicts(
-                args.plan, args.request, args.model, args.tools, args.graph, network=args.network
-            )
+            tool_verdicts(args.plan, args.request, args.model, args.tools, args.graph)
         )
     else:
         verdicts = [

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from hvr.tools.logs.reading import ReadPlan
     from hvr.tools.tool_graph import ToolGraph
     from hvr.tools.tool_plan import ToolPlan
+    from hvr.verifier.judgement.judge import Judge
     from hvr.verifier.verdict import NoVerdict, Verdict
-    from hvr.verifier.verifier import Verifier
 
 
 def is_json(plan: Path) -> bool:
@@ -33,8 +33,6 @@ def tool_verdicts(
     model: Path | None,
     tools: Path | None,
     graph: Path | None,
-    *,
-    network: bool = False,
 ) -> Sequence[Verdict | NoVerdict]:
     """Return the verdicts on tool plans, one a record; a plan that cannot be judged says why.
 
@@ -44,21 +42,19 @@ def tool_verdicts(
         model: folder of a verifier.
         tools: the tools that it is to know; None if that is not to be checked.
         graph: their links, where they are in another file.
-        network: ask the graph neural network alone, as the paper does.
 
     Raises:
         UsageError: there is no verifier, or it is for other tools.
         DataFileError: a file is missing or damaged.
     """
-    from hvr.verifier.judgement.judge_file import load_judge
     from hvr.verifier.verdict import NoVerdict
 
-    folder, verifier = _tool_verifier(model, tools, graph)
+    judge = _tool_judge(model, tools, graph)
     found = read_tool_logs(path)
     plans = [r.plan if request is None else replace(r.plan, request=request) for r in found]
-    refused = [r.fault or _refused(verifier, p) for r, p in zip(found, plans, strict=True)]
+    refused = [r.fault or _refused(judge, p) for r, p in zip(found, plans, strict=True)]
     asked = [p for p, why in zip(plans, refused, strict=True) if not why]
-    scores = iter(verifier.score(asked) if network else load_judge(folder, verifier).judge(asked))
+    scores = iter(judge.judge(asked))
     return tuple(
         NoVerdict(plan.id, plan.request, why, str(read))
         if why
@@ -67,10 +63,12 @@ def tool_verdicts(
     )
 
 
-def _refused(verifier: Verifier, plan: ToolPlan) -> str:
+def _refused(judge: Judge, plan: ToolPlan) -> str:
     """Return why a plan has no graph; empty if it has one."""
+    from hvr.verifier.graph import plan_graph
+
     try:
-        verifier.graph(plan)
+        plan_graph(plan, judge.embeddings.tools)
     except UsageError as error:
         return str(error)
     return ""
@@ -115,11 +113,9 @@ def read_tool_graph(tools: Path, graph: Path | None) -> ToolGraph:
     return read_graph(tools, graph)
 
 
-def _tool_verifier(
-    model: Path | None, tools: Path | None, graph: Path | None
-) -> tuple[Path, Verifier]:
+def _tool_judge(model: Path | None, tools: Path | None, graph: Path | None) -> Judge:
     from hvr.verifier.checkpoint import tools_fingerprint
-    from hvr.verifier.verifier import Verifier
+    from hvr.verifier.judgement.judge_file import load_judge
 
     if model is None:
         raise UsageError(
@@ -128,10 +124,10 @@ def _tool_verifier(
         )
     if graph is not None and tools is None:
         raise UsageError("--graph has the links of the tools: give these with --tools")
-    verifier = Verifier.load(model)
+    judge = load_judge(model)
     if tools is not None:
         mine, given = (
-            tools_fingerprint(verifier.tools),
+            tools_fingerprint(judge.embeddings.tools),
             tools_fingerprint(read_tool_graph(tools, graph)),
         )
         if mine != given:
@@ -140,4 +136,4 @@ def _tool_verifier(
                 f"{model} was trained for other tools than {files} "
                 f"({mine} and {given}): train one for these with hvr verify train"
             )
-    return model, verifier
+    return judge

@@ -9,17 +9,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hvr.cli.arguments import add_json, whole
+from hvr.cli.arguments import add_json, whole, words
 from hvr.cli.output import print_json
 
 if TYPE_CHECKING:
-    from hvr.verifier.config import VerifierConfig
-    from hvr.verifier.network.progress import ProgressCallback
+    from hvr.verifier.progress import ProgressCallback
 
 _EPILOG = """\
 examples:
   hvr verify train train.jsonl --tools tools.json --graph graph.json --out verifier
-  hvr verify train train.jsonl --tools tools.json --graph graph.json --config mine.yaml
+  hvr verify train train.jsonl --tools tools.json --encoder lexical-hash
 """
 
 
@@ -35,14 +34,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "tools)"))  # fmt: skip
     parser.add_argument("--out", metavar="FOLDER", type=Path, default=Path("verifier"), help=(
         "folder for the verifier (default: %(default)s)"))  # fmt: skip
-    parser.add_argument("--config", metavar="FILE", type=Path, help=(
-        "YAML file of settings that differ from the usual ones; see docs/verifier.md"))  # fmt: skip
-    parser.add_argument("--paper", action="store_true", help=(
-        "the paper's settings instead of the small ones"))  # fmt: skip
+    parser.add_argument("--encoder", metavar="NAME", type=words, default="minilm", help=(
+        "encoder of requests and steps: minilm, lexical-hash, or st: and a name of "
+        "sentence-transformers (default: %(default)s)"))  # fmt: skip
     parser.add_argument("--seen-links", action="store_true", help=(
         "links are those that occur in these plans, whatever else the files list"))  # fmt: skip
-    parser.add_argument("--seed", type=whole, help=(
-        "of all that is drawn (default: that of --config, else 0)"))  # fmt: skip
+    parser.add_argument("--seed", type=whole, default=0, help=(
+        "seed of the simulated drafts (default: %(default)s)"))  # fmt: skip
     add_json(parser)
 
 
@@ -62,19 +60,21 @@ def run(args: argparse.Namespace) -> int:
     from hvr.cli.verify.tool_plans import read_tool_graph
     from hvr.tools.datasets import only_seen
     from hvr.tools.plan_files import read_plans
+    from hvr.verifier.config import VerifierConfig
     from hvr.verifier.judgement.fit import MIN_PLANS, fit_judge
     from hvr.verifier.judgement.judge_file import save_judge
-    from hvr.verifier.network.fit import train
+    from hvr.verifier.tool_embeddings import ToolEmbeddings
+    from hvr.verifier.verifier import make_encoder
 
-    config = _config(args)
+    config = VerifierConfig.small(encoder=args.encoder, seed=args.seed)
     tools = read_tool_graph(args.tools, args.graph)
     plans = read_plans(args.plans)
     if args.seen_links:
         tools = only_seen(tools, plans)
     with _progress() as progress:
-        verifier = train(config, plans, tools, progress)
-        judge = fit_judge(verifier.embeddings, plans, progress, seed=config.seed)
-        save_judge(judge, verifier, args.out)
+        embeddings = ToolEmbeddings(tools, make_encoder(config), config)
+        judge = fit_judge(embeddings, plans, progress, seed=args.seed)
+        save_judge(judge, args.out)
     at = judge.thresholds
     if judge.weights is None:
         print(f"{len(judge.past)} plans are too few to learn from (there must be {MIN_PLANS}): "
@@ -93,27 +93,10 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _config(args: argparse.Namespace) -> VerifierConfig:
-    from dataclasses import replace
-
-    from hvr.verifier.config import VerifierConfig
-
-    base = VerifierConfig() if args.paper else VerifierConfig.small()
-    config = base if args.config is None else VerifierConfig.load(args.config, base)
-    return config if args.seed is None else replace(config, seed=args.seed)
-
-
 @contextmanager
 def _progress() -> Iterator[ProgressCallback]:
-    """Report epochs on standard error."""
+    """Report progress on standard error."""
     from hvr.cli.progress import shown_progress
-    from hvr.verifier.network.progress import Epoch
 
     with shown_progress() as tell:
-
-        def shown(epoch: Epoch) -> None:
-            # What the judge does a number of times has no loss.
-            told = f"loss {epoch.loss:.3f}" if epoch.loss else ""
-            tell(epoch.stage, epoch.number, epoch.of, told)
-
-        yield shown
+        yield lambda epoch: tell(epoch.stage, epoch.number, epoch.of, "")

@@ -31,7 +31,7 @@ from hvr.verifier.judgement.posterior import (
     probabilities,
 )
 from hvr.verifier.judgement.step_texts import TextModel, fit_counts, read_texts
-from hvr.verifier.network.progress import Epoch, ProgressCallback, no_progress
+from hvr.verifier.progress import Epoch, ProgressCallback, no_progress
 from hvr.verifier.tool_embeddings import Floats, ToolEmbeddings
 from hvr.verifier.verdict import Thresholds
 

@@ -1,4 +1,4 @@
-"""Checkpoints of judges: in the folder of their verifier, whose `verifier.json` names them."""
+"""Checkpoints of judges: a folder whose `verifier.json` has the tools and names the judge."""
 
 from __future__ import annotations
 
@@ -15,34 +15,33 @@ from hvr.errors import DataFileError
 from hvr.file_sets import digest, name_of, read_set
 from hvr.verifier.checkpoint import (
     VALUES,
+    embeddings_of,
     head_of,
     read_tensors,
     read_values,
-    save,
     tools_fingerprint,
+    write,
 )
 from hvr.verifier.judgement.judge import ChangeRule, Judge
 from hvr.verifier.judgement.past_plans import PastPlans
 from hvr.verifier.judgement.posterior import FEATURES
 from hvr.verifier.judgement.step_texts import TextModel
-from hvr.verifier.tool_embeddings import ToolEmbeddings
+from hvr.verifier.tool_embeddings import Encoder, ToolEmbeddings
 from hvr.verifier.verdict import Thresholds
-from hvr.verifier.verifier import Verifier
 
 _KIND = "hvr plan judge"
 _VERSION = 2
 
 
-def save_judge(judge: Judge, verifier: Verifier, folder: Path) -> None:
-    """Write a judge and its verifier, both or neither.
+def save_judge(judge: Judge, folder: Path) -> None:
+    """Write a judge, whole or not at all.
 
     Args:
-        judge: the judge.
-        verifier: of the same tools.
-        folder: as for `hvr.verifier.checkpoint.save`.
+        judge: The judge.
+        folder: Created if it is missing; a verifier in it is replaced in one step.
 
     Raises:
-        DataFileError: they cannot be written; what was there is as it was.
+        DataFileError: The folder cannot be written; its earlier contents are kept.
     """
     from safetensors.numpy import save as to_bytes
 
@@ -67,29 +66,31 @@ def save_judge(judge: Judge, verifier: Verifier, folder: Path) -> None:
     text = json.dumps(values, ensure_ascii=False).encode()
     name = name_of("judge", digest(text), ".json")
     parts = {name: text, name_of("judge", digest(data), ".safetensors"): data}
-    save(verifier, folder, name, parts)
+    write(folder, judge.embeddings, {"judge": name}, parts)
 
 
-def load_judge(folder: Path, verifier: Verifier) -> Judge:
+def load_judge(folder: Path, encoder: Encoder | None = None) -> Judge:
     """Read a judge.
 
     Args:
-        folder: what `save_judge` wrote.
-        verifier: of the same tools, in the same order.
+        folder: What `save_judge` wrote, or a folder of an earlier version with a network beside it.
+        encoder: Encoder of texts; the one named in the checkpoint if None.
 
     Raises:
         DataFileError: it is missing, damaged, of another version or of other tools.
     """
-    return read_set(folder / VALUES, lambda: _load(folder, verifier.embeddings))
+    return read_set(folder / VALUES, lambda: _load(folder, encoder))
 
 
-def _load(folder: Path, embeddings: ToolEmbeddings) -> Judge:
+def _load(folder: Path, encoder: Encoder | None) -> Judge:
     from safetensors import SafetensorError
     from safetensors.numpy import load
 
-    name = head_of(folder).get("judge")
+    head = head_of(folder)
+    name = head.get("judge")
     if name is None:
         raise DataFileError(f"there is no judge in {folder}: train again to have one")
+    embeddings = embeddings_of(folder, head, encoder)
     values = read_values(folder / str(name), "judge", _KIND, _VERSION)
     if values.get("tools_fingerprint") != tools_fingerprint(embeddings.tools):
         raise DataFileError(f"the judge {folder} was trained with other tools: train it again")

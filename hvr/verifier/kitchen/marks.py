@@ -13,11 +13,12 @@ from collections.abc import Iterator, Mapping
 
 from hvr.pddl.model import GroundAction
 from hvr.verifier.kitchen.linked_plan import LinkedPlan, LinkedStep
-from hvr.verifier.kitchen.mentions import FAMILIES, IN, NEAR, Mentions, Named, State
+from hvr.verifier.kitchen.mentions import FAMILIES, FROM, IN, NEAR, Mentions, Named, State
 from hvr.verifier.kitchen.outcome import PlanOutcome
 from hvr.verifier.kitchen.similarity import Likeness, best, is_piece
 from hvr.verifier.kitchen.words import class_of
 
+_PLACES = frozenset({IN, NEAR, FROM})
 _USED = frozenset({"hold", "open", "switch"})
 """Families that plans make in passing."""
 
@@ -72,6 +73,16 @@ def untouched(plan: LinkedPlan, asked: Mentions) -> tuple[Named, ...]:
     """
     handled = PlanOutcome.of(plan).handled
     return tuple(t for t in named_things(asked) if not any(best(t.classes, c) for c in handled))
+
+
+def only_similar(plan: LinkedPlan, asked: Mentions) -> tuple[Named, ...]:
+    """Return the things of the request for which steps handle only something similar."""
+    handled = PlanOutcome.of(plan).handled
+    return tuple(
+        t for t in named_things(asked)
+        if t.role not in _PLACES
+        and max((best(t.classes, c) for c in handled), default=Likeness.NONE) is Likeness.LIKE
+    )  # fmt: skip
 
 
 def lacking(plan: LinkedPlan, asked: Mentions) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ does not judge.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -25,6 +26,7 @@ from hvr.world_file import load_world
 
 _State = Mapping[Atom, bool]
 _WHERE = frozenset({"on", "in", "holding"})
+_NAME = re.compile(r"[\w-]+")
 
 
 @dataclass(frozen=True)
@@ -65,8 +67,7 @@ def check_end(plan: LinkedPlan, request: str) -> EndCheck:
         words = ", ".join(map(repr, readings[0].unread))
         return EndCheck(unread=f"{words} was not read in the request")
     goals = [_Goal([s.wanted for s in r.stages], plan, inventory, domain) for r in readings]
-    end = _end(plan, plan.steps)
-    so = [end is not None and goal.holds(end) for goal in goals]
+    so = [goal.reached(plan.steps) for goal in goals]
     if all(so):
         return EndCheck(bare=all(_is_bare(plan, goal) for goal in goals))
     if any(so):
@@ -99,12 +100,24 @@ class _Goal:
     inventory: Inventory
     domain: Domain
 
-    def holds(self, state: _State) -> bool:
-        """Say whether it holds where some facts are not as at the start."""
+    def reached(self, steps: tuple[LinkedStep, ...]) -> bool:
+        """Return whether steps reach each stage in order, and the last one at their end."""
+        states = _states(self.plan, steps)
+        if states is None:
+            return False
+        place = 0
+        for stage in self.wanted[:-1]:
+            found = (i for i in range(place, len(states)) if self._holds(stage, states[i]))
+            place = next(found, len(states))
+        return place < len(states) and self._holds(self.wanted[-1], states[-1])
+
+    def _holds(self, stage: str, state: _State) -> bool:
+        """Return whether a stage holds where some facts are not as at the start."""
         objects = tuple(TypedName(n, (self.plan.types[n],)) for n in self.inventory.classes)
-        goal = parse_formula(f"(and {' '.join(self.wanted)})", self.domain, objects, file="<goal>")
+        goal = parse_formula(stage, self.domain, objects, file="<goal>")
         facts = {a for a in self.inventory.facts if state.get(a, True)}
         facts |= {a for a, now in state.items() if now}
+        facts |= _carried_along(facts, stage, self.plan.types)
         problem = Problem("end", self.domain.name, objects, frozenset(facts), goal)
         return Validator(Task(self.domain, problem)).check([]).valid
 
@@ -115,10 +128,17 @@ def _start(plan: LinkedPlan) -> dict[Atom, bool]:
     return {_atom(f): f.positive for f in (*needs, *plan.start)}
 
 
-def _end(plan: LinkedPlan, steps: tuple[LinkedStep, ...]) -> dict[Atom, bool] | None:
-    """Return what is so after some of a plan's steps; None if one lacks what it needs."""
-    state = _start(plan)
+def _end(plan: LinkedPlan, steps: tuple[LinkedStep, ...]) -> _State | None:
+    """Return the state after some steps of a plan; None if a step cannot be executed."""
+    states = _states(plan, steps)
+    return states[-1] if states is not None else None
+
+
+def _states(plan: LinkedPlan, steps: tuple[LinkedStep, ...]) -> list[_State] | None:
+    """Return the states before and after each step; None if a step cannot be executed."""
+    states: list[_State] = [_start(plan)]
     for step in steps:
+        state = states[-1]
         needed = (n.fact for n in step.needs)
         unmet = [f for f in needed if state.get(_atom(f), False) != f.positive]
         # What a step does to things that it is not given is done by conditional effects.
@@ -126,8 +146,28 @@ def _end(plan: LinkedPlan, steps: tuple[LinkedStep, ...]) -> dict[Atom, bool] | 
         if not all(f.args and f.args[0] in others for f in unmet):
             return None
         spared = {f.args[0] for f in unmet}
-        state |= {_atom(f): f.positive for f in step.makes if spared.isdisjoint(f.args[:1])}
-    return state
+        made = {_atom(f): f.positive for f in step.makes if spared.isdisjoint(f.args[:1])}
+        states.append({**state, **made})
+    return states
+
+
+def _carried_along(facts: set[Atom], stage: str, types: Mapping[str, str]) -> set[Atom]:
+    """Return where the contents of the goal's vessels lie: where the vessel stands.
+
+    "The bowl with the sponge to the shelf" asks for the sponge in the bowl on the shelf.
+    """
+    words = set(_NAME.findall(stage))
+    named = {name for name, kind in types.items() if name in words or kind in words}
+    lies = {a.args[0]: a for a in facts if a.predicate in ("in", "on") and len(a.args) == 2}
+    found = set()
+    for thing, below in lies.items():
+        carrier, seen = below.args[1], {thing}
+        while carrier in named and carrier in lies and carrier not in seen:
+            seen.add(carrier)
+            where = lies[carrier]
+            found.add(Atom(where.predicate, (thing, where.args[1])))
+            carrier = where.args[1]
+    return found
 
 
 def _atom(fact: Fact) -> Atom:
@@ -144,8 +184,7 @@ def _is_bare(plan: LinkedPlan, goal: _Goal) -> bool:
     kept = plan.steps
     for step in plan.steps:
         fewer = _without(plan, kept, step)
-        end = _end(plan, fewer)
-        if len(fewer) < len(kept) and end is not None and goal.holds(end):
+        if len(fewer) < len(kept) and goal.reached(fewer):
             kept = fewer
     return _changed(plan, plan.steps) <= _changed(plan, kept)
 

@@ -14,7 +14,7 @@ from hvr.verifier.graph import START, PlanGraph
 from hvr.verifier.kitchen.graph import graph_of, reading_of
 from hvr.verifier.kitchen.linked_plan import LinkedPlan
 from hvr.verifier.kitchen.links import causal_links
-from hvr.verifier.kitchen.marks import is_named, lacking, untouched
+from hvr.verifier.kitchen.marks import is_named, lacking, only_similar, untouched
 from hvr.verifier.kitchen.mention_reader import asked_of
 from hvr.verifier.kitchen.mentions import FROM, NEAR
 from hvr.verifier.kitchen.read_goal import EndCheck, check_end
@@ -35,6 +35,8 @@ _DOUBT = (
     "the network doubts the plan (score {score:.2f}), but it reaches the goal that hvr reads in "
     "the request and changes nothing else"
 )
+_SURE = 0.5
+"""Score from which the network holds a plan for right rather than wrong."""
 _BESIDE = (FROM, NEAR)
 """Roles of things that a plan need not touch."""
 FOLDER = Path(__file__).resolve().parent.parent / "data" / "kitchen"
@@ -74,8 +76,9 @@ def verdict_of(request: str, *parts: tuple[Task, Sequence[GroundAction]]) -> Ver
 def judge(verifier: Verifier, plan: LinkedPlan, request: str) -> Verdict:
     """Return the verdict of a verifier on one plan, its reasons in the words of the kitchen.
 
-    The goal that hvr reads is a second vote: where it does not hold at the end, or the request
-    names a thing that no step touches, a plan that the network accepts gets no verdict.
+    The goal that hvr reads is a second vote (`_second_vote`): a plan that the network accepts gets
+    no verdict where a named thing is left alone, or where the goal does not hold and the network
+    is in doubt.
     A plan that is not accepted has a reason at least. Where the network alone doubts a plan that
     reaches the goal that hvr reads, and changes nothing else (`check_end`), there is no verdict.
     A plan without steps is judged by rule: its score is 1 where that goal holds from the start, 0
@@ -92,20 +95,29 @@ def judge(verifier: Verifier, plan: LinkedPlan, request: str) -> Verdict:
     verdict = replace(verdict, findings=reworded)
     found = check_end(plan, request)
     if verdict.accepted:
-        return replace(verdict, unknown=_second_vote(found, plan, request))
+        return replace(verdict, unknown=_second_vote(verdict.score, found, plan, request))
     if found.bare:
         return replace(verdict, unknown=_DOUBT.format(score=verdict.score))
     return verdict
 
 
-def _second_vote(found: EndCheck, plan: LinkedPlan, request: str) -> str:
-    """Return why a plan that the network accepts may not be what was asked; empty if it is."""
-    if found.lacking:
-        return f"the network accepts the plan, but hvr asks for '{found.lacking}', which is not so"
-    missed = [t for t in untouched(plan, asked_of(request)) if t.role not in _BESIDE]
-    if missed and found.unread:
+def _second_vote(score: float, found: EndCheck, plan: LinkedPlan, request: str) -> str:
+    """Return why a plan that the network accepts may not be what was asked; empty if it is.
+
+    A plan that leaves a named thing alone is never said to be what was asked. Otherwise the
+    reading decides only where the network itself is in doubt: hvr may misread a sentence.
+    """
+    asked = asked_of(request)
+    if missed := [t for t in untouched(plan, asked) if t.role not in _BESIDE]:
         names = " and the ".join(_names(t.classes) for t in missed)
         return f"the network accepts the plan, but no step has to do with the {names}"
+    if score >= _SURE:
+        return ""
+    if found.lacking:
+        return f"the network accepts the plan, but hvr asks for '{found.lacking}', which is not so"
+    if found.unread and (similar := only_similar(plan, asked)):
+        names = " and the ".join(_names(t.classes) for t in similar)
+        return f"the plan handles something like the {names}, and hvr cannot read the request"
     return ""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Protocol
 
 import numpy as np
@@ -109,29 +109,3 @@ class Alignment:
 
     def _last(self, hidden: Floats) -> Floats:
         return np.asarray(np.maximum(hidden, 0) @ self._out + self._shift, dtype=np.float32)
-
-
-class FoldedAlignment:
-    """Cross-fitted margins of training plans: each by a scorer that was not trained on the plan.
-
-    A scorer is more certain of the steps it was trained on than of new ones; a network trained on
-    such margins would rely on them too much.
-
-    Args:
-        models: one for each fold.
-        fold: number of the model for each of the steps (m,).
-    """
-
-    def __init__(self, models: Sequence[Alignment], fold: NDArray[np.int64]) -> None:
-        self._models = models
-        self._fold = fold
-
-    def margins(
-        self, embeddings: ToolEmbeddings, steps: NDArray[np.int64], tools: NDArray[np.int64]
-    ) -> Floats:
-        """Return Δ as `Alignment.margins`, for exactly the steps that the folds were given for."""
-        margins = np.zeros(len(steps), dtype=np.float32)
-        for k, model in enumerate(self._models):
-            mine = self._fold == k
-            margins[mine] = model.margins(embeddings, steps[mine], tools[mine])
-        return margins

@@ -166,7 +166,7 @@ class TrainedNetwork:
     ) -> Floats:
         """Return one line of equation 6 (nodes, hidden).
 
-        φ's first layer is split as in `hvr.verifier.network.layers.Messages`.
+        φ's first layer is split as in `studies.plan_network.layers.Messages`.
         """
         wide = self.config.hidden
         weight, bias = self.tensors[f"{phi}.0.weight"], self.tensors[f"{phi}.0.bias"]

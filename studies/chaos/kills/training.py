@@ -33,45 +33,29 @@ _MORE_LINKS = (
     ("pay", "weather"), ("find_train", "book_room"), ("find_hotel", "book_seat"),
     ("weather", "book_seat"), ("weather", "pay"), ("find_hotel", "pay"),
 )  # fmt: skip
-_SETTINGS = """\
-encoder: lexical-hash
-hidden: 8
-align_hidden: 8
-align_epochs: 1
-epochs_graph: 1
-epochs_local: 1
-neighbours: 2
-"""
 _PROBE = """
 import json, sys
 from pathlib import Path
 from hvr.errors import HvrError
 from hvr.tools.plan_files import read_plans
 from hvr.verifier.judgement.judge_file import load_judge
-from hvr.verifier.verifier import Verifier
 plans = read_plans(Path(sys.argv[1]))[:4]
 for name in sys.argv[2:]:
     try:
-        verifier = Verifier.load(Path(name))
-        judge = load_judge(Path(name), verifier)
+        judge = load_judge(Path(name))
     except HvrError as error:
         print(json.dumps({"error": str(error)}))
         continue
-    scores = [round(v.score, 4) for v in verifier.score(plans)]
     judged = [round(v.score, 4) for v in judge.judge(plans)]
-    print(json.dumps({"verifier": scores, "judge": judged}))
+    print(json.dumps({"judge": judged}))
 """
 _SAVE_FOR_EVER = """
 import itertools, sys
 from pathlib import Path
 from hvr.verifier.judgement.judge_file import load_judge, save_judge
-from hvr.verifier.verifier import Verifier
-pairs = []
-for name in sys.argv[2:]:
-    verifier = Verifier.load(Path(name))
-    pairs.append((verifier, load_judge(Path(name), verifier)))
-for verifier, judge in itertools.cycle(pairs):
-    save_judge(judge, verifier, Path(sys.argv[1]))
+judges = [load_judge(Path(name)) for name in sys.argv[2:]]
+for judge in itertools.cycle(judges):
+    save_judge(judge, Path(sys.argv[1]))
 """
 
 
@@ -95,7 +79,7 @@ def write_data(folder: Path) -> None:
     described = [{"id": name, "desc": text} for name, text in _ABOUT.items()]
     for name, text in (
         ("train.jsonl", lines), ("tools.json", json.dumps(described)),
-        ("graph.json", json.dumps(graph)), ("small.yaml", _SETTINGS),
+        ("graph.json", json.dumps(graph)),
     ):  # fmt: skip
         (folder / name).write_text(text, encoding="utf-8")
 
@@ -103,7 +87,7 @@ def write_data(folder: Path) -> None:
 def train_words(data: Path, out: Path, seed: int, log: Path) -> tuple[object, ...]:
     """Return the words that train a verifier."""
     return ("verify", "train", data / "train.jsonl", "--tools", data / "tools.json", "--graph",
-            data / "graph.json", "--config", data / "small.yaml", "--out", out, "--seed", seed,
+            data / "graph.json", "--encoder", "lexical-hash", "--out", out, "--seed", seed,
             "--log", log, "--json")  # fmt: skip
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from hvr.tools.tool_graph import ToolGraph
-from hvr.verifier.correction.candidates import CANDIDATES, Editable
 from hvr.verifier.draft import PlanGraphDraft
 from hvr.verifier.graph import Edge, PlanGraph, PlanNode
+from studies.plan_network.correction.candidates import CANDIDATES, Editable
 
 MAX_EDITS = 3
 SCHEMA: Mapping[str, Any] = {

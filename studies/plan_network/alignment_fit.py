@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from hvr.verifier.config import VerifierConfig
 from hvr.verifier.network.alignment import Alignment
-from hvr.verifier.network.progress import Epoch, ProgressCallback, no_progress
-from hvr.verifier.tool_embeddings import ToolEmbeddings
+from hvr.verifier.progress import Epoch, ProgressCallback, no_progress
+from hvr.verifier.tool_embeddings import Floats, ToolEmbeddings
 
 MIN_IMPROVEMENT = 1e-3
 """Fall of the loss that counts as progress for early stopping."""
@@ -114,3 +115,29 @@ def minibatches(size: int, batch: int, draw: torch.Generator) -> list[Tensor]:
     """Return the numbers below `size`, shuffled, in batches."""
     order = torch.randperm(size, generator=draw)
     return [order[i : i + batch] for i in range(0, size, batch)]
+
+
+class FoldedAlignment:
+    """Cross-fitted margins of training plans: each by a scorer that was not trained on the plan.
+
+    A scorer is more certain of the steps it was trained on than of new ones; a network trained on
+    such margins would rely on them too much.
+
+    Args:
+        models: one for each fold.
+        fold: number of the model for each of the steps (m,).
+    """
+
+    def __init__(self, models: Sequence[Alignment], fold: NDArray[np.int64]) -> None:
+        self._models = models
+        self._fold = fold
+
+    def margins(
+        self, embeddings: ToolEmbeddings, steps: NDArray[np.int64], tools: NDArray[np.int64]
+    ) -> Floats:
+        """Return Δ as `Alignment.margins`, for exactly the steps that the folds were given for."""
+        margins = np.zeros(len(steps), dtype=np.float32)
+        for k, model in enumerate(self._models):
+            mine = self._fold == k
+            margins[mine] = model.margins(embeddings, steps[mine], tools[mine])
+        return margins

@@ -14,14 +14,18 @@ from hvr.tools.tool_graph import ToolGraph
 from hvr.verifier.checkpoint import fingerprint
 from hvr.verifier.config import VerifierConfig
 from hvr.verifier.graph import PlanGraph, plan_graph
-from hvr.verifier.network.alignment import Alignment, FoldedAlignment, Margins
-from hvr.verifier.network.alignment_fit import train_alignment
+from hvr.verifier.network.alignment import Alignment, Margins
 from hvr.verifier.network.auc import best_threshold
 from hvr.verifier.network.logistic import logistic
 from hvr.verifier.network.path_counts import PathCounts, count_paths
-from hvr.verifier.network.perturbations import Perturbed, Perturber, made_wrong
-from hvr.verifier.network.progress import ProgressCallback, no_progress
-from hvr.verifier.network.training import (
+from hvr.verifier.progress import ProgressCallback, no_progress
+from hvr.verifier.tool_embeddings import Encoder, ToolEmbeddings
+from hvr.verifier.verdict import Thresholds
+from hvr.verifier.verifier import Plan, Verifier, make_encoder
+from hvr.verifier.wrong_plans import KINDS, WrongPlans
+from studies.plan_network.alignment_fit import FoldedAlignment, train_alignment
+from studies.plan_network.perturbations import Perturbed, Perturber, made_wrong
+from studies.plan_network.training import (
     Aucs,
     ContrastGroup,
     aucs,
@@ -29,10 +33,6 @@ from hvr.verifier.network.training import (
     samples,
     train_network,
 )
-from hvr.verifier.tool_embeddings import Encoder, ToolEmbeddings
-from hvr.verifier.verdict import Thresholds
-from hvr.verifier.verifier import Plan, Verifier, make_encoder
-from hvr.verifier.wrong_plans import KINDS, WrongPlans
 
 _MORE = 4
 """Negatives of a plan beyond the paper's."""

@@ -14,14 +14,14 @@ from hvr.verifier.config import VerifierConfig
 from hvr.verifier.network.alignment import Margins
 from hvr.verifier.network.arrays import Ints, PlanArrays, plan_arrays
 from hvr.verifier.network.auc import roc_auc
-from hvr.verifier.network.batch import PlanBatch, select
 from hvr.verifier.network.inference import PlanLogits, TrainedNetwork
-from hvr.verifier.network.losses import balance, graph_loss, local_loss, ranking_loss
-from hvr.verifier.network.network import PlanNetwork
 from hvr.verifier.network.path_counts import Path, PathCounts, paths_of
-from hvr.verifier.network.perturbations import Perturbed
-from hvr.verifier.network.progress import Epoch, ProgressCallback
+from hvr.verifier.progress import Epoch, ProgressCallback
 from hvr.verifier.tool_embeddings import Floats, ToolEmbeddings
+from studies.plan_network.batch import PlanBatch, select
+from studies.plan_network.losses import balance, graph_loss, local_loss, ranking_loss
+from studies.plan_network.network import PlanNetwork
+from studies.plan_network.perturbations import Perturbed
 
 ContrastGroup = Sequence[Perturbed]
 """True plans of a request, then wrong ones: those that the ranking loss compares."""

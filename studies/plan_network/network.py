@@ -8,9 +8,9 @@ import torch
 from torch import Tensor, nn
 
 from hvr.verifier.config import VerifierConfig
-from hvr.verifier.network.batch import PlanBatch
 from hvr.verifier.network.inference import PlanLogits, TrainedNetwork
-from hvr.verifier.network.layers import PlanLayer, two_layers
+from studies.plan_network.batch import PlanBatch
+from studies.plan_network.layers import PlanLayer, two_layers
 
 
 class PlanNetwork(nn.Module):

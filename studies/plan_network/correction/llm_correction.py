@@ -9,11 +9,11 @@ from string import Template
 from hvr.llm.errors import ModelError
 from hvr.llm.model import Message, Model, Request
 from hvr.llm.schema import find_json
-from hvr.verifier.correction.candidates import Editable, editable
-from hvr.verifier.correction.edits import SCHEMA, Edit, apply_edits, read_edits
 from hvr.verifier.graph import START
 from hvr.verifier.verdict import Verdict
 from hvr.verifier.verifier import Plan, Verifier
+from studies.plan_network.correction.candidates import Editable, editable
+from studies.plan_network.correction.edits import SCHEMA, Edit, apply_edits, read_edits
 
 _PROMPTS = Path(__file__).parent / "prompts"
 _TOKENS = 1024
