@@ -29,7 +29,7 @@ class SearchSpace(Protocol[S]):
     """States and the steps between them; a step is a number."""
 
     def key(self, state: S) -> object:
-        """Return what tells states apart."""
+        """Return a key that equal states share."""
 
     def satisfied(self, state: S) -> bool:
         """Return whether the search ends here."""
@@ -50,7 +50,7 @@ class SearchEnd(Generic[S]):
 
     Args:
         path: The steps to a state that satisfies, None without one.
-        state: That state.
+        state: The last state of the path.
         why: Without a path, why the search ended; empty if everything has been tried.
         states: How many states were reached.
     """

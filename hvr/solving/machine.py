@@ -42,6 +42,6 @@ def free_memory() -> int | None:
 
 
 def memory_is_short() -> bool:
-    """Return whether no further planner should start for want of memory."""
+    """Return whether too little memory is free for a further planner."""
     free = free_memory()
     return free is not None and free < ENOUGH_MEMORY

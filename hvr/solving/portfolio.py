@@ -26,7 +26,7 @@ class Portfolio:
     Args:
         programs: The planners that can plan with it.
         excluded: Why others are not started, by name.
-        asks: Whether the engines of unified-planning may be able, too.
+        asks: Whether to ask the engines of unified-planning.
         reserve: Planners for when all others fail.
     """
 

@@ -1,9 +1,9 @@
 """Timed plans with the same steps at better times.
 
-Planners differ in how far apart two steps must be of which one needs what the other changes; some
-leave no gap at all. Here the order of such steps is kept, with a gap that hvr's validator asks for,
-and everything begins as early as that allows: a simple temporal problem (Dechter, Meiri & Pearl
-1991) over the starts and ends of the plan, as in the deordering of plans (Bäckström 1998).
+Steps that interfere need a gap. Planners disagree on its size, and some leave none. This module
+keeps the order of interfering steps, puts the validator's gap between them, and lets every step
+start as early as possible. It solves a simple temporal problem (Dechter, Meiri & Pearl 1991) over
+the starts and ends of the plan, as in the deordering of plans (Bäckström 1998).
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ class _Event:
     Args:
         time: When it happens in the plan.
         step: Index of its step; -1 for a timed initial literal.
-        when: Which end of its step; empty if there is only one moment.
-        operator: What it does.
-        parts: What it reads and changes.
+        when: The end of the step; empty for an instantaneous step.
+        operator: The compiled effects.
+        parts: The conditions and effects, for interference.
     """
 
     time: Fraction
@@ -53,7 +53,7 @@ def retimed(validator: Validator, steps: Sequence[Step]) -> tuple[Step, ...] | N
     The result may be invalid where the plan is wrong in more than its times.
 
     Args:
-        validator: Who judges the plan; its task gives the problem.
+        validator: The validator of the problem.
         steps: The plan.
     """
     plan = [step for step in steps if isinstance(step, TimedAction)]
@@ -98,7 +98,7 @@ def _events(task: Task, plan: Sequence[TimedAction]) -> Iterator[_Event]:
 
 
 def _parts(durative: DurativeOperator, when: str) -> StepParts:
-    """Return what one end reads and changes; what holds between counts as read by both."""
+    """Return the parts of one end; both ends read the invariant."""
     template = durative.template
     condition: Expression = And((template.conditions[when], template.conditions["over all"]))
     further: list[tuple[Expression, Expression, Binding]] = [

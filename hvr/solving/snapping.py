@@ -1,6 +1,7 @@
 """Durative actions as two instantaneous ones: a start and an end (Fox & Long 2003).
 
-For estimates: what the two need and change is that of the durative action, without its time.
+The search estimates distances with them: they have the conditions and effects of the durative
+action, without its time.
 """
 
 from __future__ import annotations

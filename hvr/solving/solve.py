@@ -168,7 +168,7 @@ class _Manner:
 def _outcome(
     chosen: Portfolio, job: PlannerJob, folder: Path, task: Task, how: _Manner
 ) -> tuple[RaceResult, _Ends]:
-    """Let planners race, and those in reserve when all of them fail.
+    """Let planners race, then the reserve if all of them fail.
 
     What makes all of them fail, as deep nesting does others' translators, need not be too much
     for hvr's own search.

@@ -247,10 +247,10 @@ class Subgoals:
                     self._nearer[place].append((number, gain or 0.0))
 
     def _steady_gain(self, comparison: _Comparison, unit: _Supporter) -> float | None:
-        """Return what a unit adds to an excess, None if that differs between states.
+        """Return the amount that a unit adds to an excess, None if it differs between states.
 
-        States are tried, since expressions are compiled. That a gain is the same in all of them is
-        no proof; it only makes estimates worse if it is not.
+        Expressions are compiled, so this compares three states. Equal gains in them are no proof;
+        a wrong answer makes estimates worse, not plans.
         """
         gains = []
         size = 1 + max([len(self._values) - 1, *(index for _, index, _ in unit.changes)])
@@ -375,6 +375,6 @@ def _after(comparison: _Comparison, unit: _Supporter, values: Values) -> float |
 
 
 def _gain(comparison: _Comparison, unit: _Supporter, values: Values) -> float | None:
-    """Return what a unit adds to an excess in a state, None if that has no value."""
+    """Return the amount that a unit adds to an excess in a state, None if undefined."""
     before, after = comparison.excess(values), _after(comparison, unit, values)
     return None if before is None or after is None else after - before

@@ -3,7 +3,7 @@
 Decision epochs (Cushing, Kambhampati, Mausam & Weld 2007, "When is temporal planning really
 temporal?"): at each time any action may start, or time goes on to the next end or timed literal.
 Plans that need an action to start between two happenings are not found, so a search without a plan
-proves nothing. The estimate is that of the starts and ends as instantaneous actions. A plan becomes
+proves nothing. Estimates take the starts and ends as instantaneous actions. A plan becomes
 as early as possible (`hvr.solving.retiming`), and counts only if hvr's validator accepts it.
 """
 
@@ -82,7 +82,7 @@ class _Instant:
     Args:
         bits, values: The facts and numbers.
         now: The time.
-        agenda: What ends or happens later, the next first.
+        agenda: The later ends and timed literals, the next first.
         plan: The steps that have started, newest first: (earlier ones, step).
         count: How many steps those are.
     """
@@ -103,7 +103,7 @@ class _Happenings:
 
     Args:
         task: The task, of the domain with starts and ends.
-        names: The names of these.
+        names: The names of the starts and ends.
         relaxation: The ground actions.
         validator: Judges plans for the problem as it is written.
     """

@@ -4,7 +4,7 @@
 From the rows that resemble a problem a greedy schedule is made: the next turn is the one that
 solves the most of the rows still unsolved for each second that it takes (Streeter, Golovin &
 Smith 2007, "Combining multiple heuristics online"). It takes at most four times as long, on the
-average of these rows, as the best schedule of them.
+average of these rows, as their best schedule.
 """
 
 from __future__ import annotations
@@ -74,11 +74,11 @@ def turns(
     races: Sequence[RecordedRace],
     spent: Mapping[str, float],
 ) -> Iterator[WorkSlice]:
-    """Yield turns without end, those with the best record first.
+    """Yield turns without end, planners with the best record first.
 
     Args:
         planners: Names of the planners.
-        features: What the problem uses.
+        features: The features of the problem.
         objects: How many objects the problem has.
         races: Recorded races.
         spent: Seconds that planners have worked before; it may change between turns.
