@@ -98,7 +98,7 @@ class Scout:
     def __init__(self, domain: Path, problem: Path, folder: Path) -> None:
         self.folder = folder
         self.excluded: dict[str, str] = {}
-        module = ["-P", "-m", "hvr.solving.unified"]
+        module = ["-W", "ignore", "-P", "-m", "hvr.solving.unified"]
         command = [sys.executable, *module, "--support", str(domain.resolve())]
         with (folder / "log").open("wb") as log:
             self._process = ProcessTree([*command, str(problem.resolve())], folder, log)

@@ -93,7 +93,16 @@ class Program:
         """Return the command line, to be run in the folder for the plans."""
         files = [str(job.domain.resolve()), str(job.problem.resolve())]
         if self.module:
-            words = [sys.executable, "-P", "-m", self.module, *files, f"{job.seconds:g}"]
+            words = [
+                sys.executable,
+                "-W",
+                "ignore",
+                "-P",
+                "-m",
+                self.module,
+                *files,
+                f"{job.seconds:g}",
+            ]
             words += [self.engine] if self.engine else []
             return [*words, *["--yield"] * job.shared, *["--optimal"] * job.optimal]
         driver = binary().parents[3] / "fast-downward.py"
