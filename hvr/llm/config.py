@@ -54,7 +54,7 @@ class Chosen:
             UsageError: An untrusted file names the model or its address.
         """
         if self.untrusted:
-            raise UsageError(self.untrusted, field="trust_project")
+            raise UsageError(self.untrusted)
         return self
 
 

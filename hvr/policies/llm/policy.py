@@ -12,6 +12,7 @@ from hvr.language.goals import Stage
 from hvr.language.reader import Reader
 from hvr.llm.meter import Meter
 from hvr.pddl import Task, TypedName, parse_formula
+from hvr.pddl.frozen import holds_at_start
 from hvr.plans import IS_TOLD, Find, Judgement, Planned, Policy, PolicyContext, Understanding
 from hvr.policies.llm.keeping import read_constraints
 from hvr.policies.llm.lean import outcome
@@ -216,7 +217,7 @@ class LLMPolicy(Policy[str]):
         domain, stages = self.equipment.domain, understanding.goal.stages
         objects = [TypedName(n, (graph.pddl_type(n),)) for n in inventory.classes]
         wanted = parse_formula(stages[-1].wanted, domain, objects, file="<goal>")
-        if Task(domain, graph.problem(domain, "judge")).initial.holds(wanted):
+        if holds_at_start(domain, graph.problem(domain, "judge"), wanted):
             last = " (the last of its stages)" if len(stages) > 1 else ""
             return Judgement(True, f"hvr's own reading of the request holds{last}")
         return Judgement(
