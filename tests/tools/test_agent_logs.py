@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from hvr.errors import DataFileError
 from hvr.tools.logs.call_text import calls_in_text
+from hvr.tools.logs.events import Called
 from hvr.tools.logs.reading import read_log
 from hvr.tools.logs.shapes import events
 from hvr.tools.tool_plan import LoggedCall
@@ -161,3 +163,23 @@ def test_a_call_written_as_python_is_read_back(arguments: dict[str, Any]) -> Non
     found = calls_in_text(text)
     assert found is not None
     assert [(call.tool, call.arguments) for call in found] == [("f.g", arguments)]
+
+
+@pytest.mark.parametrize(
+    ("head", "unit", "tail"),
+    [("<tool_call>", "\t", "</think>"), ("", "<tool_call>", ""), ("Action: f", " ", "x"),
+     ("", "Action: f\n", ""), ("Action: f\nAction Input:", "\n", "x"), ("", "</tool_call>", "")],
+)  # fmt: skip
+def test_hostile_messages_take_linear_time(head: str, unit: str, tail: str) -> None:
+    text = head + unit * (100_000 // len(unit)) + tail
+    start = time.thread_time()
+    list(events([{"role": "assistant", "content": text}]))
+    assert time.thread_time() - start < 0.5
+
+
+def test_calls_in_tags_and_in_react_are_read_in_their_order() -> None:
+    hermes = '<tool_call> {"name": "f", "arguments": {"a": 1}}\n</tool_call> and <tool_call>{'
+    react = 'Action: g \nAction Input: {"b": 2}\nObservation: 3\nAction: h\nAction Input: {}'
+    for text, names in ((hermes, ["f"]), (react, ["g", "h"])):
+        found = events([{"role": "assistant", "content": text}])
+        assert [one.tool for one in found if isinstance(one, Called)] == names

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import json
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -31,10 +30,8 @@ _ROLES = {
 """The names that frameworks give the four roles."""
 
 _BODIES = ("content", "value", "parts", "data", "tool_calls", "function_call", "tool_messages")
-_HERMES = re.compile(r"<tool_call>\s*(.*?)\s*</tool_call>", re.DOTALL)
-_REACT = re.compile(r"^Action:[ \t]*(.+?)[ \t]*\nAction Input:[ \t]*(.*?)\s*(?=\nObservation|\Z)",
-                    re.MULTILINE | re.DOTALL)  # fmt: skip
-
+_HERMES = "<tool_call>", "</tool_call>"
+_REACT = "\nAction:", "\nAction Input:", "\nObservation"
 _SEEN = "Observation:"
 """ReAct prompts give a result as a message of the user that begins so."""
 
@@ -181,14 +178,14 @@ def _listed_calls(value: Record) -> list[Event]:
 def _calls_in_prose(text: str) -> list[Event]:
     """Return the calls that an assistant wrote into its text, in one of three known ways."""
     found: list[Event] = []
-    for match in _HERMES.finditer(text):
-        call = decoded(match[1])
+    for told in _hermes(text):
+        call = decoded(told)
         if isinstance(call, dict):
             found += [Format("Hermes tool calls"), *called(call.get("name"), call.get("arguments"))]
     if found:
         return found
-    for match in _REACT.finditer(text):
-        found += [Format("ReAct text"), *called(match[1], match[2])]
+    for name, given in _react(text):
+        found += [Format("ReAct text"), *called(name, given)]
     if found:
         return found
     listed = text.partition("Calling tools:")[2]
@@ -198,6 +195,29 @@ def _calls_in_prose(text: str) -> list[Event]:
     if text.strip().startswith("[") and (calls := calls_in_text(text)):
         return [Format("BFCL calls"), *calls]
     return []
+
+
+def _hermes(text: str) -> Iterator[str]:
+    """Yield the texts in the tags of Hermes models, in time linear in the text."""
+    start, end = _HERMES
+    begin = text.find(start)
+    while begin >= 0 and (stop := text.find(end, begin)) >= 0:
+        yield text[begin + len(start) : stop].strip()
+        begin = text.find(start, stop)
+
+
+def _react(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the names and the inputs of actions in ReAct's form, in time linear in the text."""
+    action, given, seen = _REACT
+    text = f"\n{text}"
+    begin = text.find(action)
+    while begin >= 0 and (middle := text.find(given, begin)) >= 0:
+        name = text[begin + len(action) : middle].strip(" \t")
+        stop = text.find(seen, middle + len(given))
+        stop = len(text) if stop < 0 else stop
+        if name:
+            yield name, text[middle + len(given) : stop].strip()
+        begin = text.find(action, stop)
 
 
 def _tool(value: Record) -> Iterator[Event]:
