@@ -137,6 +137,73 @@ def test_a_write_whose_words_are_not_understood_is_asked(parcels: RequestReader,
     assert read.request is None
 
 
+_ACCOUNTS = tuple(ToolParameter(name, "string", required=True)
+                  for name in ("from_account", "to_account"))  # fmt: skip
+BANK = Catalogue((
+    ToolSchema("transfer_money", "Transfer an amount of money between accounts.",
+               (*_ACCOUNTS, ToolParameter("amount", "number", required=True)),
+               effect=Effect.WRITES),
+    ToolSchema("get_balance", "Get the balance of an account.",
+               (ToolParameter("account_id", "string", required=True),), effect=Effect.READS),
+    ToolSchema("get_customer", "Show a customer.",
+               (ToolParameter("customer_id", "string", required=True),), effect=Effect.READS),
+))  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("Transfer 100 euros from A-1 to A-2 and 50 to A-3.", "A-3"),
+        ("Transfer 100 euros from A-1 to A-2 and the rest.", "and the rest"),
+    ],
+)
+def test_a_value_that_a_write_passes_over_is_asked(text: str, left: str) -> None:
+    read = RequestReader(BANK, (), ENCODER.encode).read(text)
+    assert read.request is None and read.move is NextMove.ASK and left in read.why
+
+
+def test_an_id_goes_to_no_parameter_of_another_thing() -> None:
+    read = RequestReader(BANK, (), ENCODER.encode).read("Show the customer C-4.")
+    assert calls(read) == [("get_customer", {"customer_id": "C-4"})]
+    read = RequestReader(BANK, (), ENCODER.encode).read("What is the balance of C-4?")
+    assert all(
+        "C-4" not in values.values() for tool, values in calls(read) if tool[4:] == "balance"
+    )
+
+
+def test_a_text_after_a_colon_is_taken_whole(parcels: RequestReader) -> None:
+    read = parcels.read("Open a claim for P-1004: the lid is broken.")
+    assert calls(read) == [("open_claim", {"parcel_id": "P-1004", "damage": "the lid is broken"})]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "tool", "values"),
+    [
+        ("git", "Don't commit /srv/site, just show its status.", "git_status",
+         {"repo_path": "/srv/site"}),
+        ("git", "What changed in /srv/site that is not staged?", "git_diff_unstaged",
+         {"repo_path": "/srv/site"}),
+        ("git", "Create the branch feature/login in /srv/site.", "git_create_branch",
+         {"repo_path": "/srv/site", "branch_name": "feature/login"}),
+        ("time", "If it is 3 pm in New York, what time is it in London?", "convert_time",
+         {"source_timezone": "America/New_York", "time": "15:00",
+          "target_timezone": "Europe/London"}),
+        ("filesystem", "How big is report.pdf?", "get_file_info", {"path": "report.pdf"}),
+        ("everything", "Echo the message hello there", "echo", {"message": "hello there"}),
+    ],
+)  # fmt: skip
+def test_words_beside_a_value_and_before_it_are_heeded(
+    name: str, text: str, tool: str, values: dict[str, Json]
+) -> None:
+    assert calls(server(name).read(text)) == [(tool, values)]
+
+
+def test_an_order_whose_verb_no_tool_has_calls_nothing() -> None:
+    for name, text in (("filesystem", "Delete notes.txt"), ("git", "Push the branch main"),
+                       ("filesystem", "Zip the folder /srv/data")):  # fmt: skip
+        assert server(name).read(text).request is None
+
+
 def test_a_missing_value_is_asked_by_its_name(parcels: RequestReader) -> None:
     read = parcels.read("Cancel P-1002.")
     assert [(q.kind, q.name) for q in read.questions] == [(QuestionKind.MISSING, "reason")]

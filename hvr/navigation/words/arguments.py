@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -127,7 +127,7 @@ def read_call(
     _choices(call, clause, verb)
     _flags(call, clause)
     order: dict[str, list[tuple[int, Json]]] = {}
-    pairs = sorted(_pairs(call, clause), key=lambda one: (-one.score, one.index))
+    pairs = sorted(_pairs(call, words, clause), key=lambda one: (-one.score, one.index))
     taken: set[int] = set()
     for pair in pairs:
         several = "array" in pair.parameter.type.split("|")
@@ -141,18 +141,24 @@ def read_call(
         call.put(pair.parameter, pair.value, token.text, token.span.form.value)
         order.setdefault(pair.parameter.name, []).append((pair.index, pair.value))
     for name, values in order.items():
+        if len(values) == 1 and isinstance(call.arguments[name], list):
+            # A list of one is what another tool may take as it is.
+            call.quality[clause.tokens[values[0][0]].start] *= 0.7
         if len(values) > 1:
             call.arguments[name] = [value for _, value in sorted(values, key=lambda one: one[0])]
     _phrase(call, words, clause, verb, beside)
     return call
 
 
-def _pairs(call: ReadCall, clause: RequestClause) -> Iterator[_Pair]:
+def _pairs(call: ReadCall, words: ToolVocabulary, clause: RequestClause) -> Iterator[_Pair]:
     indices = [i for i, token in enumerate(clause.tokens) if token.span is not None]
     for order, index in enumerate(indices):
         span = clause.tokens[index].span
         assert span is not None
         if clause.tokens[index].start in call.used:
+            continue
+        if span.form is ValueForm.NUMBER and span.value == len(indices) - order - 1 > 1:
+            call.used.add(span.start)  # "the three files a, b and c"
             continue
         for place, parameter in enumerate(call.tool.takes):
             if parameter.name in call.arguments:
@@ -161,6 +167,8 @@ def _pairs(call: ReadCall, clause: RequestClause) -> Iterator[_Pair]:
             if not fits:
                 continue
             if span.form is ValueForm.PATH and not _fits_subject(span.text, call.tool, parameter):
+                continue
+            if span.form is ValueForm.ID and _of_other(span.text, parameter.name, words.things):
                 continue
             cue = cue_of(clause.tokens, index, parameter)
             if not parameter.required and cue <= 0 and fits < 1:
@@ -232,6 +240,8 @@ def cue_of(tokens: Sequence[Token], index: int, parameter: ToolParameter) -> flo
         cue += 0.5 * bool(names & _ENDS) - 0.5 * bool(names & _STARTS)
     if preposition in FROM_WORDS:
         cue += 0.5 * bool(names & _STARTS) - 0.5 * bool(names & _ENDS)
+    if nearest in ("in", "at") and names & _PLACES:
+        cue += 0.3
     if nearest in NAMING and kind_of(parameter) in _NAMEABLE:
         cue += 0.6 if names & {"name", "titl"} else 0.4
     if nearest in _SAYING and kind_of(parameter) is ValueKind.TEXT:
@@ -245,6 +255,7 @@ def cue_of(tokens: Sequence[Token], index: int, parameter: ToolParameter) -> flo
 _NAMEABLE = frozenset([ValueKind.NAME, ValueKind.PATH, ValueKind.ID, ValueKind.ANY])
 _ENDS = frozenset(map(stem, END_NAMES))
 _STARTS = frozenset(map(stem, START_NAMES))
+_PLACES = frozenset(map(stem, ("city", "town", "country", "place", "location", "region", "zone")))
 _SAYING = frozenset(["with", "saying", "says", "say", "content", "message", "text", "about", "for"])
 
 
@@ -254,6 +265,12 @@ def _prefix(text: str, name: str) -> bool:
     first = words_in(name)[:1]
     return bool(letters and first and len(words_in(name)) > 1
                 and first[0].startswith(letters[1].lower()))  # fmt: skip
+
+
+def _of_other(text: str, name: str, things: Collection[str]) -> bool:
+    """Return whether an id begins like the name of another thing: P-1001 is no customer."""
+    own = any(_prefix(text, f"{word}_id") for word in words_in(name))
+    return not own and any(_prefix(text, f"{thing}_id") for thing in things)
 
 
 def _naming_words(tokens: Sequence[Token], index: int, parameter: ToolParameter) -> Iterator[int]:
@@ -360,7 +377,7 @@ def _phrase(
     if not runs and len(open_) == 1 and kind_of(open_[0]) is ValueKind.TEXT:
         runs = [run for run in _remainder(clause, open_[0], verb) if _plain(run)]
     for parameter in open_:
-        fitting = [run for run in runs if _introduced(clause, run, parameter, verb)]
+        fitting = [run for run in runs if _introduced(clause, run, parameter, verb, words)]
         named = [run for run in fitting if _named_by(clause, run, parameter)]
         if len(named) == 1 or (len(fitting) == 1 and len(open_) == 1):
             run = (named or fitting)[0]
@@ -413,8 +430,9 @@ def _named_by(clause: RequestClause, run: Sequence[Token], parameter: ToolParame
 
 
 def _introduced(
-    clause: RequestClause, run: Sequence[Token], parameter: ToolParameter, verb: str
-) -> bool:
+    clause: RequestClause, run: Sequence[Token], parameter: ToolParameter, verb: str,
+    words: ToolVocabulary,
+) -> bool:  # fmt: skip
     """Return whether words stand where a parameter's value is said.
 
     A free text is the object of the verb, or follows "about", "saying", or a colon. A name follows
@@ -422,6 +440,8 @@ def _introduced(
     """
     if _named_by(clause, run, parameter):
         return True
+    if all(stem(token.lower or "x") in words.around for token in run):
+        return False  # what tools call things is no value
     index = clause.tokens.index(run[0])
     before = [t for t in clause.tokens[:index] if t.lower not in DETERMINERS]
     last = before[-1] if before else None
@@ -432,7 +452,8 @@ def _introduced(
         return last.lower in _PLACING and not finite
     if stems_of(parameter.name) & WHY:
         return last.lower in ("for", ":")
-    return last.lower in _SAYING | {":", "that", "on"} or stem(last.lower or "x") == verb
+    placed = kind_of(parameter) is ValueKind.ANY and last.lower in _PLACING
+    return placed or last.lower in _SAYING | {":", "that", "on"} or stem(last.lower or "x") == verb
 
 
 def _runs(
@@ -443,7 +464,8 @@ def _runs(
     pending: list[Token] = []
     for token in (*clause.tokens[_verb_length(clause, verb) :], None):
         rest = token is not None and token.start not in call.used and (
-            token.span is not None or (is_content(token) and not words.has(stem(token.lower))
+            (token.span is not None and token.span.form is ValueForm.NAME)
+            or (is_content(token) and not words.has(stem(token.lower))
                                        and token.lower not in ORDINALS)
         )  # fmt: skip
         if token is not None and rest:

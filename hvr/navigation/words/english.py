@@ -120,7 +120,7 @@ ACTIONS: tuple[frozenset[str], ...] = tuple(
         "check verify test validate inspect confirm see",
         "count number",
         "compare diff",
-        "convert translate change transform turn",
+        "convert translate transform",
         "calculate compute work estimate determine add evaluate sum",
         "estimate quote determine calculate predict gauge assess tell",
         # What is written.
@@ -196,7 +196,7 @@ PHRASAL: Mapping[str, str] = {
     "figure out": "determine", "sign up": "register", "log in": "login", "log out": "logout",
     "top up": "fill", "fill up": "fill", "shut down": "stop", "hand over": "transfer",
     "write down": "write", "print out": "print", "go to": "navigate", "undo": "reset",
-    "switch to": "switch", "make sure": "ensure", "be sure": "ensure",
+    "check out": "checkout", "switch to": "switch", "make sure": "ensure", "be sure": "ensure",
     "change to": "switch", "add up": "add",
 }  # fmt: skip
 """Verbs of two words, and the verb that means the same."""
@@ -233,7 +233,8 @@ SENSES: Mapping[str, tuple[str, ...]] = {
     "who": ("user", "person", "customer", "owner", "author", "name"),
     "expensive": ("price", "cost"), "inside": ("content",), "contain": ("content",),
     "says": ("content",), "say": ("content",), "text": ("content",), "cost": ("price",),
-    "price": ("cost",), "late": ("time",), "temperature": ("weather",),
+    "price": ("cost",), "late": ("time",), "plus": ("sum", "add"), "minus": ("subtract",),
+    "times": ("multiply",), "temperature": ("weather",),
 }  # fmt: skip
 """Nouns that a word of a question stands for."""
 

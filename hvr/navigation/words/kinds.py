@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from hvr.calling.values import Json
+from hvr.navigation.entities import ID_WORDS
 from hvr.navigation.naming import last_word
 from hvr.navigation.words.english import CONVERSIONS, UNITS
 from hvr.navigation.words.stems import stem, stems_of, words_in
@@ -100,7 +101,8 @@ _SUITS: dict[ValueKind, dict[ValueForm, float]] = {
                      ValueForm.PATH: 0.5, ValueForm.PHRASE: 0.5},
     ValueKind.ANY: {ValueForm.QUOTED: 0.8, ValueForm.NAME: 0.7, ValueForm.ID: 0.7,
                     ValueForm.PATH: 0.6, ValueForm.ZONE: 0.5, ValueForm.DATE: 0.4,
-                    ValueForm.EMAIL: 0.4, ValueForm.PHRASE: 0.5},
+                    ValueForm.EMAIL: 0.6, ValueForm.URL: 0.6, ValueForm.PHONE: 0.5,
+                    ValueForm.PHRASE: 0.5},
 }  # fmt: skip
 
 
@@ -122,11 +124,20 @@ def suits(span: ValueSpan, parameter: ToolParameter) -> tuple[float, Json]:
         value = span.text
         if span.unit:
             return 0.0, None
+    if span.form is ValueForm.NAME and last_word(parameter.name) in ID_WORDS:
+        # "The depot in Harbourtown" has another id than "Harbourtown".
+        return (0.5, value) if span.text.isupper() else (0.0, None)
+    if span.form is ValueForm.PATH and not _surely_path(span.text) and kind is ValueKind.PATH:
+        return 0.8, value  # "feature/login" may be a branch
     form = examples_form(parameter.description)
     if form and span.form in (ValueForm.ID, ValueForm.NAME, ValueForm.NUMBER):
         # The description shows what such values look like.
         return (1.0, span.text) if re.fullmatch(form, span.text) else (0.0, None)
     return _SUITS.get(kind, {}).get(span.form, 0.0), value
+
+
+def _surely_path(text: str) -> bool:
+    return bool(re.match(r"[~./]|[A-Za-z]:", text) or re.search(r"\.\w+$|/$", text))
 
 
 def _as_number(span: ValueSpan, parameter: ToolParameter) -> tuple[float, Json]:

@@ -39,11 +39,13 @@ class RequestClause:
         tokens: What it says, without the words that only make it a request.
         mood: What it does.
         opener: The word that makes it a subordinate clause, such as "because"; empty if none does.
+        borrowed: The places of values that another clause says and a pronoun here refers to.
     """
 
     tokens: tuple[Token, ...]
     mood: Mood
     opener: str = ""
+    borrowed: frozenset[int] = frozenset()
 
     @property
     def spans(self) -> tuple[ValueSpan, ...]:

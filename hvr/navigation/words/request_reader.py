@@ -22,6 +22,7 @@ from hvr.navigation.words.english import (
     ADVERBS,
     DETERMINERS,
     PREPOSITIONS,
+    PRONOUNS,
     QUESTION_WORDS,
     RESTRICTIONS,
 )
@@ -48,7 +49,7 @@ from hvr.tools.catalogue.merging import ParameterMeaning
 from hvr.tools.catalogue.schema import Catalogue, Effect, ToolParameter, ToolSchema, quoted
 
 MARGIN = 0.3
-"""How much more evidence a tool that may write has than any other (of at most 5.5)."""
+"""How much more evidence a tool that may write has than any other (of at most 6.5)."""
 _LIKELY = 12
 """The tools whose calls are completed from other clauses."""
 HALF = 0.5
@@ -130,8 +131,16 @@ class RequestReader:
         ranked = [one for one in ranked if only in ("", one.tool.name)]
         for one in ranked[:_LIKELY]:
             self._complete(one.call, clause, before, facts, reasons)
-        ranked = sorted(ranked[:_LIKELY], key=lambda one: -(one.score + _completed(one.call)))
+        ranked = sorted(
+            ranked[:_LIKELY], key=lambda one: -(one.score + _completed(one.call, clause))
+        )
         related = [one for one in ranked if only or self._related(one, clause, verb)]
+        named = [o for o in related if o.verb >= SAME and o.tool.effect is not Effect.READS]
+        if named:
+            # "Return Emma" returns it, although to look something up is to return it, too.
+            fit = max(one.fit for one in named)
+            related = [one for one in related if one.verb >= SAME
+                       or (one.tool.effect is not Effect.READS and one.fit > fit)]  # fmt: skip
         # A tool that takes no said value is not meant where another takes some and fits as well.
         takes = [one for one in related if any(s.start in one.call.used for s in clause.spans)]
         most = max((one.verb for one in takes), default=0.0)
@@ -140,15 +149,18 @@ class RequestReader:
             return _ClauseGoal(clause, unread=_words(clause))
         best = related[0]
         writes = best.tool.effect is not Effect.READS
-        near = [one for one in related[1:] if one.score + _completed(one.call) + MARGIN
-                > best.score + _completed(best.call)]  # fmt: skip
+        near = [one for one in related[1:] if _score(one, clause) + MARGIN > _score(best, clause)]
         tools = tuple(one.tool for one in [best, *near][:CHOICES])
         goal = _ClauseGoal(clause, tools, best.call)
         goal.queries, used, unknown = self._references(best, clause)
         best.call.used |= used
         goal.unread = self._unread(best, clause, verb)
-        goal.spans = tuple(s for s in clause.spans if s.start not in best.call.used)
-        unsure = writes and best.verb < ALIKE and not only
+        goal.spans = tuple(
+            span for span in clause.spans
+            if span.start not in best.call.used and span.start not in clause.borrowed
+        )  # fmt: skip
+        # An order whose verb is not understood may ask for anything.
+        unsure = best.verb < ALIKE and not only and (writes or bool(verb.stem))
         if unsure or (writes and near):
             goal.call = None
             why = f"it is not clear which tool {_cited(clause)} asks for"
@@ -157,15 +169,19 @@ class RequestReader:
             goal.call = None
             why = f"{_cited(clause)} is ordered only under a condition, which nothing checks"
             goal.question = UserQuestion(QuestionKind.CONFIRM, 0, "tool", why, _listed(tools[:1]))
-        elif writes and goal.unread:
+        elif writes and (lost := self._lost(goal)):
             goal.call = None
-            why = f"{', '.join(map(quoted, goal.unread))} of the request is not understood"
+            why = f"{', '.join(map(quoted, lost))} of the request is not understood"
             goal.question = UserQuestion(QuestionKind.CONFIRM, 0, "tool", why, _listed(tools[:1]))
         elif unknown:
             why = f"no result is known to have a property by which {quoted(unknown)} is told"
             goal.question = UserQuestion(QuestionKind.MISSING, 0, unknown, why)
             goal.call = None
         return goal
+
+    def _lost(self, goal: _ClauseGoal) -> tuple[str, ...]:
+        """Return the words and values that a call passes over and that constrain no entity."""
+        return (*goal.unread, *(() if goal.queries else (span.text for span in goal.spans)))
 
     def _complete(
         self, call: ReadCall, clause: RequestClause, before: Sequence[_ClauseGoal],
@@ -211,7 +227,7 @@ class RequestReader:
         if any(s.form is ValueForm.ID and one.call.quality.get(s.start) == 1 for s in clause.spans):
             named = named or (valued and clause.mood is Mood.QUESTION)
             likely = likely or valued
-        return likely and (named or (one.verb >= SAME and one.meaning >= RELATED))
+        return likely and (named or (one.verb >= SAME and (valued or one.meaning >= RELATED)))
 
     def _named(
         self, parameter: ToolParameter, tool: ToolSchema, facts: Sequence[ValueSpan],
@@ -349,11 +365,16 @@ class RequestReader:
         return ReadRequest(request, why, tools, None, tuple(questions), tuple(values), unread)
 
 
-def _completed(call: ReadCall) -> float:
-    """Return the share of what a call needs that other clauses say."""
+def _score(one: ToolEvidence, clause: RequestClause) -> float:
+    return one.score + _completed(one.call, clause)
+
+
+def _completed(call: ReadCall, clause: RequestClause) -> float:
+    """Return the share of what a call needs that other clauses say, half if none is referred to."""
     needed = [p for p in call.tool.takes if p.required]
     later = sum(value.form in ("said before", "said beside", "reason") for value in call.values)
-    return later / len(needed) / 2 if needed else 0.0
+    weight = 1.0 if any(token.lower in PRONOUNS for token in clause.tokens) else 0.5
+    return weight * later / len(needed) if needed else 0.0
 
 
 def _from_calls(parameter: ToolParameter, before: Sequence[_ClauseGoal]) -> tuple[Json, str]:
@@ -382,6 +403,12 @@ def _from_spans(parameter: ToolParameter, spans: Iterable[ValueSpan]) -> tuple[J
 def _resolved(clause: RequestClause, before: Sequence[RequestClause]) -> RequestClause:
     """Return a clause with "it" replaced by the only value that the last clause with any says."""
     said = next((one.spans for one in reversed(before) if one.spans), ())
+    if len(said) == 1 and any(t.lower in ("its", "his", "her", "their") for t in clause.tokens):
+        # "Show its status": the status of what was named before.
+        end = clause.tokens[-1].start + len(clause.tokens[-1].text)
+        owner = Token(said[0].text, end + 1, replace(said[0], start=end + 1))
+        owned = (*clause.tokens, Token("of", end), owner)
+        return replace(clause, tokens=owned, borrowed=frozenset([end + 1]))
     if len(said) != 1 or (clause.spans and not _object_pronoun(clause)):
         return clause
     tokens = [
@@ -389,7 +416,10 @@ def _resolved(clause: RequestClause, before: Sequence[RequestClause]) -> Request
         if token.lower in _BACK and _alone(clause.tokens, index) else token
         for index, token in enumerate(clause.tokens)
     ]  # fmt: skip
-    return replace(clause, tokens=tuple(tokens))
+    borrowed = frozenset(t.start for t in tokens if t.span is not None) - {
+        t.start for t in clause.tokens if t.span is not None
+    }  # fmt: skip
+    return replace(clause, tokens=tuple(tokens), borrowed=borrowed)
 
 
 _BACK = frozenset(["it", "that", "this", "them", "those", "these"])

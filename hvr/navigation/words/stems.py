@@ -41,7 +41,7 @@ def is_participle(word: str) -> bool:
 @lru_cache(maxsize=50_000)
 def stem(word: str) -> str:
     """Return the stem of a word in small letters."""
-    plain = word.lower().removesuffix("'s").strip("'")
+    plain = word.lower().removesuffix("'s").strip("'").replace("e-mail", "email")
     plain = _IRREGULAR.get(plain, plain)
     if len(plain) <= 3:
         return plain.removesuffix("s") if len(plain) == 3 and plain not in ("bus", "gas") else plain
@@ -64,5 +64,6 @@ def stems_of(text: str) -> frozenset[str]:
 
 def words_in(text: str) -> list[str]:
     """Return the words of a text in small letters; names in snake_case or camelCase are split."""
+    text = re.sub(r"\b([Ee])-(?=mail)", r"\1", text)
     found = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+(?:'[a-z]+)?", text)
     return [word.lower() for word in found]

@@ -13,7 +13,7 @@ from hvr.navigation.words.moods import Mood, RequestClause
 from hvr.navigation.words.stems import stem, words_in
 from hvr.navigation.words.tokens import Token, written
 from hvr.navigation.words.values import ValueForm
-from hvr.navigation.words.verbs import ALIKE, action_match, only_reads, verbs_of
+from hvr.navigation.words.verbs import ALIKE, action_match, alike, is_known, only_reads, verbs_of
 from hvr.navigation.words.vocabulary import CatalogueVocabulary, is_content
 from hvr.tools.catalogue.descriptions import own_descriptions
 from hvr.tools.catalogue.schema import Catalogue, Effect, ToolSchema
@@ -27,7 +27,7 @@ RELATED = 0.3
 
 @dataclass(frozen=True)
 class ToolEvidence:
-    """What speaks for a tool, each part from 0 to 1, and its fit to 1.5.
+    """What speaks for a tool, each part from 0 to 1, and its fit to 2.5.
 
     Args:
         call: The call as the clause says it.
@@ -35,7 +35,7 @@ class ToolEvidence:
         nouns: The share of the clause's words that the tool has.
         name: The share of the tool's name that the clause has.
         meaning: The likeness of the clause and the tool's description.
-        fit: The share of values that the tool takes, plus half the share of its needs that is met.
+        fit: Twice the share of values that the tool takes, plus half the share of its needs met.
     """
 
     call: ReadCall
@@ -60,6 +60,9 @@ ASKED = 0.4
 """How well a question asks for a tool that reads and neither shows nor finds anything."""
 
 _SHOW = stem("get")
+_GENERAL = frozenset(
+    map(stem, ("get", "show", "tell", "give", "see", "display", "view", "provide"))
+)
 
 
 @dataclass(frozen=True)
@@ -131,9 +134,9 @@ class ToolChooser:
         asks = clause.mood is Mood.QUESTION
         reads = asks or only_reads(verb.stem)
         about = beside.about if any(t.lower in PRONOUNS for t in clause.tokens) else ()
-        alike = self._vectors @ self._encode([_shown((*about, *clause.tokens))])[0]
+        cosines = self._vectors @ self._encode([_shown((*about, *clause.tokens))])[0]
         found = []
-        for tool, cosine in zip(self._tools, alike, strict=True):
+        for tool, cosine in zip(self._tools, cosines, strict=True):
             if tool.effect is not Effect.READS and (asks or (
                 reads and action_match(tool, verb.stem) < ALIKE)):  # fmt: skip
                 continue
@@ -166,7 +169,10 @@ class ToolChooser:
         said = action_match(tool, verb.stem) if verb.stem else 0.0
         if verb.nouns & words.name and tool.effect is not Effect.READS:
             said = max(said, ALIKE)
-        if reads and tool.effect is Effect.READS:
+        if verb.stem in _GENERAL:
+            said = min(said, ALIKE)  # whatever reads can be shown
+        shows = not verb.stem or not is_known(verb.stem) or alike(verb.stem, _SHOW)
+        if reads and shows and tool.effect is Effect.READS:
             # A question asks to show something, whatever its words are.
             said = max(said, min(ALIKE, action_match(tool, _SHOW)), ASKED)
         own = frozenset(verbs_of(tool)[:1]) if said >= ALIKE else frozenset()
@@ -205,7 +211,7 @@ def _fit(call: ReadCall, clause: RequestClause) -> float:
     loose = sum(value.form == ValueForm.PHRASE for value in call.values) / 2
     filled = sum(p.name in call.arguments for p in needed) - loose
     filled = filled / len(needed) if needed else 1.0
-    return taken + filled / 2
+    return 2 * taken + filled / 2
 
 
 def _text(tool: ToolSchema) -> str:

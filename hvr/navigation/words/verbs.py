@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from hvr.navigation.words.english import ACTIONS
+from hvr.navigation.words.english import ACTIONS, PHRASAL
 from hvr.navigation.words.stems import stem, words_in
 from hvr.tools.catalogue.schema import Catalogue, Effect, ToolSchema
 
@@ -17,13 +17,19 @@ ALIKE = 0.7
 """The verbs ask for the same kind of action."""
 
 
+def _verb(words: list[str]) -> str:
+    """Return the stem of the verb with which words begin, which may be one of two words."""
+    return stem(PHRASAL.get(" ".join(words), words[0]))
+
+
 @lru_cache(maxsize=10_000)
 def verbs_of(tool: ToolSchema) -> tuple[str, ...]:
     """Return the stems of the verbs of a tool: the first in its name, and of its description."""
-    name = [stem(word) for word in words_in(tool.name)]
-    in_name = [word for word in name if word in _KNOWN] or name
-    words = words_in(tool.description)
-    said = [stem(word) for word in words[:1]]
+    names, words = words_in(tool.name), words_in(tool.description)
+    known = [word for word in names if stem(word) in _KNOWN] or names
+    at = names.index(known[0]) if known else 0
+    in_name = [_verb(names[at : at + 2])] if names else []
+    said = [_verb(words[:2])] if words else []
     said += [stem(word) for word in words[2:3] if words[1] in ("or", "and")]
     return tuple(dict.fromkeys([*in_name[:1], *said]))
 
@@ -41,7 +47,7 @@ def action_match(tool: ToolSchema, verb: str) -> float:
         verb: The stem of the verb.
     """
     own = verbs_of(tool)
-    if verb in own:
+    if verb in own[:1]:
         return SAME
     # "git_diff_staged" stages nothing.
     name = [stem(word) for word in words_in(tool.name) if not word.endswith("ed")]

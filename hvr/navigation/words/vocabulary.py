@@ -6,7 +6,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hvr.navigation.words.english import (
     ADVERBS,
@@ -48,6 +48,7 @@ def is_content(token: Token) -> bool:
     return token.is_word and word not in FUNCTION_WORDS and word not in _QUESTIONS
 
 
+_IDS = ("id", "number", "key", "code")
 _SENSES = {stem(word): tuple(map(stem, senses)) for word, senses in SENSES.items()}
 
 
@@ -59,13 +60,17 @@ class ToolVocabulary:
         name: Those of its name.
         described: Those of its description.
         taken: Those of the names, descriptions and choices of its parameters.
-        given: Those of the names of what it returns.
+        given: Those of the names of its results.
+        around: Those of all tools of its catalogue.
+        things: The first words of the names of ids in its catalogue.
     """
 
     name: frozenset[str]
     described: frozenset[str]
     taken: frozenset[str]
     given: frozenset[str]
+    around: frozenset[str] = frozenset()
+    things: frozenset[str] = frozenset()
 
     @property
     def all(self) -> frozenset[str]:
@@ -94,11 +99,17 @@ class CatalogueVocabulary:
     """
 
     def __init__(self, catalogue: Catalogue) -> None:
-        self.of: Mapping[str, ToolVocabulary] = {t.name: _words(t) for t in catalogue.tools}
+        own = {tool.name: _words(tool) for tool in catalogue.tools}
+        around = frozenset(word for words in own.values() for word in words.all)
+        names = (words_in(p.name) for tool in catalogue.tools for p in tool.takes)
+        things = frozenset(name[0] for name in names if name[1:] and name[-1] in _IDS)
+        self.of: Mapping[str, ToolVocabulary] = {
+            name: replace(words, around=around, things=things) for name, words in own.items()
+        }
         counts = Counter(word for words in self.of.values() for word in words.all)
         self._rarity = {w: math.log(1 + len(self.of) / n) for w, n in counts.items()}
         self._unknown = math.log(1 + len(self.of))
-        self.all = frozenset(counts)
+        self.all = around
 
     def rarity(self, word: str) -> float:
         """Return how rare a stem is among the tools; a stem that no tool has is rarest."""
