@@ -33,6 +33,10 @@ def kept(text: str, *names: str) -> tuple[list[str], NextMove | None]:
         "I am thinking about paying the fine of M-1.", "M-1 has paid the fine.",
         "I'd rather you didn't pay the fine of M-1.", "There is no need to pay M-1's fine.",
         "How do I pay the fine of M-1?", "Is it possible to pay the fine of M-1?",
+        "Do not show or pay the fine of M-1.", "Neither show nor pay the fine of M-1.",
+        "I don't want to show or pay the fine of M-1.", "Don't show the fine and pay it.",
+        "Bob wants to see the fine and pay it.",
+        "Ann said to show it, look at it and pay the fine.",
         "Make sure you don't pay the fine of M-1.", "Pay no fine of M-1.",
     ],
 )  # fmt: skip
@@ -45,6 +49,8 @@ def test_what_is_not_ordered_is_not_written(text: str) -> None:
     [
         "Pay the fine of M-1.", "Could you please pay the fine of M-1?",
         "Don't forget to pay the fine of M-1.", "I'd like to pay the fine of M-1.",
+        "M-1 is late, pay the fine.", "Don't wait, pay the fine of M-1.",
+        "Can someone pay the fine of M-1?", "I am Ann and want to pay the fine.",
         "Pay the fine of M-1, would you?", "Why don't you pay the fine of M-1?",
         "M-1 doesn't care any more: please pay the fine of M-1.",
         "Pay the fine of M-1 because I don't want any trouble.",
@@ -64,7 +70,12 @@ def test_each_call_is_judged_by_the_clause_that_is_about_it() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["If M-1 is overdue, pay the fine.", "Pay the fine of M-1 unless it was paid."]
+    "text",
+    [
+        "If M-1 is overdue, pay the fine.",
+        "Pay the fine of M-1 unless it was paid.",
+        "Show the fine of M-1 or pay it.",
+    ],
 )
 def test_what_is_ordered_under_a_condition_is_confirmed_first(text: str) -> None:
     assert kept(text, "pay_fine") == ([], NextMove.ASK)

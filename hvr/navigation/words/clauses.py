@@ -17,7 +17,14 @@ from hvr.navigation.words.english import (
     QUESTION_WORDS,
     SUBJECTS,
 )
-from hvr.navigation.words.moods import Mood, RequestClause, judged, stripped
+from hvr.navigation.words.moods import (
+    Mood,
+    RequestClause,
+    is_open_order,
+    is_wish,
+    judged,
+    stripped,
+)
 from hvr.navigation.words.stems import stem
 from hvr.navigation.words.tokens import GENERAL_VERBS, Token, is_verb, tokens_of, written
 
@@ -53,12 +60,15 @@ def _sentences(tokens: Sequence[Token]) -> list[tuple[list[Token], str]]:
     return found
 
 
-_JOINERS = frozenset(["and", "but", "then", "or", "plus", "&"])
+_JOINERS = frozenset(["and", "but", "then", "or", "nor", "plus", "&"])
+_GOING_ON = frozenset(["and", "or", "nor"])
+"""Words that join a verb to the one before: "don't move or delete it"."""
 _SIGNS = ",:—–-"
 _CONDITIONS = frozenset(["if", "unless", "when", "once", "until"])
 _EXCLUSIONS = frozenset(["without", "instead", "rather"])
 _REASONS = frozenset(["because", "since", "although", "though", "while", "as", "so"])
 _TIMES = frozenset(["after", "before"])
+_SUBORDINATE = _CONDITIONS | _EXCLUSIONS | _REASONS | _TIMES
 _TAG = re.compile(r"\b(?:would|will|could|can) you(?: please)?$")
 _POLITE = re.compile(
     r"(?:you (?:can|could|would|don't mind|do not mind|please|like)|possible|needed|necessary|"
@@ -96,8 +106,14 @@ def _clauses(tokens: list[Token], end: str, verbs: frozenset[str]) -> list[Reque
             found.append(RequestClause(tuple(body), Mood.FORBIDDEN, opener))
         elif opener in _REASONS | _TIMES or (polite and opener in _CONDITIONS):
             found.append(RequestClause(tuple(body), Mood.STATEMENT, opener))
+        elif found and _goes_on(found[-1], opener, body):
+            found.append(RequestClause(tuple(body), found[-1].mood))
         else:
             clause = judged(body, end, verbs, found)
+            if opener == "or" and clause.mood is Mood.ORDER and found[-1:] != []:
+                # "Cancel it or redirect it": one of the two is meant.
+                found[-1] = _held(found[-1])
+                clause = _held(clause)
             if condition and clause.mood is Mood.ORDER:
                 clause = replace(clause, mood=Mood.CONDITIONAL)
             elif conditions and clause.mood is Mood.QUESTION:
@@ -106,6 +122,22 @@ def _clauses(tokens: list[Token], end: str, verbs: frozenset[str]) -> list[Reque
                 found.pop()
             found.append(clause)
     return found
+
+
+def _held(clause: RequestClause) -> RequestClause:
+    held = clause.mood is Mood.ORDER
+    return replace(clause, mood=Mood.CONDITIONAL) if held else clause
+
+
+def _goes_on(before: RequestClause, opener: str, body: Sequence[Token]) -> bool:
+    """Return whether a verb is forbidden, or stated, together with the one before.
+
+    A comma ends that, as in "it is late, cancel it", unless a list of wishes goes on.
+    """
+    if before.mood not in (Mood.FORBIDDEN, Mood.STATEMENT) or before.opener or is_open_order(body):
+        return False
+    listed = before.mood is Mood.STATEMENT and opener == "," and is_wish(before.tokens)
+    return opener in _GOING_ON or listed
 
 
 def _parts(tokens: list[Token], verbs: frozenset[str]) -> list[tuple[list[Token], str]]:
@@ -125,8 +157,12 @@ def _parts(tokens: list[Token], verbs: frozenset[str]) -> list[tuple[list[Token]
             new, skip = word, rest[0].lower in ("of", "than")
         elif _opens(word, rest, tokens[:index]):
             new = word
-        elif ((sign or word in _JOINERS) and _starts_clause(rest, verbs)) or (sign and opener):
-            new = ""
+        elif ((sign or word in _JOINERS) and _starts_clause(rest, verbs)) or (
+            sign and opener in _SUBORDINATE
+        ):
+            new = (
+                "," if sign else word if word in _GOING_ON and rest[0].lower not in ADVERBS else ""
+            )
         if new is None:
             part.append(token)
             continue

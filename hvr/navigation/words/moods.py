@@ -27,7 +27,7 @@ class Mood(StrEnum):
     FORBIDDEN = "forbidden"
     """It says what is not to be done."""
     CONDITIONAL = "conditional"
-    """It orders something in case something else holds."""
+    """It orders something in case something else holds, or as an alternative."""
     STATEMENT = "statement"
 
 
@@ -70,7 +70,8 @@ _OPENER = re.compile(
             r"be able to",
             r"would you be so kind as to",
             r"would you like to",
-            r"(?:can|could|would|will|might) (?:you|i get you to|i ask you to|i have you)",
+            r"(?:can|could|would|will|might) (?:you|some(?:one|body)|any(?:one|body))",
+            r"(?:can|could|might) i (?:get|ask|have) you(?: to)?",
             rf"(?:(?:i|we|you)(?:'d| would| do)? )?(?:(?:really|just|also|now|still) )?{_WANT}"
             r"(?: you)? to",
             r"would like to",
@@ -106,7 +107,8 @@ _FORBIDS = re.compile(
     r"(?:please )?(?:"
     + "|".join(
         (
-            r"do not|don't|dont|never|not|avoid|refrain from|skip|forget about|leave out|hold off",
+            r"do not|don't|dont|never|not|neither|avoid|refrain from|skip|forget about|leave out",
+            r"hold off",
             r"no need to|there(?:'s| is) no need|under no circumstances|by no means",
             rf"(?:i|we|you)(?:'d| would| do)? ?{_NOT} (?:\w+ )?(?:want|wish|need|like|ask|mean|"
             r"plan|intend|say|tell)?",
@@ -160,6 +162,20 @@ def stripped(tokens: Sequence[Token]) -> list[Token]:
             break
         some.pop()
     return some
+
+
+def is_open_order(tokens: Sequence[Token]) -> bool:
+    """Return whether words order openly what follows, as "please" and "I want to" do."""
+    said = [token for token in tokens if token.lower not in ("and", "or")]
+    return bool(said) and _OPENER.match(written(said)) is not None
+
+
+def is_wish(tokens: Sequence[Token]) -> bool:
+    """Return whether a statement reports what somebody wants or said."""
+    said = written(tokens)
+    return bool(_REPORTS.match(said) or re.search(r"\bto \w+", said)) or any(
+        token.lower in _WISHES for token in tokens[1:4]
+    )
 
 
 def judged(

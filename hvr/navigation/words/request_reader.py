@@ -137,7 +137,7 @@ class RequestReader:
         related = [one for one in ranked if only or self._related(one, clause, verb)]
         named = [o for o in related if o.verb >= SAME and o.tool.effect is not Effect.READS]
         if named:
-            # "Return Emma" returns it, although to look something up is to return it, too.
+            # "Return Emma" returns the book, although a look-up returns things as well.
             fit = max(one.fit for one in named)
             related = [one for one in related if one.verb >= SAME
                        or (one.tool.effect is not Effect.READS and one.fit > fit)]  # fmt: skip
@@ -167,7 +167,7 @@ class RequestReader:
             goal.question = _which(tools, why)
         elif clause.mood is Mood.CONDITIONAL and writes:
             goal.call = None
-            why = f"{_cited(clause)} is ordered only under a condition, which nothing checks"
+            why = f"{_cited(clause)} is ordered on a condition or as an alternative"
             goal.question = UserQuestion(QuestionKind.CONFIRM, 0, "tool", why, _listed(tools[:1]))
         elif writes and (lost := self._lost(goal)):
             goal.call = None
