@@ -8,6 +8,7 @@ from hvr.navigation.decision import NextMove
 from hvr.navigation.request import GoalCall, ToolRequest
 from hvr.navigation.words.guard import guarded
 from hvr.navigation.words.read_request import ReadRequest
+from hvr.navigation.words.verbs import verbs_of
 from hvr.tools.catalogue.schema import Catalogue, Effect, ToolParameter, ToolSchema
 
 _FINE = (ToolParameter("member_id", "string", required=True),)
@@ -79,3 +80,8 @@ def test_each_call_is_judged_by_the_clause_that_is_about_it() -> None:
 )
 def test_what_is_ordered_under_a_condition_is_confirmed_first(text: str) -> None:
     assert kept(text, "pay_fine") == ([], NextMove.ASK)
+
+
+def test_the_verb_of_a_name_is_the_one_that_the_description_begins_with() -> None:
+    names = (("renew_loan", "Renew a loan."), ("git_add", "Adds a file."), ("get_loan", "A loan."))
+    assert [verbs_of(ToolSchema(*one))[0] for one in names] == ["renew", "add", "get"]

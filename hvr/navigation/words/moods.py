@@ -171,7 +171,7 @@ def is_open_order(tokens: Sequence[Token]) -> bool:
 
 
 def is_wish(tokens: Sequence[Token]) -> bool:
-    """Return whether a statement reports what somebody wants or said."""
+    """Return whether a statement reports a wish or an utterance."""
     said = written(tokens)
     return bool(_REPORTS.match(said) or re.search(r"\bto \w+", said)) or any(
         token.lower in _WISHES for token in tokens[1:4]

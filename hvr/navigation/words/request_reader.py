@@ -137,7 +137,7 @@ class RequestReader:
         related = [one for one in ranked if only or self._related(one, clause, verb)]
         named = [o for o in related if o.verb >= SAME and o.tool.effect is not Effect.READS]
         if named:
-            # "Return Emma" returns the book, although a look-up returns things as well.
+            # "Return Emma" returns the book, although a look-up "returns" things.
             fit = max(one.fit for one in named)
             related = [one for one in related if one.verb >= SAME
                        or (one.tool.effect is not Effect.READS and one.fit > fit)]  # fmt: skip

@@ -26,7 +26,11 @@ def _verb(words: list[str]) -> str:
 def verbs_of(tool: ToolSchema) -> tuple[str, ...]:
     """Return the stems of the verbs of a tool: the first in its name, and of its description."""
     names, words = words_in(tool.name), words_in(tool.description)
-    known = [word for word in names if stem(word) in _KNOWN] or names
+    described = {stem(word) for word in words[:1]}
+    # "renew_loan: Renew a loan." renews: a loan is no verb here.
+    known = [word for word in names if stem(word) in described] or [
+        word for word in names if stem(word) in _KNOWN
+    ] or names  # fmt: skip
     at = names.index(known[0]) if known else 0
     in_name = [_verb(names[at : at + 2])] if names else []
     said = [_verb(words[:2])] if words else []
