@@ -24,13 +24,13 @@ _PLACES = frozenset({"at", "in", "on", "near"})
 """Words that `(robot-at ?room)` ends in, which says of the robot where it is."""
 _WHERE = _PLACES | {"above", "behind", "below", "beside", "inside", "outside", "under"}
 _PLACE = re.compile(r"\{(\d+)\}")
-_INNER_VERBS = frozenset({"has", "holds", "knows", "needs", "owns", "contains"})
+_INNER_VERBS = frozenset({"has", "holds", "knows", "needs", "owns"})
 _HOLDING = frozenset({"holding", "carrying", "grasping", "gripping"})
 _WITH_TO = frozenset({"adjacent", "attached", "connected", "linked"})
 _STATE = re.compile(
     r"[a-z]+(?:ed|[^n]en|able|ible|ful|less)|active|armed|asleep|awake|big|broken|busy|clean|clear"
-    r"|closed?|cold|complete|dark|dirty|done|down|dry|empty|free|full|high|home|hot|idle|lit|locked"
-    r"|lost|low|off|on|online|offline|open|over|ready|safe|shut|up|warm|wet|working"
+    r"|closed?|complete|dark|done|down|dry|empty|free|full|high|home|idle|lit|locked"
+    r"|lost|low|off|on|online|offline|open|over|ready|shut|up|warm|wet|working"
 )
 """A last word that says how something is: `battery-low`, but not `tool-belt`."""
 
