@@ -109,3 +109,17 @@ def test_a_unit_is_converted_to_that_of_the_parameter_or_refused() -> None:
 def test_a_city_that_has_one_time_zone_names_it() -> None:
     assert time_zone("Tokyo") == "Asia/Tokyo" and time_zone("new york") == "America/New_York"
     assert time_zone("Millbrook") == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("cancel my visit to Dr. Chen on Friday", "Dr. Chen"),
+        ("write to Mr. Tom Jones. Then stop.", "Tom Jones"),
+        ("the parcel of Mrs Lopez", "Lopez"),
+        ("fly to St. Louis", "St. Louis"),
+    ],
+)
+def test_a_title_belongs_to_the_name_and_ends_no_sentence(text: str, name: str) -> None:
+    (found,) = [span for span in spans_of(text) if span.form is ValueForm.NAME]
+    assert found.value == name

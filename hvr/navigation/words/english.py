@@ -65,7 +65,7 @@ CONVERSIONS: Mapping[tuple[str, str], float] = {
 """Factors from one unit to another."""
 
 _CAPITALS = """I You He She We They It The A An My I'm I'd I've I'll OK Please English AM PM ID URL
-Mr Mrs Ms Dr Hi Hello Hey FYI ASAP PS""".split()  # noqa: SIM905
+Hi Hello Hey FYI ASAP PS""".split()  # noqa: SIM905
 
 LOOSE_CAPITALS = frozenset(
     [*(day.capitalize() for day in WEEKDAYS), *(month.capitalize() for month in _MONTHS),

@@ -286,9 +286,11 @@ def _names(text: str, free: list[bool]) -> Iterator[ValueSpan]:
         said = text[start:end]
         if len(said) < 2 and not said.isupper():
             continue
-        if said == "I":
+        if said == "I" or said.lower().rstrip(".") in _TITLES:
             continue
-        yield ValueSpan(start, end, said, ValueForm.NAME, said)
+        # A form of address is no part of a name; a doctor's title often is.
+        name = _ADDRESS.sub("", said)
+        yield ValueSpan(start, end, said, ValueForm.NAME, name or said)
 
 
 def _first(text: str, start: int) -> bool:
@@ -305,7 +307,9 @@ def _surely_name(text: str, words: list[tuple[int, int]]) -> bool:
     return len(said) > 1 and said.isupper() and len(words) == 1 and said.isalpha()
 
 
-_ABBREVIATIONS = frozenset("ltd inc corp co st mt dr mr mrs ms jr sr no vs".split())  # noqa: SIM905
+_TITLES = frozenset("mr mrs ms dr prof".split())  # noqa: SIM905
+_ABBREVIATIONS = _TITLES | frozenset("ltd inc corp co st mt jr sr no vs".split())  # noqa: SIM905
+_ADDRESS = re.compile(r"^(?:Mr|Mrs|Ms)\.?\s+")
 _CONTRACTED = frozenset(
     ["it", "that", "what", "here", "there", "let", "who", "where", "how", "he", "she", "when"]
 )
