@@ -26,6 +26,8 @@ from hvr.worlds.environment import Observation
 
 TIMEOUT_S = 60.0
 """Seconds that each call may take, if nothing else is said."""
+_START_S = 60.0
+"""Seconds that Python may take to start, before any code of the environment runs."""
 _MOST_REPLY = 256 * 2**20
 _LAST_OUTPUT = 4096
 
@@ -73,6 +75,7 @@ class ApartEnvironment:
             "folder": str(folder), "problem": print_problem(problem), "seed": seed,
             "path": sys.path,
         }  # fmt: skip
+        self._answer("starting", max(timeout, _START_S))
         self._call("opening", "open", **about)
 
     # the environment
@@ -130,13 +133,17 @@ class ApartEnvironment:
         try:
             self._process.stdin.write(json.dumps({"call": call, **about}).encode() + b"\n")
             self._process.stdin.flush()
-            line = self._replies.get(timeout=self._timeout)
         except OSError:
-            line = b""
+            raise self._ended(what) from None
+        return self._answer(what, self._timeout)
+
+    def _answer(self, what: str, seconds: float) -> Any:
+        try:
+            line = self._replies.get(timeout=seconds)
         except queue.Empty:
             self._end()
             raise SimulatorError(
-                f"the environment did not finish {what} within {self._timeout:g} s and was ended"
+                f"the environment did not finish {what} within {seconds:g} s and was ended"
                 f"{self._last_output()}; --env-timeout, or env_timeout in world.toml, gives it "
                 "more time"
             ) from None

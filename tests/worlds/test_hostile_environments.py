@@ -102,7 +102,7 @@ def test_a_hostile_environment_ends_with_one_line_in_time(
         "solve", "--world", blocks, "one-tower", "--execute", "--quiet", "--env-timeout", "1.5",
         "--save", blocks.parent / "run",
     )  # fmt: skip
-    assert time.monotonic() - start < 15
+    assert time.monotonic() - start < 60
     assert ended.code in (2, 4) and ended.out == ""
     (line,) = ended.err.strip().splitlines()
     assert "bad:open_it: the environment" in line
