@@ -33,6 +33,8 @@ THE_WORLDS_OWN = (
     "hvr/verifier/kitchen/",
     # Generates problems of several domains, a small kitchen among them.
     "hvr/problems/",
+    # Lists English words for requests about anything, such as "large" and "cd".
+    "hvr/navigation/words/english.py",
 )
 
 ROLES_FILE = "hvr/knowledge/roles.py"
