@@ -14,6 +14,7 @@ from random import Random
 
 import numpy as np
 
+from hvr.extras import load
 from hvr.tools.tool_plan import ToolPlan
 from hvr.verifier.judgement.candidates import candidates
 from hvr.verifier.judgement.edits import difference
@@ -108,8 +109,10 @@ def fit_judge(
     )
     if len(usable) < MIN_PLANS:
         return Judge(past, None)
-    drawn = simulated(past, errors or PlannerErrors(), seed, progress)
-    return judge_of(past, usable, drawn, seed)
+    # The matrices are small: several threads take twice the processor time and are no faster.
+    with load("threadpoolctl", "threadpoolctl", "gnn").threadpool_limits(1, user_api="blas"):
+        drawn = simulated(past, errors or PlannerErrors(), seed, progress)
+        return judge_of(past, usable, drawn, seed)
 
 
 def judge_of(
