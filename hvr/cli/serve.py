@@ -16,7 +16,7 @@ def serve(options: BatchOptions, *, texts_only: bool = False) -> int:
     """Answer requests until standard input ends, or nobody reads the answers any more.
 
     Args:
-        options: What to find out about each plan.
+        options: The checks to make for each plan.
         texts_only: Whether to open no file that a request names.
 
     Returns:

@@ -118,7 +118,7 @@ class Executor(Generic[Goal]):
                 return
 
     def sought(self, stage: Goal) -> tuple[str, ...]:
-        """Return what has to be looked for behind closed doors before a stage can be planned."""
+        """Return the things behind closed doors that a stage needs and nobody has found yet."""
         sought = self.world.missing(self.policy, stage)
         if not sought or self.world.place_to_open(sought, self._shut) is None:
             return ()

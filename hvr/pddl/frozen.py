@@ -18,6 +18,6 @@ def holds_at_start(domain: Domain, problem: Problem, formula: Formula) -> bool:
         formula: A formula about the objects of the problem.
 
     Raises:
-        GroundingLimitError: A quantifier has too many instances all the same.
+        GroundingLimitError: A quantifier still has too many instances.
     """
     return Task(domain.replace(actions={}), problem).initial.holds(formula)

@@ -1,4 +1,4 @@
-"""Calls that nobody asked for and that nothing reads."""
+"""Calls that have no request and whose results are not read."""
 
 from __future__ import annotations
 

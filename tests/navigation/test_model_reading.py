@@ -53,7 +53,7 @@ def _clients(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Encoder:
-    """Vectors in which nothing is alike."""
+    """Vectors that are all orthogonal."""
 
     def encode(self, texts: list[str]) -> Any:
         import numpy as np

@@ -1,4 +1,4 @@
-"""Planners that take turns: pauses, crashes, and what is said of them."""
+"""Planners that take turns: pauses, crashes, and the reports about them."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def clauses_of(text: str, verbs: Collection[str] = ()) -> tuple[RequestClause, .
 
     Args:
         text: The request.
-        verbs: The stems of further verbs, such as those in the names of tools.
+        verbs: The stems of further verbs, such as the verbs in tools' names.
     """
     known = GENERAL_VERBS | frozenset(verbs)
     found: list[RequestClause] = []

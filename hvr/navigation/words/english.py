@@ -31,7 +31,7 @@ NUMBER_WORDS: Mapping[str, int] = {
     "thousand": 1000,
     "million": 1_000_000,
 }
-"""Words of which numbers are made."""
+"""The words that make up numbers."""
 
 ORDINALS: Mapping[str, int] = {
     "first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7,

@@ -21,10 +21,10 @@ from hvr.tools.catalogue.schema import Catalogue, Effect, ToolSchema, quoted
 
 
 def guarded(read: ReadRequest, text: str, catalogue: Catalogue) -> ReadRequest:
-    """Return what was read, without goal calls that may write and that no clause orders.
+    """Return a reading without the goal calls that may write and that no clause orders.
 
     Args:
-        read: What was read, by rules or by a model.
+        read: The reading of the request, by rules or by a model.
         text: The request.
         catalogue: The tools.
     """

@@ -36,8 +36,8 @@ class RequestClause:
     """A clause of a request.
 
     Args:
-        tokens: What it says, without the words that only make it a request.
-        mood: What it does.
+        tokens: The words of the clause, without those that only make it a request.
+        mood: The mood of the clause.
         opener: The word that makes it a subordinate clause, such as "because"; empty if none does.
         borrowed: The places of values that another clause says and a pronoun here refers to.
     """

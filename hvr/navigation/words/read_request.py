@@ -18,7 +18,7 @@ class ReadValue:
         name: The parameter that takes it, or the property that it constrains; may be empty.
         value: The value.
         text: The words that say it.
-        form: What it was recognised by, such as "file path" or "choice of the schema".
+        form: The form that it was recognised by, such as "file path" or "choice of the schema".
     """
 
     name: str
@@ -33,12 +33,12 @@ class ReadRequest:
 
     Args:
         request: The goal calls and what is said beside them; None if nothing is to be called yet.
-        why: What was read, or why nothing is to be called, in a sentence or two for people.
+        why: The reading, or the reason to call nothing, in a sentence or two for people.
         tools: The tools that came into question, the likeliest first.
         move: The decision where the words alone settle it: ASK with questions, FIND if no tool
             serves, ANSWER if nothing is to be called. None where the plan decides.
-        questions: What only the user can say. A question about the tool has the name "tool", and
-            its choices are the names of tools.
+        questions: The questions that only the user can answer. A question about the tool has the
+            name "tool", and its choices are the names of tools.
         values: How each value was read.
         unread: The content words that the reading does not account for.
     """

@@ -53,7 +53,7 @@ class ValueSpan:
         start: The index of its first character.
         end: The index after its last character.
         text: The part of the text.
-        form: What the value was recognised by.
+        form: The form that the value was recognised by.
         value: The value.
         unit: The unit of a number in the singular; empty if it has none.
     """
@@ -300,7 +300,7 @@ def _first(text: str, start: int) -> bool:
 
 
 def _surely_name(text: str, words: list[tuple[int, int]]) -> bool:
-    """Say whether the first word of a sentence is part of a name all the same."""
+    """Say whether the first word of a sentence is part of a name even so."""
     said = text[words[0][0] : words[0][1]]
     if text.startswith("'s ", words[0][1]) and said.lower() not in _CONTRACTED:
         return True
