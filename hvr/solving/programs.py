@@ -218,19 +218,25 @@ class Running:
             return PlannerEnd.OUT_OF_TIME
         if code in NO_PLAN:
             return PlannerEnd.PROVES_NONE
+        if code == 1 and self.program.module and not self._last_line().startswith("MemoryError"):
+            return PlannerEnd.CRASHED  # an exception of Python, not Fast Downward's code
         if code in _OUT_OF_MEMORY:
             return PlannerEnd.OUT_OF_MEMORY
         if code in _GAVE_UP:
             return PlannerEnd.GAVE_UP
         return PlannerEnd.UNABLE if code == UNABLE else PlannerEnd.CRASHED
 
+    def _last_line(self) -> str:
+        """Return the last line that it has printed."""
+        log = (self.folder / "log").read_text(encoding="utf-8", errors="replace").strip()
+        return log.splitlines()[-1].strip() if log else ""
+
     def account(self) -> str:
         """Return how it ended, without a plan, and why."""
         outcome = self.outcome
         if outcome not in (PlannerEnd.UNABLE, PlannerEnd.CRASHED, PlannerEnd.GAVE_UP):
             return outcome
-        log = (self.folder / "log").read_text(encoding="utf-8", errors="replace").strip()
-        last = log.splitlines()[-1].strip() if log else ""
+        last = self._last_line()
         if outcome == PlannerEnd.CRASHED and not last:
             last = f"exit status {self.code}"
         return f"{outcome}: {last}" if last else outcome

@@ -17,6 +17,7 @@ from heapq import heappop, heappush
 from math import floor, inf
 
 from hvr.errors import HvrError
+from hvr.nested import Steps, finish
 from hvr.pddl import Task
 from hvr.pddl.conditions import (
     Conjunction,
@@ -165,9 +166,13 @@ class Subgoals:
         return number
 
     def _needs(self, condition: Conjunction) -> tuple[int, ...]:
+        return finish(self._all_of(condition))
+
+    def _all_of(self, condition: Conjunction) -> Steps[tuple[int, ...]]:
         needs = [self._fact(bit, True) for bit in set_bits(condition.positive)]
         needs += [self._fact(bit, False) for bit in set_bits(condition.negative)]
-        needs += [self._any_of(clause) for clause in condition.clauses]
+        for clause in condition.clauses:
+            needs.append((yield self._any_of(clause)))
         for test in condition.tests:
             if test.symbol == "=" and test.positive:
                 needs += [self._comparison(test, 1, False), self._comparison(test, -1, False)]
@@ -186,13 +191,14 @@ class Subgoals:
                 needs.append(self._comparison(test, sign, strict))
         return tuple(needs)
 
-    def _any_of(self, clause: Disjunction) -> int:
+    def _any_of(self, clause: Disjunction) -> Steps[int]:
         number = self._new()
         options: list[tuple[int, ...]] = [
             (self._fact(bit, True),) for bit in set_bits(clause.positive)
         ]
         options += [(self._fact(bit, False),) for bit in set_bits(clause.negative)]
-        options += [self._needs(part) for part in clause.parts]
+        for part in clause.parts:
+            options.append((yield self._all_of(part)))
         self._units += [_Supporter(-1, option, (number,)) for option in options]
         return number
 

@@ -6,7 +6,6 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +28,7 @@ from hvr.pddl import (
 from hvr.pddl.plan import in_order as in_sequence
 from hvr.search.unified import installed_engines
 from hvr.solving.programs import UNABLE
+from hvr.values import cached_property
 
 _WITHOUT_PLAN = {
     "UNSOLVABLE_PROVEN": 11,

@@ -53,6 +53,11 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIServer]:
         yield running
 
 
+def trusted(**given: Any) -> ModelChoice:
+    """Return a choice for which the project's pyproject.toml may name the address."""
+    return ModelChoice(trust_project=True, **given)
+
+
 def bench(folder: str, choice: ModelChoice, seeds: int = 1) -> tuple[CellResult, ...]:
     """Return the results of one task; the model makes coffee, whatever is asked."""
     cells = plan_cells(["T2"], ["HVR"], [SPEC], range(seeds))
@@ -62,7 +67,7 @@ def bench(folder: str, choice: ModelChoice, seeds: int = 1) -> tuple[CellResult,
 
 @pytest.mark.slow
 def test_key_and_address_come_from_where_hvr_plan_has_them(server: OpenAIServer) -> None:
-    (result,) = bench("b", ModelChoice())
+    (result,) = bench("b", trusted())
     assert result.finished, result.error
     assert {r.headers["authorization"] for r in server.received} == {f"Bearer {KEY}"}
     assert not any(
@@ -72,13 +77,13 @@ def test_key_and_address_come_from_where_hvr_plan_has_them(server: OpenAIServer)
 
 @pytest.mark.usefixtures("server")
 def test_the_time_out_is_that_of_the_file() -> None:
-    assert reach(ModelChoice(spec=SPEC)).options.timeout == 321
-    assert connect(ModelChoice(spec=SPEC)).name == SPEC
+    assert reach(trusted(spec=SPEC)).options.timeout == 321
+    assert connect(trusted(spec=SPEC)).name == SPEC
 
 
 @pytest.mark.slow
 def test_a_cached_answer_is_counted_apart(server: OpenAIServer) -> None:
-    choice = ModelChoice(cache=Path("answers.sqlite"))
+    choice = trusted(cache=Path("answers.sqlite"))
     (first,) = bench("one", choice)
     asked = len(server.received)
     (second,) = bench("two", choice)
@@ -90,11 +95,11 @@ def test_a_cached_answer_is_counted_apart(server: OpenAIServer) -> None:
 
 @pytest.mark.slow
 def test_the_budget_is_that_of_the_whole_bench(server: OpenAIServer) -> None:
-    one = ModelChoice(limits=Limits(calls=1000))
+    one = trusted(limits=Limits(calls=1000))
     (whole,) = bench("whole", one)
     assert whole.scores is not None
     calls = whole.scores.spent.calls
-    limited = ModelChoice(limits=Limits(calls=calls + 1))
+    limited = trusted(limits=Limits(calls=calls + 1))
     before = len(server.received)
     results = bench("b", limited, seeds=3)
     assert [r.finished for r in results] == [True, False, False]
@@ -122,11 +127,11 @@ def test_a_start_without_a_limit_counts_for_the_next_one(server: OpenAIServer) -
         results = run_bench(Path("b"), cells, run, options, prompts=prompt_digests(options))
         return [result.finished for result in results]
 
-    assert start(only_the_first, ModelChoice()) == [True, False]
+    assert start(only_the_first, trusted()) == [True, False]
     asked = len(server.received)
-    assert start(run_cell, ModelChoice(limits=Limits(calls=asked))) == [True, False]
+    assert start(run_cell, trusted(limits=Limits(calls=asked))) == [True, False]
     assert len(server.received) == asked
-    assert start(run_cell, ModelChoice()) == [True, True]
+    assert start(run_cell, trusted()) == [True, True]
 
 
 def asked_until_refused(choice: ModelChoice, plans: int = 1, ledger: Path | None = None) -> str:
@@ -143,7 +148,7 @@ def test_a_plan_takes_a_hundred_calls_unless_somebody_says_otherwise(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     with OpenAIServer() as server:
-        plain = ModelChoice(spec=SPEC, base_url=server.url)
+        plain = trusted(spec=SPEC, base_url=server.url)
 
         def calls(choice: ModelChoice, **given: Any) -> int:
             before = len(server.received)
@@ -192,7 +197,7 @@ def test_an_embedder_is_made_once_whatever_asks(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.usefixtures("server")
 def test_the_key_of_a_model_is_for_embedders_of_its_provider_alone() -> None:
     def access(spec: str, embedder: str) -> tuple[str | None, str | None]:
-        options = embedder_options(ModelChoice(spec=spec, embedder=embedder))
+        options = embedder_options(trusted(spec=spec, embedder=embedder))
         return options.base_url, options.api_key
 
     assert access(SPEC, "openai:e")[1] == KEY
@@ -204,10 +209,10 @@ def test_the_key_of_a_model_is_for_embedders_of_its_provider_alone() -> None:
 def test_answers_of_another_server_are_another_bench(
     server: OpenAIServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bench("b", ModelChoice())
+    bench("b", trusted())
     monkeypatch.setenv("HVR_LLM_BASE_URL", "http://elsewhere.example/v1")
     with pytest.raises(UsageError, match="other addresses"):
-        bench("b", ModelChoice())
+        bench("b", trusted())
     assert server.received
 
 
