@@ -26,8 +26,8 @@ counted        share of the second tool in what came after the first, smoothed b
 adamic-adar    common neighbours, 1 / ln(degree) each
 cosine         of the vectors of the two tools' texts; nothing is learnt
 sgc            vectors averaged along links, logistic regression on products and differences
-logistic       logistic regression on 19 features of pairs (hvr/navigation/prediction/features.py)
-pairs          a small network on the same, five averaged: hvr's default
+logistic       logistic regression on 19 features of pairs (studies/link_prediction/features.py)
+pairs          a small network on the same, five averaged
 hgt            the paper's graph transformer: attention with weights added, head of eq. 21
 hgt-multiplied the same with weights multiplied
 hgt-product    with weights multiplied, and the product of both ends in the head (hvr's)

@@ -118,7 +118,7 @@ class Executor(Generic[Goal]):
                 return
 
     def sought(self, stage: Goal) -> tuple[str, ...]:
-        """Return the things behind closed doors that a stage needs and nobody has found yet."""
+        """Return the things behind closed doors that a stage needs and that must still be found."""
         sought = self.world.missing(self.policy, stage)
         if not sought or self.world.place_to_open(sought, self._shut) is None:
             return ()

@@ -61,7 +61,7 @@ class ResultEntity:
     """Something that results speak of. Only its graph changes it.
 
     Args:
-        kind: The words of its name, such as those of `order`.
+        kind: The words for its kind, such as `order`.
         id: The id; None if there is none.
         properties: The values of each property, by the words of the property's name.
         above: The numbers of the entities that it belongs to or refers to.
@@ -223,7 +223,7 @@ class EntityGraph:
         Args:
             number: The number of the entity.
             words: The words of the name; any name if there are none.
-            like: Whether names with more of these words, or fewer, count as well.
+            like: Whether names with more or fewer of these words also count.
         """
         upward, downward = self.levels(number), self.levels(number, up=False)
         for up, down in zip(upward, downward, strict=True):

@@ -2,7 +2,7 @@
 
 A value of a call that is not said is the id of the one entity that meets the constraints of its
 query and everything else that the request says. Amounts, addresses, dates and free texts are not
-ids: results hold them, but nobody has said that they are meant.
+ids: results hold them, but that does not mean that the user meant them.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class EntityCandidate:
         found: The value, where a result has it.
         entity: Its number in the graph.
         met: The constraints and said values that the entity meets.
-        untold: The constraints of which nothing is known.
+        untold: The constraints that nothing known confirms or contradicts.
         broken: The constraints that the entity does not meet.
         fit: How well the value's place suits the parameter, from 0 to 1.
     """
@@ -234,7 +234,7 @@ class Identifier:
         self, candidates: Sequence[EntityCandidate], demanded: frozenset[NamedValue],
         query: EntityQuery, bound: Iterable[Json],
     ) -> tuple[EntityCandidate, ...]:  # fmt: skip
-        """Return the candidates that meet most, those of the entities that the call names first."""
+        """Return the candidates that meet most constraints and belong to the call's entities."""
         some = _least(candidates, lambda one: len(demanded - one.met))
         some = _least(some, lambda one: len(one.broken))
         some = _least(some, lambda one: -len(one.met))

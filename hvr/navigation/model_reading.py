@@ -268,7 +268,7 @@ class _Checker:
     def _ordered(self, tool: ToolSchema, goal: GoalCall) -> bool:
         """Return whether an order names the action of a call.
 
-        The object of a call is in its arguments. Without any, the order has to name it as well.
+        Arguments hold the object of a call. Without any, the order must name the object.
         """
         orders = [
             clause for clause in self._clauses

@@ -141,7 +141,7 @@ class RequestReader:
             fit = max(one.fit for one in named)
             related = [one for one in related if one.verb >= SAME
                        or (one.tool.effect is not Effect.READS and one.fit > fit)]  # fmt: skip
-        # A tool that takes no said value is not meant where another takes some and fits as well.
+        # Of equally good tools, one that takes said values wins.
         takes = [one for one in related if any(s.start in one.call.used for s in clause.spans)]
         most = max((one.verb for one in takes), default=0.0)
         related = [one for one in related if one in takes or one.verb > most]
