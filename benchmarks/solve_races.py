@@ -61,7 +61,7 @@ def main() -> None:
             job = PlannerJob(domain, problem, features, args.seconds)
             program = named(name, frozenset()).programs[0]
             seconds.pop(name, None)
-            taken = None if program.lacks & features else _alone(program, job, Validator(task))
+            taken = None if program.lacks & features else alone(program, job, Validator(task))
             if taken is not None:
                 seconds[name] = taken
         row = [f"{seconds[name]:.2f}" if name in seconds else "-" for name in names]
@@ -75,7 +75,7 @@ def _columns(record: Path | None) -> list[str]:
     return heads[0].split("\t")[3:] if heads else []
 
 
-def _alone(program: Program, job: PlannerJob, validator: Validator) -> float | None:
+def alone(program: Program, job: PlannerJob, validator: Validator) -> float | None:
     """Return the seconds until a planner writes a valid plan, None if it does not."""
     started = time.perf_counter()
     with (

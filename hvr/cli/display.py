@@ -21,6 +21,7 @@ from hvr.execution.events import (
     Understood,
 )
 from hvr.language.saying import in_order
+from hvr.pddl.plan import decimal_text
 from hvr.policies.llm.events import (
     BlockChecked,
     BlockWritten,
@@ -91,7 +92,7 @@ class Lines:
                     self.block = event.block
                     write(f"- {self.blocks[event.block]}")
                 mark = "ok " if event.as_expected else "!! "
-                write(f"  {mark}{event.number:>3} {event.action}{trouble(event)}")
+                write(f"  {mark}{event.number:>3} {timed_step(event)}{trouble(event)}")
             case Replanning(reason, attempt):
                 write(f"new plan {attempt}: {reason}")
             case Noticed(failures):
@@ -178,6 +179,11 @@ def describe_plan(event: PlanReady) -> str:
         f"({proven if event.report.valid else ''}{plan.planner}, {plan.seconds:.2f} s); "
         f"{len(event.objects)} objects; validator: {event.report.outcome}"
     )
+
+
+def timed_step(event: StepDone) -> str:
+    """Return the step, after its time where it has one."""
+    return f"{'' if event.time is None else f'{decimal_text(event.time)}: '}{event.action}"
 
 
 def trouble(event: StepDone) -> str:

@@ -12,13 +12,15 @@ from hvr.cli.output import print_json
 from hvr.cli.posed import Posed, posed
 from hvr.errors import SimulatorError, UsageError
 from hvr.files import write_whole
+from hvr.pddl.plan import decimal_text
 from hvr.printable import one_line
 from hvr.validation.text import count
-from hvr.worlds.environment import FactEnvironment, PddlEnvironment, closed
+from hvr.worlds.environment import FactEnvironment, closed
 from hvr.worlds.faults import FaultRule, FaultyWorld, read_faults
 from hvr.worlds.planning import PlanMaker, StatePlanner
 from hvr.worlds.running import WorldRun, run_world, save_run
 from hvr.worlds.sentences import say_goal
+from hvr.worlds.timed import domain_environment
 
 
 def execute(args: argparse.Namespace) -> int:
@@ -117,7 +119,7 @@ def _environment(
         HvrError: it cannot be opened, or faults are wanted where none can be made.
     """
     if asked.world is None or not asked.world.environment:
-        own = PddlEnvironment(asked.domain, asked.problem, args.hide)
+        own = domain_environment(asked.domain, asked.problem, args.hide)
         return FaultyWorld(own, rules, args.seed)
     for name in ("faults", "hide"):
         if getattr(args, name):
@@ -135,6 +137,9 @@ def summary(run: WorldRun) -> str:
     if run.faults:
         parts.append(count(len(run.faults), "fault") + " injected")
     parts += [f"{number} {kind}" for kind, number in done.failures]
+    if run.timed is not None:
+        whose = "a simulated clock" if run.timed.simulated else "the world's clock"
+        parts.append(f"{decimal_text(run.timed.now)} by {whose}")
     facts = ", ".join(parts)
     if done.reached and run.unseen:
         unseen = " and ".join(run.unseen)

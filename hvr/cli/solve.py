@@ -65,9 +65,10 @@ with --llm:
 
 with --execute:
   The plan is carried out in an environment that runs the domain itself. Every step is watched,
-  every deviation explained, and a new plan is made from what is seen. Time, and what changes by
-  itself, it does not have. --faults KIND:RATE makes things go wrong at each step with this
-  probability, --faults KIND@STEP at one step:
+  every deviation explained, and a new plan is made from what is seen. Durative actions start and
+  end at the times of the plan, by a simulated clock. Nothing changes by itself.
+  --faults KIND:RATE makes things go wrong at each step with this probability, --faults KIND@STEP
+  at one step:
     refused       the action is refused, though it is possible
     no-effect     it is reported as done and changes nothing
     lost-effect   one of its effects does not come

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 from hvr.execution.compare import Difference
@@ -93,6 +94,7 @@ class StepDone(Value):
         not_seen: effects that are believed and were not seen.
         looks: how often it was looked again to be sure.
         changed: literals that hold since the step, and did not before; of worlds of facts only.
+        time: The time at which it was done; None in worlds without time.
     """
 
     number: int
@@ -107,6 +109,7 @@ class StepDone(Value):
     not_seen: tuple[Atom, ...] = ()
     looks: int = 0
     changed: tuple[Expression, ...] = ()
+    time: Fraction | None = None
 
     @property
     def as_expected(self) -> bool:
@@ -130,6 +133,7 @@ class StepDone(Value):
             "not_seen": [str(a) for a in self.not_seen],
             "looks": self.looks,
             **changed,
+            **({} if self.time is None else {"time": float(self.time)}),
         }
 
 

@@ -138,15 +138,18 @@ class FactWorld(Acting):
         del avoid, reason
         self.impossible = False
         while True:
-            task = Task(self.domain, problem_at(stage, self.state))
             try:
-                return policy.planner.plan(task)
+                return self.planned(policy, stage)
             except ImpossibleGoalError:
                 # From a state that is partly believed nothing is proven of the true one.
                 self.impossible = not self.hidden
                 if not self._guesses:
                     raise
                 self.state = self._guesses.pop(0)
+
+    def planned(self, policy: FactPolicy, stage: Problem) -> Planned:
+        """Return a plan from the present state."""
+        return policy.planner.plan(Task(self.domain, problem_at(stage, self.state)))
 
     def watch(self, planned: Planned, promises: Promises, *, aside: bool = False) -> FactWatch:
         """See `hvr.execution.acting.Acting`."""

@@ -71,12 +71,13 @@ class ApartEnvironment:
             (self._hear, self._process.stdout), (self._drop, self._process.stderr),
         ):  # fmt: skip
             threading.Thread(target=listen, args=(stream,), daemon=True).start()
-        about = {
+        about: dict[str, Any] = {
             "folder": str(folder), "problem": print_problem(problem), "seed": seed,
             "path": sys.path,
         }  # fmt: skip
         self._answer("starting", max(timeout, _START_S))
-        self._call("opening", "open", **about)
+        self.methods = frozenset(self._call("opening", "open", **about))
+        """The methods for durative actions that the environment has."""
 
     # the environment
 
@@ -88,6 +89,26 @@ class ApartEnvironment:
         """See `FactEnvironment`."""
         action = (name, *args)
         return str(self._call(f"step ({' '.join(action)})", "step", action=action))
+
+    def start(self, name: str, args: tuple[str, ...], duration: float) -> str:
+        """See `hvr.worlds.timed.TimedEnvironment`."""
+        action = (name, *args)
+        what = f"start ({' '.join(action)})"
+        return str(self._call(what, "start", action=action, further=[duration]))
+
+    def end(self, name: str, args: tuple[str, ...]) -> str:
+        """See `hvr.worlds.timed.TimedEnvironment`."""
+        action = (name, *args)
+        return str(self._call(f"end ({' '.join(action)})", "end", action=action))
+
+    def stop(self, name: str, args: tuple[str, ...]) -> None:
+        """See `hvr.worlds.timed.TimedEnvironment`."""
+        action = (name, *args)
+        self._call(f"stop ({' '.join(action)})", "stop", action=action)
+
+    def wait(self, seconds: float) -> None:
+        """See `hvr.worlds.timed.TimedEnvironment`; this call has the seconds besides its own."""
+        self._call(f"wait {seconds:g}", "wait", longer=seconds, seconds=seconds)
 
     def observe(self) -> Observation:
         """See `FactEnvironment`."""
@@ -121,7 +142,7 @@ class ApartEnvironment:
 
     # the process
 
-    def _call(self, what: str, call: str, **about: Any) -> Any:
+    def _call(self, what: str, call: str, *, longer: float = 0.0, **about: Any) -> Any:
         """Return the answer to a request.
 
         Raises:
@@ -135,7 +156,7 @@ class ApartEnvironment:
             self._process.stdin.flush()
         except OSError:
             raise self._ended(what) from None
-        return self._answer(what, self._timeout)
+        return self._answer(what, self._timeout + longer)
 
     def _answer(self, what: str, seconds: float) -> Any:
         try:

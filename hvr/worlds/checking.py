@@ -15,10 +15,11 @@ from hvr.pddl import Atom, Domain, Problem, Task, parse_problem
 from hvr.pddl.diagnostics import nearest
 from hvr.policies.llm.prompts import load_prompts
 from hvr.world_file import line_of
-from hvr.worlds.environment import Observation, check_timeless, closed
+from hvr.worlds.environment import Observation, closed
 from hvr.worlds.folder import WorldFolder
 from hvr.worlds.observing import read_observation
 from hvr.worlds.requests import pose
+from hvr.worlds.timed import check_actable
 from hvr.worlds.words import WorldWords, words_for
 
 _Result = TypeVar("_Result")
@@ -126,7 +127,7 @@ class _Check:
 
     def _environment(self, file: Path, problem: Problem) -> None:
         try:
-            check_timeless(self.world.domain, problem)
+            check_actable(self.world.domain, problem)
         except HvrError as error:
             self._add(file, str(error))
             return

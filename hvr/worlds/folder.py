@@ -18,7 +18,8 @@ from hvr.pddl.diagnostics import nearest
 from hvr.texts import read_text
 from hvr.values import cached_property
 from hvr.world_file import WorldFile, line_of
-from hvr.worlds.environment import FactEnvironment, PddlEnvironment, place_of
+from hvr.worlds.environment import FactEnvironment, place_of
+from hvr.worlds.timed import domain_environment
 from hvr.worlds.words import WorldWords, words_for
 
 
@@ -106,7 +107,7 @@ class WorldFolder(WorldFile):
             SimulatorError: the environment cannot be opened, or not in time.
         """
         if not self.environment:
-            return PddlEnvironment(self.domain, problem)
+            return domain_environment(self.domain, problem)
         from hvr.worlds.apart import TIMEOUT_S, ApartEnvironment
 
         self.check_trusted(self.environment, "environment")

@@ -19,6 +19,7 @@ from hvr.errors import HvrError, SimulatorError
 from hvr.pddl import parse_problem
 from hvr.worlds.environment import FactEnvironment, Observation, Sending, place_of
 from hvr.worlds.folder import WorldFolder
+from hvr.worlds.timed import METHODS
 
 MOST_FACTS = 1_000_000
 """An observation with more facts or numbers is refused."""
@@ -38,7 +39,7 @@ def main() -> None:
         try:
             if request["call"] == "open":
                 env = _opened(request)
-                reply: dict[str, Any] = {"value": None}
+                reply: dict[str, Any] = {"value": [m for m in METHODS if hasattr(env, m)]}
             else:
                 assert env is not None
                 reply = {"value": _CALLS[request["call"]](env, request)}
@@ -74,9 +75,10 @@ def _reset(env: FactEnvironment, _: dict[str, Any]) -> None:
     env.reset()
 
 
-def _step(env: FactEnvironment, request: dict[str, Any]) -> str:
+def _step(env: Any, request: dict[str, Any]) -> str:
     name, *args = request["action"]
-    answer: object = env.step(name, tuple(args))
+    call = getattr(env, request["call"])
+    answer: object = call(name, tuple(args), *request.get("further", ()))
     if not isinstance(answer, str):
         raise SimulatorError(
             f"the environment answers ({' '.join(request['action'])}) with "
@@ -84,6 +86,15 @@ def _step(env: FactEnvironment, request: dict[str, Any]) -> str:
             exit_code=2,
         )
     return answer[:MOST_CHARACTERS]
+
+
+def _stop(env: Any, request: dict[str, Any]) -> None:
+    name, *args = request["action"]
+    env.stop(name, tuple(args))
+
+
+def _wait(env: Any, request: dict[str, Any]) -> None:
+    env.wait(request["seconds"])
 
 
 def _observe(env: FactEnvironment, _: dict[str, Any]) -> dict[str, Any]:
@@ -113,7 +124,8 @@ def _close(env: FactEnvironment, _: dict[str, Any]) -> None:
 
 
 _CALLS: dict[str, Callable[[FactEnvironment, dict[str, Any]], Any]] = {
-    "reset": _reset, "step": _step, "observe": _observe, "sent": _sent, "close": _close,
+    "reset": _reset, "step": _step, "start": _step, "end": _step, "stop": _stop, "wait": _wait,
+    "observe": _observe, "sent": _sent, "close": _close,
 }  # fmt: skip
 
 

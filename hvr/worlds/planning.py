@@ -14,9 +14,11 @@ from typing import Protocol
 from hvr.errors import ImpossibleGoalError, PlannerError
 from hvr.files import temporary_folder, write_whole
 from hvr.pddl import (
+    Domain,
     GroundAction,
     Problem,
     State,
+    Step,
     Task,
     ground_all,
     print_domain,
@@ -28,8 +30,11 @@ from hvr.search.fast_downward import SearchResult
 from hvr.solving.features import features_of
 from hvr.solving.forward import forward
 from hvr.solving.landmarks import blocks_of
-from hvr.solving.programs import DOWNWARD, FORWARD, GROUNDED, Program
-from hvr.solving.solve import solve
+from hvr.solving.programs import DOWNWARD, FORWARD, GROUNDED, TEMPORAL, Program
+from hvr.solving.retiming import retimed
+from hvr.solving.solve import Solution, solve
+from hvr.solving.temporal import temporal
+from hvr.validation import Validator
 from hvr.worlds.detection import base
 
 PATIENCE = 0.3
@@ -46,6 +51,15 @@ class PlanMaker(Protocol):
 
     def plan(self, task: Task) -> Planned:
         """Return a plan from the initial state of a task; see `StatePlanner.plan`."""
+
+
+@dataclass(frozen=True)
+class TimedSteps:
+    """A timed plan, who found it, and the seconds that this took."""
+
+    steps: tuple[Step, ...]
+    planner: str
+    seconds: float
 
 
 class StatePlanner:
@@ -78,6 +92,27 @@ class StatePlanner:
         reasons = dict.fromkeys(task.objects, "the problem names it")
         return Planned(task.problem, task, Relevant(reasons), plan, 1)
 
+    def timed(self, domain: Domain, problem: Problem) -> TimedSteps:
+        """Return a plan for a problem with durative actions: here, or else by programs.
+
+        Raises:
+            ImpossibleGoalError: It is proven that there is no plan.
+            PlannerError: None was found in the time.
+            UsageError: No planner has what the domain uses.
+        """
+        started = time.perf_counter()
+        seconds = self.seconds
+        if self.name is None:
+            seconds /= 2
+            outcome = temporal(domain, problem, seconds)
+            if outcome.plan is not None:
+                return TimedSteps(outcome.plan, TEMPORAL.name, time.perf_counter() - started)
+        solution = _solved(domain, problem, self.name, seconds)
+        if solution.steps is None:
+            raise ImpossibleGoalError(f"there is no plan: proven by {solution.planner}")
+        steps = retimed(Validator(Task(domain, problem)), solution.steps) or solution.steps
+        return TimedSteps(steps, solution.planner, time.perf_counter() - started)
+
     def search(self, task: Task) -> tuple[tuple[GroundAction, ...] | None, str, bool]:
         """Return the plan (None: there is none), who says so, and whether none is shorter."""
         features = features_of(task.domain, task.problem)
@@ -94,15 +129,19 @@ class StatePlanner:
                 if not other or error.exit_code == 2:
                     raise
             name = DOWNWARD.name
-        with temporary_folder("hvr-world-") as folder:
-            domain, problem = Path(folder) / "domain.pddl", Path(folder) / "problem.pddl"
-            write_whole(domain, print_domain(task.domain))
-            write_whole(problem, print_problem(task.problem))
-            solution = solve(domain, problem, planner=name, seconds=seconds)
+        solution = _solved(task.domain, task.problem, name, seconds)
         if solution.steps is None:
             return None, solution.planner, True
         steps = tuple(step for step in solution.steps if isinstance(step, GroundAction))
         return steps, solution.planner, solution.proven
+
+
+def _solved(domain: Domain, problem: Problem, name: str | None, seconds: float) -> Solution:
+    with temporary_folder("hvr-world-") as folder:
+        files = Path(folder) / "domain.pddl", Path(folder) / "problem.pddl"
+        write_whole(files[0], print_domain(domain))
+        write_whole(files[1], print_problem(problem))
+        return solve(*files, planner=name, seconds=seconds)
 
 
 def _searched(

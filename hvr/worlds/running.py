@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from hvr.pddl import (
     Domain,
     Expression,
     Problem,
+    Step,
     print_domain,
     print_plan,
     print_problem,
@@ -29,11 +31,34 @@ from hvr.worlds.acting import FactPolicy, FactWorld
 from hvr.worlds.environment import FactEnvironment
 from hvr.worlds.faults import FaultyWorld, InjectedFault
 from hvr.worlds.planning import PlanMaker, StatePlanner
+from hvr.worlds.timed import TimedWorld, Timing
 
 MOST_REPLANS = 20
 """Most new plans, if nothing else is said."""
 MOST_TRIES = 3
 """How often the same step is tried again in a run: it may stand in its plans many times."""
+
+
+@dataclass(frozen=True)
+class TimedRun:
+    """What time adds to a run.
+
+    Args:
+        timing: The domain whose actions are the starts and ends, which the plans of the run have.
+        plans: The plans with their times.
+        now: The time in the end.
+        simulated: hvr counted the time, since the world has no clock.
+    """
+
+    timing: Timing = field(repr=False)
+    plans: tuple[tuple[Step, ...], ...] = field(repr=False)
+    now: Fraction
+    simulated: bool
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        plans = [[str(step) for step in plan] for plan in self.plans]
+        return {"time": float(self.now), "simulated": self.simulated, "plans": plans}
 
 
 @dataclass(frozen=True)
@@ -48,6 +73,7 @@ class WorldRun:
         faults: what was injected.
         unseen: hidden facts that the goal depends on, by predicate: that it is reached is only
             believed.
+        timed: The plans and the clock of a run with durative actions.
     """
 
     finished: Finished
@@ -56,6 +82,7 @@ class WorldRun:
     events: tuple[Event, ...] = field(repr=False)
     faults: tuple[InjectedFault, ...] = ()
     unseen: tuple[str, ...] = ()
+    timed: TimedRun | None = None
 
     @property
     def exit_code(self) -> int:
@@ -70,6 +97,7 @@ class WorldRun:
             "reached": self.finished.reached,
             "unreachable": self.unreachable,
             "unseen": list(self.unseen),
+            **({} if self.timed is None else {"clock": self.timed.to_json()}),
             "faults": [fault.to_json() for fault in self.faults],
             "events": [event.to_json() for event in self.events],
         }
@@ -97,14 +125,21 @@ def run_world(
         listen: called with each event as it happens.
 
     Raises:
-        UsageError: the domain needs time, or no planner has what it uses.
+        UsageError: the domain needs more of time than can be acted in, or no planner has what it
+            uses.
         SimulatorError: the environment fails.
     """
-    world = FactWorld(env, domain, problem, wording)
     policy = planner
     if not isinstance(policy, FactPolicy):
         policy = FactPolicy(domain, policy or StatePlanner())
-    return run_in(world, policy, problem, max_replans=max_replans, listen=listen)
+    if not domain.durative_actions or not isinstance(policy.planner, StatePlanner):
+        world = FactWorld(env, domain, problem, wording)
+        return run_in(world, policy, problem, max_replans=max_replans, listen=listen)
+    timed = TimedWorld(env, domain, problem, wording)
+    stage = timed.timing.problem(problem)
+    run = run_in(timed, policy, stage, max_replans=max_replans, listen=listen)
+    with_time = TimedRun(timed.timing, tuple(timed.plans), timed.now, not timed.has_clock)
+    return replace(run, timed=with_time)
 
 
 def run_in(
@@ -171,7 +206,9 @@ def save_run(
 
     The layout is that of other runs: `task.json` says what was asked and what became of it;
     `problem.pddl` and `plan.pddl` are the first ones, `problem-2.pddl`, `plan-2.pddl` and so on
-    are of new plans; each line of `trace.jsonl` is an event, of `faults.jsonl` a fault.
+    are of new plans. Plans of durative actions have starts and ends as steps, and the times
+    are in `timed-plan.pddl`, which belongs to `timed-domain.pddl`. Each line of `trace.jsonl` is
+    an event, of `faults.jsonl` a fault.
 
     Args:
         folder: made if need be.
@@ -185,6 +222,14 @@ def save_run(
     """
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
+    if run.timed is not None:
+        write_whole(folder / "timed-domain.pddl", print_domain(domain))
+        write_whole(folder / "timed-problem.pddl", print_problem(problem))
+        for number, steps in enumerate(run.timed.plans, 1):
+            text = "".join(f"{step}\n" for step in steps)
+            write_whole(folder / f"timed-plan{f'-{number}' * (number > 1)}.pddl", text)
+        timing = run.timed.timing
+        domain, problem = timing.domain, timing.problem(problem)
     write_whole(folder / "domain.pddl", print_domain(domain))
     write_whole(folder / "problem.pddl", print_problem(problem))
     for number, planned in enumerate(run.plans, 1):

@@ -1,0 +1,221 @@
+"""Durative actions carried out: their times, what the world refuses, and what breaks between."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hvr.errors import SimulatorError, UsageError
+from hvr.execution.events import StepDone
+from hvr.pddl import Domain, Problem, parse_domain, parse_problem, read_plan
+from hvr.validation import validate
+from hvr.worlds.environment import Observation
+from hvr.worlds.faults import FaultyWorld, read_faults
+from hvr.worlds.folder import WorldFolder
+from hvr.worlds.running import WorldRun, run_world, save_run
+from hvr.worlds.timed import SplitEnvironment
+from hvr.worlds.words import words_for
+
+STOVE = """
+(define (domain stove)
+  (:types pot)
+  (:predicates (on) (hot ?p - pot) (full ?p - pot) (hands-free) (outside ?p - pot))
+  (:durative-action fill :parameters (?p - pot) :duration (= ?duration 3)
+    :condition (at start (hands-free))
+    :effect (and (at start (not (hands-free))) (at end (hands-free)) (at end (full ?p))))
+  (:durative-action heat :parameters (?p - pot) :duration (= ?duration 10)
+    :condition (and (over all (on)) (at start (full ?p)) (at end (full ?p)))
+    :effect (at end (hot ?p)))
+  (:action switch-on :parameters () :precondition (hands-free) :effect (on)))
+"""
+TEA = """
+(define (problem tea) (:domain stove) (:objects a b - pot) (:init (hands-free))
+  (:goal (and (hot a) (hot b))))
+"""
+
+
+def tea() -> tuple[Domain, Problem]:
+    domain = parse_domain(STOVE)
+    return domain, parse_problem(TEA, domain)
+
+
+class Kitchen:
+    """A stove with a clock: what is heated and filled becomes so by itself."""
+
+    def __init__(self, off_at: float = -1, no_heat_before: int = 0, spilt_at: float = -1) -> None:
+        self.off_at, self.spilt_at, self.refusals = off_at, spilt_at, no_heat_before
+        self.calls: list[str] = []
+
+    def reset(self) -> None:
+        self.now, self.on, self.filling = 0.0, False, ""
+        self.full: set[str] = set()
+        self.hot: set[str] = set()
+        self.heating: dict[str, float] = {}
+
+    def step(self, name: str, args: tuple[str, ...]) -> str:
+        del args
+        self.calls.append(name)
+        self.on = True
+        return ""
+
+    def start(self, name: str, args: tuple[str, ...], duration: float) -> str:
+        self.calls.append(f"start {name} {args[0]} {duration:g}")
+        if name == "fill":
+            self.filling = args[0]
+        elif self.refusals:
+            self.refusals -= 1
+            return "the plate is stuck"
+        else:
+            self.heating[args[0]] = self.now + duration
+        return ""
+
+    def end(self, name: str, args: tuple[str, ...]) -> str:
+        self.calls.append(f"end {name} {args[0]}")
+        if name == "fill":
+            self.filling = ""
+            self.full.add(args[0])
+        else:
+            del self.heating[args[0]]
+            self.hot.add(args[0])
+        return ""
+
+    def stop(self, name: str, args: tuple[str, ...]) -> None:
+        self.calls.append(f"stop {name} {args[0]}")
+        del self.heating[args[0]]
+
+    def wait(self, seconds: float) -> None:
+        then = self.now + seconds
+        if self.now < self.off_at <= then:
+            self.on = False
+        if self.now < self.spilt_at <= then:
+            self.full.discard("a")
+        self.now = then
+
+    def observe(self) -> Observation:
+        facts: list[tuple[str, ...]] = [("on",)] * self.on
+        facts += [("hands-free",)] * (not self.filling)
+        facts += [("full", p) for p in sorted(self.full)] + [("hot", p) for p in sorted(self.hot)]
+        return Observation(facts)
+
+
+def steps_of(run: WorldRun) -> list[StepDone]:
+    return [event for event in run.events if isinstance(event, StepDone)]
+
+
+def carried_out(env: object) -> WorldRun:
+    domain, problem = tea()
+    return run_world(env, domain, problem, words_for(domain).wording)  # type: ignore[arg-type]
+
+
+def test_starts_and_ends_come_in_the_order_of_their_times(tmp_path: Path) -> None:
+    domain, problem = tea()
+    run = carried_out(SplitEnvironment(domain, problem))
+    steps = steps_of(run)
+    assert run.exit_code == 0 and run.finished.failures == ()
+    times = {str(step.action): step.time for step in steps if step.time is not None}
+    assert len(times) == len(steps) == 9 and list(times.values()) == sorted(times.values())
+    assert times["(heat-ends a)"] - times["(heat-starts a)"] == 10
+    assert run.timed is not None and run.timed.simulated and run.timed.now == steps[-1].time
+    save_run(tmp_path, domain, problem, run, request="tea")
+    for timed in ("", "timed-"):
+        files = [tmp_path / f"{timed}{name}.pddl" for name in ("domain", "problem", "plan")]
+        assert validate(*files).valid
+    assert len(read_plan((tmp_path / "timed-plan.pddl").read_text()).steps) == 5
+
+
+@pytest.mark.parametrize("step", [1, 5, 6, 8, 9])
+@pytest.mark.parametrize("kind", ["refused", "no-effect", "lost-effect"])
+def test_each_fault_is_noticed_and_the_goal_reached_in_truth(kind: str, step: int) -> None:
+    domain, problem = tea()
+    env = FaultyWorld(SplitEnvironment(domain, problem), read_faults([f"{kind}@{step}"]), 4)
+    run = carried_out(env)
+    noticed = {event.number for event in steps_of(run) if event.failures}
+    assert {fault.step for fault in run.faults} <= noticed
+    assert run.exit_code == 0 and env.env.state.holds(problem.goal)
+    assert not [a for a in env.env.state.atoms() if a.predicate.endswith("goes-on")]
+
+
+def test_a_condition_over_all_that_breaks_ends_the_action_and_the_plan() -> None:
+    kitchen = Kitchen(off_at=8)
+    run = carried_out(kitchen)
+    broken = [f for step in steps_of(run) for f in step.failures if "broken off" in f.explanation]
+    assert {f.explanation for f in broken} == {
+        "(heat a) was broken off, because on does not hold.",
+        "(heat b) was broken off, because on does not hold.",
+    }
+    assert kitchen.calls.count("stop heat a") == 1 and kitchen.calls.count("end heat a") == 1
+    assert run.exit_code == 0 and kitchen.hot == {"a", "b"} and run.finished.replans == 1
+    assert run.timed is not None and not run.timed.simulated
+    assert float(run.timed.now) == pytest.approx(kitchen.now)
+
+
+def test_a_condition_at_the_end_is_looked_at_when_the_action_ends() -> None:
+    kitchen = Kitchen(spilt_at=8)
+    run = carried_out(kitchen)
+    assert any("a is not full" in f.explanation for s in steps_of(run) for f in s.failures)
+    # It is broken off, filled and heated again.
+    assert run.exit_code == 0
+    assert kitchen.calls.count("start fill a 3") == 2 and kitchen.calls.count("end heat a") == 1
+
+
+def test_what_goes_on_ends_before_a_new_plan() -> None:
+    kitchen = Kitchen(no_heat_before=5)
+    run = carried_out(kitchen)
+    assert run.exit_code == 0 and kitchen.hot == {"a", "b"} and run.finished.replans >= 1
+    failures = dict(run.finished.failures)
+    assert failures == {"action failed": 5}
+    begins = [call for call in kitchen.calls if call.startswith("start fill")]
+    assert len(begins) == len({*begins}) == 2  # nothing is done twice
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("(at end (hot ?p))", "(increase (heat ?p) (* #t 1))", "continuous effects"),
+        ("(= ?duration 10)", "(>= ?duration 1)", "depends on a duration that is not fixed"),
+        ("(at end (hot ?p))", "(when (at start (full ?p)) (at end (hot ?p)))", "several times"),
+        ("(:goal", "(:constraints (always (hands-free))) (:goal", "trajectory constraints"),
+        ("(:init", "(:init (at 5 (on))", "timed initial literals"),
+    ],
+)
+def test_what_cannot_be_carried_out_is_refused_by_name(old: str, new: str, message: str) -> None:
+    text = STOVE.replace("(:predicates", "(:functions (heat ?p - pot)) (:predicates")
+    if "duration" in old:
+        text = text.replace("(at end (hot ?p))", "(at end (increase (heat ?p) ?duration))")
+    domain = parse_domain(text.replace(old, new))
+    with pytest.raises(UsageError, match=message):
+        SplitEnvironment(domain, parse_problem(TEA.replace(old, new), domain))
+
+
+def test_an_environment_without_starts_is_refused() -> None:
+    class Still:
+        reset = step = observe = None
+
+    with pytest.raises(UsageError, match="has no start and no end, which durative actions need"):
+        carried_out(Still())
+
+
+def test_a_world_of_its_own_process_has_time_to_wait_and_none_to_hang(tmp_path: Path) -> None:
+    (tmp_path / "stove.pddl").write_text(STOVE)
+    (tmp_path / "tea.pddl").write_text(TEA)
+    (tmp_path / "world.toml").write_text(
+        'domain = "stove.pddl"\nproblems = ["tea.pddl"]\nenvironment = "env:opened"\n'
+        "env_timeout = 0.5\n"
+    )
+    (tmp_path / "env.py").write_text(
+        "import time\nfrom tests.worlds.test_timed import Kitchen\n"
+        "class Slow(Kitchen):\n"
+        "    def wait(self, seconds):\n"
+        "        time.sleep(seconds / 4)\n"
+        "        super().wait(seconds)\n"
+        "    def end(self, name, args):\n"
+        "        time.sleep(600 * (name == 'fill'))\n"
+        "        return super().end(name, args)\n"
+        "def opened(setup):\n    return Slow()\n"
+    )
+    world = WorldFolder(tmp_path, trusted=True)
+    _, problem = tea()
+    env = world.open(problem)
+    with pytest.raises(SimulatorError, match=r"did not finish end .fill [ab]. within 0.5 s"):
+        carried_out(env)
