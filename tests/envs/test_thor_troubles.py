@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import shlex
+import signal
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,7 @@ from hvr.cli.main import run
 from hvr.envs.persistent import Persistent
 from hvr.envs.thor import SimulatorError, Thor, ThorOptions
 from hvr.errors import HvrError, MissingExtraError
+from hvr.stand_in.launcher import command
 
 # The client itself leaves its log open.
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
@@ -80,6 +83,8 @@ def test_a_start_that_fails(options: ThorOptions, words: list[str]) -> None:
         ("exit", 600.0, ["ended (exit code 3)", "during Pass", "unity.log", "hvr doctor thor"]),
         ("signal", 600.0, ["ended (exit code 139)", "during Pass"]),
         ("hang", 3.0, ["did not answer in time during Pass", "timeout 3 s"]),
+        ("drip", 3.0, ["did not answer in time during Pass", "timeout 3 s"]),
+        ("flood", 3.0, ["during Pass"]),
         ("garbage", 600.0, ["failed during Pass", "unity.log"]),
         ("wrong-number", 600.0, ["failed during Pass", "Sequence id"]),
     ],
@@ -95,6 +100,31 @@ def test_an_action_that_fails_for_good(how: str, timeout: float, words: list[str
         assert str(again.value) == str(failed.value)
         with pytest.raises(SimulatorError):
             env.reset()
+
+
+def test_a_process_that_does_not_read_is_an_error_in_time() -> None:
+    with Thor("FloorPlan1", behaving("deaf:Pass", timeout=2.0)) as env:
+        assert env.step("Pass")
+        began = time.monotonic()
+        with pytest.raises(SimulatorError, match="did not answer in time during RotateRight"):
+            env.step("RotateRight", note="x" * 500_000)
+        assert time.monotonic() - began < 30
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("server", ["fifo", "http"])
+def test_a_frozen_stand_in_is_an_error_in_time(server: str) -> None:
+    options = ThorOptions(executable=command(), server=server, timeout=2.0)
+    before = children()
+    with Thor("FloorPlan1", options) as env:
+        assert env.step("RotateRight")
+        (supervisor,) = children() - before
+        (stand_in,) = Path(f"/proc/{supervisor}/task/{supervisor}/children").read_text().split()
+        os.kill(int(stand_in), signal.SIGSTOP)
+        began = time.monotonic()
+        with pytest.raises(SimulatorError, match="did not answer in time during RotateLeft"):
+            env.step("RotateLeft")
+        assert time.monotonic() - began < 30
 
 
 def test_second_tries_do_not_hide_it() -> None:

@@ -3,7 +3,8 @@
     python thor_process.py [BEHAVIOUR[:ACTION]]
 
 `exit`, `signal`, `hang`, `garbage` or `wrong-number` when ACTION arrives (`hello`: before anything
-is said); `cameras` has a map camera; without a behaviour it only answers.
+is said); `drip` and `flood` never end their answer to it, and `deaf` reads nothing after it;
+`cameras` has a map camera; without a behaviour it only answers.
 """
 
 from __future__ import annotations
@@ -56,6 +57,14 @@ def misbehave(name: str, pipe: BinaryIO | None) -> None:
         pipe.write(b"\x63" * 64)
         pipe.flush()
 
+    if BEHAVIOUR in ("drip", "flood") and pipe is not None:
+        pipe.write(struct.pack("!BI", 4, 2**20) * (BEHAVIOUR == "drip"))
+        while True:
+            picture = struct.pack("!BI", 4, 2**10) + b"0" * 2**10
+            pipe.write(b"0" if BEHAVIOUR == "drip" else picture)
+            pipe.flush()
+            time.sleep(0.1 * (BEHAVIOUR == "drip"))
+
 
 def main() -> None:
     misbehave("hello", None)
@@ -93,6 +102,8 @@ def main() -> None:
         send(out, reply, images if BEHAVIOUR == "cameras" else [])
         if inward is None:
             inward = Path(os.environ["AI2THOR_FIFO_CLIENT_PIPE_PATH"]).open("rb")  # noqa: SIM115
+        while BEHAVIOUR == "deaf" and name == TRIGGER:
+            time.sleep(60)
         action = receive(inward)
 
 

@@ -1,7 +1,9 @@
 """AI2-THOR's own client, made to notice when the simulator process has ended.
 
-Of the client 5.0.0 with pipes: its start waits for ever, and each action until the time-out
-is over, when the process has ended. Only how pipes are opened, read and closed is changed here.
+In the client 5.0.0 with pipes, the start waits for ever when the process has ended, and each action
+until the time-out is over. Its time-out is that of one read: an answer that comes in bits or never
+ends has no limit, nor has a process that does not read. Only how pipes are opened, read, written
+and closed is changed here.
 
 This module needs the package ai2thor: import it where it is used.
 """
@@ -25,6 +27,7 @@ from hvr.processes import end, supervised
 
 _TICK = 0.2  # seconds between two looks at the process while nothing comes
 _PAUSE = 0.01  # the same, while the other end of the pipe is not open
+_MOST_BYTES = 2**30  # of one answer
 
 
 def _load(name: str) -> Any:
@@ -66,6 +69,8 @@ class _Pipes(_FifoServer):  # type: ignore[misc]
 
     server_pipe: Any
     client_pipe: Any
+    _expired: Callable[[], bool]
+    _received: int
 
     def _check_alive(self) -> None:
         if self.unity_proc is not None and self.unity_proc.poll() is not None:
@@ -77,12 +82,19 @@ class _Pipes(_FifoServer):  # type: ignore[misc]
             pipe = os.open(self.server_pipe_path, os.O_RDONLY | os.O_NONBLOCK)
             os.set_blocking(pipe, True)
             self.server_pipe = os.fdopen(pipe, "rb", buffering=0)
+        self._expired = _clock(self.timeout if timeout is None else timeout)
+        self._received = 0
         return super()._recv_message(timeout)
 
     def _read_with_timeout(self, server_pipe: Any, message_size: int, timeout: float | None) -> Any:
-        expired = _clock(timeout)
+        del timeout  # the time-out is that of the whole answer
+        self._received += message_size
+        if self._received > _MOST_BYTES:
+            raise ValueError(f"an answer has more than {_MOST_BYTES:,} bytes")
         parts = []
         while message_size > 0:
+            if self._expired():
+                raise TimeoutError
             readable, _, _ = select.select([server_pipe], [], [], _TICK)
             part = os.read(server_pipe.fileno(), message_size) if readable else b""
             if part:
@@ -90,8 +102,6 @@ class _Pipes(_FifoServer):  # type: ignore[misc]
                 message_size -= len(part)
                 continue
             self._check_alive()
-            if expired():
-                raise TimeoutError
             if readable:  # nobody has the other end open
                 time.sleep(_PAUSE)
         return b"".join(parts)
@@ -109,10 +119,18 @@ class _Pipes(_FifoServer):  # type: ignore[misc]
                     raise TimeoutError from None
                 time.sleep(_PAUSE)
                 continue
-            os.set_blocking(pipe, True)
-            self.client_pipe = os.fdopen(pipe, "wb")
+            self.client_pipe = os.fdopen(pipe, "wb", buffering=0)
+        self._last_action_message = body
+        left = memoryview(self._create_header(message_type, body) + body + self.eom_header)
         try:
-            super()._send_message(message_type, body)
+            while left:
+                _, writable, _ = select.select([], [self.client_pipe], [], _TICK)
+                if writable:
+                    left = left[self.client_pipe.write(left) or 0 :]
+                    continue
+                self._check_alive()
+                if expired():
+                    raise TimeoutError
         except BrokenPipeError:
             if self.unity_proc is not None:
                 with contextlib.suppress(subprocess.TimeoutExpired):
