@@ -32,13 +32,17 @@ def shortest(task: Task, most: int) -> Proven | None:
     if not relaxation.reachable:
         return Proven(None, "the goal is not reachable even if no fact ever ceases to hold")
     operators = relaxation.operators
+    # Most operators fail on their literals: looked at here, that costs no call.
+    literals = [(one.positive | one.negative, one.positive) for one in operators]
     before: dict[_State, tuple[_State, int]] = {start: (start, -1)}
     layer, depth = [start], 0
     while layer:
         after: list[_State] = []
         for state in layer:
-            for number, operator in enumerate(operators):
-                then = execute(task, operator, *state)
+            for number, (mask, positive) in enumerate(literals):
+                if state[0] & mask != positive:
+                    continue
+                then = execute(task, operators[number], *state)
                 if then is None or then in before:
                     continue
                 before[then] = state, number

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -82,19 +82,35 @@ class Encoder:
 
     def sentence(self, text: str) -> Array:
         """Return the vector of a sentence: the mean of its pieces, of length 1."""
-        mean = self.states(text).mean(axis=0)
-        return mean / self._np.linalg.norm(mean)
+        return self.sentences([text])[0]
+
+    def sentences(self, texts: Sequence[str]) -> list[Array]:
+        """Return the vectors of sentences; those with equally many pieces are computed at once."""
+        np = self._np
+        embedded = [self.embedded(text) for text in texts]
+        vectors: dict[int, Array] = {}
+        for length in {len(states) for states in embedded}:
+            alike = [i for i, states in enumerate(embedded) if len(states) == length]
+            states = np.stack([embedded[i] for i in alike])
+            for number in range(LAYERS):
+                states = transformed(states, self.layer(number))
+            means = states.mean(axis=1)
+            means /= np.linalg.norm(means, axis=-1, keepdims=True)
+            vectors.update(zip(alike, means, strict=True))
+        return [vectors[i] for i in range(len(texts))]
 
 
 def transformed(states: Array, layer: Layer) -> Array:
-    """Return the vectors of a sentence's pieces after one more layer."""
+    """Return the vectors of the pieces, of one sentence or many, after one more layer."""
     size = states.shape[-1] // HEADS
     query, key, value = (
-        _linear(states, layer, f"attention.self.{name}").reshape(len(states), HEADS, size)
+        _linear(states, layer, f"attention.self.{name}")
+        .reshape(*states.shape[:-1], HEADS, size)
+        .swapaxes(-3, -2)
         for name in ("query", "key", "value")
     )
-    scores = query.transpose(1, 0, 2) @ key.transpose(1, 2, 0) / math.sqrt(size)
-    mixed = (softmax(scores) @ value.transpose(1, 0, 2)).transpose(1, 0, 2)
+    scores = query @ key.swapaxes(-1, -2) / math.sqrt(size)
+    mixed = (softmax(scores) @ value).swapaxes(-3, -2)
     attended = _linear(mixed.reshape(states.shape), layer, "attention.output.dense") + states
     attended = _normal(attended, layer, "attention.output.LayerNorm")
     inner = gelu(_linear(attended, layer, "intermediate.dense"))
@@ -102,7 +118,9 @@ def transformed(states: Array, layer: Layer) -> Array:
 
 
 def _linear(states: Array, layer: Layer, name: str) -> Array:
-    return states @ layer[f"{name}.weight"].T + layer[f"{name}.bias"]
+    # One product of two matrices: numpy would compute one for each sentence.
+    flat = states.reshape(-1, states.shape[-1]) @ layer[f"{name}.weight"].T
+    return flat.reshape(*states.shape[:-1], -1) + layer[f"{name}.bias"]
 
 
 def _normal(states: Array, layer: Layer, name: str) -> Array:

@@ -122,8 +122,7 @@ class Head:
     def label_vectors(self, labels: Sequence[str]) -> Array:
         """Return the vectors of labels in the space of the pointers, kept or made now."""
         new = [label for label in labels if label not in self._labels]
-        for label in new:
-            self._labels[label] = self._encoder.sentence(label)
+        self._labels.update(zip(new, self._encoder.sentences(new), strict=True))
         vectors = self._np.stack([self._labels[label] for label in labels])
         return vectors @ self.weights["label.weight"].T
 
