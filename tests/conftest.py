@@ -19,6 +19,10 @@ from tests.command_line import Ended, Hvr
 # What hvr plan prints in other tests does not depend on the extra gnn; tests of scores ask for it.
 os.environ.setdefault("HVR_VERIFY", "0")
 
+# Tests start hundreds of processes of hvr: only the first compiles it.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
 # Nothing fails by the clock: how long an example takes depends on what else the machine does.
 settings.register_profile("hvr", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("hvr")

@@ -66,6 +66,10 @@ def teach(folder: Path, modules: Iterable[str]) -> None:
 
 def serve(folder: Path) -> None:
     """Serve for ever."""
+    from hvr import Options, plan
+
+    # What one plan reads and keeps, no later process reads again.
+    plan("make coffee", options=Options(save=folder / "first"))
     listening = socket.socket(socket.AF_UNIX)
     listening.bind(str(folder / "new"))
     listening.listen()
