@@ -36,7 +36,7 @@ HARDER = tuple(name for name in task_ids() if name not in TASKS)
 @pytest.fixture(scope="module")
 def policy() -> SymbolicPolicy:
     domain = parse_domain(data_path("domains") / "kitchen" / "domain.pddl")
-    return SymbolicPolicy(load_ontology(), domain, FastDownward(seconds=600))
+    return SymbolicPolicy(load_ontology(), domain, FastDownward(seconds=600, patience=0.1))
 
 
 def problem_of(policy: SymbolicPolicy, task: PaperTask, scene: str) -> PddlTask:

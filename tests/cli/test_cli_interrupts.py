@@ -48,7 +48,7 @@ if __name__ == "__main__":  # a worker imports this, too
     sys.argv[0] = "hvr"
     start()
 """
-MOMENTS = 9
+MOMENTS = 6
 PATIENCE_S = 60.0
 
 

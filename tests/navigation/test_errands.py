@@ -88,7 +88,7 @@ orders = st.lists(st.sampled_from(THINGS), min_size=1, max_size=4, unique=True)
 
 @pytest.mark.slow
 @given(orders, st.data())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10)
 def test_of_several_orders_the_one_is_taken_that_has_the_features(
     things: list[str], data: st.DataObject
 ) -> None:
@@ -111,7 +111,7 @@ def test_of_several_orders_the_one_is_taken_that_has_the_features(
     ),
     st.integers(0, 3),
 )  # fmt: skip
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12)
 def test_whatever_fails_it_ends_and_nothing_is_written_twice(
     things: list[str], failing: dict[str, tuple[CallFailure, int | None]], rest: int
 ) -> None:
@@ -240,7 +240,7 @@ def every(thing: str) -> ToolRequest:
     return ToolRequest((GoalCall("cancel_order", {"order_id": query}),), FACTS)
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(st.lists(st.tuples(st.sampled_from(THINGS[:2]), st.just("pending")), min_size=1, max_size=5))
 def test_all_means_each_entity_that_meets_what_was_said_once(
     orders: list[tuple[str, str]],

@@ -139,6 +139,10 @@ def openapi_world(folder: Path, stack: ExitStack) -> str:
     return f'openapi = {{ file = "desk.json", server = "{url}" }}\n'
 
 
+WORLDS = [python_world, mcp_world, openapi_world]
+in_python = pytest.mark.parametrize("folder", [python_world], indirect=True)
+
+
 @pytest.fixture(params=[python_world, mcp_world, openapi_world])
 def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
     (tmp_path / "desk.py").write_text(DESK)
@@ -182,19 +186,25 @@ def test_an_address_that_only_a_result_has_is_asked_for(folder: Path, hvr_: Hvr)
     assert code == 2 and "address" in told["ask"] and done(folder) == []
 
 
-def test_a_destructive_call_that_the_model_chooses_by_itself_is_not_made(
-    folder: Path, hvr_: Hvr
-) -> None:
-    for text in ("Find the member with the e-mail ann@x.org", "Don't delete the members",
-                 "Were all members deleted?"):  # fmt: skip
-        _, _, code = run(hvr_, folder, text, call(goal("delete_all")), "--yes-destructive")
-        assert code in (1, 2) and done(folder) == []
+@in_python
+@pytest.mark.parametrize(
+    "text",
+    ["Find the member with the e-mail ann@x.org", "Don't delete the members",
+     "Were all members deleted?"],
+)  # fmt: skip
+def test_what_the_user_does_not_ask_for_is_not_made(folder: Path, hvr_: Hvr, text: str) -> None:
+    _, _, code = run(hvr_, folder, text, call(goal("delete_all")), "--yes-destructive")
+    assert code in (1, 2) and done(folder) == []
+
+
+def test_a_destructive_call_is_confirmed_first(folder: Path, hvr_: Hvr) -> None:
     told, _, code = run(hvr_, folder, "Delete all members", call(goal("delete_all")))
     assert code == 2 and told["confirm"][0]["tool"] == "delete_all" and done(folder) == []
     assert run(hvr_, folder, "Delete all members", call(goal("delete_all")),
                "--yes-destructive")[2] == 0  # fmt: skip
 
 
+@in_python
 def test_the_commands_say_what_the_model_decided(folder: Path, hvr_: Hvr) -> None:
     ask = {"tool": "send_card", "name": "address", "why": "Where to?"}
     for answer, code in (({"move": "ask", "why": "Unclear.", "ask": [ask]}, 2),
@@ -226,6 +236,7 @@ def test_a_look_up_that_is_wanted_beside_what_it_serves_is_made(hvr_: Hvr) -> No
     assert called == ["get_parcel", "cancel_parcel"]
 
 
+@in_python
 def test_a_plan_is_read_by_a_model(folder: Path, hvr_: Hvr) -> None:
     query = {"name": "member_id", "constraints": said(email="ann@x.org")}
     answer = call(goal("send_card", query, address="Oak Street 1"))
