@@ -23,6 +23,9 @@ os.environ.setdefault("HVR_VERIFY", "0")
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
+# pytest runs a process for each core: threads of numpy and torch would wait for each other.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 # Nothing fails by the clock: how long an example takes depends on what else the machine does.
 settings.register_profile("hvr", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("hvr")

@@ -193,7 +193,8 @@ def carry_out(body: str, tmp_path: Path) -> None:
     """Run a script; what hangs fails."""
     script = tmp_path / "script.py"
     script.write_text(_USE + body, encoding="utf-8")
-    environment = os.environ | {
+    environment = {name: value for name, value in os.environ.items() if name != "OMP_NUM_THREADS"}
+    environment |= {
         "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path]),
         "PYTHONWARNINGS": "ignore::DeprecationWarning",  # 3.12 warns of forks beside threads
     }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
 import random
 import subprocess
 import sys
@@ -78,7 +77,6 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
          "--out", folder / "verifier", "--encoder", "lexical-hash",
          "--json"],
         capture_output=True, text=True, check=False, timeout=600,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},  # tests run side by side
     )  # fmt: skip
     assert ended.returncode == 0, ended.stderr
     (folder / "told.txt").write_text(ended.stderr, encoding="utf-8")

@@ -39,7 +39,7 @@ def launcher(folder: Path) -> Iterator[Path]:
     Yields:
         the socket that `shim.py` takes.
     """
-    own = {"PYTHONPATH": str(ROOT), "HOME": str(folder), "PYTHONUTF8": "1", "OMP_NUM_THREADS": "1"}
+    own = {"PYTHONPATH": str(ROOT), "HOME": str(folder), "PYTHONUTF8": "1"}
     server = subprocess.Popen(
         [sys.executable, "-m", "tests.documentation.launcher", str(folder)],
         env=os.environ | own,

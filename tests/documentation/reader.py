@@ -234,7 +234,6 @@ def _environ(folder: Path) -> Mapping[str, str]:
         "PYTHONUTF8": "1",
         "HVR_VERIFY": "0",
         "GEMINI_API_KEY": "KEY",
-        "OMP_NUM_THREADS": "1",
         "PIP_NO_INDEX": "1",
         "PIP_NO_DEPS": "1",
         "PIP_DRY_RUN": "1",

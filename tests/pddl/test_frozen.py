@@ -28,8 +28,9 @@ def test_facts_bind_the_variables(last: str, holds: bool) -> None:
     text = f"(exists (?a ?b ?c ?d ?e ?f ?g) (and {links} {last} (not (open ?a))))"
     formula = parse_formula(text, DOMAIN, PROBLEM.objects)
     assert holds_at_start(DOMAIN, PROBLEM, formula) is holds
-    with pytest.raises(GroundingLimitError):
-        Task(DOMAIN, PROBLEM).initial.holds(formula)
+    if holds:
+        with pytest.raises(GroundingLimitError):
+            Task(DOMAIN, PROBLEM).initial.holds(formula)
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,6 @@ def test_tools_of_a_file_are_found_without_training(hvr_: Hvr, data: Path) -> No
 @pytest.mark.slow
 def test_train_retrieve_evaluate(hvr_: Hvr, data: Path, tmp_path: Path) -> None:
     pytest.importorskip("torch_geometric")
-    pytest.importorskip("torch").set_num_threads(1)
     model = str(tmp_path / "model")
     options = ["--out", model, "--encoder", "lexical-hash", "--seen-links", "--epochs", "4"]
     trained = hvr_("tools", "train", str(data), *options)
@@ -73,7 +72,6 @@ def test_output_that_cannot_be_delivered(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("torch_geometric")
-    pytest.importorskip("torch").set_num_threads(1)
     model = str(tmp_path / "model")
     train = ["train", str(data), "--out", model, "--encoder", "lexical-hash", "--epochs", "1"]
     retrieve = ["retrieve", model, "--plans", str(data / "val.jsonl"), "--json"]

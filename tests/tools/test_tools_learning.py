@@ -52,7 +52,6 @@ from tests.tools.travel import GRAPH, travel_plans  # noqa: E402
 
 TRAIN, TEST = travel_plans(120, 1), travel_plans(30, 2)
 ENCODER = TextVectors("lexical-hash")
-torch.set_num_threads(1)  # pytest runs one process per core
 SMALL = replace(own(), encoder="lexical-hash", hidden=32, epochs=12, batch=32, lr=5e-3)
 
 

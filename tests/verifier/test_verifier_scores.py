@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 import pytest
-import torch
 
 from hvr.errors import DataFileError, HvrError, UsageError
 from hvr.llm.model import Answer, Request
@@ -22,7 +21,6 @@ from tests.verifier.small_world import HashEncoder, small_plans, small_tools, ti
 
 @pytest.fixture(scope="module")
 def verifier() -> Verifier:
-    torch.set_num_threads(1)
     return train(tiny_config(), small_plans(), small_tools(), encoder=HashEncoder())
 
 
