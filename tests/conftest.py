@@ -27,7 +27,9 @@ sys.dont_write_bytecode = False
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # Nothing fails by the clock: how long an example takes depends on what else the machine does.
-settings.register_profile("hvr", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "hvr", max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("hvr")
 
 # A shell that starts the tests in the background has them ignore Ctrl-C, as would all that they

@@ -6,14 +6,14 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from tests.command_line import environment
+from tests.survivors import PATIENCE_S, wait_for
 
 pytestmark = pytest.mark.slow
 
@@ -49,7 +49,6 @@ if __name__ == "__main__":  # a worker imports this, too
     start()
 """
 MOMENTS = 6
-PATIENCE_S = 60.0
 
 
 @pytest.fixture(scope="module")
@@ -87,13 +86,6 @@ def alive(group: int) -> bool:
     except ProcessLookupError:
         return False
     return True
-
-
-def wait_for(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + PATIENCE_S
-    while not condition():
-        assert time.monotonic() < end, "it never came"
-        time.sleep(0.02)
 
 
 def children(process: int) -> Sequence[str]:

@@ -17,7 +17,6 @@ import pytest
 from hvr.cli.main import resolve
 from tests.cli.broken_streams import check_broken_streams
 from tests.command_line import Hvr
-from tests.secrets.keys import KNOWN, LOOKALIKES
 
 pytest.importorskip("torch_geometric")
 
@@ -35,7 +34,6 @@ WAYS = (
     ("is it sunny in {} and is there a train", ("weather", "find_train")),
     ("a dry night in {}", ("weather", "find_hotel", "book_room")),
 )
-KEYS = (KNOWN, *LOOKALIKES.values())
 CITIES = ("Rome", "Oslo", "Bonn", "Lyon", "Graz", "Bern", "Kyiv", "Riga", "Turin", "Malmo")
 
 

@@ -6,7 +6,6 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,8 +16,6 @@ from tests.command_line import Hvr, environment
 
 TRAP = "from pathlib import Path\nPath({mark!r}).write_text('ran')\n"
 """Code that leaves a mark wherever it is imported."""
-
-Marked = Callable[[], bool]
 
 
 @pytest.fixture

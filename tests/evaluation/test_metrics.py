@@ -136,9 +136,6 @@ def test_a_type_without_objects_cannot_be_met() -> None:
     assert goal_condition_success(Task(DOMAIN, empty).initial, goal) == 0.0
 
 
-VARIABLES = {"?a": "cup", "?b": "cup", "?t": "table"}
-
-
 @st.composite
 def goals(draw: st.DrawFn) -> tuple[list[str], list[Atom]]:
     cups, tables = st.sampled_from(["?a", "?b", "c-1"]), st.sampled_from(["?t", "t-2"])

@@ -94,5 +94,6 @@ def test_a_dry_run_claims_nothing_of_what_has_to_be_looked_for(
     hidden = hvr_("plan", "--task", "T21", "--dry-run", *options)
     assert hidden.code == 2
     assert "nobody has seen where fork-1 and spoon-1 may be: leave out --dry-run" in hidden.err
-    seen = hvr_("plan", "--task", "T21", "--dry-run", "--sight", "omniscient")
-    assert seen.code == 0 and "goal reached" in seen.out
+    if not options:
+        seen = hvr_("plan", "--task", "T21", "--dry-run", "--sight", "omniscient")
+        assert seen.code == 0 and "goal reached" in seen.out
