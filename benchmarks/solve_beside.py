@@ -2,13 +2,14 @@
 
     python benchmarks/solve_beside.py --data MANIFEST [--sets ipc] [--take 1] [--seconds 20]
                                       [--classes numeric,temporal] [--each N]
-                                      [--planners forward,temporal,up:enhsp]
+                                      [--planners forward,temporal,up:enhsp] [--bare]
 
-Each planner of `--planners` has the machine to itself for `--seconds` a problem, until its first
-plan that hvr's validator accepts. `hvr solve --anytime` has the same time and is timed as a user
-sees it: from the start of the command to the first plan that it prints (or to its proof that there
-is none). The table ends with the ratio to the quickest single planner, by class, and problems that
-one of the two solves alone. `--each N` takes N problems of each class, spread over its domains.
+`hvr solve --anytime` is timed as a user sees it: from the start of the command to the first plan
+that it prints, or to its proof that there is none. `hvr solve --anytime --planner NAME` has the
+same time for each planner of `--planners`, one after another: the ratio to the quickest of them is
+the price of not knowing which one to name. With `--bare` the planners are timed without the command
+around them, from the start of their process to the first plan that hvr's validator accepts.
+`--each N` takes N problems of each class, spread over its domains.
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ def main() -> None:
     parser.add_argument("--classes", help="only classical, numeric or temporal, with commas")
     parser.add_argument("--each", type=int, help="at most so many problems of each class")
     parser.add_argument("--planners", default=_ALL, help="names as for --planner, with commas")
+    parser.add_argument("--bare", action="store_true", help="time planners without the command")
     args = parser.parse_args()
 
     names = args.planners.split(",")
@@ -61,7 +63,12 @@ def main() -> None:
     for kind, cases in sorted(chosen.items()):
         for domain, problem, features in cases[:: _stride(len(cases), args.each)]:
             ours = _solved(domain, problem, args.seconds)
-            single = [_single(name, domain, problem, features, args.seconds) for name in names]
+            single = [
+                _bare(name, domain, problem, features, args.seconds)
+                if args.bare
+                else _solved(domain, problem, args.seconds, "--planner", name)
+                for name in names
+            ]
             best = min((one for one in single if one is not None), default=None)
             found.setdefault(kind, []).append((ours, best))
             cells = " | ".join(map(_text, (ours, *single)))
@@ -80,7 +87,7 @@ def _stride(cases: int, each: int | None) -> int:
     return 1 if each is None else max(1, -(-cases // each))
 
 
-def _single(
+def _bare(
     name: str, domain: Path, problem: Path, features: frozenset[Feature], seconds: float
 ) -> float | None:
     """Return the seconds that a planner alone needs for a valid plan; None if it has none."""
@@ -92,12 +99,12 @@ def _single(
     return alone(program, PlannerJob(domain, problem, features, seconds), Validator(task))
 
 
-def _solved(domain: Path, problem: Path, seconds: float) -> float | None:
+def _solved(domain: Path, problem: Path, seconds: float, *options: str) -> float | None:
     """Return the seconds until `hvr solve` prints a plan or a proof; None if it does neither."""
-    words = [sys.executable, "-m", "hvr", "solve", domain, problem, "--anytime", "--json"]
+    words = [sys.executable, "-m", "hvr", "solve", str(domain), str(problem), "--anytime", "--json"]
     started = time.perf_counter()
     with subprocess.Popen(
-        [*words, "--budget", f"{seconds}"],
+        [*words, "--budget", f"{seconds}", *options],
         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
     ) as process:  # fmt: skip
         assert process.stdout is not None

@@ -1,9 +1,10 @@
 """How long each planner takes alone: the record that `hvr solve` orders planners by.
 
     python benchmarks/solve_races.py --data MANIFEST [--seconds 10] [--planners forward,up:enhsp]
-                                     [--keep hvr/solving/races.tsv] > races.tsv
+                                     [--classes numeric,temporal] [--keep hvr/solving/races.tsv]
+                                     > races.tsv
 
-Takes the first and the fifth problem of each domain of the set `ipc` that has numbers or time, runs
+Takes the first and the fifth problem of each domain of the set `ipc` in one of the classes, runs
 each planner alone for `--seconds` and prints a row for each problem: the seconds until the first
 plan that hvr's validator accepts, or "-". With `--keep` the other planners' columns of a former
 record are printed again.
@@ -19,17 +20,15 @@ from pathlib import Path
 
 from conditions import conditions
 from inputs import measured
-from solve import problems
+from solve import class_of, problems
 
 from hvr.pddl import Task, parse_domain, parse_problem, read_plan
-from hvr.solving.features import Feature, features_of
+from hvr.solving.features import features_of
 from hvr.solving.portfolio import named
 from hvr.solving.programs import PlannerJob, Program, Running
 from hvr.solving.retiming import retimed
 from hvr.solving.turns import read_races
 from hvr.validation import Validator
-
-_KINDS = {Feature.NUMERIC, Feature.DURATIVE, Feature.TIMED}
 
 
 def main() -> None:
@@ -39,6 +38,7 @@ def main() -> None:
     parser.add_argument("--take", default="1,5", help="which problems of each domain, from 1")
     parser.add_argument("--seconds", type=float, default=10.0)
     parser.add_argument("--planners", required=True, help="names as for --planner, with commas")
+    parser.add_argument("--classes", default="numeric,temporal", help="classes, with commas")
     parser.add_argument("--keep", type=Path, help="a former record")
     args = parser.parse_args()
     former = read_races(args.keep.read_text(encoding="utf-8")) if args.keep else ()
@@ -53,7 +53,7 @@ def main() -> None:
         parsed = parse_domain(domain, lenient=True)
         posed = parse_problem(problem, parsed, lenient=True)
         features = features_of(parsed, posed)
-        if not features & _KINDS:
+        if class_of(features) not in args.classes.split(","):
             continue
         seconds = kept.get(problem.stem, {})
         task = Task(parsed, posed)
