@@ -42,7 +42,8 @@ def portfolio(features: frozenset[Feature]) -> Portfolio:
     Raises:
         UsageError: None of hvr's planners can plan with them, nor can any engine.
     """
-    able = tuple(p for p in (GROUNDED, DOWNWARD) if not p.lacks & features)
+    # Downward first: where they take turns, it mostly has the first plan (docs/solve.md).
+    able = tuple(p for p in (DOWNWARD, GROUNDED) if not p.lacks & features)
     timed = features & {Feature.DURATIVE, Feature.TIMED}
     own = tuple(p for p in ((TEMPORAL,) if timed else (FORWARD,)) if not p.lacks & features)
     excluded = {
