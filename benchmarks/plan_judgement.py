@@ -1,6 +1,7 @@
 """The judge of plans over tools, on a planner's real drafts.
 
-    python benchmarks/plan_judgement.py [--part verdicts|corrections|curve|ablation] [--part …]
+    python benchmarks/plan_judgement.py
+        [--part verdicts|missing|new|corrections|convention|curve|ablation] [--part …]
         [--data FOLDER] [--train SPLIT] [--plans SPLIT] [--drafts FILE] [--links whole|seen]
         [--seeds 3] [--svg FILE]
 
@@ -9,8 +10,13 @@ Everything is learnt from true plans and drafts simulated of them; the real draf
 verdicts      ROC-AUC; expected calibration error in ten bins, beside its mean for a judge that is
               calibrated perfectly on so many drafts, the share of such judges whose error is no
               smaller, and an estimate without that bias; flagged steps
+missing       ROC-AUC of true plans of three steps or more against the same without one, by position
+new           verdicts on requests whose sequence of tools is in no training plan: every fifth
+              sequence is left out of training, and drafts of its plans are simulated
 corrections   node F1, link F1, accuracy of nodes, of nodes and links, in per cent, beside the draft
               and 40 lines of nearest plans and edit distance; requests whose plan is new apart
+convention    right plans of tau2-bench's retail tasks that a judge changes which has learnt from
+              tau-bench's, where look-ups are left out (--worlds)
 curve         the same by the number of plans to learn from, with a paired bootstrap
 ablation      without each feature in turn, and without the texts of steps
 """
@@ -18,6 +24,7 @@ ablation      without each feature in turn, and without the texts of steps
 from __future__ import annotations
 
 import argparse
+import itertools
 import math
 import sys
 import time
@@ -31,11 +38,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import numpy as np
 from conditions import conditions
-from inputs import measured
-from tool_sets import ToolSet, add_tool_set, on_tool_set
+from inputs import measured, records
+from tool_sets import DATA, ToolSet, add_tool_set, on_tool_set
 
 from hvr.tools.agreement import link_f1, node_f1
-from hvr.tools.tool_plan import ToolPlan
+from hvr.tools.datasets import read_graph
+from hvr.tools.tool_plan import LoggedCall, ToolPlan
 from hvr.verifier.config import VerifierConfig
 from hvr.verifier.judgement.corrector import correct, rewritten
 from hvr.verifier.judgement.edits import difference
@@ -43,7 +51,7 @@ from hvr.verifier.judgement.fit import fit_judge, judge_of, simulated, weights_o
 from hvr.verifier.judgement.judge import ChangeRule, Judge
 from hvr.verifier.judgement.opinion import PlanOpinion
 from hvr.verifier.judgement.past_plans import PastPlans
-from hvr.verifier.judgement.planner_errors import PlannerErrors
+from hvr.verifier.judgement.planner_errors import PlannerErrors, with_errors
 from hvr.verifier.judgement.posterior import FEATURES, probabilities
 from hvr.verifier.judgement.reading import DraftReader, ReadDraft
 from hvr.verifier.network.auc import roc_auc
@@ -66,7 +74,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     add_tool_set(parser)
     parser.add_argument("--part", choices=(
-        "verdicts", "corrections", "curve", "ablation"), action="append")  # fmt: skip
+        "verdicts", "missing", "new", "corrections", "convention", "curve", "ablation",
+    ), action="append")  # fmt: skip
+    parser.add_argument("--worlds", type=Path, default=DATA.parent / "toolworlds", help=(
+        "folder of the tool worlds (default: %(default)s)"))  # fmt: skip
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help=(
         "numbers of plans of the learning curve"))  # fmt: skip
     parser.add_argument("--svg", type=Path, help="write the reliability diagram")
@@ -80,17 +91,23 @@ def measure(data: ToolSet, args: argparse.Namespace) -> None:
     print(conditions())
     print(f"{len(data.train)} plans to learn from, {len(data.drafts)} drafts, {len(data.tools)} "
           f"tools, {len(data.tools.links)} links ({args.links})\n")  # fmt: skip
-    parts = args.part or ("verdicts", "corrections", "curve", "ablation")
+    parts = args.part or ("verdicts", "missing", "corrections", "curve", "ablation")
     judges = []
-    for seed in range(args.seeds if {"verdicts", "corrections"} & set(parts) else 0):
+    for seed in range(args.seeds if {"verdicts", "missing", "corrections"} & set(parts) else 0):
         started = time.process_time()
         judges.append(fit_judge(embeddings, data.train, seed=seed))
         spent = time.process_time() - started
         print(f"seed {seed}: {spent:.0f} s of CPU to learn; {judges[-1].rule}", flush=True)
     if "verdicts" in parts:
         verdicts(judges, data, args.svg)
+    if "missing" in parts:
+        missing(judges, data)
+    if "new" in parts:
+        new_requests(embeddings, data, args.seeds)
     if "corrections" in parts:
         corrections(judges, data)
+    if "convention" in parts:
+        convention(args.worlds / "retail", args.seeds)
     if "curve" in parts:
         curve(embeddings, data, args.seeds, args.sizes)
     if "ablation" in parts:
@@ -166,6 +183,105 @@ def flags(said: Sequence[Verdict], data: ToolSet) -> tuple[float, float]:
     return hits / max(flagged, 1), hits / max(wrong, 1)
 
 
+def missing(judges: Sequence[Judge], data: ToolSet) -> None:
+    """AUC of long true plans against the same without a step, by the step's position."""
+    plans = [p for p in data.held if len(p.tools) > 2]
+    rng = Random("missing")
+    places = {
+        "first": [0] * len(plans),
+        "inner": [rng.randrange(1, len(p.tools) - 1) for p in plans],
+        "last": [len(p.tools) - 1 for p in plans],
+    }
+    print(f"\n{'missing step':12}{len(plans)} plans{'AUC':>9}{'accepted':>10}{'below itself':>14}")
+    for seed, judge in enumerate(judges):
+        true = [v.score for v in judge.judge(plans)]
+        for place, at in places.items():
+            said = judge.judge(without(p, i) for p, i in zip(plans, at, strict=True))
+            scores = [v.score for v in said]
+            auc = roc_auc([*true, *scores], [1] * len(true) + [0] * len(scores))
+            below = np.mean(np.array(scores) < np.array(true))
+            accepted = np.mean([v.accepted for v in said])
+            print(f"seed {seed} {place:20}{auc:9.3f}{accepted:10.2f}{below:14.2f}", flush=True)
+
+
+def without(plan: ToolPlan, at: int) -> ToolPlan:
+    """Return a chain without one of its steps."""
+    tools, steps = list(plan.tools), list(plan.steps)
+    del tools[at], steps[at : at + 1]
+    links = tuple(itertools.pairwise(tools))
+    return replace(plan, tools=tuple(tools), steps=tuple(steps), links=links)
+
+
+def new_requests(embeddings: ToolEmbeddings, data: ToolSet, seeds: int) -> None:
+    """AUC and calibration where no training plan has the right sequence of tools."""
+    print(f"\n{'new requests':14}{'plans':>6}{'AUC':>8}{'ECE':>8}{'ideal':>8}{'worse':>8}"
+          f"{'unbiased':>10}{'mean':>8}{'right':>8}{'no verdict':>12}")  # fmt: skip
+    for seed in range(seeds):
+        sequences = sorted({p.tools for p in data.train})
+        Random(f"new {seed}").shuffle(sequences)
+        left = set(sequences[::5])
+        known = [p for p in data.train if p.tools not in left]
+        there = {p.tools for p in known}
+        new = [p for p in (*data.held, *data.train) if p.tools not in there]
+        new = [p for p in new if all(map(embeddings.known, p.tools))]
+        judge = fit_judge(embeddings, known, seed=seed)
+        drafts = [drafted(judge, p, seed) for p in new]
+        said = judge.judge(drafts)
+        right = np.array([d.tools == p.tools for d, p in zip(drafts, new, strict=True)])
+        scores = np.array([v.score for v in said])
+        judged = np.array([not v.unknown for v in said])
+        for name, some in ("all", judged | True), ("with a verdict", judged):
+            ideal, error = ideal_errors(scores[some]), calibration_error(scores[some], right[some])
+            print(f"{name:14}{some.sum():6}{roc_auc(scores[some], right[some].astype(int)):8.3f}"
+                  f"{error:8.3f}{ideal.mean():8.3f}{(ideal >= error).mean():8.2f}"
+                  f"{unbiased_error(scores[some], right[some]):10.3f}{scores[some].mean():8.2f}"
+                  f"{right[some].mean():8.2f}{(~judged).sum():12}", flush=True)  # fmt: skip
+
+
+def drafted(judge: Judge, plan: ToolPlan, seed: int) -> ToolPlan:
+    """Return a simulated draft of a true plan; steps that are kept keep their texts."""
+    ids = [t.id for t in judge.embeddings.tools.tools]
+    true = tuple(map(judge.embeddings.tools.index, plan.tools))
+    rng = Random(f"drafted {seed} {plan.id} {plan.request}")
+    draft = with_errors(rng, judge.past.expect(plan.request), true, PlannerErrors())
+    tools = tuple(ids[t] for t in draft)
+    texts = dict(zip(plan.tools, plan.steps, strict=False))
+    steps = tuple(texts.get(t, t.replace("_", " ")) for t in tools)
+    return replace(plan, tools=tools, steps=steps, links=tuple(itertools.pairwise(tools)))
+
+
+def convention(folder: Path, seeds: int) -> None:
+    """Right plans that are changed by a judge which has learnt from plans of another convention."""
+    tools = read_graph(folder / "tools.json")
+    config = VerifierConfig.small()
+    embeddings = ToolEmbeddings(tools, make_encoder(config), config)
+    known, right = retail(folder / "v1_train.jsonl.gz"), retail(folder / "tasks_train.jsonl.gz")
+    for seed in range(seeds):
+        judge = fit_judge(embeddings, known, seed=seed)
+        said = judge.judge(right)
+        changed = [
+            c.plan.tools != p.tools for c, p in zip(correct(judge, right), right, strict=True)
+        ]
+        refused = sum(not v.unknown and not v.accepted for v in said)
+        print(f"retail, seed {seed}: {len(known)} plans to learn from; of {len(right)} right plans "
+              f"{sum(changed)} changed, {refused} refused, "
+              f"{sum(bool(v.unknown) for v in said)} without a verdict", flush=True)  # fmt: skip
+
+
+def retail(path: Path) -> list[ToolPlan]:
+    """Return the right calls of tau-bench's tasks as plans."""
+    plans = []
+    for task in records(path, "id", "gold_calls"):
+        told = task.get("scenario", {}).get("instructions", {})
+        request = task.get("instruction") or f"{told['known_info']} {told['reason_for_call']}"
+        made = [LoggedCall(c["name"], c["arguments"]) for c in task["gold_calls"]]
+        if made:
+            tools = tuple(c.tool for c in made)
+            links = tuple(itertools.pairwise(tools))
+            plans.append(ToolPlan(task["id"], request, (), tools, links, tuple(made)))
+    return plans
+
+
 def corrections(judges: Sequence[Judge], data: ToolSet) -> None:
     """Drafts, the short baseline, and the corrections of each seed."""
     past = judges[0].past
@@ -233,7 +349,8 @@ def curve(embeddings: ToolEmbeddings, data: ToolSet, seeds: int, sizes: Sequence
 
     Drafts for plans of the sample are left out, so that one split can serve for both.
     """
-    print("\nlearning curve; gains in node F1, accuracy of nodes, with 95 % intervals")
+    print("\nlearning curve; all, requests whose plan is new, gains in node F1 and accuracy of "
+          "nodes, with 95 % intervals")  # fmt: skip
     for size in (s for s in sizes if s < len(data.train)):
         for seed in range(seeds):
             some = Random(f"curve {seed}").sample(list(data.train), size)
@@ -242,9 +359,10 @@ def curve(embeddings: ToolEmbeddings, data: ToolSet, seeds: int, sizes: Sequence
             base = scored(apart.drafts, apart)
             judge = fit_judge(embeddings, some, seed=seed)
             made = scored([c.plan for c in correct(judge, apart.drafts)], apart)
-            none = np.zeros(len(base), bool)
-            row(f"{size} plans, seed {seed}: {len(base)} drafts", base, base, none)
-            row("", made, base, none)
+            seen = {p.tools for p in some}
+            new = np.array([t.tools not in seen for _, t in apart.pairs], bool)
+            row(f"{size} plans, seed {seed}: {len(base)} drafts", base, base, new)
+            row("", made, base, new)
 
 
 @dataclass(frozen=True)

@@ -15,16 +15,17 @@ from hypothesis import strategies as st
 
 from hvr.errors import DataFileError
 from hvr.tools.tool_graph import Tool
-from hvr.tools.tool_plan import ToolPlan
+from hvr.tools.tool_plan import LoggedCall, ToolPlan
 from hvr.verifier.graph import plan_graph
 from hvr.verifier.judgement.corrector import call_step, correct
 from hvr.verifier.judgement.edits import difference
 from hvr.verifier.judgement.fit import Trial, change_rule, fit_judge
-from hvr.verifier.judgement.judge import Judge
+from hvr.verifier.judgement.judge import Judge, PosteriorCalibration
 from hvr.verifier.judgement.judge_file import load_judge, save_judge
 from hvr.verifier.judgement.opinion import PlanOpinion
 from hvr.verifier.judgement.past_plans import PastPlans
 from hvr.verifier.judgement.posterior import Case, expected_agreements, fit_weights, probabilities
+from hvr.verifier.judgement.reading import DraftReader
 from hvr.verifier.judgement.regression import PlanRegression
 from hvr.verifier.tool_embeddings import ToolEmbeddings
 from tests.verifier.small_world import HashEncoder, small_plans, small_tools, tiny_config
@@ -168,6 +169,31 @@ def test_a_plan_without_a_verdict_is_not_changed(judge: Judge) -> None:
     assert correct(willing, [draft])[0].plan.tools != draft.tools
     (kept,) = correct(replace(willing, far=2.0), [draft])
     assert kept.plan.tools == draft.tools and kept.gain == 0
+
+
+def test_calls_with_other_arguments_are_no_repeats(judge: Judge) -> None:
+    tools = ("search_train", "search_train", "book_train", "pay_train")
+    willing = replace(judge, rule=replace(judge.rule, of_known=-1, to_known=-1, to_new=-1))
+
+    def corrected(first: dict[str, int], second: dict[str, int]) -> tuple[str, ...]:
+        given = (first, second, {}, {})
+        calls = tuple(LoggedCall(t, a) for t, a in zip(tools, given, strict=True))
+        return correct(willing, [replace(plan(*tools), calls=calls)])[0].plan.tools
+
+    assert corrected({"train": 9}, {"train": 9}).count("search_train") == 1
+    assert corrected({"train": 9}, {"train": 8}).count("search_train") == 2
+
+
+def test_a_plan_that_is_part_of_a_probable_plan_counts_as_incomplete(judge: Judge) -> None:
+    reader = DraftReader(judge.embeddings)
+    whole, part = (
+        judge.opinion(reader.read(p)) for p in (GOOD, plan("search_train", "book_train"))
+    )
+    assert whole is not None and part is not None
+    assert part.incomplete > whole.incomplete
+    careful = PosteriorCalibration(incomplete=-1.0, usual=whole.incomplete)
+    assert careful.logit(part) < PosteriorCalibration().logit(part)
+    assert careful.logit(whole) == PosteriorCalibration().logit(whole)
 
 
 def test_a_plan_shorter_than_all_others_gets_no_verdict(judge: Judge) -> None:

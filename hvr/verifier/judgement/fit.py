@@ -18,7 +18,7 @@ from hvr.extras import load
 from hvr.tools.tool_plan import ToolPlan
 from hvr.verifier.judgement.candidates import candidates
 from hvr.verifier.judgement.edits import difference
-from hvr.verifier.judgement.judge import ChangeRule, Judge, kind_of_change
+from hvr.verifier.judgement.judge import ChangeRule, Judge, PosteriorCalibration, kind_of_change
 from hvr.verifier.judgement.logistic_fit import fit_logistic
 from hvr.verifier.judgement.opinion import PlanOpinion
 from hvr.verifier.judgement.past_plans import PastPlans, Tools
@@ -53,10 +53,8 @@ LEAST_PLANS = 40
 """Plans whose drafts were changed, below which no kind of change is trusted."""
 FLAG_PRECISION = 0.6
 """Share of flagged steps, and links, that are to be wrong."""
-FAR_QUANTILE = 0.01
-"""Share of the training requests that are the least like all others."""
-FAR = 0.8
-"""Part of their nearness below which a request counts as unlike all that there are plans for."""
+FAR_QUANTILE = 0.05
+"""Share of the training requests that count as unlike all others (the level of the test)."""
 
 
 _KINDS = ("to_new", "to_known", "of_known")
@@ -129,15 +127,15 @@ def judge_of(
     used = np.ones(len(FEATURES))
     trials = cross_fitted(drawn, used)
     back = np.array([_backwards(past.embeddings, t, plans[t.plan]) for t in trials])
-    slope, intercept, order = _calibration(trials, back)
+    calibration, order = _calibration(trials, back)
     nearness = [t.opinion.expected.nearness for t in trials]
     return Judge(
         past,
         weights_of(drawn, used),
-        (slope, intercept),
+        calibration,
         Thresholds(0.5, *_flags(trials)),
         change_rule(trials),
-        FAR * float(np.quantile(nearness, FAR_QUANTILE)),
+        float(np.quantile(nearness, FAR_QUANTILE)),
         TextModel(fit_counts(past, plans, seed), order, float(back.mean())),
     )
 
@@ -187,8 +185,8 @@ def cross_fitted(trials: Sequence[Trial], used: np.ndarray) -> list[Trial]:
     return found
 
 
-def _calibration(trials: Sequence[Trial], back: Floats) -> tuple[float, float, float]:
-    """Return slope, intercept and weight of the order of steps that predict right drafts best.
+def _calibration(trials: Sequence[Trial], back: Floats) -> tuple[PosteriorCalibration, float]:
+    """Return the calibration and the weight of the order of steps that predict right drafts best.
 
     Args:
         trials: of the drafts.
@@ -197,12 +195,15 @@ def _calibration(trials: Sequence[Trial], back: Floats) -> tuple[float, float, f
     share = np.clip([float(t.opinion.shares[0]) for t in trials], 1e-6, 1 - 1e-6)
     spread = float(back.std()) + 1e-6
     less = (back.mean() - back) / spread
-    x = np.stack([np.log(share / (1 - share)), np.ones(len(trials)), less], 1)
+    lacking = np.array([t.opinion.incomplete for t in trials])
+    usual = float(lacking.mean())
+    x = np.stack([np.log(share / (1 - share)), np.ones(len(trials)), less, lacking - usual], 1)
     y = np.array([t.right for t in trials], float)
-    w = fit_logistic(x, y, np.array([1.0, 0.0, 0.0]))
+    w = fit_logistic(x, y, np.array([1.0, 0.0, 0.0, 0.0]))
     # Where simulated drafts are told apart without an error, no slope is steep enough.
     slope, intercept = np.clip(w[0], 0.3, 1.5), np.clip(w[1], -1.0, 1.0)
-    return float(slope), float(intercept), max(float(w[2]), 0.0) / spread
+    calibration = PosteriorCalibration(float(slope), float(intercept), min(float(w[3]), 0.0), usual)
+    return calibration, max(float(w[2]), 0.0) / spread
 
 
 def _backwards(embeddings: ToolEmbeddings, trial: Trial, plan: ToolPlan) -> float:

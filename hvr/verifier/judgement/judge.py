@@ -49,13 +49,36 @@ def kind_of_change(opinion: PlanOpinion) -> str:
 
 
 @dataclass(frozen=True)
+class PosteriorCalibration:
+    """How the posterior of a draft becomes the probability that it is right.
+
+    Args:
+        slope: Factor of the posterior's logit.
+        intercept: Added to it.
+        incomplete: Factor of `PlanOpinion.incomplete`, less its usual value.
+        usual: Mean of `PlanOpinion.incomplete`.
+    """
+
+    slope: float = 1.0
+    intercept: float = 0.0
+    incomplete: float = 0.0
+    usual: float = 0.0
+
+    def logit(self, opinion: PlanOpinion) -> float:
+        """Return the log-odds that a draft is right."""
+        share = min(max(float(opinion.shares[0]), 1e-6), 1 - 1e-6)
+        missing = self.incomplete * (opinion.incomplete - self.usual)
+        return self.slope * math.log(share / (1 - share)) + self.intercept + missing
+
+
+@dataclass(frozen=True)
 class Judge:
     """Judges plans over the tools of some past plans.
 
     Args:
         past: true plans.
         weights: of the features of the posterior; none if there are too few plans to fit them.
-        calibration: slope and intercept of the logit of the posterior.
+        calibration: From the posterior to the probability that a draft is right.
         thresholds: of the score, and of the risks of steps and links.
         rule: when a draft is changed.
         far: nearness below which a request is unlike all past ones.
@@ -64,7 +87,7 @@ class Judge:
 
     past: PastPlans
     weights: Floats | None
-    calibration: tuple[float, float] = (1.0, 0.0)
+    calibration: PosteriorCalibration = field(default_factory=PosteriorCalibration)
     thresholds: Thresholds = field(default_factory=Thresholds)
     rule: ChangeRule = field(default_factory=ChangeRule)
     far: float = -1.0
@@ -100,9 +123,7 @@ class Judge:
             opinion: of the draft.
             more: what is added to the log-odds.
         """
-        slope, intercept = self.calibration
-        share = min(max(float(opinion.shares[0]), 1e-6), 1 - 1e-6)
-        logit = slope * math.log(share / (1 - share)) + intercept + more
+        logit = self.calibration.logit(opinion) + more
         return 1 / (1 + math.exp(-min(max(logit, -_SURE), _SURE)))
 
     def _verdict(self, read: ReadDraft) -> Verdict:

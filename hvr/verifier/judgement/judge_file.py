@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, astuple
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from hvr.verifier.checkpoint import (
     tools_fingerprint,
     write,
 )
-from hvr.verifier.judgement.judge import ChangeRule, Judge
+from hvr.verifier.judgement.judge import ChangeRule, Judge, PosteriorCalibration
 from hvr.verifier.judgement.past_plans import PastPlans
 from hvr.verifier.judgement.posterior import FEATURES
 from hvr.verifier.judgement.step_texts import TextModel
@@ -55,7 +55,7 @@ def save_judge(judge: Judge, folder: Path) -> None:
         "weights": None
         if judge.weights is None
         else dict(zip(FEATURES, judge.weights.tolist(), strict=True)),
-        "calibration": judge.calibration,
+        "calibration": astuple(judge.calibration),
         "thresholds": asdict(judge.thresholds),
         "rule": {k: None if math.isinf(v) else v for k, v in asdict(judge.rule).items()},
         "far": judge.far,
@@ -116,12 +116,11 @@ def _plans(values: Mapping[str, Any], embeddings: ToolEmbeddings) -> list[tuple[
 def _judge(values: Mapping[str, Any], past: PastPlans) -> Judge:
     named = values["weights"]
     weights = None if named is None else np.array([named[n] for n in FEATURES], np.float32)
-    slope, intercept = map(float, values["calibration"])
+    calibration = PosteriorCalibration(*map(float, values["calibration"]))
     rule = {k: math.inf if v is None else float(v) for k, v in values["rule"].items()}
     limits = {k: float(v) for k, v in values["thresholds"].items()}
     said = values["texts"]
     counts = tuple(map(float, said["weights"]))
     texts = TextModel(counts, float(said["backwards"]), float(said["usual"]))
     far = float(values["far"])
-    calibration = (slope, intercept)
     return Judge(past, weights, calibration, Thresholds(**limits), ChangeRule(**rule), far, texts)

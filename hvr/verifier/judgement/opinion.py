@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections import defaultdict
+import math
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -16,6 +17,8 @@ from hvr.verifier.judgement.past_plans import Expectation, Tools
 from hvr.verifier.judgement.posterior import expected_agreements, plan_features, probabilities
 from hvr.verifier.tool_embeddings import Floats
 
+_LEAST = 1e-4
+"""Bound of the probability that steps are missing, so that its logarithm is finite."""
 NOTHING = -1
 """Stands for a step that is not needed, where a tool would stand."""
 
@@ -77,6 +80,13 @@ class PlanOpinion:
     def step_risks(self) -> list[float]:
         """For each step, the probability that its tool is wrong or not needed."""
         return [sum(some.values()) for some in self.instead]
+
+    @cached_property
+    def incomplete(self) -> float:
+        """Log probability that the plan meant is the draft with more steps."""
+        called = Counter(self.draft)
+        longer = [len(p) > len(self.draft) and called <= Counter(p) for p in self.plans]
+        return math.log(max(float(self.shares[longer].sum()), _LEAST))
 
     def link_risk(self, source: int | None, target: int) -> float:
         """Return the probability that a step does not follow another directly.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -32,7 +33,8 @@ class ReadDraft:
         plan: the draft with its tools spelt as they are called, in that order.
         unknown: of each tool that does not exist, the id and that of the tool taken for it.
         misspelt: the same for tools in another spelling.
-        required: how often tools must be called: those that the request asks for twice.
+        required: how often tools must be called: those that the request asks for twice, or that
+            are called with other arguments each time.
     """
 
     graph: PlanGraph
@@ -55,7 +57,7 @@ class ReadDraft:
         )
 
     def allows(self, plan: Tools) -> bool:
-        """Whether a plan keeps what the request asks for twice and, of a graph, the order."""
+        """Whether a plan keeps calls that are no repeats and, of a graph, the order."""
         if any(plan.count(tool) < times for tool, times in self.required.items()):
             return False
         return self.is_chain or plan == self.tools or sorted(plan) != sorted(self.tools)
@@ -103,8 +105,9 @@ class DraftReader:
         names = tuple(spelt_nodes[i].tool for i in order)
         made = replace(plan, steps=tuple(said), tools=names, links=links)
         return ReadDraft(
-            graph, numbers, made, unknown, misspelt, _asked_again(plan.request, numbers, said)
-        )
+            graph, numbers, made, unknown, misspelt,
+            _asked_again(plan.request, numbers, said) | _called_apart(plan, numbers, order),
+        )  # fmt: skip
 
     def _spelt(self, name: str) -> str | None:
         squeezed = _squeezed(name)
@@ -148,6 +151,20 @@ def _asked_again(request: str, tools: Tools, steps: Sequence[str]) -> dict[int, 
         if all(o & values for o in own) or _joined([w.lower() for w in words], own):
             required[tool] = times
     return required
+
+
+def _called_apart(plan: ToolPlan, tools: Tools, order: Sequence[int]) -> dict[int, int]:
+    """Return how often a plan calls tools that it always calls with other arguments."""
+    if len(plan.calls) != len(tools):
+        return {}
+    given = [plan.calls[i].arguments for i in order]
+    return {
+        tool: times
+        for tool, times in Counter(tools).items()
+        if times > 1
+        and None not in (own := [a for t, a in zip(tools, given, strict=True) if t == tool])
+        and all(a != b for a, b in itertools.combinations(own, 2))
+    }
 
 
 def _joined(words: Sequence[str], own: Sequence[set[str]]) -> bool:
