@@ -15,7 +15,7 @@ from hvr.files import write_whole
 from hvr.pddl.plan import decimal_text
 from hvr.printable import one_line
 from hvr.validation.text import count
-from hvr.worlds.environment import FactEnvironment, closed
+from hvr.worlds.environment import FactEnvironment, check_timeless, closed
 from hvr.worlds.faults import FaultRule, FaultyWorld, read_faults
 from hvr.worlds.planning import PlanMaker, StatePlanner
 from hvr.worlds.running import WorldRun, run_world, save_run
@@ -42,6 +42,8 @@ def execute(args: argparse.Namespace) -> int:
         _, asked, _ = with_goal(args)
     else:
         asked = posed(args)
+        if hasattr(args, "spec"):
+            check_timeless(asked.domain, asked.problem)
     with _opened(asked, args, rules) as env:
         return _carried_out(args, asked, env, by_goal=by_goal)
 

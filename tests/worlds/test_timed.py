@@ -10,93 +10,18 @@ from hvr.errors import SimulatorError, UsageError
 from hvr.execution.events import StepDone
 from hvr.pddl import Domain, Problem, parse_domain, parse_problem, read_plan
 from hvr.validation import validate
-from hvr.worlds.environment import Observation
 from hvr.worlds.faults import FaultyWorld, read_faults
 from hvr.worlds.folder import WorldFolder
 from hvr.worlds.running import WorldRun, run_world, save_run
 from hvr.worlds.timed import SplitEnvironment
 from hvr.worlds.words import words_for
-
-STOVE = """
-(define (domain stove)
-  (:types pot)
-  (:predicates (on) (hot ?p - pot) (full ?p - pot) (hands-free) (outside ?p - pot))
-  (:durative-action fill :parameters (?p - pot) :duration (= ?duration 3)
-    :condition (at start (hands-free))
-    :effect (and (at start (not (hands-free))) (at end (hands-free)) (at end (full ?p))))
-  (:durative-action heat :parameters (?p - pot) :duration (= ?duration 10)
-    :condition (and (over all (on)) (at start (full ?p)) (at end (full ?p)))
-    :effect (at end (hot ?p)))
-  (:action switch-on :parameters () :precondition (hands-free) :effect (on)))
-"""
-TEA = """
-(define (problem tea) (:domain stove) (:objects a b - pot) (:init (hands-free))
-  (:goal (and (hot a) (hot b))))
-"""
+from tests.command_line import Hvr
+from tests.worlds.stoves import STOVE, TEA, Kitchen
 
 
 def tea() -> tuple[Domain, Problem]:
     domain = parse_domain(STOVE)
     return domain, parse_problem(TEA, domain)
-
-
-class Kitchen:
-    """A stove with a clock: what is heated and filled becomes so by itself."""
-
-    def __init__(self, off_at: float = -1, no_heat_before: int = 0, spilt_at: float = -1) -> None:
-        self.off_at, self.spilt_at, self.refusals = off_at, spilt_at, no_heat_before
-        self.calls: list[str] = []
-
-    def reset(self) -> None:
-        self.now, self.on, self.filling = 0.0, False, ""
-        self.full: set[str] = set()
-        self.hot: set[str] = set()
-        self.heating: dict[str, float] = {}
-
-    def step(self, name: str, args: tuple[str, ...]) -> str:
-        del args
-        self.calls.append(name)
-        self.on = True
-        return ""
-
-    def start(self, name: str, args: tuple[str, ...], duration: float) -> str:
-        self.calls.append(f"start {name} {args[0]} {duration:g}")
-        if name == "fill":
-            self.filling = args[0]
-        elif self.refusals:
-            self.refusals -= 1
-            return "the plate is stuck"
-        else:
-            self.heating[args[0]] = self.now + duration
-        return ""
-
-    def end(self, name: str, args: tuple[str, ...]) -> str:
-        self.calls.append(f"end {name} {args[0]}")
-        if name == "fill":
-            self.filling = ""
-            self.full.add(args[0])
-        else:
-            del self.heating[args[0]]
-            self.hot.add(args[0])
-        return ""
-
-    def stop(self, name: str, args: tuple[str, ...]) -> None:
-        self.calls.append(f"stop {name} {args[0]}")
-        del self.heating[args[0]]
-
-    def wait(self, seconds: float) -> None:
-        then = self.now + seconds
-        if self.now < self.off_at <= then:
-            self.on = False
-        if self.now < self.spilt_at <= then:
-            self.full.discard("a")
-        self.now = then
-
-    def observe(self) -> Observation:
-        facts: list[tuple[str, ...]] = [("on",)] * self.on
-        facts += [("hands-free",)] * (not self.filling)
-        facts += [("full", p) for p in sorted(self.full)] + [("hot", p) for p in sorted(self.hot)]
-        return Observation(facts)
 
 
 def steps_of(run: WorldRun) -> list[StepDone]:
@@ -188,6 +113,14 @@ def test_what_cannot_be_carried_out_is_refused_by_name(old: str, new: str, messa
         SplitEnvironment(domain, parse_problem(TEA.replace(old, new), domain))
 
 
+def test_a_model_plans_without_time(hvr_: Hvr, tmp_path: Path) -> None:
+    for name, text in (("stove", STOVE), ("tea", TEA)):
+        (tmp_path / f"{name}.pddl").write_text(text)
+    files = tmp_path / "stove.pddl", tmp_path / "tea.pddl"
+    ended = hvr_("solve", *files, "--execute", "--llm", "scripted:error=0")
+    assert ended.code == 2 and "durative actions, such as 'fill'" in ended.err
+
+
 def test_an_environment_without_starts_is_refused() -> None:
     class Still:
         reset = step = observe = None
@@ -201,13 +134,13 @@ def test_a_world_of_its_own_process_has_time_to_wait_and_none_to_hang(tmp_path: 
     (tmp_path / "tea.pddl").write_text(TEA)
     (tmp_path / "world.toml").write_text(
         'domain = "stove.pddl"\nproblems = ["tea.pddl"]\nenvironment = "env:opened"\n'
-        "env_timeout = 0.5\n"
+        "env_timeout = 1\n"
     )
     (tmp_path / "env.py").write_text(
-        "import time\nfrom tests.worlds.test_timed import Kitchen\n"
+        "import time\nfrom tests.worlds.stoves import Kitchen\n"
         "class Slow(Kitchen):\n"
         "    def wait(self, seconds):\n"
-        "        time.sleep(seconds / 4)\n"
+        "        time.sleep(seconds / 2)\n"
         "        super().wait(seconds)\n"
         "    def end(self, name, args):\n"
         "        time.sleep(600 * (name == 'fill'))\n"
@@ -217,5 +150,5 @@ def test_a_world_of_its_own_process_has_time_to_wait_and_none_to_hang(tmp_path: 
     world = WorldFolder(tmp_path, trusted=True)
     _, problem = tea()
     env = world.open(problem)
-    with pytest.raises(SimulatorError, match=r"did not finish end .fill [ab]. within 0.5 s"):
+    with pytest.raises(SimulatorError, match=r"did not finish end .fill [ab]. within 1 s"):
         carried_out(env)
