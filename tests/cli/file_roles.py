@@ -157,7 +157,7 @@ def _run() -> None:
 
 
 def _asked() -> None:
-    words = "plan --task T3 --llm scripted:error=0.2 --dry-run --save asked -q"
+    words = "plan --task T2 --llm scripted:error=0.5 --dry-run --save asked -q"
     main(words.split())
     Path("pyproject.toml").write_text("[tool.hvr.llm]\ntimeout = 3\n")
 
