@@ -20,7 +20,7 @@ from hvr.worlds.faults import FaultRule, FaultyWorld, read_faults
 from hvr.worlds.planning import PlanMaker, StatePlanner
 from hvr.worlds.running import WorldRun, run_world, save_run
 from hvr.worlds.sentences import say_goal
-from hvr.worlds.timed import domain_environment
+from hvr.worlds.timed_environment import domain_environment
 
 
 def execute(args: argparse.Namespace) -> int:

@@ -28,8 +28,7 @@ from hvr.tools.catalogue.schema import quoted
 from hvr.validation import StepReport, Validator
 from hvr.validation.promises import Promises
 from hvr.worlds.acting import FactPolicy, FactWatch, FactWorld
-from hvr.worlds.detection import base
-from hvr.worlds.environment import Observation
+from hvr.worlds.environment import Observation, base
 from hvr.worlds.running import WorldRun, run_in
 from hvr.worlds.words import words_for
 

@@ -91,23 +91,23 @@ class ApartEnvironment:
         return str(self._call(f"step ({' '.join(action)})", "step", action=action))
 
     def start(self, name: str, args: tuple[str, ...], duration: float) -> str:
-        """See `hvr.worlds.timed.TimedEnvironment`."""
+        """See `TimedEnvironment`."""
         action = (name, *args)
         what = f"start ({' '.join(action)})"
         return str(self._call(what, "start", action=action, further=[duration]))
 
     def end(self, name: str, args: tuple[str, ...]) -> str:
-        """See `hvr.worlds.timed.TimedEnvironment`."""
+        """See `TimedEnvironment`."""
         action = (name, *args)
         return str(self._call(f"end ({' '.join(action)})", "end", action=action))
 
     def stop(self, name: str, args: tuple[str, ...]) -> None:
-        """See `hvr.worlds.timed.TimedEnvironment`."""
+        """See `TimedEnvironment`."""
         action = (name, *args)
         self._call(f"stop ({' '.join(action)})", "stop", action=action)
 
     def wait(self, seconds: float) -> None:
-        """See `hvr.worlds.timed.TimedEnvironment`; this call has the seconds besides its own."""
+        """See `TimedEnvironment`; this call has the seconds besides its own."""
         self._call(f"wait {seconds:g}", "wait", longer=seconds, seconds=seconds)
 
     def observe(self) -> Observation:

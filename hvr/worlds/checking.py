@@ -19,7 +19,7 @@ from hvr.worlds.environment import Observation, closed
 from hvr.worlds.folder import WorldFolder
 from hvr.worlds.observing import read_observation
 from hvr.worlds.requests import pose
-from hvr.worlds.timed import check_actable
+from hvr.worlds.timed_environment import check_actable
 from hvr.worlds.words import WorldWords, words_for
 
 _Result = TypeVar("_Result")

@@ -23,6 +23,7 @@ from hvr.pddl import Number as PddlNumber
 from hvr.pddl.plan import decimal_text
 from hvr.pddl.state import State
 from hvr.pddl.task import TOTAL_COST
+from hvr.worlds.environment import base
 
 
 @dataclass(frozen=True)
@@ -41,12 +42,6 @@ class FactOutcome:
     observed: State
     error: str = ""
     unmet: tuple[Expression, ...] = ()
-
-
-def base(state: State) -> frozenset[Atom]:
-    """Return the true facts that do not follow by rules."""
-    derived = state.task.derived_predicates
-    return frozenset(a for a in state.atoms() if a.predicate not in derived)
 
 
 def numbers(state: State) -> dict[FunctionTerm, Fraction]:

@@ -82,6 +82,12 @@ def closed(env: FactEnvironment) -> str:
     return str(close() or "") if callable(close) else ""
 
 
+def base(state: State) -> frozenset[Atom]:
+    """Return the true facts that do not follow by rules."""
+    derived = state.task.derived_predicates
+    return frozenset(a for a in state.atoms() if a.predicate not in derived)
+
+
 class PddlEnvironment:
     """Runs a domain itself: what happens is what the domain says, but for faults.
 

@@ -19,7 +19,7 @@ from hvr.texts import read_text
 from hvr.values import cached_property
 from hvr.world_file import WorldFile, line_of
 from hvr.worlds.environment import FactEnvironment, place_of
-from hvr.worlds.timed import domain_environment
+from hvr.worlds.timed_environment import domain_environment
 from hvr.worlds.words import WorldWords, words_for
 
 

@@ -19,7 +19,7 @@ from hvr.errors import HvrError, SimulatorError
 from hvr.pddl import parse_problem
 from hvr.worlds.environment import FactEnvironment, Observation, Sending, place_of
 from hvr.worlds.folder import WorldFolder
-from hvr.worlds.timed import METHODS
+from hvr.worlds.timed_environment import METHODS
 
 MOST_FACTS = 1_000_000
 """An observation with more facts or numbers is refused."""

@@ -35,7 +35,7 @@ from hvr.solving.retiming import retimed
 from hvr.solving.solve import Solution, solve
 from hvr.solving.temporal import temporal
 from hvr.validation import Validator
-from hvr.worlds.detection import base
+from hvr.worlds.environment import base
 
 PATIENCE = 0.3
 """Seconds without a better plan after which the best one is carried out: while the robot waits, a

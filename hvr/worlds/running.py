@@ -31,7 +31,8 @@ from hvr.worlds.acting import FactPolicy, FactWorld
 from hvr.worlds.environment import FactEnvironment
 from hvr.worlds.faults import FaultyWorld, InjectedFault
 from hvr.worlds.planning import PlanMaker, StatePlanner
-from hvr.worlds.timed import TimedWorld, Timing
+from hvr.worlds.timed import TimedWorld
+from hvr.worlds.timed_environment import Timing
 
 MOST_REPLANS = 20
 """Most new plans, if nothing else is said."""

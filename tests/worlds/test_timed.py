@@ -13,7 +13,7 @@ from hvr.validation import validate
 from hvr.worlds.faults import FaultyWorld, read_faults
 from hvr.worlds.folder import WorldFolder
 from hvr.worlds.running import WorldRun, run_world, save_run
-from hvr.worlds.timed import SplitEnvironment
+from hvr.worlds.timed_environment import SplitEnvironment
 from hvr.worlds.words import words_for
 from tests.command_line import Hvr
 from tests.worlds.stoves import STOVE, TEA, Kitchen
