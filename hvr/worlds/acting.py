@@ -41,7 +41,6 @@ from hvr.validation.report import StepReport
 from hvr.worlds.beliefs import Beliefs
 from hvr.worlds.detection import (
     FactOutcome,
-    base,
     detect_facts,
     difference_of,
     effects_of,
@@ -53,6 +52,7 @@ from hvr.worlds.environment import (
     FactEnvironment,
     Observation,
     Sending,
+    base,
     check_timeless,
     place_of,
 )
