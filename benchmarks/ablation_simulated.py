@@ -4,7 +4,7 @@
     python benchmarks/ablation_simulated.py --tasks T1,T2 --seeds 1 --errors 0,0.3
     python benchmarks/ablation_simulated.py --save bench/ablation --jobs 2
 
-The model is SIMULATED (`hvr.scripted`): it writes the ground truth of each task
+The model is SIMULATED (`hvr.runs.simulated`): it writes the ground truth of each task
 with seeded errors and mends an error that it is told of with a set probability. Its habits
 (`--length`, `--slip`, `--choices`) are those that come nearest to what the paper measured of
 Gemini without HVR and HV (`fit_simulated.py`). The table says what hvr makes of such errors. It
@@ -26,12 +26,12 @@ from inputs import TASKS_HELP, measured, tasks_of
 from side_by_side import add_options
 from side_by_side import chosen as engine_of
 
-from hvr.cli.bench.lists import split_list
-from hvr.evaluation.bench.cells import CellOptions, CellResult, plan_cells
-from hvr.evaluation.bench.runner import Progress, run_bench
-from hvr.evaluation.bench.summary import Row, summarise
-from hvr.evaluation.cell import prompt_digests, run_cell
-from hvr.llm.choice import ModelChoice
+from hvr.bench.cell import prompt_digests, run_cell
+from hvr.bench.cells import CellOptions, CellResult, plan_cells
+from hvr.bench.runner import Progress, run_bench
+from hvr.bench.summary import Row, summarise
+from hvr.doors.cli.bench.lists import split_list
+from hvr.models.choice import ModelChoice
 
 PAPER = ("HVR", "HV", "HR", "VR", "R", "LLM")
 ADDED = (

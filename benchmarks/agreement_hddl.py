@@ -28,9 +28,9 @@ from conditions import conditions
 from inputs import measured, records
 
 from hvr.errors import HvrError
-from hvr.hddl.parse import parse_hddl_domain, parse_hddl_problem
-from hvr.hddl.plan import HierarchicalPlan, PlanLine
-from hvr.hddl.verifier import DecompositionVerifier
+from hvr.pddl.hierarchy.parse import parse_hddl_domain, parse_hddl_problem
+from hvr.pddl.hierarchy.plan import HierarchicalPlan, PlanLine
+from hvr.validation.hierarchical.verifier import DecompositionVerifier
 from hvr.validation.report import Outcome
 
 ARGUED = {
@@ -139,7 +139,7 @@ def places(root: Path, cases: list[dict[str, Any]], answers: dict[str, Answer]) 
 
 def flawed(root: Path) -> None:
     """Print what is said of domains with one fault."""
-    from hvr.hddl.lint import lint_hddl
+    from hvr.validation.hierarchical.lint import lint_hddl
 
     said = 0
     files = sorted((root / "flawed").glob("*.hddl"))
@@ -158,7 +158,7 @@ def flawed(root: Path) -> None:
 
 def found_again(root: Path, cases: list[dict[str, Any]]) -> None:
     """Print for how many plans of a planner a decomposition is found from the actions alone."""
-    from hvr.hddl.recover import ActionsJudge, read_actions
+    from hvr.validation.hierarchical.recover import ActionsJudge, read_actions
 
     times, outcomes = [], Counter[str]()
     for case in cases:
@@ -206,7 +206,7 @@ def long_plan(count: int) -> tuple[DecompositionVerifier, HierarchicalPlan]:
 
 def speed() -> None:
     """Print how long plans of 100 and 10,000 actions take, reading included."""
-    from hvr.hddl.plan import print_hierarchical_plan
+    from hvr.pddl.hierarchy.plan import print_hierarchical_plan
 
     for count in (100, 10_000):
         verifier, plan = long_plan(count)

@@ -40,9 +40,7 @@ from conditions import conditions
 from inputs import measured
 from side_by_side import add_options, chosen, results
 
-from hvr.engines.registry import EngineChoice
-from hvr.envs.facts import load_facts
-from hvr.envs.kitchen import Kitchen
+from hvr.base.engines.registry import EngineChoice
 from hvr.errors import HvrError, ImpossibleGoalError, PlannerError
 from hvr.execution.events import Event as RunEvent
 from hvr.execution.events import PlanReady, Replanning, StepDone
@@ -50,10 +48,12 @@ from hvr.execution.executor import Executor
 from hvr.execution.world import World
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import Ontology
-from hvr.plans import Planned
+from hvr.knowledge.world_file import load_world, world_of_scene
+from hvr.planning.plans import Planned
+from hvr.planning.search.planners import FastDownward
 from hvr.policies.symbolic import SymbolicPolicy
-from hvr.search.planners import FastDownward
-from hvr.world_file import load_world, world_of_scene
+from hvr.worlds.kitchen import Kitchen
+from hvr.worlds.object_types import load_facts
 from studies.alfred import scene_from_alfred
 
 

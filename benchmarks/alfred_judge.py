@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.inputs import lines_of, record
-from hvr.envs.base import Event
-from hvr.envs.kitchen import Kitchen
+from hvr.worlds.base import Event
+from hvr.worlds.kitchen import Kitchen
 from studies.alfred import RENAMED
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "alfred" / "train_kitchen.jsonl.gz"

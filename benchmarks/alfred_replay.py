@@ -36,9 +36,9 @@ from conditions import conditions
 from inputs import measured
 from side_by_side import add_options, chosen, results
 
-from hvr.engines.registry import EngineChoice
-from hvr.envs.kitchen import Kitchen
+from hvr.base.engines.registry import EngineChoice
 from hvr.errors import HvrError
+from hvr.worlds.kitchen import Kitchen
 from studies.alfred import resolve_id, scene_from_alfred
 
 _WALK = {

@@ -28,10 +28,9 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from hvr.checker import UnprovenError, check
 from hvr.errors import HvrError
+from hvr.pddl.checker import UnprovenError, check
 from hvr.validation.certificate import NoCertificateError
-from tests.hddl.hddl_networks import Model
 from tests.pddl.pddl_strategies import Parts, planned, scheduled
 from tests.validation.certificate_damage import (
     Files,
@@ -40,6 +39,7 @@ from tests.validation.certificate_damage import (
     damaged,
     files_of,
 )
+from tests.validation.hierarchical.hddl_networks import Model
 
 
 class Table:

@@ -24,7 +24,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from conditions import conditions
 
-from hvr.cli.main import main as hvr
+from hvr.doors.cli.main import main as hvr
 
 TASKS = tuple(f"T{number}" for number in range(1, 25))
 SETTINGS = ("HVR+", "HVR", "HV", "HR", "VR", "R", "LLM", "LLM+P")

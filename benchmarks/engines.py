@@ -33,7 +33,7 @@ from typing import Any
 from conditions import conditions
 from validate_stream import rows
 
-from hvr.engines.registry import EngineChoice
+from hvr.base.engines.registry import EngineChoice
 
 ENGINES = ("here", "processes", "ray", "ray-killed")
 _UNEQUAL = ("seconds", "pid", "date")
@@ -90,11 +90,11 @@ def cells(count: int, choice: EngineChoice, part: int = 0) -> Iterable[str]:
 
     Last comes how many requests were charged: one that is sent again would be charged again.
     """
-    from hvr.evaluation import cell
-    from hvr.evaluation.bench.cells import CellOptions, plan_cells
-    from hvr.evaluation.bench.folder import BenchFolder
-    from hvr.evaluation.bench.runner import run_bench
-    from hvr.llm.ledger import Ledger, Load
+    from hvr.bench import cell
+    from hvr.bench.cells import CellOptions, plan_cells
+    from hvr.bench.folder import BenchFolder
+    from hvr.bench.runner import run_bench
+    from hvr.models.ledger import Ledger, Load
 
     each = -(-count // sum(len(tasks) for _, tasks in _BENCH))
     chosen = [

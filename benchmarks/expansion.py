@@ -8,7 +8,7 @@ task's sentences (the goal-oriented one, or that and the constructive one), whic
 least that a model can be expected to name. Recall is the part of the objects of the task's
 ground-truth plan (tasks/*.toml, in its scene) that is found; by class, an object of the same
 class, or for cutting tools any other, counts as well. Tokens are those of the objects' context,
-estimated from above by `hvr.llm.tokens`.
+estimated from above by `hvr.models.tokens`.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from conditions import conditions
 from inputs import TASKS_HELP, measured, tasks_of
 
-from hvr.envs.kitchen import Kitchen
-from hvr.envs.scenes import load_scene
 from hvr.execution.world import World, open_world
 from hvr.knowledge.ontology import Ontology
-from hvr.llm.tokens import estimate_tokens
-from hvr.retrieval.context import object_context
-from hvr.retrieval.embedders import make_embedder
-from hvr.retrieval.expansion import expand
-from hvr.retrieval.inventory import Inventory
-from hvr.retrieval.selection import PER_CLASS, select
-from hvr.tasks import PaperTask, load_task
+from hvr.knowledge.retrieval.context import object_context
+from hvr.knowledge.retrieval.embedders import make_embedder
+from hvr.knowledge.retrieval.expansion import expand
+from hvr.knowledge.retrieval.inventory import Inventory
+from hvr.knowledge.retrieval.selection import PER_CLASS, select
+from hvr.models.tokens import estimate_tokens
+from hvr.runs.tasks import PaperTask, load_task
+from hvr.worlds.kitchen import Kitchen
+from hvr.worlds.scenes import load_scene
 
 PICKS = ("goal-oriented", "both sentences")
 _SEED = 0

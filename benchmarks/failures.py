@@ -28,11 +28,11 @@ from conditions import conditions
 from inputs import TASKS_HELP, measured
 from side_by_side import add_options, chosen, results
 
-from hvr.envs.faults import FaultKind
 from hvr.errors import HvrError
 from hvr.execution.belief import Sight
 from hvr.execution.perception import Senses
-from hvr.tasks import PaperTask, expand_ids, load_task
+from hvr.runs.tasks import PaperTask, expand_ids, load_task
+from hvr.worlds.faults import FaultKind
 from studies.fault_runs import Lab, Row, cases, run_case, run_free
 from studies.fault_runs.cases import KINDS
 from studies.fault_runs.table import by_kind, confusion, share, without_faults

@@ -28,13 +28,13 @@ from inputs import TASKS_HELP, measured, tasks_of
 from side_by_side import add_options
 from side_by_side import chosen as engine_of
 
-from hvr.cli.bench.lists import split_list
-from hvr.evaluation.bench.cells import CellOptions, plan_cells
-from hvr.evaluation.bench.runner import Progress, run_bench
-from hvr.evaluation.bench.summary import summarise
-from hvr.evaluation.cell import prompt_digests, run_cell
-from hvr.evaluation.paper import paper_tables
-from hvr.llm.choice import ModelChoice
+from hvr.bench.cell import prompt_digests, run_cell
+from hvr.bench.cells import CellOptions, plan_cells
+from hvr.bench.paper import paper_tables
+from hvr.bench.runner import Progress, run_bench
+from hvr.bench.summary import summarise
+from hvr.doors.cli.bench.lists import split_list
+from hvr.models.choice import ModelChoice
 
 UNCORRECTED = ("LLM", "R", "HR")
 """Settings in which nothing is corrected: `slip` makes no difference to them."""

@@ -29,12 +29,12 @@ from conditions import conditions
 from inputs import measured, records
 
 from hvr.errors import HvrError
-from hvr.hddl.draw import draw_svg, draw_tree
-from hvr.hddl.lint import lint_hddl
-from hvr.hddl.parse import parse_hddl_domain, parse_hddl_problem
-from hvr.hddl.plan import read_hierarchical_plan
-from hvr.hddl.recover import ActionsJudge
-from hvr.hddl.verifier import DecompositionVerifier
+from hvr.pddl.hierarchy.parse import parse_hddl_domain, parse_hddl_problem
+from hvr.pddl.hierarchy.plan import read_hierarchical_plan
+from hvr.validation.hierarchical.draw import draw_svg, draw_tree
+from hvr.validation.hierarchical.lint import lint_hddl
+from hvr.validation.hierarchical.recover import ActionsJudge
+from hvr.validation.hierarchical.verifier import DecompositionVerifier
 
 LIMIT_SECONDS = 2.0
 BASE_BYTES, LIMIT_TIMES = 8_000_000, 20

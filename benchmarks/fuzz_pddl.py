@@ -37,7 +37,7 @@ from conditions import conditions
 from inputs import measured
 from side_by_side import add_options, chosen, importable
 
-from hvr.engines.registry import EngineChoice
+from hvr.base.engines.registry import EngineChoice
 from hvr.errors import HvrError
 from hvr.pddl import Domain, parse_domain, parse_problem
 from hvr.validation import Validator
@@ -318,7 +318,7 @@ def _judge(folder: Path, lenient: bool, whole: bytes | None) -> str:
 
 
 def _command(folder: Path, random_: random.Random) -> None:
-    from hvr.cli.main import main
+    from hvr.doors.cli.main import main
 
     options = random_.choice(
         ([], ["--json"], ["--lenient"], ["--format", "sarif"], ["--format", "junit"],

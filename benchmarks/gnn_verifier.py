@@ -8,7 +8,7 @@ Trains on the training plans; everything is measured on plans held out, on which
 UltraTool's links were made from all plans, validation and test ones among them; `--links seen`
 has those that occur in training plans only.
 
-kinds       ROC-AUC of true plans against wrong ones by kind (`hvr.verifier.wrong_plans`), means and
+kinds       ROC-AUC of true plans against wrong ones by kind (`hvr.judging.verifier.wrong_plans`), means and
             spread over seeds: the paper's network with the paper's negatives and with more, and
             hvr's judge, which has no network; the share of true and of wrong plans accepted.
             `--paper-size` trains the network at the paper's width and rates (slow without a GPU).
@@ -33,8 +33,8 @@ from conditions import conditions
 from inputs import measured
 from tool_sets import ToolSet, add_tool_set, on_tool_set
 
+from hvr.judging.verifier.verdict import Verdict
 from hvr.tools.tool_plan import ToolPlan
-from hvr.verifier.verdict import Verdict
 
 ABLATIONS: Mapping[str, dict[str, Any]] = {
     "full": {},
@@ -72,10 +72,10 @@ def measure(data: ToolSet, args: argparse.Namespace) -> None:
 
 def kinds(data: ToolSet, args: argparse.Namespace) -> None:
     """AUC by kind, of the networks and the judge."""
-    from hvr.verifier.config import VerifierConfig
-    from hvr.verifier.judgement.fit import fit_judge
-    from hvr.verifier.tool_embeddings import ToolEmbeddings
-    from hvr.verifier.verifier import make_encoder
+    from hvr.judging.verifier.config import VerifierConfig
+    from hvr.judging.verifier.judgement.fit import fit_judge
+    from hvr.judging.verifier.tool_embeddings import ToolEmbeddings
+    from hvr.judging.verifier.verifier import make_encoder
     from studies.plan_network.fit import train
 
     small = VerifierConfig.small()
@@ -109,8 +109,8 @@ def by_kind(
     score: Score, plans: Sequence[ToolPlan], embeddings: Any, seed: int
 ) -> dict[str, tuple[float, float]]:
     """Return, by kind, the AUC against true plans and the share of the wrong ones accepted."""
-    from hvr.verifier.network.auc import roc_auc
-    from hvr.verifier.wrong_plans import KINDS, WrongPlans
+    from hvr.judging.verifier.network.auc import roc_auc
+    from hvr.judging.verifier.wrong_plans import KINDS, WrongPlans
 
     true = score(plans)
     maker = WrongPlans(embeddings, plans, 1000 + seed)
@@ -126,7 +126,7 @@ def by_kind(
 
 def ablations(data: ToolSet, args: argparse.Namespace) -> None:
     """AUC of the network on the paper's wrong plans, without its parts."""
-    from hvr.verifier.config import VerifierConfig
+    from hvr.judging.verifier.config import VerifierConfig
     from studies.plan_network.fit import evaluate, train
 
     print(f"{'ROC-AUC, mean ± spread (max - min)':36}{'graph':>16}{'node':>16}{'edge':>16}{'s':>8}")

@@ -23,15 +23,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from conditions import conditions
 
-from hvr.calling.agent_guard import AgentGuard
-from hvr.calling.guard import CallPolicy, GuardedTools, ProposedCall
-from hvr.calling.ledger import CallLedger
-from hvr.calling.mcp_world import McpServer, McpTools
-from hvr.calling.provenance import Provenance, Source
-from hvr.calling.values import ToolCall
+from hvr.tools.calling.agent_guard import AgentGuard
+from hvr.tools.calling.guard import CallPolicy, GuardedTools, ProposedCall
+from hvr.tools.calling.ledger import CallLedger
+from hvr.tools.calling.mcp_world import McpServer, McpTools
+from hvr.tools.calling.provenance import Provenance, Source
+from hvr.tools.calling.values import ToolCall
 from hvr.tools.catalogue.schema import Effect
-from tests.calling.paying import PAY, bank, paid
-from tests.calling.test_ledger import killed
+from tests.tools.calling.paying import PAY, bank, paid
+from tests.tools.calling.test_ledger import killed
 
 SERVER = Path(__file__).parents[1] / "tests" / "calling" / "library_server.py"
 SAID = dict.fromkeys([("to",), ("amount",)], Source(Provenance.SAID))

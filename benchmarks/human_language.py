@@ -38,14 +38,14 @@ from benchmarks.alfred_judge import DATA as STARTS
 from benchmarks.alfred_judge import TASK_TYPES
 from benchmarks.conditions import conditions
 from benchmarks.inputs import measured
-from hvr.engines.registry import EngineChoice
-from hvr.envs.kitchen import Kitchen
+from hvr.base.engines.registry import EngineChoice
 from hvr.errors import HvrError
 from hvr.execution.world import open_world
+from hvr.knowledge.world_file import load_world, world_of_scene
 from hvr.language.readers import READERS
+from hvr.planning.search.planners import FastDownward
 from hvr.policies.symbolic import SymbolicPolicy
-from hvr.search.planners import FastDownward
-from hvr.world_file import load_world, world_of_scene
+from hvr.worlds.kitchen import Kitchen
 from studies.human_language import PARTS, Demonstration, Described, Outcome, Trial, demonstrations
 
 DATA = STARTS.parents[1] / "alfred_language" / STARTS.name

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from hvr.base.texts import decode, read_bytes, unreadable
 from hvr.errors import DataFileError, HvrError
-from hvr.tasks import expand_ids
-from hvr.texts import decode, read_bytes, unreadable
+from hvr.runs.tasks import expand_ids
 
 _GZIP = b"\x1f\x8b"
 

@@ -38,10 +38,10 @@ from conditions import conditions
 from inputs import measured
 from side_by_side import add_options, chosen
 
+from hvr.base.texts import read_text
 from hvr.errors import DataFileError, HvrError
 from hvr.judging.symbolic import judge
 from hvr.pddl import Domain, Task
-from hvr.texts import read_text
 from hvr.validation import Validator
 from studies.judging import baseline
 from studies.judging.corpus import Case, load, read_cases

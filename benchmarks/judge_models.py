@@ -18,7 +18,7 @@ from hvr.judging.loop import MOST_ROUNDS, run_loop
 from hvr.judging.symbolic import judge
 from hvr.judging.verdict import Critique, CritiqueKind, PlanVerdict
 from hvr.pddl import GroundAction, Task
-from hvr.report.markup import SVG, element, escaped
+from hvr.runs.report.markup import SVG, element, escaped
 from hvr.validation import Validator
 from studies.judging.corpus import Case, load, read_cases
 from studies.judging.score import Counts, score, total

@@ -13,11 +13,11 @@ import side_by_side
 from alfred_judge import DATA
 from inputs import records
 
-from hvr.engines.registry import EngineChoice
+from hvr.base.engines.registry import EngineChoice
 from hvr.judging.course import Course
 from hvr.judging.symbolic import judge
 from hvr.pddl import GroundAction, Task, parse_domain, parse_problem, read_plan
-from hvr.search.planners import make_planner
+from hvr.planning.search.planners import make_planner
 from hvr.validation import Validator
 from hvr.validation.sequences import action_of
 

@@ -37,13 +37,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from conditions import conditions
 from inputs import measured
 
-from hvr.verifier.kitchen.graph import reading_of
-from hvr.verifier.kitchen.marks import untouched
-from hvr.verifier.kitchen.mention_reader import asked_of
-from hvr.verifier.kitchen.mentions import FROM, NEAR
-from hvr.verifier.kitchen.shipped import FOLDER, judge
-from hvr.verifier.network.auc import roc_auc
-from hvr.verifier.verifier import Verifier
+from hvr.judging.verifier.kitchen.graph import reading_of
+from hvr.judging.verifier.kitchen.marks import untouched
+from hvr.judging.verifier.kitchen.mention_reader import asked_of
+from hvr.judging.verifier.kitchen.mentions import FROM, NEAR
+from hvr.judging.verifier.kitchen.shipped import FOLDER, judge
+from hvr.judging.verifier.network.auc import roc_auc
+from hvr.judging.verifier.verifier import Verifier
 from studies.kitchen_plans.contrast_groups import fulfils_as_said
 from studies.kitchen_plans.examples import Example, read_examples
 from studies.kitchen_plans.hard_negatives import KINDS

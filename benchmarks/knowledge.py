@@ -36,8 +36,8 @@ from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import load_ontology
 from hvr.knowledge.query import run_query
 from hvr.knowledge.scene import SceneReader
+from hvr.knowledge.scene_graph import SceneGraph, SceneObject
 from hvr.knowledge.terms import PREFIXES, Triple
-from hvr.scene_graph import SceneGraph, SceneObject
 
 FURNITURE = {
     "CounterTop": 3, "DiningTable": 1, "Cabinet": 14, "Drawer": 8, "Fridge": 1, "Microwave": 1,

@@ -32,18 +32,18 @@ from alfred_judge import TASK_TYPES, Wanted
 from conditions import conditions
 from inputs import measured
 
-from hvr.envs.kitchen import Kitchen
 from hvr.errors import HvrError
 from hvr.execution.world import open_world
 from hvr.knowledge.ontology import load_ontology
+from hvr.knowledge.retrieval.inventory import Inventory
+from hvr.knowledge.world_file import load_world
 from hvr.language.goals import Goal, Stage
 from hvr.language.learnt.agreement import Thresholds, agreed
 from hvr.language.learnt.end_state import EndStates
 from hvr.language.learnt.reader import LearntReader, Reading
 from hvr.language.reader import Reader
 from hvr.language.readers import is_plain
-from hvr.retrieval.inventory import Inventory
-from hvr.world_file import load_world
+from hvr.worlds.kitchen import Kitchen
 from studies.alfred import scene_from_alfred
 from studies.human_language import PARTS, Demonstration, demonstrations
 

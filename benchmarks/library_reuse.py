@@ -21,10 +21,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from conditions import conditions
 from inputs import TASKS_HELP, measured, tasks_of
 
-from hvr.library import read_library
-from hvr.llm.choice import ModelChoice
-from hvr.run import Options, Run, plan
-from hvr.tasks import label, load_task
+from hvr.models.choice import ModelChoice
+from hvr.planning.library import read_library
+from hvr.runs import Options, Run, plan
+from hvr.runs.tasks import label, load_task
 
 
 def run_task(task_id: str, error: float, seed: int, library: Path, folder: Path) -> Run:

@@ -41,25 +41,25 @@ from conditions import conditions
 from inputs import measured, records
 from tool_sets import DATA, ToolSet, add_tool_set, on_tool_set
 
+from hvr.judging.verifier.config import VerifierConfig
+from hvr.judging.verifier.judgement.corrector import correct, rewritten
+from hvr.judging.verifier.judgement.edits import difference
+from hvr.judging.verifier.judgement.fit import fit_judge, judge_of, simulated, weights_of
+from hvr.judging.verifier.judgement.judge import ChangeRule, Judge
+from hvr.judging.verifier.judgement.opinion import PlanOpinion
+from hvr.judging.verifier.judgement.past_plans import PastPlans
+from hvr.judging.verifier.judgement.planner_errors import PlannerErrors, with_errors
+from hvr.judging.verifier.judgement.posterior import FEATURES, probabilities
+from hvr.judging.verifier.judgement.reading import DraftReader, ReadDraft
+from hvr.judging.verifier.network.auc import roc_auc
+from hvr.judging.verifier.progress import no_progress
+from hvr.judging.verifier.tool_embeddings import ToolEmbeddings
+from hvr.judging.verifier.verdict import Verdict
+from hvr.judging.verifier.verifier import make_encoder
+from hvr.judging.verifier.wrong_plans import WrongPlans
 from hvr.tools.agreement import link_f1, node_f1
 from hvr.tools.datasets import read_graph
 from hvr.tools.tool_plan import LoggedCall, ToolPlan
-from hvr.verifier.config import VerifierConfig
-from hvr.verifier.judgement.corrector import correct, rewritten
-from hvr.verifier.judgement.edits import difference
-from hvr.verifier.judgement.fit import fit_judge, judge_of, simulated, weights_of
-from hvr.verifier.judgement.judge import ChangeRule, Judge
-from hvr.verifier.judgement.opinion import PlanOpinion
-from hvr.verifier.judgement.past_plans import PastPlans
-from hvr.verifier.judgement.planner_errors import PlannerErrors, with_errors
-from hvr.verifier.judgement.posterior import FEATURES, probabilities
-from hvr.verifier.judgement.reading import DraftReader, ReadDraft
-from hvr.verifier.network.auc import roc_auc
-from hvr.verifier.progress import no_progress
-from hvr.verifier.tool_embeddings import ToolEmbeddings
-from hvr.verifier.verdict import Verdict
-from hvr.verifier.verifier import make_encoder
-from hvr.verifier.wrong_plans import WrongPlans
 
 SIZES = (10, 50, 200, 600)
 BINS = 10

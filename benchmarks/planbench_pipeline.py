@@ -32,13 +32,13 @@ from conditions import conditions
 from inputs import measured, records
 
 from hvr.errors import HvrError, ImpossibleGoalError
-from hvr.llm.choice import ModelChoice
+from hvr.execution.facts.planning import AnyPlanner, StatePlanner
+from hvr.execution.facts.sentences import say_goal
+from hvr.models.choice import ModelChoice
 from hvr.pddl import Domain, Problem, Task, parse_domain, parse_problem
+from hvr.policies.facts.written import open_model
 from hvr.validation import Validator
-from hvr.worlds.planning import AnyPlanner, StatePlanner
-from hvr.worlds.sentences import say_goal
-from hvr.worlds.words import words_for
-from hvr.worlds.written import open_model
+from hvr.worlds.facts.words import words_for
 
 
 @dataclass(frozen=True)

@@ -29,9 +29,9 @@ from inputs import measured
 
 from hvr.errors import HvrError
 from hvr.pddl import Task, parse_domain, parse_problem
-from hvr.problems import FAMILIES, LEVELS, GradedProblem, graded
-from hvr.search.fast_downward import solve
-from hvr.solving.solve import solve as solve_files
+from hvr.planning.problems import FAMILIES, LEVELS, GradedProblem, graded
+from hvr.planning.search.fast_downward import solve
+from hvr.planning.solving.solve import solve as solve_files
 from hvr.validation import validate
 
 SECONDS = 300.0

@@ -9,7 +9,7 @@ errors answers them, so that corrections occur. Recall is the share of what the 
 touches, the places of things included, that is among the objects of the prompts: with what the
 model picks (which the simulated one knows from the ground truth, but for its errors), and with a
 model that picks nothing. Tokens are estimated from above by
-`hvr.llm.tokens` (docs/models.md), or counted by a tokenizer that is on this machine. To each
+`hvr.models.tokens` (docs/models.md), or counted by a tokenizer that is on this machine. To each
 prompt the longest answer is added that it has to leave room for.
 """
 
@@ -28,24 +28,24 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from conditions import conditions
 from inputs import TASKS_HELP, measured, tasks_of
 
-from hvr.envs.kitchen import Kitchen
-from hvr.envs.scenes import load_scene
 from hvr.execution.world import open_world
 from hvr.knowledge.ontology import load_ontology
-from hvr.llm.layer import Layer
-from hvr.llm.model import Answer, Message, Model, Request
-from hvr.llm.tokens import count_tokens
+from hvr.knowledge.retrieval.embedders import make_embedder
+from hvr.knowledge.world_file import load_world
+from hvr.models.layer import Layer
+from hvr.models.model import Answer, Message, Model, Request
+from hvr.models.tokens import count_tokens
+from hvr.planning.search.planners import FastDownward
 from hvr.policies.goal.policy import GoalPolicy
 from hvr.policies.llm.dialogue import CONTEXT, MAX_TOKENS
 from hvr.policies.llm.policy import LLMPolicy
 from hvr.policies.llm.prompts import NAMES, load_prompts
 from hvr.policies.llm.settings import is_goal, named
 from hvr.policies.llm.writing import Equipment
-from hvr.retrieval.embedders import make_embedder
-from hvr.scripted import make_scripted
-from hvr.search.planners import FastDownward
-from hvr.tasks import PaperTask, load_task
-from hvr.world_file import load_world
+from hvr.runs.simulated import make_scripted
+from hvr.runs.tasks import PaperTask, load_task
+from hvr.worlds.kitchen import Kitchen
+from hvr.worlds.scenes import load_scene
 
 _OBJECT = re.compile(r"^([a-z]\w*-\d+) \(", re.MULTILINE)
 Count = Callable[[Sequence[Message]], int]
@@ -141,7 +141,7 @@ def main() -> int:
     chosen = parser.parse_args()
     tasks = [load_task(name) for name in tasks_of(chosen.tasks)]
     count = _tokenizer(chosen.tokenizer) if chosen.tokenizer else count_tokens
-    how = f"tokenizer {chosen.tokenizer}" if chosen.tokenizer else "estimate of hvr.llm.tokens"
+    how = f"tokenizer {chosen.tokenizer}" if chosen.tokenizer else "estimate of hvr.models.tokens"
     print(f"{conditions(1)} · {how} · SIMULATED model, error {chosen.error}\n")
     fits = True
     for setting in chosen.settings.split(","):

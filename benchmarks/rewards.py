@@ -1,4 +1,4 @@
-"""How many completions a second `hvr.rewards` scores, and what hostile ones do to it.
+"""How many completions a second `hvr.validation.rewards` scores, and what hostile ones do to it.
 
     python benchmarks/rewards.py [--domain FILE --problem FILE --plan FILE] [--completions N]
 
@@ -26,8 +26,8 @@ from conditions import conditions
 from inputs import measured
 
 from hvr.pddl import parse_domain, parse_plan
-from hvr.rewards import PlanRewards
-from hvr.rewards.score import MISSED, REACHED
+from hvr.validation.rewards import PlanRewards
+from hvr.validation.rewards.score import MISSED, REACHED
 
 BLOCKS = """(define (domain blocks) (:requirements :strips)
  (:predicates (on ?a ?b) (ontable ?a) (clear ?a) (handempty) (holding ?a))

@@ -25,15 +25,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from conditions import conditions
 from inputs import measured
 
-from hvr.envs.kitchen import Kitchen
+from hvr.base.texts import read_text
 from hvr.errors import DataFileError, HvrError
 from hvr.execution.events import Event, PlanReady
 from hvr.execution.executor import Executor
 from hvr.execution.world import open_world
+from hvr.knowledge.world_file import load_world, world_of_scene
+from hvr.planning.search.planners import FastDownward
 from hvr.policies.symbolic import SymbolicPolicy
-from hvr.search.planners import FastDownward
-from hvr.texts import read_text
-from hvr.world_file import load_world, world_of_scene
+from hvr.worlds.kitchen import Kitchen
 
 HERE = Path(__file__).parent
 

@@ -12,10 +12,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, TypeVar
 
-from hvr.cli.arguments import jobs as jobs_of
-from hvr.cli.engine_options import add_engine_options, engine_choice
-from hvr.engines import LostCellError
-from hvr.engines.registry import EngineChoice
+from hvr.base.engines import LostCellError
+from hvr.base.engines.registry import EngineChoice
+from hvr.doors.cli.arguments import jobs as jobs_of
+from hvr.doors.cli.engine_options import add_engine_options, engine_choice
 
 W = TypeVar("W")
 R = TypeVar("R")

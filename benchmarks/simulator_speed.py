@@ -30,7 +30,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from conditions import conditions
 from inputs import measured
 
-from hvr.envs import Kitchen, Names
+from hvr.worlds import Kitchen, Names
 
 SLICES = 50
 """Parts into which the time of a row is cut."""

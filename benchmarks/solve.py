@@ -31,9 +31,9 @@ from conditions import conditions
 from inputs import measured, records
 
 from hvr.pddl import parse_domain, parse_problem
-from hvr.search.fast_downward import binary
-from hvr.solving.features import Feature, features_of
-from hvr.solving.programs import DOWNWARD
+from hvr.planning.search.fast_downward import binary
+from hvr.planning.solving.features import Feature, features_of
+from hvr.planning.solving.programs import DOWNWARD
 from hvr.validation import validate
 
 _LAMA = ("--alias", "lama-first")

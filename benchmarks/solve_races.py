@@ -1,7 +1,7 @@
 """How long each planner takes alone: the record that `hvr solve` orders planners by.
 
     python benchmarks/solve_races.py --data MANIFEST [--seconds 10] [--planners forward,up:enhsp]
-                                     [--classes numeric,temporal] [--keep hvr/solving/races.tsv]
+                                     [--classes numeric,temporal] [--keep hvr/planning/solving/races.tsv]
                                      > races.tsv
 
 Takes the first and the fifth problem of each domain of the set `ipc` in one of the classes, runs
@@ -23,11 +23,11 @@ from inputs import measured
 from solve import class_of, problems
 
 from hvr.pddl import Task, parse_domain, parse_problem, read_plan
-from hvr.solving.features import features_of
-from hvr.solving.portfolio import named
-from hvr.solving.programs import PlannerJob, Program, Running
-from hvr.solving.retiming import retimed
-from hvr.solving.turns import read_races
+from hvr.planning.solving.features import features_of
+from hvr.planning.solving.portfolio import named
+from hvr.planning.solving.programs import PlannerJob, Program, Running
+from hvr.planning.solving.retiming import retimed
+from hvr.planning.solving.turns import read_races
 from hvr.validation import Validator
 
 

@@ -29,10 +29,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from conditions import conditions
 from inputs import measured
 
-from hvr.envs.kitchen import Kitchen
-from hvr.stand_in import controller_arguments
-from hvr.stand_in.packing import JsonEncoder, MetadataEncoder, MsgpackEncoder
-from hvr.stand_in.reply import Reply
+from hvr.doors.stand_in import controller_arguments
+from hvr.doors.stand_in.packing import JsonEncoder, MetadataEncoder, MsgpackEncoder
+from hvr.doors.stand_in.reply import Reply
+from hvr.worlds.kitchen import Kitchen
 
 ROUNDS = 5
 

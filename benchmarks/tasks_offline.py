@@ -27,8 +27,8 @@ from conditions import conditions
 from inputs import TASKS_HELP, measured
 
 from hvr.errors import HvrError
-from hvr.run import Options, plan
-from hvr.tasks import PaperTask, expand_ids, load_task
+from hvr.runs import Options, plan
+from hvr.runs.tasks import PaperTask, expand_ids, load_task
 
 
 def measure(task: PaperTask, scene: str, options: Options) -> dict[str, object]:

@@ -37,10 +37,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from conditions import conditions
 from inputs import measured
 
-from hvr.envs.kitchen import Kitchen
-from hvr.envs.thor import types
-from hvr.envs.thor.recorded import scene_from_metadata
 from hvr.errors import HvrError
+from hvr.worlds.kitchen import Kitchen
+from hvr.worlds.thor import types
+from hvr.worlds.thor.recorded import scene_from_metadata
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "ai2thor" / "traces"
 """Where the recordings are looked for: beside the checkout of hvr."""

@@ -38,10 +38,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from hvr.judging.tool_calls.judging import judge_tool_plan
 from hvr.judging.verdict import PlanVerdict
 from hvr.tools.asked import stems
 from hvr.tools.catalogue.schema import Effect
-from hvr.tools.judging import judge_tool_plan
 from hvr.tools.known_tools import KnownTools, read_known_tools
 from hvr.tools.logs.reading import read_log
 from hvr.tools.value_flow import KnownWords, given, identifies

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from hvr.base.extras import need_gnn
 from hvr.errors import DataFileError, HvrError
-from hvr.extras import need_gnn
 from hvr.tools.datasets import load_data, only_seen
 from hvr.tools.plan_files import read_plans
 from hvr.tools.tool_graph import ToolGraph

@@ -41,8 +41,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from conditions import conditions
 from inputs import measured
 
+from hvr.base.extras import need_gnn
 from hvr.errors import HvrError
-from hvr.extras import need_gnn
 from hvr.tools.agreement import agreement, hallucination
 from hvr.tools.datasets import ToolData, load_data, only_seen, tool_text
 from hvr.tools.plan_files import read_plans, read_records, to_plan
@@ -109,7 +109,7 @@ class Bench:
     """Data, encoder and models of one run."""
 
     def __init__(self, options: argparse.Namespace) -> None:
-        from hvr.retrieval.text_vectors import TextVectors
+        from hvr.knowledge.retrieval.text_vectors import TextVectors
 
         self.options = options
         self.layers: list[Layer] = [layer for layer in LAYERS if layer in options.layers]

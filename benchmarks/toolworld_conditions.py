@@ -30,12 +30,12 @@ from conditions import conditions
 from toolworld_findings import Findings
 from toolworlds import DATA, TAU2, Scenario, explored, scenarios_of
 
-from hvr.calling.values import CallFailure, Json, ToolCall
 from hvr.errors import HvrError
-from hvr.navigation.found_values import key
-from hvr.navigation.preconditions import LearntConditions, StateCondition
-from hvr.navigation.request import NamedValue, given_leaves
+from hvr.tools.calling.values import CallFailure, Json, ToolCall
 from hvr.tools.catalogue.schema import Effect
+from hvr.tools.navigation.found_values import key
+from hvr.tools.navigation.preconditions import LearntConditions, StateCondition
+from hvr.tools.navigation.request import NamedValue, given_leaves
 
 
 def main() -> None:

@@ -37,13 +37,13 @@ from conditions import conditions
 from inputs import measured
 from toolworld_search import cpu
 
+from hvr.base.extras import need_gnn
 from hvr.errors import PlannerError
-from hvr.extras import need_gnn
-from hvr.navigation.chains import CallFacts, cheapest_chain
-from hvr.navigation.evolution import evolved
-from hvr.navigation.graph import GraphTool, NavigationGraph, ObservedCall
-from hvr.navigation.graph_log import ToolThere, graph_text, read_events, rebuilt, write_event
-from hvr.navigation.learnt import learnt_counts, learnt_tools
+from hvr.tools.navigation.chains import CallFacts, cheapest_chain
+from hvr.tools.navigation.evolution import evolved
+from hvr.tools.navigation.graph import GraphTool, NavigationGraph, ObservedCall
+from hvr.tools.navigation.graph_log import ToolThere, graph_text, read_events, rebuilt, write_event
+from hvr.tools.navigation.learnt import learnt_counts, learnt_tools
 from studies.chain_search.annealing import annealed_chain
 from studies.chain_search.backward import backward_chain
 

@@ -14,17 +14,17 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.inputs import records
-from hvr.calling.log import log_line
-from hvr.calling.origins import ValueOrigin, ValueSource, trace
-from hvr.calling.values import CallFailure, CallOutcome, ToolCall
+from hvr.base.texts import read_json
 from hvr.errors import DataFileError
-from hvr.navigation.graph import ObservedCall
-from hvr.navigation.observations import MeaningNames, observations
-from hvr.retrieval.text_vectors import TextVectors
-from hvr.texts import read_json
+from hvr.knowledge.retrieval.text_vectors import TextVectors
+from hvr.tools.calling.log import log_line
+from hvr.tools.calling.origins import ValueOrigin, ValueSource, trace
+from hvr.tools.calling.values import CallFailure, CallOutcome, ToolCall
 from hvr.tools.catalogue.merging import ParameterMeaning, meanings
 from hvr.tools.catalogue.reading import read_tools
 from hvr.tools.catalogue.schema import Catalogue, ToolParameter, ToolSchema
+from hvr.tools.navigation.graph import ObservedCall
+from hvr.tools.navigation.observations import MeaningNames, observations
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 _BEGIN = datetime(2026, 1, 1, tzinfo=UTC)

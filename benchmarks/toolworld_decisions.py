@@ -37,15 +37,15 @@ from conditions import conditions
 from inputs import measured
 from toolworlds import DATA, read_rows
 
+from hvr.base.extras import load_apart
 from hvr.errors import DataFileError
-from hvr.extras import load_apart
-from hvr.navigation.decision import NextMove
-from hvr.navigation.turns.dialogues import judged_turns
-from hvr.navigation.turns.judge import TurnDecision, TurnJudge
-from hvr.navigation.turns.learnt_moves import one_thread
-from hvr.navigation.turns.turn import MOVES, JudgedTurn, OfferedTool, Turn, offered
-from hvr.retrieval.text_vectors import TextVectors
+from hvr.knowledge.retrieval.text_vectors import TextVectors
 from hvr.tools.catalogue.formats import read_tool
+from hvr.tools.navigation.decision import NextMove
+from hvr.tools.navigation.turns.dialogues import judged_turns
+from hvr.tools.navigation.turns.judge import TurnDecision, TurnJudge
+from hvr.tools.navigation.turns.learnt_moves import one_thread
+from hvr.tools.navigation.turns.turn import MOVES, JudgedTurn, OfferedTool, Turn, offered
 
 VARIANTS = {
     "base": ("multi_turn_base.jsonl.gz", NextMove.ANSWER),

@@ -62,22 +62,22 @@ from toolworlds import (
     scenarios_of,
 )
 
-from hvr.calling.checks import find_tool
-from hvr.calling.environment import ToolEnvironment
-from hvr.calling.faults import FaultyTools, ToolFault, draw_faults
-from hvr.calling.guard import CallPolicy, GuardedTools
-from hvr.calling.values import CallOutcome, Json, ToolCall
 from hvr.errors import DataFileError
-from hvr.navigation.acting import carry_out
-from hvr.navigation.errands import Learnt, Retrying
-from hvr.navigation.experience import CountedExperience, Experience
-from hvr.navigation.found_values import key
-from hvr.navigation.graph import NavigationGraph
-from hvr.navigation.graph_experience import GraphExperience, observed_session
-from hvr.navigation.lookups import call_key
-from hvr.navigation.request import EntityQuery, ToolRequest, at, leaves
-from hvr.navigation.suiting import Suiting
+from hvr.tools.calling.checks import find_tool
+from hvr.tools.calling.environment import ToolEnvironment
+from hvr.tools.calling.faults import FaultyTools, ToolFault, draw_faults
+from hvr.tools.calling.guard import CallPolicy, GuardedTools
+from hvr.tools.calling.values import CallOutcome, Json, ToolCall
 from hvr.tools.catalogue.schema import Effect, ToolSchema
+from hvr.tools.navigation.acting import carry_out
+from hvr.tools.navigation.errands import Learnt, Retrying
+from hvr.tools.navigation.experience import CountedExperience, Experience
+from hvr.tools.navigation.found_values import key
+from hvr.tools.navigation.graph import NavigationGraph
+from hvr.tools.navigation.graph_experience import GraphExperience, observed_session
+from hvr.tools.navigation.lookups import call_key
+from hvr.tools.navigation.request import EntityQuery, ToolRequest, at, leaves
+from hvr.tools.navigation.suiting import Suiting
 
 _READER = ToolSchema("", effect=Effect.READS)
 SETTINGS = ("whole", "without graph", "with pruning", "without recombining")

@@ -6,12 +6,12 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from hvr.calling.values import CallOutcome, Json
-from hvr.navigation.entities import EntityGraph
-from hvr.navigation.found_values import MOST, Shape, key, keys_are_data, plain
-from hvr.navigation.naming import pattern, words_of
-from hvr.navigation.request import NamedValue, given_leaves
-from hvr.navigation.suiting import REQUEST, SUITS, WANTED, Suiting
+from hvr.tools.calling.values import CallOutcome, Json
+from hvr.tools.navigation.entities import EntityGraph
+from hvr.tools.navigation.found_values import MOST, Shape, key, keys_are_data, plain
+from hvr.tools.navigation.naming import pattern, words_of
+from hvr.tools.navigation.request import NamedValue, given_leaves
+from hvr.tools.navigation.suiting import REQUEST, SUITS, WANTED, Suiting
 
 Trait: TypeAlias = "tuple[frozenset[str], Json]"
 """A feature whose name and value are freed of spelling."""

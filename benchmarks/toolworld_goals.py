@@ -66,18 +66,18 @@ from toolworlds import (
     scenarios_of,
 )
 
-from hvr.calling.guard import CallPolicy, GuardedTools
-from hvr.calling.values import CallFailure, CallOutcome, Json
-from hvr.navigation.acting import carry_out
-from hvr.navigation.decision import NextMove
-from hvr.navigation.errands import Learnt, Retrying
-from hvr.navigation.experience import CountedExperience, Experience
-from hvr.navigation.found_values import key
-from hvr.navigation.graph_experience import GraphExperience, observed_session
-from hvr.navigation.lookups import call_key
-from hvr.navigation.request import EntityQuery, ToolRequest, at, leaves, scalars_in
-from hvr.navigation.suiting import Flow
+from hvr.tools.calling.guard import CallPolicy, GuardedTools
+from hvr.tools.calling.values import CallFailure, CallOutcome, Json
 from hvr.tools.catalogue.schema import Catalogue, Effect
+from hvr.tools.navigation.acting import carry_out
+from hvr.tools.navigation.decision import NextMove
+from hvr.tools.navigation.errands import Learnt, Retrying
+from hvr.tools.navigation.experience import CountedExperience, Experience
+from hvr.tools.navigation.found_values import key
+from hvr.tools.navigation.graph_experience import GraphExperience, observed_session
+from hvr.tools.navigation.lookups import call_key
+from hvr.tools.navigation.request import EntityQuery, ToolRequest, at, leaves, scalars_in
+from hvr.tools.navigation.suiting import Flow
 
 EXPERIENCES = ("graph", "counts", "none")
 SETTINGS = ("said", "described", "granted")

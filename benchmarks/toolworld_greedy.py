@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from toolworld_findings import entities, trait
 
-from hvr.calling.environment import ToolEnvironment
-from hvr.calling.values import CallOutcome, Json, ToolCall
-from hvr.navigation.naming import fit
-from hvr.navigation.request import EntityQuery, Place, ToolRequest, filled, leaves
+from hvr.tools.calling.environment import ToolEnvironment
+from hvr.tools.calling.values import CallOutcome, Json, ToolCall
 from hvr.tools.catalogue.schema import Effect
+from hvr.tools.navigation.naming import fit
+from hvr.tools.navigation.request import EntityQuery, Place, ToolRequest, filled, leaves
 
 LIKE = 0.8
 """How well a name has to suit a parameter."""

@@ -13,9 +13,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from hvr.calling.bfcl_world import BfclTools
+from hvr.base.texts import read_json_lines
 from hvr.errors import DataFileError
-from hvr.texts import read_json_lines
+from hvr.tools.calling.bfcl_world import BfclTools
 
 
 def kept_rows(world: str, shared: Sequence[str]) -> list[dict[str, Any]]:

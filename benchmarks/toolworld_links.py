@@ -53,12 +53,12 @@ from conditions import conditions
 from inputs import measured
 from toolworld_data import SHARED, Understood, call_set, parted, tool_sets, understood
 
+from hvr.base.extras import need_gnn
 from hvr.errors import DataFileError, UsageError
-from hvr.extras import need_gnn
-from hvr.navigation.graph import ObservedCall
-from hvr.navigation.observations import MeaningNames
-from hvr.retrieval.text_vectors import TextVectors
+from hvr.knowledge.retrieval.text_vectors import TextVectors
 from hvr.tools.catalogue.schema import Catalogue
+from hvr.tools.navigation.graph import ObservedCall
+from hvr.tools.navigation.observations import MeaningNames
 from studies.link_prediction.measures import area_under_curve, best_cut, f1, hits_at
 from studies.link_prediction.predictor import LinkPredictor, alike, common_neighbours, counted
 from studies.link_prediction.sequences import (

@@ -33,20 +33,20 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from conditions import conditions
 
 from benchmarks.inputs import records
-from hvr.calling.guard import CallPolicy, GuardedTools
-from hvr.calling.log import excerpt
-from hvr.calling.provenance import Provenance, Source
-from hvr.calling.tau2_world import Tau2Tools
-from hvr.calling.values import ToolCall
-from hvr.cli.output import check_writable
+from hvr.base.files import append_json_line
+from hvr.base.numbers import check_whole
+from hvr.base.texts import parse_json
+from hvr.doors.cli.output import check_writable
 from hvr.errors import DataFileError, HvrError, LLMError, UsageError
-from hvr.files import append_json_line
-from hvr.llm.choice import ModelChoice
-from hvr.llm.connect import connect
-from hvr.llm.meter import Meter
-from hvr.llm.model import Message, Request
-from hvr.numbers import check_whole
-from hvr.texts import parse_json
+from hvr.models.choice import ModelChoice
+from hvr.models.connect import connect
+from hvr.models.meter import Meter
+from hvr.models.model import Message, Request
+from hvr.tools.calling.guard import CallPolicy, GuardedTools
+from hvr.tools.calling.log import excerpt
+from hvr.tools.calling.provenance import Provenance, Source
+from hvr.tools.calling.tau2_world import Tau2Tools
+from hvr.tools.calling.values import ToolCall
 
 PUBLISHED = {"retail": (("GPT-4o", 60.4), ("Claude 3.5 Sonnet", 69.2)),
              "airline": (("GPT-4o", 42.0), ("Claude 3.5 Sonnet", 46.0))}  # fmt: skip

@@ -23,11 +23,12 @@ from dataclasses import dataclass, replace
 from toolworld_findings import POSITION, Findings, FoundValue, Trait
 from toolworlds import SMALL, Scenario, explore, said
 
-from hvr.calling.environment import ToolEnvironment
-from hvr.calling.values import CallOutcome, Json, ToolCall
-from hvr.navigation.found_values import key
-from hvr.navigation.naming import words_of
-from hvr.navigation.request import (
+from hvr.tools.calling.environment import ToolEnvironment
+from hvr.tools.calling.values import CallOutcome, Json, ToolCall
+from hvr.tools.catalogue.schema import Effect, ToolSchema
+from hvr.tools.navigation.found_values import key
+from hvr.tools.navigation.naming import words_of
+from hvr.tools.navigation.request import (
     Argument,
     EntityQuery,
     GoalCall,
@@ -39,8 +40,7 @@ from hvr.navigation.request import (
     given_leaves,
     leaves,
 )
-from hvr.navigation.suiting import Flow, Suiting
-from hvr.tools.catalogue.schema import Effect, ToolSchema
+from hvr.tools.navigation.suiting import Flow, Suiting
 
 NUMBER_WORDS = tuple(
     """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen

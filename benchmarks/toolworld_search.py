@@ -38,12 +38,12 @@ from conditions import conditions
 from inputs import measured
 from toolworld_data import SHARED, RecordedRun, Understood, call_set, parted, tool_sets, understood
 
-from hvr.calling.origins import ValueSource
 from hvr.errors import UsageError
-from hvr.navigation.chains import CallFacts, NavigationTool, ToolChain, cheapest_chain
-from hvr.navigation.graph import NavigationGraph
-from hvr.navigation.learnt import learnt_counts, learnt_tools
-from hvr.retrieval.text_vectors import TextVectors
+from hvr.knowledge.retrieval.text_vectors import TextVectors
+from hvr.tools.calling.origins import ValueSource
+from hvr.tools.navigation.chains import CallFacts, NavigationTool, ToolChain, cheapest_chain
+from hvr.tools.navigation.graph import NavigationGraph
+from hvr.tools.navigation.learnt import learnt_counts, learnt_tools
 from studies.chain_search.annealing import annealed_chain
 from studies.chain_search.backward import backward_chain
 

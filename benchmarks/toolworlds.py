@@ -29,16 +29,17 @@ from typing import Any
 from inputs import records
 from toolworld_findings import POSITION, Findings, FoundValue, Trait
 
-from hvr.calling.bfcl_world import BfclTools
-from hvr.calling.environment import ToolEnvironment
-from hvr.calling.tau2_world import Tau2Tools
-from hvr.calling.values import CallOutcome, Json, ToolCall
+from hvr.base.extras import load_apart
 from hvr.errors import DataFileError
-from hvr.extras import load_apart
-from hvr.navigation.found_values import key, plain
-from hvr.navigation.lookups import call_key
-from hvr.navigation.naming import words_of
-from hvr.navigation.request import (
+from hvr.tools.calling.bfcl_world import BfclTools
+from hvr.tools.calling.environment import ToolEnvironment
+from hvr.tools.calling.tau2_world import Tau2Tools
+from hvr.tools.calling.values import CallOutcome, Json, ToolCall
+from hvr.tools.catalogue.schema import Effect, ToolSchema
+from hvr.tools.navigation.found_values import key, plain
+from hvr.tools.navigation.lookups import call_key
+from hvr.tools.navigation.naming import words_of
+from hvr.tools.navigation.request import (
     Argument,
     EntityQuery,
     GoalCall,
@@ -50,8 +51,7 @@ from hvr.navigation.request import (
     given_leaves,
     peers_of,
 )
-from hvr.navigation.suiting import Flow, Suiting
-from hvr.tools.catalogue.schema import Effect, ToolSchema
+from hvr.tools.navigation.suiting import Flow, Suiting
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "toolworlds"
 TAU2 = ("retail", "airline", "telecom")

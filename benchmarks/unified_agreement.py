@@ -20,7 +20,7 @@ from inputs import measured
 from unified_planning.engines import SequentialPlanValidator, TimeTriggeredPlanValidator
 from unified_planning.test.examples import get_example_problems
 
-from hvr.interop.engine import HvrPlanValidator
+from hvr.planning.interop.engine import HvrPlanValidator
 
 
 def own_verdict(problem: Any, plan: Any) -> str:

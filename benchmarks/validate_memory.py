@@ -38,7 +38,7 @@ TASKS = """(define (domain d) (:requirements :hierarchy) (:predicates (p ?a ?b) 
   (:method none :parameters () :task (t) :ordered-subtasks ())
   (:action m :parameters (?a ?b) :precondition (q ?a) :effect (p ?a ?b)))"""
 RUN = """import re, sys
-from hvr.cli.main import main
+from hvr.doors.cli.main import main
 code = main(["validate", *sys.argv[1:]])
 status = open("/proc/self/status").read()
 print(code, re.search(r"VmHWM:\\s*(\\d+)", status)[1], file=sys.stderr)"""

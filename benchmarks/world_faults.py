@@ -33,15 +33,15 @@ from inputs import measured, records
 
 from hvr.errors import HvrError, ImpossibleGoalError, UsageError
 from hvr.execution.events import StepDone
+from hvr.execution.facts.planning import StatePlanner, problem_at
+from hvr.execution.facts.running import WorldRun, run_world
 from hvr.pddl import Domain, GroundAction, Problem, Task, parse_domain, parse_problem
-from hvr.plans import Planned
-from hvr.solving.features import features_of
-from hvr.solving.programs import DOWNWARD
-from hvr.worlds.environment import PddlEnvironment
-from hvr.worlds.faults import FaultRule, FaultyWorld, WorldFault
-from hvr.worlds.planning import StatePlanner, problem_at
-from hvr.worlds.running import WorldRun, run_world
-from hvr.worlds.words import words_for
+from hvr.planning.plans import Planned
+from hvr.planning.solving.features import features_of
+from hvr.planning.solving.programs import DOWNWARD
+from hvr.worlds.facts.environment import PddlEnvironment
+from hvr.worlds.facts.faults import FaultRule, FaultyWorld, WorldFault
+from hvr.worlds.facts.words import words_for
 
 DOMAINS = (
     "blocks-3op,gripper,driverlog,rovers,satellite,zenotravel,briefcaseworld,"

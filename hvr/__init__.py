@@ -9,7 +9,7 @@ True
 True
 """
 
-from hvr.forks import register as _register_forks
+from hvr.base.forks import register as _register_forks
 
 # The module typing takes longer to import than all that is needed here.
 TYPE_CHECKING = False
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from hvr.errors import PddlError as PddlError
     from hvr.errors import PlannerError as PlannerError
     from hvr.errors import UsageError as UsageError
-    from hvr.llm.choice import ModelChoice as ModelChoice
-    from hvr.plans import Plan as Plan
-    from hvr.run.options import Options as Options
-    from hvr.run.result import Run as Run
-    from hvr.run.spine import plan as plan
-    from hvr.run.verification import verify as verify
+    from hvr.judging.verifier.verdict import Verdict as Verdict
+    from hvr.models.choice import ModelChoice as ModelChoice
+    from hvr.planning.plans import Plan as Plan
+    from hvr.runs.options import Options as Options
+    from hvr.runs.result import Run as Run
+    from hvr.runs.spine import plan as plan
+    from hvr.runs.verification import verify as verify
     from hvr.validation.report import ValidationReport as ValidationReport
     from hvr.validation.validator import validate as validate
-    from hvr.verifier.verdict import Verdict as Verdict
 
 __version__ = "0.1.0"
 
@@ -44,18 +44,18 @@ _WHERE = {
     "LLMError": "hvr.errors",
     "LanguageError": "hvr.errors",
     "MissingExtraError": "hvr.errors",
-    "ModelChoice": "hvr.llm.choice",
-    "Options": "hvr.run.options",
+    "ModelChoice": "hvr.models.choice",
+    "Options": "hvr.runs.options",
     "PddlError": "hvr.errors",
-    "Plan": "hvr.plans",
+    "Plan": "hvr.planning.plans",
     "PlannerError": "hvr.errors",
-    "Run": "hvr.run.result",
+    "Run": "hvr.runs.result",
     "UsageError": "hvr.errors",
     "ValidationReport": "hvr.validation.report",
-    "Verdict": "hvr.verifier.verdict",
-    "plan": "hvr.run.spine",
+    "Verdict": "hvr.judging.verifier.verdict",
+    "plan": "hvr.runs.spine",
     "validate": "hvr.validation.validator",
-    "verify": "hvr.run.verification",
+    "verify": "hvr.runs.verification",
 }
 """The public names. None is the name of a module of hvr, which would take its place when it is
 imported."""
@@ -94,7 +94,7 @@ def __getattr__(name: str) -> "Any":
         try:
             return getattr(import_module(_WHERE[name]), name)
         except ModuleNotFoundError as error:
-            from hvr.extras import explained
+            from hvr.base.extras import explained
 
             raise explained(error) or error from None
     raise AttributeError(f"module 'hvr' has no attribute {name!r}")

@@ -7,9 +7,9 @@ import sys
 def start() -> None:
     """Run the command line as this process, and exit; Ctrl-C is heard while modules load, too."""
     try:
-        # Loading modules makes no garbage. `hvr.cli.main` enables the collector afterwards.
+        # Loading modules makes no garbage. `hvr.doors.cli.main` enables the collector afterwards.
         gc.disable()
-        from hvr.cli.main import run
+        from hvr.doors.cli.main import run
 
         run()
     except KeyboardInterrupt:

@@ -26,8 +26,8 @@ HvrError                             2  root: catch this to catch everything bel
 │   └── UndecidedError               2  undecided comparison  [hvr.validation.continuous.bounds]
 ├── UnusableModelError               2  domain or problem is unusable  [hvr.validation.batch]
 ├── NoCertificateError               2  it proves no such verdict  [hvr.validation.certificate]
-├── UnprovenError                    1  a certificate proves nothing to the checker  [hvr.checker]
-├── InteropError                     2  no words for it on the other side  [hvr.interop.errors]
+├── UnprovenError                    1  a certificate proves nothing to the checker  [hvr.pddl.checker]
+├── InteropError                     2  no words for it on the other side  [hvr.planning.interop.errors]
 ├── UnknownObjectError               2  no object of the scene or problem has the name
 ├── SceneError                       2  a scene is unknown or cannot be loaded
 ├── LanguageError                    2  a sentence cannot be turned into a goal
@@ -39,28 +39,28 @@ HvrError                             2  root: catch this to catch everything bel
 ├── LLMError                         4  a language model gave no usable answer
 │   ├── BudgetError                  4  the budget of tokens, cost or calls is spent
 │   ├── CassetteError                2  a recording has no answer for a prompt
-│   └── ModelError                   4  it or the way to it failed: `kind`  [hvr.llm.errors]
-│       └── CancelledError           4  the caller no longer wants it  [hvr.llm.errors]
+│   └── ModelError                   4  it or the way to it failed: `kind`  [hvr.models.errors]
+│       └── CancelledError           4  the caller no longer wants it  [hvr.models.errors]
 ├── SimulatorError                   4  AI2-THOR did not answer or has ended; 2: it is missing, …
-├── ProtocolError                    2  a client broke the protocol  [hvr.stand_in.errors]
+├── ProtocolError                    2  a client broke the protocol  [hvr.doors.stand_in.errors]
 ├── StoreError                       2  the graph store cannot be opened, read or queried
 │   └── QueryLimitError              4  a query ran out of time or memory
 ├── MissingExtraError                2  an optional dependency is not installed
 
 Signals are plain exceptions that are caught in the room that raises them:
 
-ActionFailedError     [hvr.envs.kitchen.actions.common]  becomes an event without success
-BadRequestError       [hvr.envs.kitchen.actions.table]   becomes an event with an error code
-_RefusedError         [hvr.envs.thor.skills]             becomes the outcome of a skill
-ProcessEndedError     [hvr.envs.thor.client]             becomes a SimulatorError
-RefusedError          [hvr.stand_in.scope]               becomes a reply to the client
-_TakenError           [hvr.run.folder]                   becomes a DataFileError or another name
-Terminated            [hvr.cli.signals]                  becomes exit code 143
-NotSentError          [hvr.calling.http_exchange]        becomes a failed call, surely not made
-_RefusedError         [hvr.calling.openapi_world]        becomes a failed call
-_OutOfTimeError       [hvr.rewards.rewards]              becomes a reward of 0
+ActionFailedError     [hvr.worlds.kitchen.actions.common]  becomes an event without success
+BadRequestError       [hvr.worlds.kitchen.actions.table]   becomes an event with an error code
+_RefusedError         [hvr.worlds.thor.skills]             becomes the outcome of a skill
+ProcessEndedError     [hvr.worlds.thor.client]             becomes a SimulatorError
+RefusedError          [hvr.doors.stand_in.scope]               becomes a reply to the client
+_TakenError           [hvr.runs.folder]                   becomes a DataFileError or another name
+Terminated            [hvr.doors.cli.signals]                  becomes exit code 143
+NotSentError          [hvr.tools.calling.http_exchange]        becomes a failed call, surely not made
+_RefusedError         [hvr.tools.calling.openapi_world]        becomes a failed call
+_OutOfTimeError       [hvr.validation.rewards.rewards]              becomes a reward of 0
 _CoupledError         [hvr.validation.continuous.motion]  becomes an integration
-LostCellError         [hvr.engines.contract]             becomes a cell without a value
+LostCellError         [hvr.base.engines.contract]             becomes a cell without a value
 
 A message says what is wrong, where, and what to do next.
 """

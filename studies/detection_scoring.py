@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from hvr.envs.faults import FaultKind
 from hvr.execution.failures import Deviation, DeviationKind
+from hvr.worlds.faults import FaultKind
 
 RIGHT: Mapping[str, frozenset[DeviationKind]] = MappingProxyType(
     {

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from hvr.errors import HvrError
-from hvr.llm.choice import ModelChoice
-from hvr.run import Options, plan
+from hvr.models.choice import ModelChoice
+from hvr.runs import Options, plan
 
 TASKS = ("T1", "T2", "T4", "T5", "T7", "T9", "T10")
 SETTINGS = ("LLM", "HVR", "HVR+", "LLM+P")

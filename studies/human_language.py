@@ -19,19 +19,19 @@ from pathlib import Path
 from typing import Any, Literal
 
 from benchmarks.alfred_judge import Judge, Wanted
-from hvr.envs.base import Event
-from hvr.envs.kitchen import Kitchen
+from hvr.base.texts import unreadable
 from hvr.errors import DataFileError, HvrError, ImpossibleGoalError, LanguageError
 from hvr.execution.executor import Executor
 from hvr.execution.world import World, open_world
 from hvr.knowledge.graph import KnowledgeGraph
+from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.language.goals import Goal, Stage
 from hvr.pddl import Domain, Task, TypedName, parse_formula
 from hvr.pddl.model import And, Atom, Exists, Expression, Forall, Imply, Not, Or
 from hvr.policies.symbolic import SymbolicPolicy
-from hvr.retrieval.inventory import Inventory
-from hvr.texts import unreadable
 from hvr.validation import Validator
+from hvr.worlds.base import Event
+from hvr.worlds.kitchen import Kitchen
 from studies.alfred import scene_from_alfred
 
 Part = Literal["tuning", "kept"]

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hvr.pddl import GroundAction, Task
-from hvr.policies.macro import support
-from hvr.search.ground import Literals
+from hvr.planning.macro_actions import support
+from hvr.planning.search.ground import Literals
 
 Blocks = Sequence[Sequence[GroundAction]]
 Pairs = tuple[tuple[int, int], ...]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from hvr.retrieval.text_vectors import TextVectors
+from hvr.knowledge.retrieval.text_vectors import TextVectors
 from hvr.tools.agreement import agreement
 from hvr.tools.datasets import only_seen
 from hvr.tools.retrieval.decoders import Decoder, choose_decoder, decode, overall

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import hvr
-from hvr.cli import HVR, Command, Group
-from hvr.cli.arguments import ArgumentParser
-from hvr.cli.main import command_parser, resolve
-from hvr.cli.streams import Outlet
+from hvr.doors.cli import HVR, Command, Group
+from hvr.doors.cli.arguments import ArgumentParser
+from hvr.doors.cli.main import command_parser, resolve
+from hvr.doors.cli.streams import Outlet
 
 SOURCES = Path(hvr.__file__).resolve().parents[1]
 

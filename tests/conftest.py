@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from hvr.cli.main import run
-from hvr.envs import Event, Kitchen, Names
+from hvr.doors.cli.main import run
+from hvr.worlds import Event, Kitchen, Names
 from tests.command_line import Ended, Hvr
 
 # What hvr plan prints in other tests does not depend on the extra gnn; tests of scores ask for it.

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hvr.policies.llm.prompts import NAMES, load_prompts
-from tests.llm.servers import Received, Reply
+from tests.models.servers import Received, Reply
 
 
 @dataclass(frozen=True)

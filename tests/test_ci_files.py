@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import yaml
 
-from hvr.cli.main import main
+from hvr.doors.cli.main import main
 
 ROOT = Path(__file__).parents[1]
 DOMAIN = """(define (domain d) (:requirements :strips) (:predicates (p) (q))
@@ -287,7 +287,7 @@ class Nothing:
 
 sys.meta_path.insert(0, Nothing())
 sys.argv[:] = ["hvr", *{arguments!r}]
-from hvr.cli.main import run
+from hvr.doors.cli.main import run
 run()
 """
 _PACKAGES = (

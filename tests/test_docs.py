@@ -19,7 +19,7 @@ import pytest
 import yaml
 from pyoxigraph import RdfFormat, parse
 
-from hvr.cli import HVR
+from hvr.doors.cli import HVR
 from hvr.errors import HvrError
 from hvr.knowledge.terms import PREFIXES
 from tests.documentation.launcher import launcher

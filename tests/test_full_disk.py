@@ -22,7 +22,7 @@ FULL = "File too large|disk I/O error|disk is full"
 
 BEGIN = """
 import resource, sys
-from hvr.cli.main import run
+from hvr.doors.cli.main import run
 limit = int(sys.argv[1])
 _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
 if limit:
@@ -35,8 +35,8 @@ RUN = """
 import json, resource, sys
 from pathlib import Path
 from hvr.errors import HvrError
-from hvr.llm.choice import ModelChoice
-from hvr.run import Options, plan
+from hvr.models.choice import ModelChoice
+from hvr.runs import Options, plan
 
 _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
 number, spec = 0, sys.argv[1] or None
@@ -100,8 +100,8 @@ COMMANDS = {
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run and a library."""
-    from hvr.library.store import write_library
-    from tests.library.library_worlds import learnt
+    from hvr.planning.library.store import write_library
+    from tests.planning.library.library_worlds import learnt
 
     folder = tmp_path_factory.mktemp("made")
     write_library(learnt("T1"), folder / "known.ttl")

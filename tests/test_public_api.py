@@ -61,7 +61,7 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 def test_the_functions_may_be_called_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for number in (1, 2):
-        importlib.import_module("hvr.plans")
+        importlib.import_module("hvr.planning.plans")
         options = hvr.Options(execute=False, save=Path(f"run-{number}"))
         run = hvr.plan("make coffee", options=options)
         assert isinstance(run, hvr.Run) and isinstance(run.plans[0].plan, hvr.Plan)

@@ -13,24 +13,24 @@ from pathlib import Path
 
 import pytest
 
-from hvr.envs.kitchen import Kitchen
-from hvr.envs.scenes import load_scene
+from hvr.base.files import data_path
 from hvr.execution.words import say
 from hvr.execution.world import open_world
-from hvr.files import data_path
+from hvr.judging.verifier.kitchen.graph import kitchen_tools
+from hvr.judging.verifier.kitchen.linked_plan import Fact
+from hvr.judging.verifier.kitchen.mention_reader import asked_of
+from hvr.judging.verifier.kitchen.mentions import Mentions
+from hvr.judging.verifier.kitchen.similarity import Likeness, likeness
+from hvr.judging.verifier.kitchen.words import say_action, say_ends
 from hvr.knowledge.ontology import load_ontology
+from hvr.knowledge.retrieval.context import class_context, object_context
 from hvr.pddl import Atom, Domain, GroundAction, Not, parse_domain
+from hvr.planning.macro_actions import block_name
 from hvr.policies.llm.prompts import load_prompts
-from hvr.policies.macro import block_name
-from hvr.retrieval.context import class_context, object_context
-from hvr.scripted.wording import describe
-from hvr.verifier.kitchen.graph import kitchen_tools
-from hvr.verifier.kitchen.linked_plan import Fact
-from hvr.verifier.kitchen.mention_reader import asked_of
-from hvr.verifier.kitchen.mentions import Mentions
-from hvr.verifier.kitchen.similarity import Likeness, likeness
-from hvr.verifier.kitchen.words import say_action, say_ends
-from tests.verifier.kitchen_worlds import kitchen
+from hvr.runs.simulated.wording import describe
+from hvr.worlds.kitchen import Kitchen
+from hvr.worlds.scenes import load_scene
+from tests.judging.verifier.kitchen_worlds import kitchen
 
 RECORDED = json.loads(Path(__file__).with_name("wording.json").read_text(encoding="utf-8"))
 TYPES = {"mug-1": "mug", "bread-1": "bread", "fridge-1": "fridge", "coffee": "liquid"}

@@ -1,12 +1,12 @@
 """Makes the packaged scenes and type facts of hvr from extracted AI2-THOR data.
 
     python tools/build_scenes.py KITCHENS OTHER_ROOMS OBJECT_TYPES_JSON
-        [--output hvr/envs/data] [--worlds worlds]
+        [--output hvr/worlds/data] [--worlds worlds]
 
 KITCHENS and OTHER_ROOMS are folders of FloorPlanN.json files with the two views `ai2thor_5` and
 `alfred_2_1_0` of each room; OBJECT_TYPES_JSON the facts of the object types. Types that occur in
 kitchens are measured there alone. The same input gives the same bytes. The rules are written down
-in hvr/envs/data/README.md.
+in hvr/worlds/data/README.md.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from hvr.envs.geometry import Box
-from hvr.envs.thor.support import Body, Holder, holder_of
+from hvr.worlds.geometry import Box
+from hvr.worlds.thor.support import Body, Holder, holder_of
 
 ALWAYS_KEPT_TYPES = ("Box",)
 LEGACY_TYPES = frozenset(
@@ -74,7 +74,7 @@ def main() -> None:
     parser.add_argument("kitchens", type=Path, help="folder of FloorPlanN.json")
     parser.add_argument("others", type=Path, help="the same of living rooms, bedrooms, bathrooms")
     parser.add_argument("types", type=Path, help="object_types.json")
-    parser.add_argument("--output", type=Path, default=Path("hvr/envs/data"))
+    parser.add_argument("--output", type=Path, default=Path("hvr/worlds/data"))
     parser.add_argument("--worlds", type=Path, default=Path("worlds"))
     options = parser.parse_args()
     kitchens, others = read_scenes(options.kitchens), read_scenes(options.others)
@@ -188,7 +188,7 @@ def keep_state(entry: dict[str, Any], key: str) -> bool:
 
 
 def clean_parents(entry: dict[str, Any], by_id: dict[str, Any], holders: list[Holder]) -> list[str]:
-    """Sensible parents, innermost first (see hvr/envs/data/README.md)."""
+    """Sensible parents, innermost first (see hvr/worlds/data/README.md)."""
     parents = [p for p in entry.get("parentReceptacles") or () if p in by_id]
     kinds = {p: by_id[p]["objectType"] for p in parents}
     if not set(entry["properties"]) & {"pickupable", "moveable"}:

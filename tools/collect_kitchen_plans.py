@@ -44,19 +44,19 @@ from alfred_judge import DATA, Wanted, read
 from kitchen_wordings import FOOD, said
 from side_by_side import add_options, chosen, results
 
-from hvr.envs import Kitchen
+from hvr.base.files import data_path
 from hvr.errors import HvrError
 from hvr.execution.world import World
-from hvr.files import data_path
+from hvr.judging.verifier.kitchen.links import causal_links, start_of
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import load_ontology
+from hvr.knowledge.retrieval.places import any_place
 from hvr.language.goals import Stage
 from hvr.pddl import GroundAction, Task, TypedName, parse_domain, parse_formula
+from hvr.planning.search.planners import FastDownward
 from hvr.policies.symbolic import SymbolicPolicy
-from hvr.retrieval.places import any_place
-from hvr.search.planners import FastDownward
-from hvr.tasks import load_task, paper_task_ids
-from hvr.verifier.kitchen.links import causal_links, start_of
+from hvr.runs.tasks import load_task, paper_task_ids
+from hvr.worlds import Kitchen
 from studies.alfred import scene_from_alfred
 from studies.kitchen_plans.alternatives import detours
 from studies.kitchen_plans.examples import (

@@ -21,10 +21,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from collect_kitchen_plans import HELD_OUT, Request, plan_world, with_misses
 
-from hvr.envs import Kitchen
 from hvr.execution.world import World
+from hvr.judging.verifier.kitchen.linked_plan import Fact, LinkedPlan
 from hvr.knowledge.graph import KnowledgeGraph
-from hvr.verifier.kitchen.linked_plan import Fact, LinkedPlan
+from hvr.worlds import Kitchen
 from studies.kitchen_plans.examples import Example, write_examples
 
 SENTENCES = Path(__file__).resolve().parent.parent / "benchmarks" / "kitchen_paraphrases.tsv"

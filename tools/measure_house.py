@@ -300,7 +300,7 @@ def wheel_lines(repo: Path) -> int:
 _TRACER = """
 import inspect, json, os, sys, threading
 
-import hvr.cli.main
+import hvr.doors.cli.main
 
 ROOT = os.path.dirname(hvr.__file__) + os.sep
 entered = set()
@@ -315,7 +315,7 @@ file = sys.argv.pop(1)
 threading.setprofile(note)
 sys.setprofile(note)
 try:
-    hvr.cli.main.run()
+    hvr.doors.cli.main.run()
 except SystemExit as end:
     code = end.code
 finally:
@@ -421,7 +421,7 @@ def _functions(modules: Sequence[Module]) -> dict[str, object]:
     wide = [
         f
         for f in sorted(functions, key=lambda f: -f.parameters)
-        if f.parameters >= MANY_PARAMETERS and not f.path.startswith("hvr/cli/")
+        if f.parameters >= MANY_PARAMETERS and not f.path.startswith("hvr/doors/cli/")
     ]
     return {
         "functions": {
@@ -432,7 +432,7 @@ def _functions(modules: Sequence[Module]) -> dict[str, object]:
             "over 60": sum(n > 60 for n in lengths),
         },
         "longest functions": {f"{f.path}:{f.line} {f.name}": f.lines for f in longest},
-        f"functions with {MANY_PARAMETERS} or more parameters outside hvr/cli": {
+        f"functions with {MANY_PARAMETERS} or more parameters outside hvr/doors/cli": {
             f"{f.path}:{f.line} {f.name}": f.parameters for f in wide
         },
     }

@@ -31,26 +31,26 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "benchmarks"))
 from side_by_side import add_options, chosen
 from side_by_side import results as side_by_side
 
-from hvr.envs.kitchen import Kitchen
-from hvr.envs.naming import Names
-from hvr.envs.scenes import load_scene, scene_names
-from hvr.envs.thor.skills import perform
+from hvr.base.files import data_path
+from hvr.base.texts import read_toml
 from hvr.execution.world import World
-from hvr.files import data_path
 from hvr.knowledge.events import ActionEvent
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import load_ontology
 from hvr.pddl import GroundAction, parse_domain
 from hvr.pddl import Task as PddlTask
-from hvr.plans import AABlock, Planned
-from hvr.policies.macro import macro_blocks
+from hvr.planning.macro_actions import macro_blocks
+from hvr.planning.plans import AABlock, Planned
+from hvr.planning.search.fast_downward import SearchResult, solve
+from hvr.planning.search.planners import FastDownward, Planner
+from hvr.planning.search.polish import reaches_goal
 from hvr.policies.symbolic import SymbolicPolicy
-from hvr.search.fast_downward import SearchResult, solve
-from hvr.search.planners import FastDownward, Planner
-from hvr.search.polish import reaches_goal
-from hvr.tasks import load_task, task_ids
-from hvr.texts import read_toml
+from hvr.runs.tasks import load_task, task_ids
 from hvr.validation.sequences import is_simple
+from hvr.worlds.kitchen import Kitchen
+from hvr.worlds.naming import Names
+from hvr.worlds.scenes import load_scene, scene_names
+from hvr.worlds.thor.skills import perform
 from studies.partial_order import Blocks, Pairs, block_order, sample_linearization
 
 MARK = "# --- measured by tools/prove_tasks.py ---"

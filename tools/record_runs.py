@@ -1,4 +1,4 @@
-"""Record the runs anew that `tests/run/test_recorded_runs.py` repeats: after a prompt was changed.
+"""Record the runs anew that `tests/runs/test_recorded_runs.py` repeats: after a prompt was changed.
 
     python -m tools.record_runs
 
@@ -15,11 +15,11 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-import hvr.run
-from hvr.llm.choice import ModelChoice
-from hvr.run import Options
-from tests.llm.servers import OpenAIServer
+import hvr.runs
+from hvr.models.choice import ModelChoice
+from hvr.runs import Options
 from tests.model_server import Behaviour, make_coffee
+from tests.models.servers import OpenAIServer
 
 RECORDED = Path(__file__).resolve().parent.parent / "tests" / "run" / "recorded"
 FILES = (
@@ -51,7 +51,7 @@ def record(archive: Path, folder: Path) -> None:
             scene=run["scene"], seed=run["seed"], policy="llm", model=choice, save=again
         )
         text = None if run["task"] else run["request"]
-        result = hvr.run.plan(text, task=run["task"], options=options)
+        result = hvr.runs.plan(text, task=run["task"], options=options)
     assert result.reached, f"{name}: {result.verdict}"
     with tarfile.open(archive, "w:xz") as new:
         for file in FILES:

@@ -4,7 +4,7 @@
 
 It learns from requests with a plan that does them and plans that miss them
 (`studies.kitchen_plans.examples`, made by tools/collect_kitchen_plans.py), with the network and
-the two stages of `hvr.verifier`. Held out: six kitchens, six classes of things, and every sentence
+the two stages of `hvr.judging.verifier`. Held out: six kitchens, six classes of things, and every sentence
 of benchmarks/sentences.txt; see docs/kitchen_verifier.md. The graph threshold is the one chosen
 on kitchens that training is stopped by, lowered where it would refuse too many right plans for
 paraphrases (tools/kitchen_paraphrases.py), or a ground truth of T1 to T12.
@@ -27,15 +27,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import numpy as np
 import torch
 
-from hvr.files import write_whole
-from hvr.verifier.checkpoint import VALUES
-from hvr.verifier.config import VerifierConfig
-from hvr.verifier.kitchen.graph import kitchen_tools, reading_of
-from hvr.verifier.kitchen.shipped import FOLDER
-from hvr.verifier.network.path_counts import count_paths
-from hvr.verifier.progress import Epoch
-from hvr.verifier.tool_embeddings import ToolEmbeddings
-from hvr.verifier.verifier import Verifier, make_encoder
+from hvr.base.files import write_whole
+from hvr.judging.verifier.checkpoint import VALUES
+from hvr.judging.verifier.config import VerifierConfig
+from hvr.judging.verifier.kitchen.graph import kitchen_tools, reading_of
+from hvr.judging.verifier.kitchen.shipped import FOLDER
+from hvr.judging.verifier.network.path_counts import count_paths
+from hvr.judging.verifier.progress import Epoch
+from hvr.judging.verifier.tool_embeddings import ToolEmbeddings
+from hvr.judging.verifier.verifier import Verifier, make_encoder
 from studies.kitchen_plans.contrast_groups import kitchen_family
 from studies.kitchen_plans.examples import Example, handles_new, read_examples
 from studies.plan_network.alignment_fit import train_alignment

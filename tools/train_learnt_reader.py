@@ -32,13 +32,13 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from hvr.envs.scenes import load_scene, scene_names
 from hvr.knowledge.ontology import Ontology, load_ontology
 from hvr.language.learnt.decode import Candidate, Space
 from hvr.language.learnt.encoder import LAYERS, Encoder
 from hvr.language.learnt.frames import OTHER
 from hvr.language.learnt.head import POINTERS, SHIPPED, Head, labels_of
 from hvr.language.taxonomy import Taxonomy
+from hvr.worlds.scenes import load_scene, scene_names
 from studies.learnt_reader.batches import Batches, Meanings, States, Vocabulary
 from studies.learnt_reader.examples import (
     Example,

@@ -13,9 +13,9 @@ from typing import Any
 
 from pydantic_ai import ApprovalRequired, FunctionToolset, ModelRetry, RunContext, Tool
 
-from hvr.calling.agent_guard import Question
-from hvr.calling.values import ToolCall
-from hvr.navigation.tool_world import ToolWorld
+from hvr.tools.calling.agent_guard import Question
+from hvr.tools.calling.values import ToolCall
+from hvr.tools.navigation.tool_world import ToolWorld
 
 
 def guarded(world: ToolWorld) -> FunctionToolset[list[str]]:

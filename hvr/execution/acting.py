@@ -1,7 +1,7 @@
 """What the loop of `hvr.execution.executor` needs of a world: plans, a watch, and ways out.
 
 The kitchen's world (`hvr.execution.world`) keeps a knowledge graph and looks at a scene; a world of
-facts (`hvr.worlds.acting`) compares sets of facts. The loop is the same.
+facts (`hvr.execution.facts.acting`) compares sets of facts. The loop is the same.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from hvr.execution.failures import Deviation
 from hvr.execution.recovery import Impasse
 from hvr.knowledge.wording import Wording
 from hvr.pddl import Expression, GroundAction, State, Task
-from hvr.plans import Planned, Rungs
+from hvr.planning.plans import Planned, Rungs
 from hvr.validation import Validator
 from hvr.validation.promises import Promises
 from hvr.validation.report import StepReport
@@ -25,7 +25,7 @@ Goal = TypeVar("Goal")
 
 
 class Recovering(Protocol[Goal]):
-    """What the loop asks of a policy itself; a `hvr.plans.Policy` has it."""
+    """What the loop asks of a policy itself; a `hvr.planning.plans.Policy` has it."""
 
     @property
     def rungs(self) -> Rungs:
@@ -146,7 +146,7 @@ class Acting(Protocol):
         return None
 
     def opening(self, policy: Any, place: str, for_nothing: tuple[str, ...], stage: Any) -> Planned:
-        """Return a plan that opens a place; see `hvr.plans.Policy.opening`.
+        """Return a plan that opens a place; see `hvr.planning.plans.Policy.opening`.
 
         Raises:
             ImpossibleGoalError, PlannerError: there is none, or none was found.

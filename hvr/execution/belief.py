@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from types import MappingProxyType
 
-from hvr.envs.thor.types import LIDDED
-from hvr.scene_graph import SceneGraph, SceneObject
+from hvr.knowledge.scene_graph import SceneGraph, SceneObject
+from hvr.worlds.thor.types import LIDDED
 
 
 class Sight(StrEnum):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from hvr.envs.thor.skills import SHUFFLE
+from hvr.knowledge.scene_graph import SceneGraph
 from hvr.pddl.model import Atom, Comparison
-from hvr.scene_graph import SceneGraph
 from hvr.values import Value
+from hvr.worlds.thor.skills import SHUFFLE
 
 
 class Difference(Value):

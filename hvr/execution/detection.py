@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 
-from hvr.envs.thor.types import FLOOR
 from hvr.execution.differences import PLACES, Differences, atom_of, subjects
 from hvr.execution.explain import Explanation, UnworkedDeviation
 from hvr.execution.failures import Deviation, DeviationKind, Side
@@ -24,6 +23,7 @@ from hvr.execution.sounds import Noise
 from hvr.knowledge.wording import Wording
 from hvr.pddl.model import Atom, Expression, GroundAction, Not
 from hvr.validation import ValidationReport
+from hvr.worlds.thor.types import FLOOR
 
 
 def detect(

@@ -9,7 +9,7 @@ from hvr.execution.compare import Difference
 from hvr.execution.failures import Deviation
 from hvr.execution.sounds import Sound
 from hvr.pddl.model import Atom, Expression, GroundAction
-from hvr.plans import Plan
+from hvr.planning.plans import Plan
 from hvr.validation import ValidationReport
 from hvr.values import Value
 

@@ -37,7 +37,7 @@ from hvr.execution.ladder import Ladder
 from hvr.execution.recovery import MENDS, REPLANS, Impasse
 from hvr.execution.words import opposite, say
 from hvr.pddl import Expression, GroundAction, State, Trajectory
-from hvr.plans import Planned
+from hvr.planning.plans import Planned
 from hvr.validation import Validator
 from hvr.validation.promises import Promises
 

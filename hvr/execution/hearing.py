@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 from types import MappingProxyType
 
-from hvr.envs.thor.types import SILENT
 from hvr.execution.sounds import Noise, Sound
-from hvr.scene_graph import SceneGraph, SceneObject
+from hvr.knowledge.scene_graph import SceneGraph, SceneObject
+from hvr.worlds.thor.types import SILENT
 
 
 def hear(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
+from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.pddl import Atom
-from hvr.retrieval.inventory import Inventory
 
 
 def missing(needed: Iterable[str], inventory: Inventory) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-from hvr.scene_graph import SceneGraph, SceneObject
+from hvr.knowledge.scene_graph import SceneGraph, SceneObject
 
 TOLERATED = 1e-6
 """Tolerated probability of a false alarm, per fact and step."""

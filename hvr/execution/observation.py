@@ -9,8 +9,8 @@ from types import MappingProxyType
 
 from hvr.execution.fields import Sorts, own_sorts
 from hvr.execution.sounds import Sound
+from hvr.knowledge.scene_graph import SceneGraph
 from hvr.pddl.model import Atom, Expression
-from hvr.scene_graph import SceneGraph
 from hvr.values import Value
 
 

@@ -6,10 +6,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from hvr.envs.base import Environment
-from hvr.envs.naming import Names
-from hvr.envs.thor.observe import scene_graph
-from hvr.envs.thor.types import LIDDED
 from hvr.execution.belief import (
     Belief,
     Sight,
@@ -24,9 +20,13 @@ from hvr.execution.noise import filtered, votes_needed
 from hvr.execution.prediction import predict
 from hvr.execution.sounds import Sound, sounds
 from hvr.knowledge.ontology import Ontology, load_ontology
+from hvr.knowledge.scene_graph import SceneGraph
 from hvr.pddl.model import Atom
-from hvr.scene_graph import SceneGraph
 from hvr.values import Value
+from hvr.worlds.base import Environment
+from hvr.worlds.naming import Names
+from hvr.worlds.thor.observe import scene_graph
+from hvr.worlds.thor.types import LIDDED
 
 Sense = Callable[[SceneGraph], SceneGraph]
 """A sensor as a function of the scene: the identity for a perfect one."""

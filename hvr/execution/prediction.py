@@ -11,10 +11,10 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from hvr.envs.naming import Names
 from hvr.execution.fields import Fields
+from hvr.knowledge.scene_graph import SceneGraph, SceneObject
 from hvr.pddl.model import Atom
-from hvr.scene_graph import SceneGraph, SceneObject
+from hvr.worlds.naming import Names
 
 
 def predict(

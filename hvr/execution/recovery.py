@@ -18,11 +18,11 @@ from collections.abc import Callable, Collection, Mapping
 
 from hvr.execution.failures import Deviation, DeviationKind
 from hvr.knowledge.graph import KnowledgeGraph
+from hvr.knowledge.retrieval.inventory import Inventory
+from hvr.knowledge.scene_graph import SceneGraph
 from hvr.pddl import Atom, GroundAction, Task
 from hvr.pddl.state import State
-from hvr.retrieval.inventory import Inventory
-from hvr.scene_graph import SceneGraph
-from hvr.search.navigation import find_navigation
+from hvr.planning.search.navigation import find_navigation
 from hvr.validation import Validator
 from hvr.values import Value
 
@@ -129,7 +129,7 @@ def satisfy(impasse: Impasse) -> Steps | None:
 Mends = tuple[tuple[str, Mend], ...]
 
 MENDS: Mapping[str, Mend] = {"retry": retry, "re-navigate": renavigate, "satisfy": satisfy}
-"""The rungs that keep the plan, by the names that policies use in `hvr.plans.Rungs`."""
+"""The rungs that keep the plan, by the names that policies use in `hvr.planning.plans.Rungs`."""
 
 REPLANS = ("satisfy", "replace", "ask")
 """The rungs that make a new plan, which the executor climbs."""

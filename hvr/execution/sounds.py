@@ -9,9 +9,9 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any
 
-from hvr.envs.thor.types import FLOOR, SILENT
-from hvr.scene_graph import SceneGraph, SceneObject
+from hvr.knowledge.scene_graph import SceneGraph, SceneObject
 from hvr.values import Value
+from hvr.worlds.thor.types import FLOOR, SILENT
 
 
 class Noise(StrEnum):

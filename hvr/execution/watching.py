@@ -14,7 +14,7 @@ from hvr.execution.fields import sorts_of
 from hvr.execution.observation import Expected, Observed, Truth
 from hvr.pddl import Atom, Expression, GroundAction, Not, State, Task
 from hvr.pddl.model import ActionSchema, changes_of
-from hvr.plans import Planned
+from hvr.planning.plans import Planned
 from hvr.validation import Validator
 from hvr.validation.promises import Promises, bound
 from hvr.validation.report import Failure, StepReport

@@ -8,9 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hvr.envs.base import Environment
-from hvr.envs.naming import Names
-from hvr.envs.thor.skills import SHUFFLE, SkillResult, perform
 from hvr.execution.atoms import ChangeReader
 from hvr.execution.belief import Sight
 from hvr.execution.failures import Deviation
@@ -22,11 +19,14 @@ from hvr.knowledge.events import ActionEvent, Change, FailureNote
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.history import cleared_marks, marks
 from hvr.knowledge.ontology import Ontology
+from hvr.knowledge.retrieval.inventory import Inventory, take_inventory
+from hvr.knowledge.scene_graph import SceneGraph
 from hvr.pddl.model import Atom, GroundAction
-from hvr.plans import Planned, Policy
-from hvr.retrieval.inventory import Inventory, take_inventory
-from hvr.scene_graph import SceneGraph
+from hvr.planning.plans import Planned, Policy
 from hvr.validation.promises import Promises
+from hvr.worlds.base import Environment
+from hvr.worlds.naming import Names
+from hvr.worlds.thor.skills import SHUFFLE, SkillResult, perform
 
 if TYPE_CHECKING:
     from hvr.knowledge.shared import SharedGraph

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from hvr.judging.verdict import Improvement, PlanVerdict
 from hvr.pddl import GroundAction, State, Task
-from hvr.search.planners import Planner
+from hvr.planning.search.planners import Planner
 from hvr.validation import Validator
 
 

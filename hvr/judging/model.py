@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hvr.llm.model import Message, Model, Request
+from hvr.models.model import Message, Model, Request
 from hvr.pddl import GroundAction
 
 _MOST_TOKENS = 4096

@@ -9,8 +9,8 @@ from typing import IO, TYPE_CHECKING
 
 from pyoxigraph import DefaultGraph, Literal, NamedNode, Quad, RdfFormat, Store, parse, serialize
 
+from hvr.base.files import write_whole
 from hvr.errors import StoreError, UnknownObjectError
-from hvr.files import write_whole
 from hvr.knowledge.asking import QueryLimits, ask
 from hvr.knowledge.describe import Description, describe
 from hvr.knowledge.events import (
@@ -28,6 +28,7 @@ from hvr.knowledge.ontology import Ontology, load_ontology
 from hvr.knowledge.query import run_query
 from hvr.knowledge.result import QueryResult
 from hvr.knowledge.scene import ROBOT, SceneReader
+from hvr.knowledge.scene_graph import SceneGraph, SceneObject
 from hvr.knowledge.terms import (
     KITCHEN,
     PREFIXES,
@@ -41,7 +42,6 @@ from hvr.knowledge.terms import (
 )
 from hvr.pddl.model import TRUE as NO_GOAL
 from hvr.pddl.model import Atom, Domain, Formula, Problem, TypedName
-from hvr.scene_graph import SceneGraph, SceneObject
 from hvr.values import cached_property
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any, TypeAlias
 
 from hvr.knowledge.ontology import Ontology, load_ontology
-from hvr.scene_graph import SceneGraph, SceneObject
+from hvr.knowledge.scene_graph import SceneGraph, SceneObject
 from hvr.values import Value
 
 Mark: TypeAlias = tuple[str, str]

@@ -20,9 +20,9 @@ from io import FileIO
 from pathlib import Path
 from typing import Self
 
+from hvr.base.files import unwritable
+from hvr.base.locks import take
 from hvr.errors import StoreError
-from hvr.files import unwritable
-from hvr.locks import take
 
 NAME = "graph.rdfp"
 """The file in the folder of a graph."""

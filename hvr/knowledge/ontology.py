@@ -13,8 +13,9 @@ from pathlib import Path
 
 from pyoxigraph import NamedNode, Quad, RdfFormat, Store, parse
 
+from hvr.base.files import data_path
+from hvr.base.texts import read_text
 from hvr.errors import DataFileError, UnknownObjectError
-from hvr.files import data_path
 from hvr.knowledge.closure import SUB_CLASS, Rules
 from hvr.knowledge.query import run_query
 from hvr.knowledge.result import QueryResult
@@ -33,7 +34,6 @@ from hvr.knowledge.terms import (
     short,
     value,
 )
-from hvr.texts import read_text
 from hvr.values import cached_property
 
 _CLASS = NamedNode(OWL + "Class")

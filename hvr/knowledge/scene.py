@@ -9,8 +9,8 @@ from pyoxigraph import Literal, NamedNode
 
 from hvr.errors import SceneError
 from hvr.knowledge.ontology import Ontology
+from hvr.knowledge.scene_graph import SceneGraph, SceneObject
 from hvr.knowledge.terms import FALSE, RDF_TYPE, TRUE, Triple, k, obj
-from hvr.scene_graph import SceneGraph, SceneObject
 
 ROBOT = obj("robot")
 """The robot of every scene."""

@@ -23,13 +23,13 @@ from pyoxigraph import (
     parse_query_results,
 )
 
+from hvr.base.printable import short
 from hvr.errors import StoreError, UsageError
 from hvr.knowledge.query import TRIPLE
 from hvr.knowledge.result import QueryResult
 from hvr.knowledge.sparql_text import refuse_service
 from hvr.knowledge.store_login import PASSWORD, TOKEN, USER, Answers, Login
 from hvr.knowledge.terms import PREFIXES, Node, value
-from hvr.printable import short
 
 LAYOUTS = {
     "oxigraph": ("query", "update", "store"),

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from functools import partial
 
 from hvr.errors import ImpossibleGoalError, PddlError
+from hvr.knowledge.retrieval.inventory import PLACEHOLDER, Inventory
 from hvr.knowledge.roles import CARRIER
 from hvr.knowledge.wording import wording_of
 from hvr.language.class_choice import ClassChoice
@@ -21,7 +22,6 @@ from hvr.language.singling import single_out, stands_at
 from hvr.language.taxonomy import Taxonomy
 from hvr.pddl.model import Domain, TypedName
 from hvr.pddl.parser import parse_formula
-from hvr.retrieval.inventory import PLACEHOLDER, Inventory
 
 MANY = 15
 """Most things that one request moves: each is a goal of its own for the planner, whose time grows

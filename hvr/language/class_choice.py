@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from hvr.errors import ImpossibleGoalError, MissingObjectError
+from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.knowledge.roles import SLOT, VESSEL
 from hvr.language.literals import asks
 from hvr.language.meaning import Condition, Entity, Meaning, SpatialRelation
 from hvr.language.taxonomy import Taxonomy
-from hvr.retrieval.inventory import Inventory
 
 
 class ClassChoice:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from hvr.errors import ImpossibleGoalError
 from hvr.knowledge.ontology import Ontology
+from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.knowledge.roles import AGENT
 from hvr.language.checks import check
 from hvr.language.choice import ObjectChoice
@@ -18,7 +19,6 @@ from hvr.language.formula import Formula
 from hvr.language.meaning import Meaning
 from hvr.language.taxonomy import Taxonomy
 from hvr.pddl.model import Domain
-from hvr.retrieval.inventory import Inventory
 from hvr.values import Value
 
 __all__ = ["Goal", "Stage", "end_conditions", "end_predicates", "goal_of"]

@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterator, Sequence
 
 from hvr.errors import ImpossibleGoalError
+from hvr.knowledge.retrieval.inventory import Inventory, Position
 from hvr.knowledge.roles import STORAGE, WORKTOP, roles_of
 from hvr.language.meaning import Entity, Nearness
-from hvr.retrieval.inventory import Inventory, Position
 
 _SIDES = {
     "left": (-1, 0), "right": (1, 0), "front": (0, -1), "behind": (0, 1),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hvr.errors import AmbiguousError, ImpossibleGoalError, UsageError
 from hvr.knowledge.ontology import Ontology
+from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.language.choosing import one_of
 from hvr.language.goals import Goal, Stage, goal_of
 from hvr.language.grammar import readings
@@ -13,7 +14,6 @@ from hvr.language.saying import in_order, said
 from hvr.language.taxonomy import Taxonomy
 from hvr.language.vocabulary import load_lexicon
 from hvr.pddl import Domain
-from hvr.retrieval.inventory import Inventory
 from hvr.values import cached_property
 
 

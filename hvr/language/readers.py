@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from hvr.errors import HvrError, LanguageError, MissingExtraError, UsageError
 from hvr.knowledge.ontology import Ontology
+from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.language.goals import Goal
 from hvr.language.reader import Reader
 from hvr.pddl import Domain
-from hvr.retrieval.inventory import Inventory
 from hvr.values import cached_property
 
 if TYPE_CHECKING:

@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
+from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.knowledge.wording import wording_of
 from hvr.language.goals import Stage
 from hvr.language.lexicon import plurals
 from hvr.language.taxonomy import Taxonomy
 from hvr.pddl import Domain, TypedName, parse_constraint, parse_formula
 from hvr.pddl.model import And, Atom, Equal, Exists, Expression, Forall, Imply, Not, Or, Trajectory
-from hvr.retrieval.inventory import Inventory
 
 _ORDINALS = ("a second", "a third", "a fourth", "a fifth")
 _ANYTHING = "thing"

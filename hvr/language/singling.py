@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.language.literals import literals
 from hvr.language.meaning import Entity
-from hvr.retrieval.inventory import Inventory
 
 
 def single_out(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hvr.errors import LanguageError
 from hvr.knowledge.ontology import Ontology
+from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.knowledge.roles import (
     CONTAINER,
     DIVIDED,
@@ -21,7 +22,6 @@ from hvr.knowledge.roles import (
 )
 from hvr.language.literals import asks
 from hvr.language.methods import Methods
-from hvr.retrieval.inventory import Inventory
 from hvr.values import cached_property
 
 

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import repeat
 from typing import TYPE_CHECKING
 
+from hvr.base.nested import Steps, finish
 from hvr.errors import GroundingLimitError
-from hvr.nested import Steps, finish
 from hvr.pddl import conditions, numeric
 from hvr.pddl.conditions import Conjunction, NumericChange, conjunction, disjunction
 from hvr.pddl.facts import Relation, bindings, necessary_literals

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from hvr.base.nested import Steps, finish
 from hvr.errors import InconsistentEffectError, UndefinedValueError
-from hvr.nested import Steps, finish
 from hvr.pddl.model import GroundAction
 from hvr.pddl.numeric import Compiled, NumericTest, Values, calculate, evaluate
 
@@ -62,7 +62,7 @@ class Conjunction:
     """A conjunction: bits that must be set, bits that must not, disjunctions and comparisons.
 
     Conditions are kept nested and never brought into normal form, which may be exponentially
-    larger; only planning needs that (`hvr.search.ground.disjuncts`).
+    larger; only planning needs that (`hvr.planning.search.ground.disjuncts`).
     """
 
     __slots__ = ("clauses", "negative", "positive", "tests")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from hvr.nested import Steps, finish
+from hvr.base.nested import Steps, finish
 from hvr.pddl.lexer import Word
 from hvr.pddl.lists import Types
 from hvr.pddl.model import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import repeat
 
-from hvr.nested import Steps, finish
+from hvr.base.nested import Steps, finish
 from hvr.pddl import conditions
 from hvr.pddl.compiler import Binding, Compiler, Effects
 from hvr.pddl.conditions import Conjunction, Operator

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import NoReturn, TypeVar
 
-from hvr.nested import Steps, finish
+from hvr.base.nested import Steps, finish
 from hvr.pddl.lexer import SourceText, Word
 from hvr.pddl.lists import (
     ANY_NAME,

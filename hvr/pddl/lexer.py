@@ -11,6 +11,8 @@ from operator import add
 from pathlib import Path
 from typing import NoReturn
 
+from hvr.base.printable import short_names
+from hvr.base.texts import read_bytes
 from hvr.pddl.diagnostics import (
     Diagnostic,
     PddlTextSemanticError,
@@ -18,8 +20,6 @@ from hvr.pddl.diagnostics import (
     UnsupportedPddlError,
 )
 from hvr.pddl.location import Location
-from hvr.printable import short_names
-from hvr.texts import read_bytes
 
 _FLAT_LIST = r"\([^();]*+\)"
 _NESTED_LIST = rf"\((?:[^();]++|\((?:[^();]++|\((?:[^();]++|{_FLAT_LIST})*+\))*+\))*+\)"

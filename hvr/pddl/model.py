@@ -13,7 +13,7 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
-from hvr.nested import Steps, finish
+from hvr.base.nested import Steps, finish
 from hvr.pddl.location import Location
 from hvr.values import Compact, Value, cached_property, set_field
 

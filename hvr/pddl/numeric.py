@@ -8,8 +8,8 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TypeAlias
 
+from hvr.base.nested import Steps, finish
 from hvr.errors import NumberTooLargeError, UndefinedValueError
-from hvr.nested import Steps, finish
 
 Rational: TypeAlias = int | Fraction
 """An exact number; whole ones are integers, which are much faster."""

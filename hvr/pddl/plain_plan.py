@@ -142,7 +142,7 @@ def _step_starts(expression: str, text: str) -> Iterator[int]:
 
 def _json_plan(source: SourceText) -> PlainPlan | None:
     """Read a JSON list of texts, each a step in parentheses."""
-    from hvr.texts import parse_json
+    from hvr.base.texts import parse_json
 
     try:
         texts = parse_json(source.text)

@@ -145,7 +145,7 @@ def read_json_plan(source: SourceText) -> PlanText:
     """
     import json
 
-    from hvr.texts import parse_json
+    from hvr.base.texts import parse_json
 
     try:
         parse_json(source.text)

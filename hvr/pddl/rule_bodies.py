@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from itertools import product
 from typing import TYPE_CHECKING
 
-from hvr.nested import Steps, finish
+from hvr.base.nested import Steps, finish
 from hvr.pddl.facts import Literal
 from hvr.pddl.model import (
     And,

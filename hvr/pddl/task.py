@@ -14,6 +14,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from hvr.base.printable import short
 from hvr.errors import PddlSemanticError, UndefinedValueError, UnknownObjectError
 from hvr.pddl import conditions, numeric
 from hvr.pddl.compact import TypedNames
@@ -42,7 +43,6 @@ from hvr.pddl.model import (
 from hvr.pddl.numeric import Rational, Values
 from hvr.pddl.state import State
 from hvr.pddl.templates import Template, ground_directly, template_of
-from hvr.printable import short
 from hvr.values import Value
 
 if TYPE_CHECKING:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from hvr.base.registry import Registry
 from hvr.errors import UsageError
-from hvr.plans import Policy
-from hvr.registry import Registry
+from hvr.planning.plans import Policy
 
 POLICIES = Registry(
     "policy",
@@ -18,7 +18,7 @@ POLICIES = Registry(
     },
     "hvr.policies",
 )
-"""Each entry is a class with the methods of `hvr.plans.Policy`."""
+"""Each entry is a class with the methods of `hvr.planning.plans.Policy`."""
 
 _MEMBERS = ("open", "understand", "plan", "clearing", "judge", "records", "keep", "rungs",
             "asks_model", "meter")  # fmt: skip

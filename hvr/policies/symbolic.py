@@ -16,21 +16,21 @@ from hvr.errors import ImpossibleGoalError, PlannerError
 from hvr.knowledge.conduct import conduct_of
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import Ontology
+from hvr.knowledge.retrieval.inventory import Inventory
+from hvr.knowledge.retrieval.places import any_place, tidy_places, unused
+from hvr.knowledge.retrieval.relevance import Relevant, one_of_each, relevant_objects, with_others
+from hvr.knowledge.retrieval.widening import ever_more
 from hvr.language.goals import Stage, end_conditions
 from hvr.language.reader import Reader
 from hvr.language.readers import make_reader
 from hvr.language.saying import constraints_said
 from hvr.pddl import And, Atom, Domain, Problem, Task, TypedName, parse_constraint, parse_formula
 from hvr.pddl.model import Formula, changes_of
-from hvr.plans import Plan, Planned, Policy, PolicyContext, Understanding
-from hvr.policies.macro import macro_blocks
-from hvr.retrieval.inventory import Inventory
-from hvr.retrieval.places import any_place, tidy_places, unused
-from hvr.retrieval.relevance import Relevant, one_of_each, relevant_objects, with_others
-from hvr.retrieval.widening import ever_more
-from hvr.search.fast_downward import SearchResult
-from hvr.search.planners import Planner
-from hvr.search.polish import eliminate, postpone
+from hvr.planning.macro_actions import macro_blocks
+from hvr.planning.plans import Plan, Planned, Policy, PolicyContext, Understanding
+from hvr.planning.search.fast_downward import SearchResult
+from hvr.planning.search.planners import Planner
+from hvr.planning.search.polish import eliminate, postpone
 from hvr.values import cached_property
 
 _LATER = re.compile(r"\((?:sometime|at end)\b")

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from hvr.knowledge.graph import KnowledgeGraph
+from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.pddl import Domain, Problem, Task
-from hvr.plans import Find, Plan, Planned, Policy
+from hvr.planning.plans import Find, Plan, Planned, Policy
 from hvr.policies.llm.record import BlockRecord, PlanningRecord
 from hvr.policies.llm.scene import SceneForesight
-from hvr.retrieval.inventory import Inventory
 
 
 def plans_of(

@@ -1,12 +1,12 @@
 """Tools as values: tool graphs, plans over tools, their files and metrics.
 
-`open` is the door to worlds of tools, which other rooms hold; see `hvr.navigation.tool_world`.
+`open` is the door to worlds of tools, which other rooms hold; see `hvr.tools.navigation.tool_world`.
 """
 
 from importlib import import_module
 from typing import Any
 
-_WHERE = {"open": ("hvr.navigation.tool_world", "open_world")}
+_WHERE = {"open": ("hvr.tools.navigation.tool_world", "open_world")}
 """Names that are imported on first use, like the names of `hvr`."""
 
 

@@ -15,8 +15,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from hvr.base.texts import read_json
 from hvr.errors import DataFileError, UsageError
-from hvr.texts import read_json
 from hvr.tools.catalogue.reading import read_links, read_tool_graph
 from hvr.tools.plan_files import read_plans, read_records, to_plan
 from hvr.tools.tool_graph import Tool, ToolGraph

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from hvr.base.texts import read_json, read_json_lines, read_text
 from hvr.errors import DataFileError
-from hvr.texts import read_json, read_json_lines, read_text
 from hvr.tools.logs.reading import read_log
 from hvr.tools.logs.taskbench import TASKBENCH, taskbench_plan, to_record
 from hvr.tools.tool_plan import ToolPlan

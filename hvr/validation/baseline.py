@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from pathlib import Path
 
+from hvr.base.texts import read_json
 from hvr.errors import DataFileError
-from hvr.texts import read_json
 from hvr.validation.findings import Finding, findings
 from hvr.validation.judged import Judged
 from hvr.validation.report import Outcome

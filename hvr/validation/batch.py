@@ -289,8 +289,8 @@ def _plan_source(file: str) -> str | Path:
     path = Path(file)
     if path.is_file() or not path.exists():
         return path
+    from hvr.base.texts import read_bytes
     from hvr.pddl.lexer import decode
-    from hvr.texts import read_bytes
 
     return decode(read_bytes(path), file)
 
@@ -532,7 +532,7 @@ def _read_stdin() -> str:
         DataFileError: it is closed or cannot be read.
         PddlSyntaxError: it is UTF-16 by its byte order mark, and is not.
     """
+    from hvr.base.texts import read_stdin
     from hvr.pddl.lexer import decode
-    from hvr.texts import read_stdin
 
     return decode(read_stdin(), _STDIN_NAME)

@@ -1,6 +1,6 @@
 """Certificates: proofs of verdicts that another program can check (docs/certificates.md).
 
-Written here from the states of the validator, checked by `hvr.checker` without them.
+Written here from the states of the validator, checked by `hvr.pddl.checker` without them.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from hvr.validation.report import Outcome, PlanResult, ValidationReport
 from hvr.values import Value
 
 if TYPE_CHECKING:
-    from hvr.engines.registry import EngineChoice
+    from hvr.base.engines.registry import EngineChoice
     from hvr.validation.findings import Finding
 
 _CHUNKS_AT_A_TIME = 8

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import islice
 
+from hvr.base.printable import short
 from hvr.errors import HvrError
 from hvr.pddl import Atom, Expression, GroundAction, Misfit, Step, TimedAction
 from hvr.pddl.durative import ground_durative
@@ -26,7 +27,6 @@ from hvr.pddl.model import (
 )
 from hvr.pddl.numeric import evaluate
 from hvr.pddl.plan import decimal_text
-from hvr.printable import short
 from hvr.validation.relaxation import Clock
 from hvr.validation.report import Failure, Repair, UnmetLiteral
 from hvr.validation.validator import Validator

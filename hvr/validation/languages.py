@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from hvr.validation.batch import BatchOptions
     from hvr.validation.rules import LintFinding
 
-_HDDL = "hvr.hddl.language"
+_HDDL = "hvr.validation.hierarchical.language"
 _COMMENT = re.compile(r";[^\r\n]*")
 _HIERARCHY = re.compile(r":hierarchy\b|\(\s*:(?:task|method)\b", re.IGNORECASE)
 
@@ -80,8 +80,8 @@ def language_of(domain: str | Path, name: str = "") -> Language | None:
 
 
 def _text_of(path: Path, name: str) -> str:
+    from hvr.base.texts import read_bytes
     from hvr.pddl.lexer import decode
-    from hvr.texts import read_bytes
 
     try:
         # A pipe can be read only once, and that is not for here.

@@ -8,9 +8,9 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Any, overload
 
+from hvr.base.printable import short
 from hvr.pddl import Atom, Diagnostic, Expression, FunctionTerm, GroundAction, Location, Not, Step
 from hvr.pddl.model import parts_of
-from hvr.printable import short
 from hvr.validation.outcomes import OnFailure as OnFailure
 from hvr.validation.outcomes import Outcome as Outcome
 from hvr.values import Value
@@ -354,7 +354,7 @@ class ValidationReport(Value):
         return f"<ValidationReport: {self.outcome}, {steps}{cost}>"
 
     def _repr_html_(self) -> str:
-        from hvr.notebooks import card
+        from hvr.base.notebooks import card
 
         cost = "" if self.cost is None else f"Cost: {decimal_text(self.cost)}"
         title, _, why = self.explain().partition(". ")

@@ -13,10 +13,10 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
+from hvr.base.texts import parse_json, read_bytes
 from hvr.errors import HvrError, UsageError
 from hvr.pddl.diagnostics import Diagnostic
 from hvr.pddl.lexer import decode
-from hvr.texts import parse_json, read_bytes
 from hvr.validation import rules
 from hvr.validation.batch import (
     BatchOptions,

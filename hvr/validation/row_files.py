@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from hvr.base.extras import load
+from hvr.base.texts import parse_json, unreadable
 from hvr.errors import DataFileError, UsageError
-from hvr.extras import load
-from hvr.texts import parse_json, unreadable
 from hvr.validation.judged import STDIN
 from hvr.validation.streaming import COLUMNS
 from hvr.values import Value

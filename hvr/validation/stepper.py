@@ -7,6 +7,7 @@ from fractions import Fraction
 from itertools import islice
 from typing import TYPE_CHECKING, Self, TypeAlias
 
+from hvr.base.printable import short, short_names
 from hvr.errors import InconsistentEffectError, UsageError
 from hvr.pddl import (
     Atom,
@@ -22,7 +23,6 @@ from hvr.pddl.compiler import Binding, Compiler
 from hvr.pddl.conditions import Operator, set_bits
 from hvr.pddl.numeric import Values
 from hvr.pddl.task import TOTAL_COST, binding_of
-from hvr.printable import short, short_names
 from hvr.validation.report import (
     Failure,
     FailureKind,

@@ -15,7 +15,7 @@ from hvr.validation.kept import KeptModels
 from hvr.validation.report import Outcome, PlanResult, ValidationReport
 
 if TYPE_CHECKING:
-    from hvr.engines.registry import EngineChoice
+    from hvr.base.engines.registry import EngineChoice
 
 COLUMNS = "domain", "problem", "plan"
 """What a row is made of."""

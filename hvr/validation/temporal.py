@@ -13,6 +13,7 @@ from fractions import Fraction
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
+from hvr.base.printable import short, short_names
 from hvr.errors import InconsistentEffectError, UndefinedValueError
 from hvr.pddl import (
     TRUE,
@@ -33,7 +34,6 @@ from hvr.pddl.conditions import (
 from hvr.pddl.durative import DurativeOperator, SpanningEffect
 from hvr.pddl.numeric import Rational, Values, evaluate, is_another, rounded
 from hvr.pddl.plan import decimal_text
-from hvr.printable import short, short_names
 from hvr.validation.calendar import Calendar, TimedEvent, with_next
 from hvr.validation.interference import StepParts, access, interferences
 from hvr.validation.report import (

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from hvr.base.printable import short_names
 from hvr.pddl import Atom, Equal
-from hvr.printable import short_names
 from hvr.validation.report import (
     Failure,
     Outcome,

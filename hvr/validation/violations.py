@@ -8,8 +8,8 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from hvr.base.nested import Steps, finish
 from hvr.errors import ContinuousChangeError, GroundingLimitError
-from hvr.nested import Steps, finish
 from hvr.pddl import (
     And,
     Atom,

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from random import Random
 
-from hvr.navigation.chains import CallFacts, NavigationTool, ToolChain, reachable
-from hvr.navigation.graph import NavigationGraph
-from hvr.navigation.learnt import passed_on
+from hvr.tools.navigation.chains import CallFacts, NavigationTool, ToolChain, reachable
+from hvr.tools.navigation.graph import NavigationGraph
+from hvr.tools.navigation.learnt import passed_on
 from studies.chain_search.backward import (
     BOUNDS,
     BackwardBounds,

@@ -2,7 +2,7 @@
 
 NaviAgent, section 3.3 and eq. 22, calls it alpha-beta; it prunes by thresholds and is no search of
 games. Its constants and its pseudocode are not in the text, so this is a bounded best-first search
-of the same kind. It may miss chains that there are: `hvr.navigation.chains` does not.
+of the same kind. It may miss chains that there are: `hvr.tools.navigation.chains` does not.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ import heapq
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from hvr.navigation.chains import CallFacts, NavigationTool, ToolChain
-from hvr.navigation.evidence import UNTRIED
-from hvr.navigation.graph import NavigationGraph
-from hvr.navigation.learnt import passed_on
+from hvr.tools.navigation.chains import CallFacts, NavigationTool, ToolChain
+from hvr.tools.navigation.evidence import UNTRIED
+from hvr.tools.navigation.graph import NavigationGraph
+from hvr.tools.navigation.learnt import passed_on
 
 
 @dataclass(frozen=True)

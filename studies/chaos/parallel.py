@@ -17,8 +17,8 @@ parallel = Group("parallel")
 _AT_ONCE = """
 import gc, json, os, sys, traceback
 count, folder, words = int(sys.argv[1]), sys.argv[2], sys.argv[3:]
-import hvr.run.assembly, hvr.run.spine, hvr.cli.plan, hvr.search.fast_downward
-from hvr.cli.main import main
+import hvr.runs.assembly, hvr.runs.spine, hvr.doors.cli.plan, hvr.planning.search.fast_downward
+from hvr.doors.cli.main import main
 gc.freeze()
 ready, go = os.pipe(), os.pipe()
 children = []

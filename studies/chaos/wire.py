@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
-from tests.llm.servers import Received
 from tests.model_server import make_coffee, question
+from tests.models.servers import Received
 
 Protocol = Literal["openai", "gemini"]
 _NEVER = 3600.0

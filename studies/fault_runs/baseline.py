@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from hvr.envs import Kitchen
-from hvr.envs.faults import FaultyEnvironment, Schedule
 from hvr.errors import PlannerError
 from hvr.execution.events import Event, Finished, StepDone
 from hvr.execution.executor import Executor
@@ -16,15 +14,25 @@ from hvr.execution.perception import Senses
 from hvr.execution.world import World, open_world
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import load_ontology
+from hvr.knowledge.retrieval.inventory import Inventory
+from hvr.knowledge.world_file import load_world
 from hvr.language.goals import Stage
 from hvr.pddl.model import GroundAction
-from hvr.plans import AABlock, MacroAction, Plan, Planned, Policy, PolicyContext, Understanding
+from hvr.planning.plans import (
+    AABlock,
+    MacroAction,
+    Plan,
+    Planned,
+    Policy,
+    PolicyContext,
+    Understanding,
+)
+from hvr.planning.search.planners import DEFAULT, make_planner
 from hvr.policies.symbolic import SymbolicPolicy
-from hvr.retrieval.inventory import Inventory
-from hvr.search.planners import DEFAULT, make_planner
-from hvr.tasks import PaperTask
+from hvr.runs.tasks import PaperTask
 from hvr.validation import Validator
-from hvr.world_file import load_world
+from hvr.worlds import Kitchen
+from hvr.worlds.faults import FaultyEnvironment, Schedule
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from hvr.envs.faults import Fault, FaultKind, FaultTiming, What
-from hvr.envs.faults.fault import MOVES, SWITCHES
+from hvr.worlds.faults import Fault, FaultKind, FaultTiming, What
+from hvr.worlds.faults.fault import MOVES, SWITCHES
 from studies.fault_runs.baseline import Baseline, BaseStep, Sent
 
 KINDS = tuple(kind for kind in FaultKind if kind is not FaultKind.NOISE)

@@ -6,9 +6,6 @@ import time
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from hvr.envs import Kitchen
-from hvr.envs.faults import FaultKind, FaultyEnvironment, Injection, NoisySense, Schedule
-from hvr.envs.thor.skills import SHUFFLE
 from hvr.errors import HvrError
 from hvr.execution.belief import Sight
 from hvr.execution.events import Event, Noticed, StepDone
@@ -16,6 +13,9 @@ from hvr.execution.executor import Executor
 from hvr.execution.failures import Deviation, DeviationKind
 from hvr.execution.perception import Senses
 from hvr.pddl.model import GroundAction
+from hvr.worlds import Kitchen
+from hvr.worlds.faults import FaultKind, FaultyEnvironment, Injection, NoisySense, Schedule
+from hvr.worlds.thor.skills import SHUFFLE
 from studies.detection_scoring import Detection, detection
 from studies.fault_runs.baseline import Baseline, Given, Lab
 from studies.fault_runs.cases import Case

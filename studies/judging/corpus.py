@@ -9,9 +9,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from hvr.base.texts import parse_json
 from hvr.errors import DataFileError, HvrError
 from hvr.pddl import Domain, GroundAction, Problem, parse_domain, parse_plan, parse_problem
-from hvr.texts import parse_json
 from studies.judging import demonstrations
 
 FULL_HANDS = "kitchen-full-hands"

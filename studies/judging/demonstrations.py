@@ -13,18 +13,18 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from hvr.envs.kitchen import Kitchen
+from hvr.base.files import data_path
 from hvr.errors import HvrError
 from hvr.execution.world import World
-from hvr.files import data_path
 from hvr.knowledge.graph import KnowledgeGraph
+from hvr.knowledge.retrieval.inventory import Inventory
+from hvr.knowledge.retrieval.places import any_place
 from hvr.language.goals import Stage
 from hvr.pddl import Domain, GroundAction, Problem, Task, parse_domain
-from hvr.retrieval.inventory import Inventory
-from hvr.retrieval.places import any_place
-from hvr.run.judged_goals import scene_problem
-from hvr.run.judging import with_ends
+from hvr.runs.judged_goals import scene_problem
+from hvr.runs.judging import with_ends
 from hvr.validation import Validator
+from hvr.worlds.kitchen import Kitchen
 from studies.alfred import resolve_id, scene_from_alfred
 
 _SKILLS = {

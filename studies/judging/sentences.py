@@ -9,7 +9,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from hvr.envs.kitchen import Kitchen
 from hvr.errors import HvrError
 from hvr.execution.world import World
 from hvr.judging.repair import WORK
@@ -20,7 +19,8 @@ from hvr.language.goals import Stage
 from hvr.language.reader import Reader
 from hvr.language.readers import make_reader
 from hvr.pddl import GroundAction, Problem
-from hvr.run.judged_goals import judge_by_goals
+from hvr.runs.judged_goals import judge_by_goals
+from hvr.worlds.kitchen import Kitchen
 from studies.alfred import scene_from_alfred
 from studies.judging.corpus import Case
 from studies.judging.demonstrations import domain, problem_of

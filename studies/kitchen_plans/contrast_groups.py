@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
-from hvr.verifier.graph import PlanGraph
-from hvr.verifier.kitchen.graph import reading_of
-from hvr.verifier.kitchen.linked_plan import START, Fact, LinkedPlan
-from hvr.verifier.kitchen.marks import handles, is_so
-from hvr.verifier.kitchen.mention_reader import asked_of
-from hvr.verifier.kitchen.mentions import REMEMBERED
-from hvr.verifier.kitchen.outcome import PlanOutcome
-from hvr.verifier.kitchen.words import class_of
+from hvr.judging.verifier.graph import PlanGraph
+from hvr.judging.verifier.kitchen.graph import reading_of
+from hvr.judging.verifier.kitchen.linked_plan import START, Fact, LinkedPlan
+from hvr.judging.verifier.kitchen.marks import handles, is_so
+from hvr.judging.verifier.kitchen.mention_reader import asked_of
+from hvr.judging.verifier.kitchen.mentions import REMEMBERED
+from hvr.judging.verifier.kitchen.outcome import PlanOutcome
+from hvr.judging.verifier.kitchen.words import class_of
 from studies.plan_network.perturbations import Operation, Perturbed, unharmed
 
 _IN_PASSING = frozenset({"opened", "toggled", "near", "hand_empty", "present"})

@@ -13,7 +13,7 @@ from random import Random
 
 from hvr.pddl.model import Atom, GroundAction
 from hvr.pddl.task import Task
-from hvr.policies.macro import macro_blocks
+from hvr.planning.macro_actions import macro_blocks
 
 WRONG_OBJECT = "wrong object"
 WRONG_PLACE = "wrong place"

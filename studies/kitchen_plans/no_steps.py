@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from hvr.verifier.kitchen.linked_plan import START, Fact, LinkedPlan, Need
-from hvr.verifier.kitchen.mentions import FAMILIES
+from hvr.judging.verifier.kitchen.linked_plan import START, Fact, LinkedPlan, Need
+from hvr.judging.verifier.kitchen.mentions import FAMILIES
 
 _PLACED = frozenset({"on", "in"})
 _ENABLED = frozenset({"opened", "toggled", "dirty", "filled"})

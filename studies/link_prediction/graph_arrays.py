@@ -9,9 +9,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from hvr.navigation.evidence import CallEvidence
-from hvr.navigation.graph import GraphTool, NavigationGraph
-from hvr.navigation.links import Links
+from hvr.tools.navigation.evidence import CallEvidence
+from hvr.tools.navigation.graph import GraphTool, NavigationGraph
+from hvr.tools.navigation.links import Links
 from studies.link_prediction.sequences import Run
 from studies.link_prediction.vectors import Matrix, NodeVectors
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from hvr.navigation.graph import ObservedCall
+from hvr.tools.navigation.graph import ObservedCall
 from studies.link_prediction.vectors import NodeVectors
 
 Run = Sequence[ObservedCall]

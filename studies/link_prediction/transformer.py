@@ -24,7 +24,7 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.utils import scatter, softmax
 
-from hvr.navigation.evidence import share
+from hvr.tools.navigation.evidence import share
 from studies.link_prediction.graph_arrays import GraphArrays, graph_arrays, graph_of
 from studies.link_prediction.predictor import Progress
 from studies.link_prediction.sequences import Run

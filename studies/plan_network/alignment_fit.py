@@ -9,10 +9,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from hvr.verifier.config import VerifierConfig
-from hvr.verifier.network.alignment import Alignment
-from hvr.verifier.progress import Epoch, ProgressCallback, no_progress
-from hvr.verifier.tool_embeddings import Floats, ToolEmbeddings
+from hvr.judging.verifier.config import VerifierConfig
+from hvr.judging.verifier.network.alignment import Alignment
+from hvr.judging.verifier.progress import Epoch, ProgressCallback, no_progress
+from hvr.judging.verifier.tool_embeddings import Floats, ToolEmbeddings
 
 MIN_IMPROVEMENT = 1e-3
 """Fall of the loss that counts as progress for early stopping."""

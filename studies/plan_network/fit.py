@@ -10,19 +10,19 @@ from typing import TypeVar
 import numpy as np
 
 from hvr.errors import UsageError
+from hvr.judging.verifier.checkpoint import fingerprint
+from hvr.judging.verifier.config import VerifierConfig
+from hvr.judging.verifier.graph import PlanGraph, plan_graph
+from hvr.judging.verifier.network.alignment import Alignment, Margins
+from hvr.judging.verifier.network.auc import best_threshold
+from hvr.judging.verifier.network.logistic import logistic
+from hvr.judging.verifier.network.path_counts import PathCounts, count_paths
+from hvr.judging.verifier.progress import ProgressCallback, no_progress
+from hvr.judging.verifier.tool_embeddings import Encoder, ToolEmbeddings
+from hvr.judging.verifier.verdict import Thresholds
+from hvr.judging.verifier.verifier import Plan, Verifier, make_encoder
+from hvr.judging.verifier.wrong_plans import KINDS, WrongPlans
 from hvr.tools.tool_graph import ToolGraph
-from hvr.verifier.checkpoint import fingerprint
-from hvr.verifier.config import VerifierConfig
-from hvr.verifier.graph import PlanGraph, plan_graph
-from hvr.verifier.network.alignment import Alignment, Margins
-from hvr.verifier.network.auc import best_threshold
-from hvr.verifier.network.logistic import logistic
-from hvr.verifier.network.path_counts import PathCounts, count_paths
-from hvr.verifier.progress import ProgressCallback, no_progress
-from hvr.verifier.tool_embeddings import Encoder, ToolEmbeddings
-from hvr.verifier.verdict import Thresholds
-from hvr.verifier.verifier import Plan, Verifier, make_encoder
-from hvr.verifier.wrong_plans import KINDS, WrongPlans
 from studies.plan_network.alignment_fit import FoldedAlignment, train_alignment
 from studies.plan_network.perturbations import Perturbed, Perturber, made_wrong
 from studies.plan_network.training import (

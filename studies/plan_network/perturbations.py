@@ -6,7 +6,7 @@ tool, m the length of the span:
 REPLACE     1 - g(s_i, t')
 DROP        m sum over dropped t of max(0, s(r, t))
 COMPRESS    (m - 1) (1 - g(s_span, t*))
-MADE WRONG  `MADE_WRONG_COST`, of `hvr.verifier.wrong_plans`    hvr's own
+MADE WRONG  `MADE_WRONG_COST`, of `hvr.judging.verifier.wrong_plans`    hvr's own
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from typing import Literal
 
 import numpy as np
 
-from hvr.verifier.config import VerifierConfig
-from hvr.verifier.draft import PlanGraphDraft, Span
-from hvr.verifier.graph import PlanGraph, PlanNode
-from hvr.verifier.network.alignment import Alignment
-from hvr.verifier.network.logistic import logistic
-from hvr.verifier.network.path_counts import PathCounts
-from hvr.verifier.tool_embeddings import Floats, ToolEmbeddings
+from hvr.judging.verifier.config import VerifierConfig
+from hvr.judging.verifier.draft import PlanGraphDraft, Span
+from hvr.judging.verifier.graph import PlanGraph, PlanNode
+from hvr.judging.verifier.network.alignment import Alignment
+from hvr.judging.verifier.network.logistic import logistic
+from hvr.judging.verifier.network.path_counts import PathCounts
+from hvr.judging.verifier.tool_embeddings import Floats, ToolEmbeddings
 
 Kind = Literal["REPLACE", "DROP", "COMPRESS", "MADE WRONG"]
 MAX_TRIES = 50
@@ -33,7 +33,7 @@ MAX_TRIES = 50
 UNSEEN_WEIGHT = 0.1
 """Weight of a span whose path was never counted, beside log(1 + f_n) of the others."""
 MADE_WRONG_COST = 1.0
-"""η of a plan that `hvr.verifier.wrong_plans` made wrong, as of a bad REPLACE."""
+"""η of a plan that `hvr.judging.verifier.wrong_plans` made wrong, as of a bad REPLACE."""
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from hvr.envs import Names
-from hvr.envs.faults import Fault
 from hvr.errors import SceneError
 from hvr.execution.world import World
+from hvr.knowledge.scene_graph import SceneGraph, SceneObject
 from hvr.pddl.model import Atom, GroundAction
-from hvr.scene_graph import SceneGraph, SceneObject
+from hvr.worlds import Names
+from hvr.worlds.faults import Fault
 from studies.reflect.scenarios import Action
 
 _NUMBERED = re.compile(r"(?P<type>[A-Za-z]+)-(?P<number>\d+)")

@@ -9,19 +9,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from hvr.envs import Kitchen, Names, scene_graph
-from hvr.envs.faults import Fault, FaultyEnvironment, Injection, Schedule
 from hvr.execution.detection import goal_unmet
 from hvr.execution.failures import Deviation
 from hvr.execution.perception import Senses
 from hvr.execution.watching import Watch
 from hvr.execution.world import open_world
 from hvr.knowledge.ontology import Ontology
+from hvr.knowledge.retrieval.relevance import Relevant, relevant_objects
 from hvr.pddl import Domain, Task, TypedName, parse_formula
 from hvr.pddl.model import Atom, Expression, GroundAction
-from hvr.plans import Plan, Planned
-from hvr.retrieval.relevance import Relevant, relevant_objects
+from hvr.planning.plans import Plan, Planned
 from hvr.validation import Validator
+from hvr.worlds import Kitchen, Names, scene_graph
+from hvr.worlds.faults import Fault, FaultyEnvironment, Injection, Schedule
 from studies.reflect.binding import Binding
 from studies.reflect.scenarios import Scenario
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
-from hvr.envs.faults import Fault, FaultKind
 from hvr.errors import DataFileError, UsageError
+from hvr.worlds.faults import Fault, FaultKind
 
 Action = tuple[str, ...]
 """Name and arguments, AI2-THOR's types with a number where one is meant: `StoveBurner-4`."""

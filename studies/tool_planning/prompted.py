@@ -9,7 +9,7 @@ from itertools import pairwise
 from string import Template
 from typing import Any
 
-from hvr.llm.model import Message, Model, Request
+from hvr.models.model import Message, Model, Request
 from hvr.tools.plan_files import to_plan
 from hvr.tools.tool_graph import ToolGraph
 from hvr.tools.tool_plan import ToolPlan

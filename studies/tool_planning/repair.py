@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hvr.retrieval.words import squeezed
+from hvr.knowledge.retrieval.words import squeezed
 from hvr.tools.tool_graph import ToolGraph
 from hvr.tools.tool_plan import ToolPlan
 

@@ -129,7 +129,7 @@ def _be(caller: socket.socket, asked: Mapping[str, Any], streams: list[int], fol
 
 
 def _hvr() -> int:
-    from hvr.cli.main import run
+    from hvr.doors.cli.main import run
 
     try:
         run()

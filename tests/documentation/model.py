@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import re
 
-from tests.llm.servers import Received, Reply
 from tests.model_server import make_coffee, question
+from tests.models.servers import Received, Reply
 
 _LINK = re.compile(r"^edge_id (\d+) .*?(\d+): hotel_search ", re.MULTILINE)
 

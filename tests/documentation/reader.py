@@ -25,7 +25,7 @@ from typing import Self
 from tests.documentation.launcher import SHIM, teach
 from tests.documentation.model import Answering
 from tests.documentation.pages import ROOT, Block, Command, Page, can
-from tests.llm.servers import GeminiServer, OpenAIServer
+from tests.models.servers import GeminiServer, OpenAIServer
 
 LIMIT = 300.0
 """Seconds after which a command or a block is taken to hang."""

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from hvr.cli import Command, Group
-from hvr.cli.arguments import ArgumentParser
-from hvr.cli.main import command_parser, resolve
+from hvr.doors.cli import Command, Group
+from hvr.doors.cli.arguments import ArgumentParser
+from hvr.doors.cli.main import command_parser, resolve
 from tests.documentation.pages import ROOT
 
 _ASSIGNMENT = re.compile(r"\w+=")

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from hvr.envs.kitchen import Kitchen
-from hvr.envs.scenes import load_scene
 from hvr.errors import UsageError
 from hvr.execution.world import World
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import load_ontology
+from hvr.knowledge.world_file import load_agent, load_world
 from hvr.pddl import (
     Domain,
     GroundAction,
@@ -21,9 +20,10 @@ from hvr.pddl import (
     parse_problem,
     print_domain,
 )
-from hvr.tasks import load_task, paper_task_ids
+from hvr.runs.tasks import load_task, paper_task_ids
 from hvr.validation import Validator
-from hvr.world_file import load_agent, load_world
+from hvr.worlds.kitchen import Kitchen
+from hvr.worlds.scenes import load_scene
 
 AGENTS = load_world().agents
 OBJECTS = """

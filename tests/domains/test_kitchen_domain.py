@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from hvr.files import data_path
+from hvr.base.files import data_path
 from hvr.pddl import Atom, Domain, Task, parse_domain, parse_plan, parse_problem
 from hvr.validation import Outcome, Validator
 from tests.command_line import Hvr

@@ -7,21 +7,21 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeVar
 
-from hvr.envs.base import Event as Observation
-from hvr.envs.faults import Fault, FaultyEnvironment, Schedule
-from hvr.envs.kitchen import Kitchen
+from hvr.base.files import data_path
 from hvr.execution.events import Event, Finished, Noticed, Recovery, StepDone
 from hvr.execution.executor import Executor
 from hvr.execution.failures import Deviation
 from hvr.execution.perception import Senses
 from hvr.execution.world import World
-from hvr.files import data_path
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import load_ontology
 from hvr.pddl import parse_domain
-from hvr.plans import Policy
+from hvr.planning.plans import Policy
+from hvr.planning.search.planners import FastDownward
 from hvr.policies.symbolic import SymbolicPolicy
-from hvr.search.planners import FastDownward
+from hvr.worlds.base import Event as Observation
+from hvr.worlds.faults import Fault, FaultyEnvironment, Schedule
+from hvr.worlds.kitchen import Kitchen
 
 Goal = TypeVar("Goal")
 Hook = Callable[[Kitchen, str, int, dict[str, Any]], Observation | None]

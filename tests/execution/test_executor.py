@@ -7,19 +7,19 @@ from typing import Any
 
 import pytest
 
-from hvr.envs.base import Event as Observation
-from hvr.envs.kitchen import Kitchen
+from hvr.base.files import data_path
 from hvr.execution.compare import difference
 from hvr.execution.events import Event, Finished, PlanReady, Replanning, StepDone
 from hvr.execution.executor import Executor
 from hvr.execution.world import World
-from hvr.files import data_path
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import load_ontology
+from hvr.knowledge.scene_graph import SceneGraph, SceneObject
 from hvr.pddl import Atom, parse_domain
+from hvr.planning.search.planners import FastDownward
 from hvr.policies.symbolic import SymbolicPolicy
-from hvr.scene_graph import SceneGraph, SceneObject
-from hvr.search.planners import FastDownward
+from hvr.worlds.base import Event as Observation
+from hvr.worlds.kitchen import Kitchen
 
 
 class Meddler:

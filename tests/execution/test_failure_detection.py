@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hvr.envs.kitchen import Kitchen
 from hvr.execution.belief import Sight
 from hvr.execution.detection import detect, not_applicable
 from hvr.execution.failures import Deviation, DeviationKind, Side
 from hvr.execution.observation import Expected, Observed, Truth
 from hvr.execution.perception import Senses
+from hvr.knowledge.scene_graph import SceneGraph, SceneObject
 from hvr.pddl import Atom, GroundAction, Not
-from hvr.scene_graph import SceneGraph, SceneObject
+from hvr.worlds.kitchen import Kitchen
 from tests.execution.execution_worlds import Ran, drop, just_before, refused, run, silent, the
 
 VISIBLE = Senses(Sight.VISIBLE)

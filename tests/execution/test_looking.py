@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from hvr.envs.kitchen import Kitchen
 from hvr.errors import ImpossibleGoalError
 from hvr.execution.belief import Sight
 from hvr.execution.events import PlanReady
 from hvr.execution.looking import likeliest, missing
 from hvr.execution.perception import Senses
 from hvr.execution.world import World, open_world
+from hvr.knowledge.retrieval.context import object_context
 from hvr.pddl import GroundAction
-from hvr.retrieval.context import object_context
+from hvr.worlds.kitchen import Kitchen
 from tests.execution.execution_worlds import run
 
 DOORS = Senses(Sight.DOORS)

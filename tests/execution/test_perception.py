@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hvr.envs.kitchen import Kitchen
 from hvr.execution.belief import Belief, Sight, seen_objects, update
 from hvr.execution.hearing import hear
 from hvr.execution.noise import filtered, votes_needed
 from hvr.execution.perception import Senses
 from hvr.execution.sounds import Noise, Sound, sounds
-from hvr.scene_graph import SceneGraph, SceneObject
+from hvr.knowledge.scene_graph import SceneGraph, SceneObject
+from hvr.worlds.kitchen import Kitchen
 from tests.execution.execution_worlds import just_before, run, the
 
 NAMES = ("mug-1", "apple-1", "fridge-1", "table-1")

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hvr.envs.kitchen import Kitchen
 from hvr.execution.events import Event
 from hvr.execution.executor import Executor
 from hvr.execution.world import World
@@ -16,8 +15,9 @@ from hvr.knowledge.graph import KnowledgeGraph
 from hvr.pddl import TRUE, Atom, Not, Task, Trajectory, ground_all
 from hvr.validation import Validator
 from hvr.validation.promises import Promises, bound
+from hvr.worlds.kitchen import Kitchen
 from tests.execution.execution_worlds import Ran, Tampered, symbolic
-from tests.search.test_constraints import watched_tasks
+from tests.planning.search.test_constraints import watched_tasks
 
 
 @settings(max_examples=60, suppress_health_check=list(HealthCheck))

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from hvr.envs.kitchen import Kitchen
 from hvr.execution.belief import Sight
 from hvr.execution.events import Replanning
 from hvr.execution.failures import DeviationKind
@@ -14,6 +13,7 @@ from hvr.execution.perception import Senses
 from hvr.execution.recovery import Impasse, renavigate, retry, satisfy
 from hvr.execution.world import open_world
 from hvr.pddl import GroundAction
+from hvr.worlds.kitchen import Kitchen
 from tests.execution.execution_worlds import drop, just_before, refused, run, silent, symbolic, the
 
 HIDDEN = "NullReferenceException: Target object not found within the specified visibility."

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from hvr.envs.faults import Fault, FaultKind, FaultTiming, What
 from hvr.execution.events import PlanReady
 from hvr.execution.failures import DeviationKind
 from hvr.language.goals import Stage
-from hvr.tasks import load_task
+from hvr.runs.tasks import load_task
+from hvr.worlds.faults import Fault, FaultKind, FaultTiming, What
 from tests.execution.execution_worlds import Ran, run_with, symbolic
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import Ontology, load_ontology
-from hvr.scene_graph import SceneGraph
+from hvr.knowledge.scene_graph import SceneGraph
 from tests.knowledge.knowledge_kitchen import PIECES, THINGS, scene_of
 
 

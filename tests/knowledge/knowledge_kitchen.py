@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from hvr.scene_graph import SceneGraph, SceneObject
+from hvr.knowledge.scene_graph import SceneGraph, SceneObject
 
 PIECES = {"bread-1": ["breadsliced-1", "breadsliced-2"], "egg-1": ["eggcracked-1"]}
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hvr.knowledge.graph import KnowledgeGraph
-from hvr.scene_graph import SceneGraph
+from hvr.knowledge.scene_graph import SceneGraph
 from tests.command_line import Hvr
 from tests.knowledge.knowledge_kitchen import PIECES
 

@@ -18,9 +18,9 @@ from hvr.errors import StoreError
 from hvr.knowledge.events import ActionEvent
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.journal import NAME, Journal, read_journal
+from hvr.knowledge.scene_graph import SceneGraph
 from hvr.knowledge.terms import k, obj
 from hvr.pddl.model import Atom
-from hvr.scene_graph import SceneGraph
 from tests.knowledge.knowledge_kitchen import PIECES
 
 ROOT = Path(__file__).parents[2]

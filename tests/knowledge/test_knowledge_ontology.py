@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from hvr.base.files import data_path
 from hvr.errors import DataFileError, StoreError, UnknownObjectError
-from hvr.files import data_path
 from hvr.knowledge.mapping import predicate_rules
 from hvr.knowledge.ontology import Ontology, load_ontology
 from hvr.knowledge.owl import check_consistency, load_owlready, missing_entailments

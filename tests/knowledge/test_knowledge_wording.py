@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from hvr.base.files import data_path
 from hvr.errors import DataFileError
 from hvr.execution.explain import Explanation, UnworkedDeviation
 from hvr.execution.failures import DeviationKind
 from hvr.execution.words import say
-from hvr.files import data_path
 from hvr.knowledge.ontology import Ontology, load_ontology
 from hvr.knowledge.wording import Template, load_wording, wording_of
 from hvr.language.lexicon import Noun

@@ -20,10 +20,10 @@ from hvr.errors import StoreError, UnknownObjectError, UsageError
 from hvr.knowledge.events import ActionEvent, Change
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import Ontology
+from hvr.knowledge.scene_graph import SceneGraph
 from hvr.knowledge.shared import SharedGraph, SharedRun, ask_run, list_runs, publish, run_quads
 from hvr.knowledge.sparql_server import ServerAddress, SparqlServer
 from hvr.knowledge.store_login import PASSWORD, TOKEN, USER
-from hvr.scene_graph import SceneGraph
 from tests.command_line import Hvr
 from tests.knowledge.knowledge_kitchen import PIECES
 from tests.knowledge.sparql_servers import VIRTUOSO_LOGIN, free_port, oxigraph, virtuoso

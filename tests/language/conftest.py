@@ -4,12 +4,12 @@ from collections.abc import Callable
 
 import pytest
 
-from hvr.files import data_path
+from hvr.base.files import data_path
 from hvr.knowledge.ontology import load_ontology
 from hvr.language.goals import Goal
 from hvr.pddl import TypedName, parse_domain
+from hvr.planning.search.planners import FastDownward
 from hvr.policies.symbolic import SymbolicPolicy
-from hvr.search.planners import FastDownward
 from tests.language.goal_sets import Wanted, wanted_of, world_of
 
 Understand = Callable[[str, str], Goal]

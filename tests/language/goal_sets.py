@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from hvr.envs.kitchen import Kitchen
 from hvr.execution.world import World, open_world
 from hvr.language.goals import Goal
 from hvr.pddl import Domain, TypedName, parse_formula
 from hvr.pddl.model import And, Atom, Exists, Expression, Forall, Imply, Not, Or
+from hvr.worlds.kitchen import Kitchen
 
 
 @lru_cache(maxsize=8)

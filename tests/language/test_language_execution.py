@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from hvr.envs.kitchen import Kitchen
 from hvr.execution.executor import Executor
 from hvr.execution.world import open_world
 from hvr.pddl.model import Atom
+from hvr.worlds.kitchen import Kitchen
 
 # scene, sentence, atoms that hold at the end
 EXECUTED = [

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from hvr.knowledge.retrieval.relevance import relevant_objects
 from hvr.pddl import TypedName, parse_formula
-from hvr.retrieval.relevance import relevant_objects
 from tests.language.goal_sets import world_of
 
 # scene, sentence, kinds that must be there, kinds that must not

@@ -20,6 +20,8 @@ from hvr.errors import (
     UsageError,
 )
 from hvr.knowledge.ontology import load_ontology
+from hvr.knowledge.retrieval.inventory import Inventory
+from hvr.knowledge.world_file import load_world
 from hvr.language.goals import Goal, Stage, goal_of
 from hvr.language.learnt.agreement import Thresholds, agreed
 from hvr.language.learnt.encoder import Encoder, is_installed
@@ -31,8 +33,6 @@ from hvr.language.learnt.ngrams import Ngrams, grams
 from hvr.language.learnt.reader import LearntReader, Reading
 from hvr.language.reader import Reader
 from hvr.language.readers import READERS, make_reader
-from hvr.retrieval.inventory import Inventory
-from hvr.world_file import load_world
 from tests.language.goal_sets import world_of
 
 needs_extra = pytest.mark.skipif(not is_installed(), reason="the extra 'language' is not installed")

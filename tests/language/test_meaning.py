@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hvr.envs.kitchen import Kitchen
 from hvr.errors import AmbiguousError, ImpossibleGoalError, LanguageError
 from hvr.execution.executor import Executor
 from hvr.execution.world import open_world
 from hvr.language.alternatives import explore
 from hvr.policies.symbolic import SymbolicPolicy
+from hvr.worlds.kitchen import Kitchen
 from tests.language.goal_sets import world_of
 
 # scene, sentence, literals of its stages (`;` between literals, `|` between stages), and literals

@@ -13,9 +13,9 @@ from hvr.execution.events import Finished
 from hvr.language.goals import Goal, Stage
 from hvr.language.saying import constraints_said, in_order, said
 from hvr.pddl import parse_constraint
-from hvr.plans import Judgement, Understanding
+from hvr.planning.plans import Judgement, Understanding
 from hvr.policies.symbolic import SymbolicPolicy
-from hvr.run.spine import with_reservations
+from hvr.runs.spine import with_reservations
 from tests.language.goal_sets import world_of
 
 Understand = Callable[[str, str], Goal]

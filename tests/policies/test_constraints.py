@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from hvr.envs.kitchen import Kitchen
-from hvr.envs.naming import Names
-from hvr.envs.thor.skills import perform
+from hvr.base.files import data_path
 from hvr.errors import ImpossibleGoalError
 from hvr.execution.world import World
-from hvr.files import data_path
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import load_ontology
 from hvr.pddl import parse_domain, parse_plan, parse_problem, print_plan, print_problem
-from hvr.plans import Planned
+from hvr.planning.plans import Planned
+from hvr.planning.search.planners import FastDownward
 from hvr.policies.symbolic import SymbolicPolicy
-from hvr.search.planners import FastDownward
 from hvr.validation import Validator
+from hvr.worlds.kitchen import Kitchen
+from hvr.worlds.naming import Names
+from hvr.worlds.thor.skills import perform
 
 ONE_DOOR = "(always (not (exists (?a ?b - item) (and (not (= ?a ?b)) (opened ?a) (opened ?b)))))"
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from hvr.envs import Kitchen, Names, perform
 from hvr.errors import SceneError
+from hvr.worlds import Kitchen, Names, perform
 from studies.alfred import resolve_id, scene_from_alfred
 
 NOT_COMPARED = {

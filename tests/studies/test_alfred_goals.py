@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from benchmarks import alfred_goals as goals
-from hvr.envs import Kitchen, Names
-from hvr.world_file import load_world
+from hvr.knowledge.world_file import load_world
+from hvr.worlds import Kitchen, Names
 
 RECORD: dict[str, Any] = {
     "id": "by-hand",

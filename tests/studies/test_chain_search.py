@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 pytest.importorskip("immutables")
 
-from hvr.navigation.chains import CallFacts, ToolChain, reachable
-from hvr.navigation.graph import GraphTool, NavigationGraph, ObservedCall
+from hvr.tools.navigation.chains import CallFacts, ToolChain, reachable
+from hvr.tools.navigation.graph import GraphTool, NavigationGraph, ObservedCall
 from studies.chain_search.annealing import annealed_chain
 from studies.chain_search.backward import BackwardBounds, backward_chain, backward_tools
 

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hvr.envs import Kitchen, Names
-from hvr.envs.thor.recorded import scene_from_metadata
 from hvr.errors import SceneError
+from hvr.worlds import Kitchen, Names
+from hvr.worlds.thor.recorded import scene_from_metadata
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 START = Kitchen("FloorPlan1")

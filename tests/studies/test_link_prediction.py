@@ -13,7 +13,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hvr.navigation.graph import ObservedCall
+from hvr.tools.navigation.graph import ObservedCall
 from studies.link_prediction.features import adamic_adar, best_likeness, mean_likeness, near
 from studies.link_prediction.graph_arrays import graph_arrays, graph_of
 from studies.link_prediction.measures import area_under_curve, best_cut, f1, hits_at

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from hvr.envs.faults import FaultKind
-from hvr.files import data_path
+from hvr.base.files import data_path
 from hvr.knowledge.ontology import Ontology, load_ontology
 from hvr.pddl import Domain, parse_domain
+from hvr.worlds.faults import FaultKind
 from studies.detection_scoring import RIGHT
 from studies.reflect import Scenario, load_scenarios, play, score
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from benchmarks import failures
-from hvr.envs.faults import FaultKind
 from hvr.execution.failures import Deviation, DeviationKind, Side
-from hvr.tasks import load_task
+from hvr.runs.tasks import load_task
+from hvr.worlds.faults import FaultKind
 from studies.detection_scoring import Detection, detection, rates
 from studies.fault_runs import Baseline, Lab, Row, cases, run_case, run_free
 from studies.fault_runs.table import by_kind, confusion, without_faults

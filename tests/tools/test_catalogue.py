@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hvr.errors import DataFileError, HvrError, UsageError
-from hvr.retrieval.text_vectors import TextVectors
+from hvr.knowledge.retrieval.text_vectors import TextVectors
 from hvr.tools.catalogue.json_schema import leaves, parameters
 from hvr.tools.catalogue.merging import Overrides, meanings, read_overrides, tool_graph
 from hvr.tools.catalogue.reading import read_catalogue, read_tool_graph, read_tools

@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from hvr.retrieval.text_vectors import TextVectors
+from hvr.knowledge.retrieval.text_vectors import TextVectors
 from hvr.tools.catalogue import linkage
 from hvr.tools.catalogue.linkage import complete_linkage
 from hvr.tools.catalogue.merging import meanings

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hvr.retrieval.text_vectors import TextVectors
+from hvr.knowledge.retrieval.text_vectors import TextVectors
 from hvr.tools.catalogue.formats import read_tool
 from hvr.tools.catalogue.merging import meanings, tool_graph
 from hvr.tools.catalogue.openapi import read_openapi

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from hvr.tools.tool_plan import ToolPlan
-from tests.cli.broken_streams import check_broken_streams
 from tests.command_line import Hvr
+from tests.doors.cli.broken_streams import check_broken_streams
 from tests.tools.travel import GRAPH, travel_plans
 
 

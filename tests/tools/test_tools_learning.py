@@ -17,9 +17,9 @@ pytest.importorskip("torch_geometric")
 
 import numpy as np  # noqa: E402
 
+from hvr.base.file_sets import digest, name_of  # noqa: E402
 from hvr.errors import DataFileError, UsageError  # noqa: E402
-from hvr.file_sets import digest, name_of  # noqa: E402
-from hvr.retrieval.text_vectors import TextVectors  # noqa: E402
+from hvr.knowledge.retrieval.text_vectors import TextVectors  # noqa: E402
 from hvr.tools.agreement import agreement  # noqa: E402
 from hvr.tools.retrieval.checkpoint import (  # noqa: E402
     FORM,

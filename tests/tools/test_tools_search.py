@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from hvr.errors import UsageError
-from hvr.llm.model import Answer, Request
+from hvr.models.model import Answer, Request
 from hvr.tools.tool_graph import Tool, ToolGraph
 from hvr.tools.tool_plan import ToolPlan
 from studies.tool_planning.arguments import Call, argument_agreement, read_calls

@@ -47,9 +47,9 @@ def certified(files: Files, *, lenient: bool = False) -> tuple[dict[str, Any], V
 
 def certified_hierarchy(files: Files) -> tuple[dict[str, Any], ValidationReport]:
     """Return the same for a hierarchical plan."""
-    from hvr.hddl.parse import parse_hddl_domain, parse_hddl_problem
-    from hvr.hddl.plan import read_hierarchical_plan
-    from hvr.hddl.verifier import DecompositionVerifier
+    from hvr.pddl.hierarchy.parse import parse_hddl_domain, parse_hddl_problem
+    from hvr.pddl.hierarchy.plan import read_hierarchical_plan
+    from hvr.validation.hierarchical.verifier import DecompositionVerifier
 
     texts = [decode(file, "") for file in files]
     domain = parse_hddl_domain(texts[0])

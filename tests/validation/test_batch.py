@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import hvr
-from hvr.engines.registry import EngineChoice
+from hvr.base.engines.registry import EngineChoice
 from hvr.errors import UsageError
 from hvr.validation import Outcome, batch, chunks
 from hvr.validation.batch import (

@@ -12,8 +12,8 @@ from random import Random
 import pytest
 from hypothesis import given
 
-from hvr import checker
-from hvr.checker import UnprovenError, check
+from hvr.pddl import checker
+from hvr.pddl.checker import UnprovenError, check
 from hvr.validation import Outcome
 from hvr.validation.certificate import NoCertificateError
 from tests.pddl.pddl_strategies import Parts, World, law, planned, scheduled
@@ -26,7 +26,7 @@ UNCHECKED = "several times"
 
 
 def test_the_checker_shares_only_the_readers_of_texts() -> None:
-    allowed = {"hvr.errors", "hvr.hddl.words", "hvr.pddl", "hvr.pddl.words"}
+    allowed = {"hvr.errors", "hvr.pddl.hierarchy.words", "hvr.pddl", "hvr.pddl.words"}
     for node in ast.walk(ast.parse(CHECKER)):
         if isinstance(node, ast.Import):
             assert not any(one.name.startswith("hvr") for one in node.names)
@@ -36,10 +36,12 @@ def test_the_checker_shares_only_the_readers_of_texts() -> None:
 
 
 def test_the_checker_loads_nothing_of_the_validators() -> None:
-    told = "import sys, hvr.checker; print(*[n for n in sys.modules if n.startswith('hvr.')])"
+    told = "import sys, hvr.pddl.checker; print(*[n for n in sys.modules if n.startswith('hvr.')])"
     loaded = subprocess.run([sys.executable, "-c", told], check=True, stdout=subprocess.PIPE)
-    assert "hvr.hddl.words" in loaded.stdout.decode().split()
-    assert not {"hvr.validation", "hvr.hddl.verifier"} & {*loaded.stdout.decode().split()}
+    assert "hvr.pddl.hierarchy.words" in loaded.stdout.decode().split()
+    assert not {"hvr.validation", "hvr.validation.hierarchical.verifier"} & {
+        *loaded.stdout.decode().split()
+    }
 
 
 def test_the_checker_is_short_enough_to_be_read() -> None:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hvr.cli.main import main
+from hvr.doors.cli.main import main
 from hvr.errors import PddlSyntaxError, UsageError
 from hvr.validation import Outcome, stream, validate
 from hvr.validation.batch import BatchOptions

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hvr.engines.registry import EngineChoice
+from hvr.base.engines.registry import EngineChoice
 from hvr.validation import stream
 from hvr.validation.streaming import Verdicts
 from tests.command_line import Hvr

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hvr.engines.registry import EngineChoice
+from hvr.base.engines.registry import EngineChoice
 from hvr.errors import DataFileError, UsageError
 from hvr.validation import Outcome
 from hvr.validation.batch import BatchOptions

@@ -49,7 +49,7 @@ def main() -> None:
     from datasets import Dataset
     from trl import GRPOConfig, GRPOTrainer
 
-    from hvr.rewards.trainers import trl_reward
+    from hvr.validation.rewards.trainers import trl_reward
 
     model, tokenizer = tiny() if options.model is None else (options.model, None)
     rows = [{"prompt": "light both lamps", "domain": DOMAIN, "problem": PROBLEM, "best": 2}] * 64

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from hvr.extras import load
+from hvr.base.extras import load
 from hvr.knowledge.roles import CARRIER, PORTABLE
 from hvr.language.learnt.encoder import EXTRA, Array
 from hvr.language.learnt.frames import KINDS, ONLY_PLACING, OTHER, PLACING, Frame

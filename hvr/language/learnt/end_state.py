@@ -6,12 +6,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 
+from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.language.goals import Goal, Stage
 from hvr.language.learnt.frames import states_of
 from hvr.language.taxonomy import Taxonomy
 from hvr.pddl import Domain, TypedName, parse_formula
 from hvr.pddl.model import And, Atom, Equal, Exists, Expression, Not, Or, substitute
-from hvr.retrieval.inventory import Inventory
 
 _MOST = 20_000
 """Ways to match the variables of two goals that are tried; beyond, they count as different."""

@@ -18,8 +18,8 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
+from hvr.base.extras import load
 from hvr.errors import DataFileError
-from hvr.extras import load
 from hvr.knowledge.ontology import Ontology
 from hvr.knowledge.roles import SLICED
 from hvr.language.learnt.encoder import (

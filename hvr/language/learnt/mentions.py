@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from hvr.extras import load
+from hvr.base.extras import load
 from hvr.language.learnt.encoder import EXTRA, Array
 from hvr.language.learnt.tokens import WordPieces
 from hvr.language.lexicon import plurals

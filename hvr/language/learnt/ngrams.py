@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from hvr.extras import load
+from hvr.base.extras import load
 from hvr.language.learnt.encoder import EXTRA, Array
 
 _WORD = re.compile(r"[a-z]+|\d+|[.,;]")

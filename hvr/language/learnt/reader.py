@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from hvr.base.extras import load
 from hvr.errors import ImpossibleGoalError
-from hvr.extras import load
 from hvr.knowledge.ontology import Ontology
+from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.language.goals import Goal, goal_of
 from hvr.language.learnt.decode import Calibration, Space
 from hvr.language.learnt.encoder import EXTRA, Encoder
@@ -18,7 +19,6 @@ from hvr.language.lexicon import Lexicon
 from hvr.language.saying import said
 from hvr.language.taxonomy import Taxonomy
 from hvr.pddl import Domain
-from hvr.retrieval.inventory import Inventory
 from hvr.values import cached_property
 
 _TRIED = 6

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from hvr.knowledge.retrieval.selection import kinds_mentioned
 from hvr.knowledge.roles import INSTRUMENT, PORTABLE
 from hvr.policies.goal.answer import GoalAnswer
 from hvr.policies.goal.words import GoalWords
-from hvr.retrieval.selection import kinds_mentioned
 
 
 def forgotten(request: str, answer: GoalAnswer, words: GoalWords) -> tuple[str, ...]:

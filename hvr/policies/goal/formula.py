@@ -12,11 +12,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
+from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.language.taxonomy import Taxonomy
 from hvr.policies.goal.answer import GoalLiteral
 from hvr.policies.goal.checking import CheckedGoal
 from hvr.policies.goal.words import Meant
-from hvr.retrieval.inventory import Inventory
 
 
 def stage_conditions(

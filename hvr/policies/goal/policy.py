@@ -9,11 +9,12 @@ from typing import Any, Self
 
 from hvr.errors import HvrError, ImpossibleGoalError, PlannerError, UsageError
 from hvr.knowledge.graph import KnowledgeGraph
+from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.language.goals import Goal, Stage
-from hvr.llm.choice import ModelChoice
-from hvr.llm.meter import Meter
+from hvr.models.choice import ModelChoice
+from hvr.models.meter import Meter
 from hvr.pddl import Task, TypedName, parse_formula
-from hvr.plans import Find, Judgement, Planned, Policy, PolicyContext, Understanding
+from hvr.planning.plans import Find, Judgement, Planned, Policy, PolicyContext, Understanding
 from hvr.policies.goal.words import GoalWords
 from hvr.policies.goal.writing import GoalDraft, GoalWriting
 from hvr.policies.llm.dialogue import Dialogue
@@ -22,7 +23,6 @@ from hvr.policies.llm.settings import GOAL, is_goal
 from hvr.policies.llm.writing import Equipment
 from hvr.policies.symbolic import SymbolicPolicy
 from hvr.policies.whole import plans_of, record_of
-from hvr.retrieval.inventory import Inventory
 
 
 class GoalPolicy(Policy[Stage]):

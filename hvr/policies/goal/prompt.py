@@ -6,11 +6,8 @@ import json
 from collections.abc import Mapping
 
 from hvr.knowledge.graph import KnowledgeGraph
-from hvr.knowledge.wording import wording_of
-from hvr.policies.goal.answer import GoalAnswer, GoalLiteral
-from hvr.policies.goal.words import GoalWords
-from hvr.retrieval.context import kind_context, object_context
-from hvr.retrieval.knowledge import (
+from hvr.knowledge.retrieval.context import kind_context, object_context
+from hvr.knowledge.retrieval.knowledge import (
     dishes,
     known_dishes,
     left_as,
@@ -18,7 +15,10 @@ from hvr.retrieval.knowledge import (
     notes,
     preferences,
 )
-from hvr.retrieval.words import squeezed, words
+from hvr.knowledge.retrieval.words import squeezed, words
+from hvr.knowledge.wording import wording_of
+from hvr.policies.goal.answer import GoalAnswer, GoalLiteral
+from hvr.policies.goal.words import GoalWords
 
 _MOST_OBJECTS = 12
 _MAKING = frozenset(("make", "serve"))

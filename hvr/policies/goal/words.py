@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.knowledge.roles import (
     CONTAINER,
     CONTAINS,
@@ -22,8 +23,7 @@ from hvr.language.taxonomy import Taxonomy
 from hvr.pddl import Domain
 from hvr.pddl.diagnostics import nearest
 from hvr.pddl.model import Atom, Predicate, changes_of
-from hvr.retrieval.inventory import Inventory
-from hvr.search.navigation import find_navigation
+from hvr.planning.search.navigation import find_navigation
 from hvr.values import cached_property
 
 _PLACING = ("on", "in")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from hvr.plans import MacroAction
+from hvr.planning.plans import MacroAction
 from hvr.policies.llm.answers import read_blocks
 from hvr.policies.llm.answers.exact import marked
 from hvr.policies.llm.dialogue import Dialogue

@@ -12,7 +12,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from hvr.pddl import Atom, GroundAction, State, Task, Trajectory
-from hvr.plans import MacroAction
+from hvr.planning.macro_actions import block_conditions
+from hvr.planning.plans import MacroAction
+from hvr.planning.search.navigation import Navigation, find_navigation, repair_navigation
 from hvr.policies.llm.answers.exact import read_written
 from hvr.policies.llm.bridge import Bridge
 from hvr.policies.llm.conditions import conjunction, refined
@@ -24,8 +26,6 @@ from hvr.policies.llm.mapper import Mapper
 from hvr.policies.llm.record import BlockRecord
 from hvr.policies.llm.settings import PolicySettings
 from hvr.policies.llm.telling import Telling, numbered
-from hvr.policies.macro import block_conditions
-from hvr.search.navigation import Navigation, find_navigation, repair_navigation
 from hvr.validation import Validator
 from hvr.validation.report import Failure
 from hvr.validation.text import explain_literal

@@ -23,10 +23,10 @@ from hvr.pddl import (
 )
 from hvr.pddl.conditions import Operator
 from hvr.pddl.task import binding_of
+from hvr.planning.search.navigation import insert_navigation
+from hvr.planning.search.planners import Planner
 from hvr.policies.llm.foresight import Foresight, applicable, run
 from hvr.policies.llm.keeping import broken
-from hvr.search.navigation import insert_navigation
-from hvr.search.planners import Planner
 
 
 class Bridge:

@@ -16,7 +16,7 @@ from hvr.pddl import (
     Task,
     parse_formula,
 )
-from hvr.plans import MacroAction
+from hvr.planning.plans import MacroAction
 from hvr.policies.llm.answers import LiteralText, MacroConditions
 from hvr.policies.llm.mapper import Mapper
 from hvr.policies.llm.record import MacroCheck

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from hvr.plans import MacroAction
+from hvr.planning.plans import MacroAction
 from hvr.policies.llm.conditions import describe
 
 _BEFORE = 2

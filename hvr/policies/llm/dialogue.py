@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from hvr.llm.model import Answer, Model, Request
-from hvr.llm.tokens import count_tokens
+from hvr.models.model import Answer, Model, Request
+from hvr.models.tokens import count_tokens
 from hvr.policies.llm.answers.text import MOST_CHARACTERS
 from hvr.policies.llm.prompts import Prompts
 

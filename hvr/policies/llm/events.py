@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hvr.pddl.model import GroundAction
-from hvr.plans import MacroAction
+from hvr.planning.plans import MacroAction
 from hvr.policies.llm.record import MacroCheck
 from hvr.values import Value
 

@@ -9,12 +9,12 @@ from decimal import Decimal
 from fractions import Fraction
 
 from hvr.errors import UsageError
+from hvr.knowledge.retrieval.embedders import Embedder
+from hvr.knowledge.retrieval.words import singular, squeezed, words
 from hvr.knowledge.wording import Wording
 from hvr.pddl import OBJECT, TRUE, And, Atom, Formula, FunctionTerm, Not, State, Task, Trajectory
 from hvr.pddl.plan import decimal_text
 from hvr.policies.llm.foresight import Foresight, Picked
-from hvr.retrieval.embedders import Embedder
-from hvr.retrieval.words import singular, squeezed, words
 
 MOST_OBJECTS = 80
 """Objects that are told of, as far as the request does not name more."""

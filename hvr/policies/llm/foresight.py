@@ -5,11 +5,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from hvr.knowledge.retrieval.embedders import Embedder
 from hvr.knowledge.wording import Wording
 from hvr.pddl import Formula, GroundAction, Problem, State, Task, Trajectory
 from hvr.pddl.conditions import Operator
-from hvr.retrieval.embedders import Embedder
-from hvr.search.navigation import find_navigation
+from hvr.planning.search.navigation import find_navigation
 from hvr.validation.promises import Promises
 from hvr.validation.stepper import Stepper
 from hvr.values import cached_property

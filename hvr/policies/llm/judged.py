@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from hvr.judging.loop import MOST_ROUNDS, Round, run_loop
 from hvr.judging.verdict import PlanVerdict
 from hvr.pddl import And, GroundAction, Misfit, Not, Problem, State, Task
-from hvr.plans import AABlock
+from hvr.planning.plans import AABlock
 from hvr.policies.llm.events import PlanJudged
 from hvr.validation import Validator
 

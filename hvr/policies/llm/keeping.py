@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from hvr.errors import ImpossibleGoalError, LanguageError
+from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.language.reader import Reader
 from hvr.pddl import And, GroundAction, State, Task, Trajectory, parse_constraint
 from hvr.policies.llm.foresight import run
-from hvr.retrieval.inventory import Inventory
 from hvr.validation.promises import Promises, ground_constraints
 
 Kept = tuple[Trajectory, ...]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hvr.pddl import And, Atom, GroundAction, Not, State, Task
-from hvr.plans import AABlock
+from hvr.planning.plans import AABlock
 from hvr.policies.llm.foresight import applicable, run
 from hvr.validation import minimise
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import hvr
-from hvr.library import Library, Origin, learn, update_library
-from hvr.plans import Planned
+from hvr.planning.library import Library, Origin, learn, update_library
+from hvr.planning.plans import Planned
 from hvr.policies.llm.writing import Equipment
 
 

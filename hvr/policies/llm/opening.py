@@ -6,21 +6,21 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from hvr.files import commit
-from hvr.library import Library, read_library, write_library
-from hvr.llm.choice import ModelChoice
-from hvr.llm.connect import connect, embedder_options
-from hvr.llm.earlier import begun
-from hvr.llm.meter import Meter
-from hvr.llm.recorded import Recorded, recorded_run
-from hvr.plans import PolicyContext
+from hvr.base.files import commit
+from hvr.knowledge.retrieval.embedders import make_embedder
+from hvr.models.choice import ModelChoice
+from hvr.models.connect import connect, embedder_options
+from hvr.models.earlier import begun
+from hvr.models.meter import Meter
+from hvr.models.recorded import Recorded, recorded_run
+from hvr.planning.library import Library, read_library, write_library
+from hvr.planning.plans import PolicyContext
+from hvr.planning.search.planners import Planner
+from hvr.planning.search.recorded import NAME as PLANNER
+from hvr.planning.search.recorded import RecordedPlanner
 from hvr.policies.llm.prompts import Prompts, load_prompts
 from hvr.policies.llm.settings import PolicySettings, named
 from hvr.policies.llm.writing import Equipment
-from hvr.retrieval.embedders import make_embedder
-from hvr.search.planners import Planner
-from hvr.search.recorded import NAME as PLANNER
-from hvr.search.recorded import RecordedPlanner
 
 LIBRARY = "library.ttl"
 """File in a run's folder with the macro actions that it could use."""

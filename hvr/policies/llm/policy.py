@@ -8,12 +8,26 @@ from typing import Any, Self
 
 from hvr.errors import ImpossibleGoalError, LanguageError, UsageError
 from hvr.knowledge.graph import KnowledgeGraph
+from hvr.knowledge.retrieval.expansion import expand
+from hvr.knowledge.retrieval.inventory import Inventory
+from hvr.knowledge.retrieval.knowledge import ingredients
+from hvr.knowledge.retrieval.relevance import Relevant
+from hvr.knowledge.retrieval.selection import mentioned, select
 from hvr.language.goals import Stage
 from hvr.language.reader import Reader
-from hvr.llm.meter import Meter
+from hvr.models.meter import Meter
 from hvr.pddl import Task, TypedName, parse_formula
 from hvr.pddl.frozen import holds_at_start
-from hvr.plans import IS_TOLD, Find, Judgement, Planned, Policy, PolicyContext, Understanding
+from hvr.planning.plans import (
+    IS_TOLD,
+    Find,
+    Judgement,
+    Planned,
+    Policy,
+    PolicyContext,
+    Understanding,
+)
+from hvr.planning.search.navigation import find_navigation
 from hvr.policies.llm.keeping import read_constraints
 from hvr.policies.llm.lean import outcome
 from hvr.policies.llm.learning import keep_learnt
@@ -22,12 +36,6 @@ from hvr.policies.llm.scene import SceneForesight
 from hvr.policies.llm.settings import is_goal
 from hvr.policies.llm.writing import Equipment, Writing
 from hvr.policies.symbolic import SymbolicPolicy
-from hvr.retrieval.expansion import expand
-from hvr.retrieval.inventory import Inventory
-from hvr.retrieval.knowledge import ingredients
-from hvr.retrieval.relevance import Relevant
-from hvr.retrieval.selection import mentioned, select
-from hvr.search.navigation import find_navigation
 
 
 class LLMPolicy(Policy[str]):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hvr.pddl.model import GroundAction
-from hvr.plans import MacroAction, Plan
+from hvr.planning.plans import MacroAction, Plan
 from hvr.values import Value
 
 if TYPE_CHECKING:  # the judge is not loaded where no model writes plans

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from hvr.knowledge.retrieval.embedders import Embedder
 from hvr.policies.llm.answers import read_objects
 from hvr.policies.llm.dialogue import Dialogue
 from hvr.policies.llm.events import ObjectsChosen, PolicyEvent
 from hvr.policies.llm.foresight import Foresight
 from hvr.policies.llm.settings import PolicySettings
-from hvr.retrieval.embedders import Embedder
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,15 @@ from dataclasses import replace
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.imagined import imagine, suppose
 from hvr.knowledge.mapping import predicate_rules
+from hvr.knowledge.retrieval.context import class_context, object_context
+from hvr.knowledge.retrieval.embedders import Embedder
+from hvr.knowledge.retrieval.expansion import expand
+from hvr.knowledge.retrieval.inventory import Inventory
+from hvr.knowledge.retrieval.knowledge import dishes, ingredients, left_as, notes, preferences
+from hvr.knowledge.retrieval.places import tidy_places
+from hvr.knowledge.retrieval.relevance import relevant_objects
+from hvr.knowledge.retrieval.selection import mentioned, select
+from hvr.knowledge.retrieval.words import singular, squeezed, words
 from hvr.knowledge.wording import Wording, load_wording
 from hvr.language.function_words import NUMBERS
 from hvr.pddl import (
@@ -24,15 +33,6 @@ from hvr.pddl import (
 )
 from hvr.policies.llm.foresight import Foresight, Picked
 from hvr.policies.llm.telling import signatures
-from hvr.retrieval.context import class_context, object_context
-from hvr.retrieval.embedders import Embedder
-from hvr.retrieval.expansion import expand
-from hvr.retrieval.inventory import Inventory
-from hvr.retrieval.knowledge import dishes, ingredients, left_as, notes, preferences
-from hvr.retrieval.places import tidy_places
-from hvr.retrieval.relevance import relevant_objects
-from hvr.retrieval.selection import mentioned, select
-from hvr.retrieval.words import singular, squeezed, words
 from hvr.values import cached_property
 
 MOST_OBJECTS = 40

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from hvr.knowledge.retrieval.words import words
 from hvr.knowledge.wording import load_wording
 from hvr.pddl import GroundAction, State, Task
-from hvr.plans import AABlock, MacroAction
+from hvr.planning.plans import AABlock, MacroAction
 from hvr.policies.llm.conditions import conjunction
 from hvr.policies.llm.foresight import Foresight
 from hvr.policies.llm.settings import PolicySettings
-from hvr.retrieval.words import words
 
 
 @dataclass(frozen=True)

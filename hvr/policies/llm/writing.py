@@ -13,11 +13,14 @@ from functools import cache
 
 from hvr.judging.loop import Round
 from hvr.knowledge.ontology import Ontology
-from hvr.library import Library, Match, Query, retrieve
-from hvr.llm.errors import ModelError
-from hvr.llm.model import Model
+from hvr.knowledge.retrieval.embedders import Embedder
+from hvr.knowledge.world_file import load_world
+from hvr.models.errors import ModelError
+from hvr.models.model import Model
 from hvr.pddl import Domain, GroundAction, Problem, State, Task
-from hvr.plans import AABlock, MacroAction, Plan
+from hvr.planning.library import Library, Match, Query, retrieve
+from hvr.planning.plans import AABlock, MacroAction, Plan
+from hvr.planning.search.planners import Planner
 from hvr.policies.llm.action_set import action_set
 from hvr.policies.llm.answers import read_conditions, read_macro_plan
 from hvr.policies.llm.batches import Batches
@@ -44,10 +47,7 @@ from hvr.policies.llm.record import BlockRecord, MacroCheck, PlanningRecord
 from hvr.policies.llm.retrieval import Retrieval
 from hvr.policies.llm.settings import PolicySettings
 from hvr.policies.llm.telling import Telling, history
-from hvr.retrieval.embedders import Embedder
-from hvr.search.planners import Planner
 from hvr.values import cached_property
-from hvr.world_file import load_world
 
 _LEFT = "Reach what is left of the goal"
 """A macro action of hvr's own, after those of the model."""

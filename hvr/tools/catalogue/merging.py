@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from hvr.base.texts import read_toml
 from hvr.errors import DataFileError, UsageError
-from hvr.texts import read_toml
 from hvr.tools.catalogue.linkage import complete_linkage
 from hvr.tools.catalogue.naming import BARE, words_of
 from hvr.tools.catalogue.schema import Catalogue, ToolParameter, ToolSchema, quoted
@@ -25,7 +25,7 @@ from hvr.tools.catalogue.subjects import ParameterSubject, Slot, slots_of, subje
 from hvr.tools.tool_graph import Tool, ToolGraph
 
 if TYPE_CHECKING:
-    from hvr.retrieval.text_vectors import TextVectors
+    from hvr.knowledge.retrieval.text_vectors import TextVectors
 
 ALIKE = 0.8
 """Cosine from which two descriptions mean one thing, where nothing else is asked for."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from hvr.retrieval.words import singular
+from hvr.knowledge.retrieval.words import singular
 
 BARE = frozenset(
     (

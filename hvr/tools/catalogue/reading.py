@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from hvr.base.texts import read_json, read_json_lines, read_text, read_yaml
 from hvr.errors import DataFileError
-from hvr.retrieval.text_vectors import TextVectors
-from hvr.texts import read_json, read_json_lines, read_text, read_yaml
+from hvr.knowledge.retrieval.text_vectors import TextVectors
 from hvr.tools.catalogue.formats import is_schema, listed, read_tool
 from hvr.tools.catalogue.merging import meanings, tool_graph
 from hvr.tools.catalogue.openapi import is_openapi, read_openapi

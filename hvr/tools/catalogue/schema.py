@@ -6,8 +6,8 @@ from collections import Counter
 from dataclasses import dataclass
 from enum import Enum
 
+from hvr.base.printable import one_line, short
 from hvr.errors import UsageError
-from hvr.printable import one_line, short
 
 
 class Effect(Enum):

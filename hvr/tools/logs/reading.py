@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hvr.base.texts import read_text
 from hvr.errors import DataFileError
-from hvr.texts import read_text
 from hvr.tools.logs.call_text import calls_in_text
 from hvr.tools.logs.events import trace
 from hvr.tools.logs.messages import role_of

@@ -19,10 +19,10 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 
 import hvr
+from hvr.base.file_sets import digest, name_of, read_set, write_set
+from hvr.base.texts import check_fields, read_bytes, read_json
 from hvr.errors import DataFileError, UsageError
-from hvr.file_sets import digest, name_of, read_set, write_set
-from hvr.retrieval.text_vectors import TextVectors
-from hvr.texts import check_fields, read_bytes, read_json
+from hvr.knowledge.retrieval.text_vectors import TextVectors
 from hvr.tools.retrieval.config import RetrieverConfig
 from hvr.tools.retrieval.decoders import Decoder
 from hvr.tools.retrieval.retriever import Retriever

@@ -20,7 +20,7 @@ class RetrieverConfig:
     paper's e5-large is `encoder="st:intfloat/e5-large"`. `own` gives hvr's settings.
 
     Args:
-        encoder: of texts, see `hvr.retrieval.text_vectors`.
+        encoder: of texts, see `hvr.knowledge.retrieval.text_vectors`.
         layer: kind of graph layer over the tools.
         hidden: width of the MLP of `context`.
         dropout: probability of dropout in it.

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from hvr.extras import need_gnn
-from hvr.retrieval.text_vectors import TextVectors
+from hvr.base.extras import need_gnn
+from hvr.knowledge.retrieval.text_vectors import TextVectors
 from hvr.tools.datasets import only_seen, tool_text
 from hvr.tools.retrieval.config import RetrieverConfig
 from hvr.tools.retrieval.decoders import Decoder, choose_decoder, decode

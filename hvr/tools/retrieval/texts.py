@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from hvr.retrieval.text_vectors import TextVectors
+from hvr.knowledge.retrieval.text_vectors import TextVectors
 
 
 def vectors_of(encoder: TextVectors, texts: Sequence[str]) -> Tensor:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-from hvr.retrieval.text_vectors import TextVectors
+from hvr.knowledge.retrieval.text_vectors import TextVectors
 from hvr.tools.retrieval.config import RetrieverConfig
 from hvr.tools.retrieval.decoding import Scores
 from hvr.tools.retrieval.samples import Encodable

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor, nn
 
 from hvr.errors import UsageError
-from hvr.retrieval.text_vectors import TextVectors
+from hvr.knowledge.retrieval.text_vectors import TextVectors
 from hvr.tools.retrieval.config import RetrieverConfig
 from hvr.tools.retrieval.pairs import aligned, paired
 from hvr.tools.retrieval.samples import Encodable, Sample

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from hvr.base.nested import Steps, finish
 from hvr.errors import ContinuousChangeError
-from hvr.nested import Steps, finish
 from hvr.pddl import (
     TRUE,
     ActionSchema,

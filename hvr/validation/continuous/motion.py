@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias, cast
 
+from hvr.base.nested import Steps, finish
 from hvr.errors import (
     ContinuousChangeError,
     HvrError,
     NumberTooLargeError,
     UndefinedValueError,
 )
-from hvr.nested import Steps, finish
 from hvr.pddl.conditions import Conjunction
 from hvr.pddl.numeric import Compiled, NumericTest, Rational, Values, evaluate, exact
 from hvr.validation.continuous.moments import Moment, as_root, compare_roots, in_order

@@ -11,10 +11,10 @@ from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
 from typing import NoReturn
 
+from hvr.base.printable import short
 from hvr.pddl import Diagnostic, Location
 from hvr.pddl.diagnostics import PddlTextSyntaxError
 from hvr.pddl.plan import decimal_text
-from hvr.printable import short
 from hvr.values import Value
 
 

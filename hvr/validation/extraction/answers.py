@@ -276,10 +276,10 @@ def _json(text: str, known: Known) -> str | None:
     """Return the steps of a plan in JSON; None for other JSON, such as a list of objects."""
     if text.strip()[:1] not in ("[", "{"):
         return None
+    from hvr.base.texts import parse_json
     from hvr.errors import PddlSyntaxError
     from hvr.pddl.plan import TimedAction
     from hvr.pddl.plan_json import steps_from_json
-    from hvr.texts import parse_json
 
     try:
         steps = steps_from_json(parse_json(text))

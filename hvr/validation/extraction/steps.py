@@ -49,7 +49,7 @@ def read_steps(
 
 
 def _is_json(text: str) -> bool:
-    from hvr.texts import parse_json
+    from hvr.base.texts import parse_json
 
     try:
         parse_json(text)

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from hvr.base.printable import short_names
 from hvr.errors import DataFileError, HvrError, PddlSemanticError, PddlSyntaxError, UsageError
 from hvr.pddl import Diagnostic, Location, UnsupportedPddlError, parse_domain, parse_problem
-from hvr.printable import short_names
 from hvr.validation import rules
 from hvr.validation.findings import Finding, Related, warning_finding
 from hvr.validation.languages import Language, language_of

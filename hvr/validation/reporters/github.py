@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from hvr.printable import one_line
+from hvr.base.printable import one_line
 from hvr.validation.findings import Finding, findings
 from hvr.validation.judged import Judged
 from hvr.validation.report import Outcome

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from hvr.printable import one_line
+from hvr.base.printable import one_line
 from hvr.validation.findings import findings
 from hvr.validation.judged import Judged
 from hvr.validation.report import Outcome

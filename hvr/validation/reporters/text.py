@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
+from hvr.base.printable import one_line, short, short_names
 from hvr.pddl import Atom, Location, Step
-from hvr.printable import one_line, short, short_names
 from hvr.validation import rules
 from hvr.validation.findings import explain_repair, rule_of_note
 from hvr.validation.judged import Judged

@@ -22,7 +22,7 @@ from hvr.validation.report import Outcome, PlanResult, ValidationReport
 from hvr.validation.suites import Job, Left, Suite
 
 if TYPE_CHECKING:
-    from hvr.engines.registry import EngineChoice
+    from hvr.base.engines.registry import EngineChoice
     from hvr.validation.chunks import JudgedFiles
 
 

@@ -23,7 +23,7 @@ _PLANNER = re.compile(
     r"|(?<![\w.])(?:Sequential|TimeTriggered)Plan\(\[",
     re.MULTILINE,
 )
-"""What planners print beside a plan; see `hvr.validation.extraction.readers`, `hvr.hddl.plan`."""
+"""What planners print beside a plan; see `hvr.validation.extraction.readers`, `hvr.pddl.hierarchy.plan`."""
 _PACKED = re.compile(r"(.+)\.(?:gz|bz2|xz|zst|lzma|z)")
 _JSON_STEPS = re.compile(
     r"""\s*(?:\{\s*"(?:plan|steps|actions)"\s*:\s*)?+\[\s*
@@ -148,8 +148,8 @@ def _is_json_plan(name: str, text: str, *, whole: bool) -> bool:
         return True
     if not whole:
         return _JSON_STEPS.match(text) is not None
+    from hvr.base.texts import parse_json
     from hvr.pddl.plan_json import steps_from_json
-    from hvr.texts import parse_json
     from hvr.validation.sequences import action_of
 
     try:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from hvr.base.texts import read_json_lines
 from hvr.errors import DataFileError, UsageError
-from hvr.texts import read_json_lines
 from hvr.validation.suites import Job, Suite
 from hvr.validation.suites.kinds import is_skipped
 

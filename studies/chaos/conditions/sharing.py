@@ -67,11 +67,11 @@ def plans_share_a_library_and_a_cache(lab: Lab) -> None:
 _FORK = """
 import multiprocessing, sys, time
 from pathlib import Path
-import hvr.run
-from hvr.run import Options
+import hvr.runs
+from hvr.runs import Options
 def child(name):
-    hvr.run.plan("make coffee", options=Options(scene="FloorPlan1", save=Path(name)))
-hvr.run.plan("make coffee", options=Options(scene="FloorPlan1", save=Path("parent")))
+    hvr.runs.plan("make coffee", options=Options(scene="FloorPlan1", save=Path(name)))
+hvr.runs.plan("make coffee", options=Options(scene="FloorPlan1", save=Path("parent")))
 context = multiprocessing.get_context("fork")
 children = [context.Process(target=child, args=(f"child-{n}",)) for n in range(2)]
 for one in children:
@@ -87,7 +87,7 @@ sys.exit("a child hangs" if late else max(abs(one.exitcode) for one in children)
 _POOL = """
 import multiprocessing, sys
 from hvr.knowledge.ontology import load_ontology
-from hvr.run import Options, plan
+from hvr.runs import Options, plan
 from pathlib import Path
 def child(n):
     return plan("make coffee", options=Options(scene="FloorPlan1", save=Path(f"run-{n}"))).reached
@@ -104,7 +104,7 @@ main()
 _THREADS = """
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from hvr.run import Options, plan
+from hvr.runs import Options, plan
 def one(n):
     return plan("make coffee", options=Options(scene=f"FloorPlan{n % 3 + 1}",
                                                save=Path(f"run-{n}"))).reached
@@ -113,7 +113,7 @@ with ThreadPoolExecutor(6) as pool:
 """
 _MANY = """
 from pathlib import Path
-from hvr.run import Options, plan
+from hvr.runs import Options, plan
 for n in range(12):
     assert plan("make coffee", options=Options(scene="FloorPlan1", save=Path(f"run-{n}"))).reached
 import os

@@ -237,7 +237,7 @@ def nice(lab: Lab) -> None:
 def isolated_python(lab: Lab) -> None:
     """Plan in Python's isolated mode, which knows neither variables nor the user's packages."""
     run, words = plan_words(lab)
-    code = f"import sys; sys.path.insert(0, {str(ROOT)!r}); import hvr.cli.main as m; m.run()"
+    code = f"import sys; sys.path.insert(0, {str(ROOT)!r}); import hvr.doors.cli.main as m; m.run()"
     examine(lab, lab.hvr(*words, python=("-I", "-c", code)), {GOOD}, run=run)
 
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hvr.verifier.graph import START, Edge
-from hvr.verifier.verdict import Verdict
-from hvr.verifier.verifier import Verifier
+from hvr.judging.verifier.graph import START, Edge
+from hvr.judging.verifier.verdict import Verdict
+from hvr.judging.verifier.verifier import Verifier
 
 PLACES = 3
 """Risky steps, and risky links, that may be edited."""

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 
-from hvr.llm.errors import ModelError
-from hvr.llm.model import Message, Model, Request
-from hvr.llm.schema import find_json
-from hvr.verifier.graph import START
-from hvr.verifier.verdict import Verdict
-from hvr.verifier.verifier import Plan, Verifier
+from hvr.judging.verifier.graph import START
+from hvr.judging.verifier.verdict import Verdict
+from hvr.judging.verifier.verifier import Plan, Verifier
+from hvr.models.errors import ModelError
+from hvr.models.model import Message, Model, Request
+from hvr.models.schema import find_json
 from studies.plan_network.correction.candidates import Editable, editable
 from studies.plan_network.correction.edits import SCHEMA, Edit, apply_edits, read_edits
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from hvr.knowledge.ontology import load_ontology
 from hvr.language.taxonomy import Taxonomy
-from hvr.llm.schema import find_json
+from hvr.models.schema import find_json
 from hvr.pddl import TypedName, parse_constraint, parse_formula
 from hvr.policies.goal.answer import SCHEMA, read_goal
 from hvr.policies.goal.checking import CheckedGoal, check_goal

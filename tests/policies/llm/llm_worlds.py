@@ -6,17 +6,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
-from hvr.envs.kitchen import Kitchen
-from hvr.envs.scenes import load_scene
+from hvr.base.files import data_path
 from hvr.errors import LLMError, PlannerError
 from hvr.execution.world import World
-from hvr.files import data_path
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import load_ontology
-from hvr.library import Library
-from hvr.llm.model import Answer, Model, Request
+from hvr.knowledge.retrieval.embedders import LexicalEmbedder
+from hvr.knowledge.retrieval.inventory import Inventory
+from hvr.models.model import Answer, Model, Request
 from hvr.pddl import Domain, GroundAction, Task, parse_domain
-from hvr.plans import MacroAction
+from hvr.planning.library import Library
+from hvr.planning.plans import MacroAction
+from hvr.planning.search.fast_downward import SearchResult
+from hvr.planning.search.planners import FastDownward, Planner
 from hvr.policies.llm.events import PolicyEvent
 from hvr.policies.llm.policy import LLMPolicy
 from hvr.policies.llm.prompts import load_prompts
@@ -24,10 +26,8 @@ from hvr.policies.llm.record import PlanningRecord
 from hvr.policies.llm.scene import SceneForesight
 from hvr.policies.llm.settings import named
 from hvr.policies.llm.writing import Equipment
-from hvr.retrieval.embedders import LexicalEmbedder
-from hvr.retrieval.inventory import Inventory
-from hvr.search.fast_downward import SearchResult
-from hvr.search.planners import FastDownward, Planner
+from hvr.worlds.kitchen import Kitchen
+from hvr.worlds.scenes import load_scene
 
 SCENE = "FloorPlan16"
 """The mug is in the sink basin, the egg in the closed fridge, knives lie on countertop-1."""

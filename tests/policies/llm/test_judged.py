@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hvr.pddl import Task, parse_domain, parse_plan, parse_problem
-from hvr.plans import AABlock, MacroAction
+from hvr.planning.plans import AABlock, MacroAction
 from hvr.policies.llm.events import PlanJudged
 from hvr.policies.llm.judged import intended, judged_blocks
 from hvr.policies.llm.settings import named

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hvr.plans import MacroAction
+from hvr.planning.plans import MacroAction
 from hvr.policies.llm.answers import read_blocks
 from hvr.policies.llm.policy import LLMPolicy
 from hvr.policies.llm.settings import named
 from hvr.policies.llm.telling import Telling
-from hvr.scripted import make_scripted
-from hvr.tasks import load_task
+from hvr.runs.simulated import make_scripted
+from hvr.runs.tasks import load_task
 from tests.policies.llm.llm_worlds import Fake, answer_of, foresight, policy, scene, write
 
 MACROS = "1. Take the cup\n2. Put the cup on the dining table"

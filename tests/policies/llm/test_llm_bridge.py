@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from hvr.errors import PlannerError
 from hvr.pddl import GroundAction, State, Task
+from hvr.planning.macro_actions import block_conditions
+from hvr.planning.search.fast_downward import SearchResult
 from hvr.policies.llm.bridge import Bridge
 from hvr.policies.llm.conditions import conjunction, describe
 from hvr.policies.llm.foresight import Foresight, applicable, run
 from hvr.policies.llm.record import BlockRecord
-from hvr.policies.macro import block_conditions
-from hvr.search.fast_downward import SearchResult
-from hvr.tasks import load_task, paper_task_ids
+from hvr.runs.tasks import load_task, paper_task_ids
 from tests.policies.llm.llm_worlds import (
     PLANNER,
     Fake,

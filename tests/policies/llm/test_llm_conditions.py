@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hvr.errors import PddlError
-from hvr.plans import MacroAction
+from hvr.knowledge.retrieval.embedders import LexicalEmbedder
+from hvr.planning.plans import MacroAction
 from hvr.policies.llm.action_set import action_set
 from hvr.policies.llm.answers import read_conditions
 from hvr.policies.llm.conditions import (
@@ -20,7 +21,6 @@ from hvr.policies.llm.conditions import (
 from hvr.policies.llm.events import ConditionsWritten, MacroPlanChecked, PolicyEvent
 from hvr.policies.llm.mapper import Mapper
 from hvr.policies.llm.record import MacroCheck
-from hvr.retrieval.embedders import LexicalEmbedder
 from tests.policies.llm.llm_worlds import Fake, answer_of, foresight, macro, write
 
 WORLD = foresight()

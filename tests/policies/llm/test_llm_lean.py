@@ -13,7 +13,7 @@ from hvr.pddl import Atom, GroundAction, State
 from hvr.policies.llm.action_set import action_set
 from hvr.policies.llm.foresight import Foresight, applicable, run
 from hvr.policies.llm.lean import lean, outcome
-from hvr.tasks import load_task, paper_task_ids
+from hvr.runs.tasks import load_task, paper_task_ids
 from tests.policies.llm.llm_worlds import foresight, steps
 
 WORLD = foresight()

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from hvr.errors import BudgetError
-from hvr.llm.budget import Budget, Budgeted, Limits
-from hvr.llm.errors import ModelError
+from hvr.models.budget import Budget, Budgeted, Limits
+from hvr.models.errors import ModelError
 from hvr.policies.llm.answers.conditions import MacroConditions
 from hvr.policies.llm.answers.literals import LiteralText
 from hvr.policies.llm.conditions import MOST_LITERALS, with_conditions

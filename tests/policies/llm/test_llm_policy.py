@@ -9,18 +9,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import hvr.tasks
+import hvr.runs.tasks
 from hvr.errors import LLMError
 from hvr.knowledge.ontology import load_ontology
-from hvr.library import Library, Origin, learn
+from hvr.knowledge.world_file import load_world
 from hvr.pddl import Task, parse_formula
+from hvr.planning.library import Library, Origin, learn
 from hvr.policies.llm.conditions import describe
 from hvr.policies.llm.events import ObjectsChosen, PolicyEvent
 from hvr.policies.llm.foresight import applicable
 from hvr.policies.llm.record import PlanningRecord
-from hvr.scripted import make_scripted
-from hvr.tasks import load_task
-from hvr.world_file import load_world
+from hvr.runs.simulated import make_scripted
+from hvr.runs.tasks import load_task
 from tests.policies.llm.llm_worlds import (
     Fake,
     answer_of,
@@ -248,8 +248,8 @@ def test_nothing_of_the_gold_labels_is_read_or_told(
     def forbidden(*_: object, **__: object) -> None:
         raise AssertionError("the labels were read")
 
-    monkeypatch.setattr(hvr.tasks, "read_toml", forbidden)
-    monkeypatch.setattr(hvr.tasks, "load_task", forbidden)
+    monkeypatch.setattr(hvr.runs.tasks, "read_toml", forbidden)
+    monkeypatch.setattr(hvr.runs.tasks, "load_task", forbidden)
     fake = cup_model()
     write(fake, setting, TASK.goal_oriented, PLACE)
     told = "\n".join(m.text for r in fake.requests for m in r.messages)

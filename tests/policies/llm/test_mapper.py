@@ -8,20 +8,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hvr.envs.kitchen import Kitchen
-from hvr.envs.scenes import load_scene
+from hvr.base.files import data_path
 from hvr.execution.world import World
-from hvr.files import data_path
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import load_ontology
+from hvr.knowledge.retrieval.embedders import LexicalEmbedder
 from hvr.pddl import TRUE, GroundAction, Task, applicable_actions, ground_all, parse_domain
 from hvr.policies.llm.action_set import ActionSet, action_set
 from hvr.policies.llm.answers import ActionText, read_actions
 from hvr.policies.llm.answers.literals import read_literals
 from hvr.policies.llm.mapper import Mapper
-from hvr.retrieval.embedders import LexicalEmbedder
+from hvr.worlds.kitchen import Kitchen
+from hvr.worlds.scenes import load_scene
+from tests.planning.search.planning_worlds import room_tasks, states
 from tests.policies.llm.answers.answer_tables import LITERALS, MAPPED, WHOLE
-from tests.search.planning_worlds import room_tasks, states
 
 
 def kitchen(scene: str) -> Task:

@@ -9,8 +9,8 @@ import pytest
 from hvr.pddl import parse_domain, parse_plan, parse_problem
 from hvr.policies.llm.answers import Actions, read_actions
 from hvr.policies.llm.answers.exact import marked, read_written, unmarked
-from tests.rewards.forms import FORMS, PROSE
-from tests.rewards.test_forms import BLOCKS, PLAN, TASK
+from tests.validation.rewards.forms import FORMS, PROSE
+from tests.validation.rewards.test_forms import BLOCKS, PLAN, TASK
 
 DOMAIN = parse_domain(BLOCKS)
 ARITIES = {action.name: len(action.parameters) for action in DOMAIN.actions.values()}

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import Protocol
 
-from hvr.retrieval.words import singular, squeezed, words
+from hvr.knowledge.retrieval.words import singular, squeezed, words
 
 _INSTANCE = re.compile(r"(?P<base>.*?[^\W\d])[-_ |#(]*(?P<number>\d{1,4})\)?\W*")
 
@@ -17,7 +17,7 @@ _SLIP = 0.85
 
 
 class Similarity(Protocol):
-    """The part of `hvr.retrieval.embedders.Embedder` that matching needs."""
+    """The part of `hvr.knowledge.retrieval.embedders.Embedder` that matching needs."""
 
     def similarities(self, query: str, candidates: Sequence[str]) -> tuple[float, ...]:
         """Return the cosine of the angle between the query and each candidate, from -1 to 1."""

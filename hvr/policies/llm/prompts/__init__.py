@@ -14,11 +14,11 @@ from pathlib import Path
 from string import Template
 from typing import cast
 
+from hvr.base.files import write_whole, writing
+from hvr.base.texts import decode, read_bytes
 from hvr.errors import DataFileError
-from hvr.files import write_whole, writing
-from hvr.llm.model import Message, Role
-from hvr.texts import decode, read_bytes
-from hvr.world_file import load_world
+from hvr.knowledge.world_file import load_world
+from hvr.models.model import Message, Role
 
 NAMES: Mapping[str, frozenset[str]] = {
     "select": frozenset({"request", "classes"}),

@@ -39,7 +39,7 @@ STARTS = (
 
 _PROGRAM = """
 import sys
-from hvr.llm.schema import find_json
+from hvr.models.schema import find_json
 from hvr.policies.llm.answers import read_actions, read_conditions, read_macro_plan, read_objects
 from tests.policies.llm.answers.test_hostile_answers import hostile_texts
 for text in hostile_texts():

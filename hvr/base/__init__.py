@@ -1,0 +1,1 @@
+"""What every other room stands on: files, locks, texts, numbers, processes, registries."""

@@ -1,0 +1,272 @@
+"""The folder of a bench: a manifest, and one file for each finished cell.
+
+manifest.json   settings, models, options, prompt digests, and every start with its machine
+cells/ID.json   the result of a cell, written when it is finished, whole or not at all
+ledger.sqlite   with a budget: what models were charged, of all cells and starts together
+sent.sqlite     with a limit a minute: what was sent in the last one by all processes together
+transcripts/    ID.jsonl: every prompt and answer of a cell. A cell that was not finished is gone on
+                with: it gets the answers that are there. ID-aside.jsonl: what it was asked in vain
+bench.lock      while a bench is at work here; cells/ID.lock while a process is at work on a cell
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import hvr
+from hvr.base.files import commit, write_whole, writing
+from hvr.base.locks import take
+from hvr.base.secrets.scrubber import Scrubber
+from hvr.base.texts import read_json
+from hvr.bench.cells import NO_MODEL, Cell, CellOptions, CellResult, parts_of_setting
+from hvr.errors import DataFileError, UsageError
+from hvr.models.choice import ModelChoice
+from hvr.models.config import read_config
+
+MANIFEST = "manifest.json"
+
+_LOCK = "bench.lock"
+_PATIENCE_S = 30.0
+
+
+@dataclass(frozen=True)
+class BenchFolder:
+    """A folder with the results of a bench.
+
+    Args:
+        path: the folder.
+    """
+
+    path: Path
+
+    def open(
+        self, cells: Sequence[Cell], options: CellOptions, prompts: Mapping[str, str]
+    ) -> tuple[CellResult, ...]:
+        """Begin a bench here, or go on with the same one; see `alone`.
+
+        Args:
+            cells: all that is to be done.
+            options: what they have in common.
+            prompts: digests of the prompt texts by name.
+
+        Returns:
+            The results that are there already, in the order of the cells; those that ended
+            in an error are left out, they are to be done again.
+
+        Raises:
+            UsageError: another bench is here.
+            DataFileError: the folder cannot be used.
+        """
+        subject = subject_of(cells, options, prompts)
+        manifest = self.manifest() if self.exists() else None
+        if manifest is None:
+            self._require_new()
+            manifest = {"subject": subject, "starts": []}
+        other = _differences(manifest["subject"], subject)
+        if other:
+            raise UsageError(
+                f"{self.path} holds a bench with other {', '.join(other)}: choose a new folder, "
+                "or give the same options to go on with it"
+            )
+        manifest["starts"].append(this_start())
+        # First, since a folder without it is not known for that of a bench.
+        _write(self.path / MANIFEST, manifest)
+        for name in ("cells", "transcripts"):
+            with writing(self.path):
+                (self.path / name).mkdir(exist_ok=True)
+        known = {result.cell: result for result in self.results()}
+        return tuple(known[c] for c in cells if c in known and known[c].finished)
+
+    def exists(self) -> bool:
+        """Return whether there is a bench here."""
+        return (self.path / MANIFEST).is_file()
+
+    def manifest(self) -> dict[str, Any]:
+        """Return the manifest of the bench.
+
+        Raises:
+            DataFileError: there is no manifest, or it is damaged.
+        """
+        path = self.path / MANIFEST
+        if not path.is_file():
+            raise DataFileError(f"{self.path} is no bench: it has no {MANIFEST}")
+        try:
+            values = read_json(path, strict=False)
+            if not _is_manifest(values):
+                raise TypeError("its entries have the wrong form")
+        except (KeyError, TypeError) as error:
+            raise DataFileError(f"{path} is damaged: {error}") from error
+        return dict(values)
+
+    def results(self) -> tuple[CellResult, ...]:
+        """Return all results, in the order of the cells; unreadable files count as missing."""
+        results = []
+        for path in sorted((self.path / "cells").glob("*.json")):
+            try:
+                results.append(CellResult.from_json(read_json(path, strict=False)))
+            except (ValueError, TypeError, AttributeError, DataFileError):
+                continue
+        place = self._order()
+        return tuple(sorted(results, key=lambda r: (place(r.cell), r.cell)))
+
+    def write(self, result: CellResult) -> None:
+        """Keep a result.
+
+        Raises:
+            DataFileError: it cannot be written.
+        """
+        _write(self.path / "cells" / f"{result.cell.id}.json", result.to_json())
+
+    @property
+    def ledger(self) -> Path:
+        """File of what models were charged in all cells and starts of the bench."""
+        return self.path / "ledger.sqlite"
+
+    def transcript(self, cell: Cell) -> Path:
+        """Return where the transcript of a cell is, of all its tries together."""
+        return self.path / "transcripts" / f"{cell.id}.jsonl"
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep other benches out of the folder, which is made if need be.
+
+        Raises:
+            UsageError: another bench is at work here.
+            DataFileError: the folder cannot be used.
+        """
+        if not self.exists():
+            self._require_new()
+        with writing(self.path):
+            self.path.mkdir(parents=True, exist_ok=True)
+            lock = take(self.path / _LOCK)
+        if lock is None:
+            raise UsageError(
+                f"{self.path}: another bench is at work here: wait for it, or choose another",
+                field="save",
+            )
+        try:
+            yield
+        finally:
+            lock.release()
+
+    @contextmanager
+    def at_work(self, cell: Cell) -> Iterator[None]:
+        """Keep other processes from a cell.
+
+        Those of a bench that was killed notice it after a moment, and end.
+
+        Raises:
+            DataFileError: another process does not let go of the cell.
+        """
+        path = self.path / "cells" / f"{cell.id}.lock"
+        with writing(path):
+            until = time.monotonic() + _PATIENCE_S
+            while (lock := take(path)) is None and time.monotonic() < until:
+                pass
+        if lock is None:
+            raise DataFileError(f"{path}: another process is at work on this cell")
+        try:
+            yield
+        finally:
+            lock.release()
+
+    def _order(self) -> Callable[[Cell], tuple[int, ...]]:
+        """Return the order in which the cells were planned, as a key to sort by."""
+        subject = self.manifest()["subject"] if self.exists() else {}
+        tasks, settings, models = (
+            {name: i for i, name in enumerate(subject.get(key, ()))}
+            for key in ("tasks", "settings", "models")
+        )
+
+        def place(cell: Cell) -> tuple[int, ...]:
+            last = len(tasks) + len(settings) + len(models)
+            return (
+                tasks.get(cell.task, last),
+                settings.get(cell.setting, last),
+                models.get(cell.model, last),
+            )
+
+        return place
+
+    def _require_new(self) -> None:
+        if not self.path.exists():
+            return
+        # What remains of a bench that was killed before it began is as good as nothing.
+        if not self.path.is_dir() or any(
+            entry.name != _LOCK and entry.suffix != ".part" for entry in self.path.iterdir()
+        ):
+            raise DataFileError(f"{self.path}: a bench needs a new or empty folder")
+
+
+def _address(spec: str, model: ModelChoice) -> str | None:
+    """Return the address at which the model of a spec is reached; None for the provider's own."""
+    chosen = read_config(spec, base_url=model.base_url, trust_project=model.trust_project)
+    return chosen.trusted().options.base_url
+
+
+def subject_of(
+    cells: Sequence[Cell], options: CellOptions, prompts: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return the part of the manifest that must be the same when a bench is resumed."""
+
+    def unique(values: list[Any]) -> list[Any]:
+        return list(dict.fromkeys(values))
+
+    # Addresses may come from the environment or a file, too; answers of another server would mix.
+    addresses = {} if options.cassettes else {
+        model: Scrubber().text(url)
+        for model in unique([c.model for c in cells if c.model != NO_MODEL])
+        if (url := _address(model, options.model))
+    }  # fmt: skip
+    return {
+        **({"addresses": addresses} if addresses and not options.model.base_url else {}),
+        "tasks": unique([c.task for c in cells]),
+        "scenes": sorted({c.scene for c in cells}),
+        "settings": {name: parts_of_setting(name) for name in unique([c.setting for c in cells])},
+        "models": unique([c.model for c in cells]),
+        "seeds": sorted({c.seed for c in cells}),
+        "options": options.to_json(),
+        "prompts": dict(sorted(prompts.items())),
+    }
+
+
+def this_start() -> dict[str, Any]:
+    """Return time, code version and machine of this process."""
+    return {
+        "time": datetime.now(UTC).isoformat(timespec="seconds"),
+        "hvr": hvr.__version__,
+        "commit": commit(),
+        "python": sys.version.split()[0],
+        "system": f"{platform.system()} {platform.release()}",
+        "machine": platform.machine(),
+    }
+
+
+def _is_manifest(values: Mapping[str, Any]) -> bool:
+    subject, starts = values["subject"], values["starts"]
+    return (
+        isinstance(subject, dict)
+        and all(isinstance(subject[key], list) for key in ("tasks", "models", "seeds"))
+        and all(isinstance(n, str) for n in (*subject["tasks"], *subject["models"]))
+        and isinstance(subject["settings"], dict)
+        and isinstance(starts, list)
+        and all(isinstance(start, dict) for start in starts)
+    )
+
+
+def _differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]:
+    return [name for name in here if json.loads(json.dumps(here[name])) != there.get(name)]
+
+
+def _write(path: Path, value: Any) -> None:
+    """Write JSON whole or not at all, even if the process is killed."""
+    write_whole(path, json.dumps(value, indent=1, ensure_ascii=False) + "\n")

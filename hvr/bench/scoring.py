@@ -1,0 +1,320 @@
+"""From a plan and how it came about to its scores.
+
+Gold goals and ground truths are used here, after planning, and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from hvr.bench.metrics import (
+    best_correctness,
+    block_verification,
+    execution_success,
+    expanded_plan_verification,
+    goal_condition_success,
+    length_discrepancy,
+    macro_plan_verification,
+)
+from hvr.bench.scores import Scores
+from hvr.execution.compare import difference
+from hvr.execution.world import World, open_world
+from hvr.knowledge.world_file import world_of_scene
+from hvr.models.meter import Spent
+from hvr.pddl import (
+    TRUE,
+    And,
+    Atom,
+    Expression,
+    GroundAction,
+    State,
+    Task,
+    parse_constraint,
+    parse_formula,
+)
+from hvr.pddl.model import atoms_of
+from hvr.policies.llm.record import PlanningRecord
+from hvr.runs.tasks import GroundTruth, PaperTask
+from hvr.validation import Validator
+from hvr.validation.minimise import eliminate
+from hvr.validation.report import Failure, FailureKind
+from hvr.worlds.kitchen import Kitchen
+
+Steps = Sequence[GroundAction]
+
+OPEN_ENDED = ("T5bis", "T12")
+"""Tasks that can be done in several ways. The paper (B.2) wrote a ground truth for each run of
+these, aligned with what the model was after. Here, a plan that does reach the goal is measured
+against itself without its unnecessary steps; any other against the task's ground truth."""
+
+
+@dataclass(frozen=True)
+class DomainReplay:
+    """The outcome of a plan in the domain.
+
+    Args:
+        verified: number of applicable steps from the first on.
+        total: number of all steps.
+        state: the state after the verified steps.
+        failure: why the next step is not applicable; None when all are.
+    """
+
+    verified: int
+    total: int
+    state: State
+    failure: Failure | None
+
+
+@dataclass(frozen=True)
+class ExecutionOutcome:
+    """The outcome of a plan in the environment.
+
+    Args:
+        executed: number of steps done before the first failure.
+        total: number of all steps.
+        state: the state as seen at the end.
+        problem: why execution stopped early; empty when it did not.
+    """
+
+    executed: int
+    total: int
+    state: State
+    problem: str = ""
+
+
+def score(
+    record: PlanningRecord,
+    task: PaperTask,
+    *,
+    scene: str | None = None,
+    spent: Spent | None = None,
+    execute: bool = True,
+    seed: int = 0,
+) -> Scores:
+    """Measure a plan: replay it in the domain, execute it in the kitchen, compare it.
+
+    Args:
+        record: the plan and how it came about.
+        task: the task, with its goal and its ground truth.
+        scene: the scene that the plan was made for; that of the ground truth if None.
+        spent: what the model used.
+        execute: carry the plan out in the embedded kitchen, if its steps are applicable or it
+            is correct; any other plan would fail there by its own fault.
+        seed: seed of the environment.
+    """
+    truth = task.ground_truth
+    scene = scene or truth.scene
+    arena = scene_task(scene)
+    goal = _goal(task.goal, scene)
+    plan = record.plan.actions
+    replay = replay_plan(arena, plan)
+    correctness, at_home = None, scene == truth.scene
+    if at_home:
+        correctness, _ = best_correctness(
+            plan, truth, lambda v: _valid(arena, goal, v) and kept(scene, task.constraints, v.steps)
+        )
+    length = len(truth.steps) if at_home else task.optimum[scene].steps
+    keeps = kept(scene, task.constraints, plan)
+    success = replay.failure is None and replay.state.holds(goal) and keeps
+    aligned = success and task.id in OPEN_ENDED and at_home and correctness != 1
+    if aligned:
+        correctness, length = 1.0, len(_aligned(task.goal, scene, plan))
+    run = None
+    if execute and plan and (replay.failure is None or correctness == 1):
+        run = execute_plan(arena, scene, plan, seed)
+    return Scores(
+        plan_length=len(plan),
+        truth_length=length,
+        pc=correctness,
+        es=execution_success(correctness, run.executed, length)
+        if run is not None and correctness is not None
+        else None,
+        ld=length_discrepancy(len(plan), length),
+        epv=expanded_plan_verification(replay.verified, replay.total),
+        **_verification(record),
+        goal_conditions=goal_condition_success(replay.state, goal),
+        success=success,
+        executed=run.executed if run else None,
+        reached=run.state.holds(goal) and keeps if run else None,
+        best=task.optimum[scene].steps,
+        step_budget=task.budget_in(scene),
+        aligned=aligned,
+        corrections=sum(block.tries for block in record.blocks),
+        planner_calls=record.planner_calls,
+        library_hits=record.library_used,
+        repaired=sum(block.repaired for block in record.blocks),
+        removed=record.removed,
+        spent=spent or Spent(),
+        failures=_failures(record, replay, success, run, keeps=keeps),
+    )
+
+
+def _verification(record: PlanningRecord) -> dict[str, float | None]:
+    """Return the verified share of macro plan and blocks, before and after correction."""
+    macro = record.macro_before.total if record.macro_before else len(record.blocks)
+    blocks = block_verification(record.blocks, macro) if record.hierarchical else None
+    # Without blocks there is no sign of whether V was on: the later check is taken as it is.
+    corrected = not record.blocks or any(b.verified_after is not None for b in record.blocks)
+    return {
+        "mpv_before": macro_plan_verification(record.macro_before),
+        "mpv_after": macro_plan_verification(record.macro_after) if corrected else None,
+        "aabv_before": blocks.before if blocks else None,
+        "aabv_after": blocks.after if blocks else None,
+    }
+
+
+def replay_plan(task: Task, plan: Steps) -> DomainReplay:
+    """Apply the steps of a plan in turn, up to the first that is not applicable."""
+    validator = Validator(task)
+    for number, action in enumerate(plan):
+        report = validator.apply(action)
+        if not report.ok:
+            return DomainReplay(number, len(plan), validator.state, report.failure)
+    return DomainReplay(len(plan), len(plan), validator.state, None)
+
+
+def kept(scene: str, constraints: Sequence[str], plan: Steps) -> bool:
+    """Return whether a plan keeps trajectory constraints, as far as its steps are applicable.
+
+    Args:
+        scene: name of the scene.
+        constraints: the constraints, as PDDL.
+        plan: the steps.
+    """
+    if not constraints:
+        return True
+    task = _bound(scene, tuple(constraints))
+    done = replay_plan(task, plan).verified
+    return Validator(task).check(plan[:done]).valid
+
+
+def execute_plan(task: Task, scene: str, plan: Steps, seed: int = 0) -> ExecutionOutcome:
+    """Carry a plan out in a fresh kitchen, without planning anew.
+
+    As in `hvr.execution.executor`, what is seen after a step is compared with what the domain
+    predicts, and where they differ, execution goes on from what was seen. It stops at the first
+    step that the environment refuses or that is no longer applicable; a step whose outcome made
+    the next one inapplicable counts as failed.
+
+    Args:
+        task: the problem of the whole scene.
+        scene: name of the scene.
+        plan: the steps.
+        seed: seed of the environment.
+    """
+    ontology = world_of_scene(scene).scene_ontology
+    world = open_world(Kitchen(scene, seed), ontology=ontology)
+    names = [o.name for o in task.problem.objects]
+    validator = Validator(task)
+    ideal = validator  # as if the latest step had gone as expected
+    done, problem = 0, ""
+    try:
+        for number, action in enumerate(plan, 1):
+            ideal = ideal.fork()
+            report = validator.apply(action)
+            if not report.ok:
+                problem = report.explain()
+                done -= int(ideal.apply(action).ok)
+                break
+            expected = validator.state.atoms()
+            near = [a.args[0] for a in expected if a.predicate == "near"]
+            outcome = world.act(number, action, near)
+            if not outcome.result.success:
+                problem = f"step {number} {action}: {outcome.result.error}"
+                break
+            done, ideal = number, validator
+            observed = _seen(task, world, names)
+            mismatch = difference(expected, observed, outcome.scene)
+            if mismatch:
+                lost = {atom for atom in mismatch.missing if atom.predicate == "near"}
+                validator = Validator(task, state=task.state(observed - lost))
+        return ExecutionOutcome(done, len(plan), task.state(_seen(task, world, names)), problem)
+    finally:
+        world.graph.close()
+
+
+def _seen(task: Task, world: World, names: Sequence[str]) -> frozenset[Atom]:
+    return frozenset(a for a in world.facts(names) if a.predicate in task.fluent_predicates)
+
+
+def _valid(task: Task, goal: Expression, truth: GroundTruth) -> bool:
+    replay = replay_plan(task, truth.steps)
+    return replay.failure is None and replay.state.holds(goal)
+
+
+def _aligned(goal: str, scene: str, plan: Steps) -> Steps:
+    """Return a plan that reaches the goal, without its unnecessary steps."""
+    kept = eliminate(_task_with(goal, scene).initial, plan)
+    return plan if kept is None else [plan[i] for i in kept]
+
+
+def _failures(
+    record: PlanningRecord,
+    replay: DomainReplay,
+    success: bool,
+    run: ExecutionOutcome | None,
+    *,
+    keeps: bool,
+) -> dict[str, int]:
+    """Return how often each kind of failure occurred.
+
+    Of the inapplicable steps only the first counts: the others follow from it.
+    """
+    counts: Counter[str] = Counter()
+    counts["unmapped action"] = sum(len(block.unmapped) for block in record.blocks)
+    if replay.failure is not None:
+        counts.update(_kinds(replay.failure))
+    elif not success and keeps:
+        counts["goal not met"] = 1
+    if not keeps:
+        counts["constraint broken"] = 1
+    if replay.total == 0:
+        counts["empty plan"] = 1
+    if run is not None and run.problem:
+        counts["execution stopped"] = 1
+    return {kind: count for kind, count in sorted(counts.items()) if count}
+
+
+def _kinds(failure: Failure) -> set[str]:
+    if failure.kind is not FailureKind.PRECONDITION:
+        return {f"inapplicable: {failure.kind.value}"}
+    names = {
+        atom.predicate for literal in failure.literals for atom in atoms_of(literal.formula)
+    } or {"no literal"}
+    return {f"inapplicable: {name}" for name in names}
+
+
+# Cached for each process: grounding the actions of a scene is expensive.
+
+
+@lru_cache(maxsize=32)
+def scene_task(scene: str) -> Task:
+    """Return the initial problem of a scene with all of its objects, without a goal."""
+    place = world_of_scene(scene)
+    domain = place.agent.domain()
+    with open_world(Kitchen(scene), ontology=place.scene_ontology).graph as graph:
+        return Task(domain, graph.problem(domain, "score"))
+
+
+@lru_cache(maxsize=8)
+def _task_with(goal: str, scene: str) -> Task:
+    task = scene_task(scene)
+    return Task(task.domain, task.problem.replace(goal=_goal(goal, scene)))
+
+
+@lru_cache(maxsize=8)
+def _bound(scene: str, constraints: tuple[str, ...]) -> Task:
+    """Return the problem of a scene with constraints and no goal."""
+    task = scene_task(scene)
+    objects = task.problem.objects
+    formulas = tuple(parse_constraint(text, task.domain, objects) for text in constraints)
+    return Task(task.domain, task.problem.replace(goal=TRUE, constraints=And(formulas)))
+
+
+@lru_cache(maxsize=128)
+def _goal(text: str, scene: str) -> Expression:
+    task = scene_task(scene)
+    return parse_formula(text, task.domain, task.problem.objects)

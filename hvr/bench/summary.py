@@ -1,0 +1,274 @@
+"""Statistics over cells: the numbers of the paper's tables."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean, stdev
+from typing import Any
+
+from hvr.bench.cells import NO_MODEL, CellResult, policy_of
+from hvr.bench.columns import COLUMNS, HIGH, MODERATE
+from hvr.bench.intervals import interval
+from hvr.bench.metrics import length_summary
+
+TWELVE = (*MODERATE, *HIGH)
+"""The tasks that the paper averages over; T5bis is compared with T5 only (table 4).
+
+The paper's own measures are averaged over these, so that they can be compared with its tables; all
+others over all tasks of a bench but T5bis."""
+
+
+@dataclass(frozen=True)
+class Stat:
+    """A mean and how far it varies with the seed.
+
+    Args:
+        mean: over seeds, each seed being averaged over its tasks first.
+        spread: sample standard deviation over seeds; None with fewer than two.
+        count: values that went in.
+        low: Lower bound of the 95 % bootstrap interval over tasks and seeds, if there is one.
+        high: Upper bound likewise.
+    """
+
+    mean: float
+    spread: float | None
+    count: int
+    low: float | None = None
+    high: float | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        values: dict[str, Any] = {"mean": self.mean, "spread": self.spread, "count": self.count}
+        return values | ({} if self.low is None else {"low": self.low, "high": self.high})
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Stat:
+        """Read what `to_json` wrote."""
+        bounds = values.get("low"), values.get("high")
+        return cls(float(values["mean"]), values["spread"], int(values["count"]), *bounds)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A setting with a model, over all tasks.
+
+    Args:
+        setting: its name.
+        model: spec of the model.
+        simulated: no language model but a simulation of one.
+        cells: cells with scores.
+        errors: cells that ended in an error; they are in no mean.
+        stats: by name: those of COLUMNS, and `pc_moderate`, `pc_high`, `ld_min`, `ld_max`,
+            `ld_abs`.
+        failures: how often each kind of failure occurred, over all cells.
+        without_model: Whether this is a policy that asks no model.
+    """
+
+    setting: str
+    model: str
+    simulated: bool
+    cells: int
+    errors: int
+    stats: Mapping[str, Stat]
+    failures: Mapping[str, int]
+    without_model: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        return {
+            "setting": self.setting,
+            "model": self.model,
+            "simulated": self.simulated,
+            "cells": self.cells,
+            "errors": self.errors,
+            "stats": {name: stat.to_json() for name, stat in self.stats.items()},
+            "failures": dict(self.failures),
+        }
+
+
+Place = tuple[str, str, str, str]
+"""Column, model, setting, task."""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The numbers of a bench.
+
+    Args:
+        tasks: ids, in order.
+        settings: names, in order.
+        models: specs, in order.
+        rows: a row for each setting with each model.
+        stats: each measure for each model, setting and task, over seeds.
+    """
+
+    tasks: tuple[str, ...]
+    settings: tuple[str, ...]
+    models: tuple[str, ...]
+    rows: tuple[Row, ...]
+    stats: Mapping[Place, Stat]
+
+    def row(self, setting: str, model: str) -> Row | None:
+        """Return the row of a setting with a model."""
+        return next((r for r in self.rows if (r.setting, r.model) == (setting, model)), None)
+
+    def simulated(self, model: str) -> bool:
+        """Return whether a model is a simulation of one."""
+        return any(row.simulated for row in self.rows if row.model == model)
+
+    def label(self, model: str) -> str:
+        """Return the name of a model in reports, which marks a simulation."""
+        if model == NO_MODEL:
+            return "no language model"
+        return f"{model} (simulated)" if self.simulated(model) else model
+
+    def name(self, setting: str) -> str:
+        """Return the name of a setting or policy in reports."""
+        policy = policy_of(setting)
+        if policy is None:
+            return setting
+        short = policy.rpartition(":")[2]
+        same = [s for s in self.settings if (policy_of(s) or "").rpartition(":")[2] == short]
+        name = short if len(same) == 1 else policy
+        alone = any(r.setting == setting and r.without_model for r in self.rows)
+        return f"{name} (no model)" if alone else name
+
+    def beside(self) -> Summary:
+        """Return the summary with the policies that ask no model beside each model."""
+        models = tuple(model for model in self.models if model != NO_MODEL)
+        if not models or NO_MODEL not in self.models:
+            return self
+        alone = [row for row in self.rows if row.model == NO_MODEL]
+        rows = [
+            row
+            for model in models
+            for row in (
+                *(row for row in self.rows if row.model == model),
+                *(replace(row, model=model) for row in alone),
+            )
+        ]
+        stats = {
+            (key, model, setting, task): stat
+            for (key, of, setting, task), stat in self.stats.items()
+            for model in ((of,) if of != NO_MODEL else models)
+        }
+        return replace(self, models=models, rows=tuple(rows), stats=stats)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        return {
+            "rows": [row.to_json() for row in self.rows],
+            "per_task": [
+                {
+                    "measure": place[0],
+                    "model": place[1],
+                    "setting": place[2],
+                    "task": place[3],
+                    **stat.to_json(),
+                }
+                for place, stat in self.stats.items()
+            ],
+        }
+
+
+def summarise(results: Sequence[CellResult]) -> Summary:
+    """Return the numbers of a bench, from its results in the order of its cells."""
+    settings = tuple(dict.fromkeys(r.cell.setting for r in results))
+    models = tuple(dict.fromkeys(r.cell.model for r in results))
+    tasks = tuple(dict.fromkeys(r.cell.task for r in results))
+    groups: dict[tuple[str, str], list[CellResult]] = {}
+    for result in results:
+        groups.setdefault((result.cell.model, result.cell.setting), []).append(result)
+    stats: dict[Place, Stat] = {}
+    for (model, setting), group in groups.items():
+        for task in tasks:
+            of_task = [r for r in group if r.cell.task == task]
+            for key in COLUMNS:
+                stat = _stat(of_task, key)
+                if stat is not None:
+                    stats[key, model, setting, task] = stat
+    rows = tuple(_row(s, m, groups[m, s]) for m in models for s in settings if (m, s) in groups)
+    return Summary(tasks, settings, models, rows, stats)
+
+
+def _row(setting: str, model: str, group: Sequence[CellResult]) -> Row:
+    twelve = [r for r in group if r.cell.task in TWELVE]
+    # A bench of T5bis alone has nothing else to average.
+    counted = twelve or list(group)
+    everything = [r for r in group if r.cell.task != "T5bis"] or list(group)
+    stats = {
+        key: stat
+        for key, column in COLUMNS.items()
+        if (stat := _stat(counted if column.of_paper else everything, key)) is not None
+    }
+    for name, tasks in (("pc_moderate", MODERATE), ("pc_high", HIGH)):
+        stat = _stat([r for r in counted if r.cell.task in tasks], "pc")
+        if stat is not None:
+            stats[name] = stat
+    stats.update(_lengths(counted))
+    failures: Counter[str] = Counter()
+    for result in group:
+        if result.scores is not None:
+            failures.update(result.scores.failures)
+        else:
+            failures[f"error: {result.error_kind}"] += 1
+    return Row(
+        setting=setting,
+        model=model,
+        simulated=any(r.simulated or r.cell.simulated for r in group),
+        cells=sum(r.finished for r in group),
+        errors=sum(not r.finished for r in group),
+        stats=stats,
+        failures=dict(failures.most_common()),
+        without_model=model == NO_MODEL,
+    )
+
+
+def _lengths(results: Sequence[CellResult]) -> dict[str, Stat]:
+    """Return minimum, maximum and mean of absolutes, over tasks as in table 7, then over seeds."""
+    values: dict[str, list[float]] = {}
+    for group in _by_seed(results).values():
+        summary = length_summary([r.scores.ld for r in group if r.scores is not None])
+        if summary is not None:
+            values.setdefault("ld_min", []).append(summary.minimum)
+            values.setdefault("ld_max", []).append(summary.maximum)
+            values.setdefault("ld_abs", []).append(summary.absolute)
+    return {name: _over_seeds(seeds, len(seeds)) for name, seeds in values.items()}
+
+
+def _stat(results: Iterable[CellResult], key: str) -> Stat | None:
+    """Return a measure averaged over the cells of each seed, then over seeds.
+
+    None without values. First by seed, so that the spread is one over seeds alone.
+    """
+    value = COLUMNS[key].value
+    means, count = [], 0
+    of_task: dict[str, list[float]] = {}
+    for group in _by_seed(results).values():
+        values = [
+            (r.cell.task, v) for r in group if r.scores and (v := value(r.scores)) is not None
+        ]
+        if values:
+            means.append(fmean(v for _, v in values))
+            count += len(values)
+        for task, v in values:
+            of_task.setdefault(task, []).append(v)
+    if not means:
+        return None
+    return _over_seeds(means, count, interval(list(of_task.values())))
+
+
+def _over_seeds(
+    means: Sequence[float], count: int, bounds: tuple[float, float] | None = None
+) -> Stat:
+    low, high = bounds or (None, None)
+    return Stat(fmean(means), stdev(means) if len(means) > 1 else None, count, low, high)
+
+
+def _by_seed(results: Iterable[CellResult]) -> dict[int, list[CellResult]]:
+    groups: dict[int, list[CellResult]] = {}
+    for result in results:
+        groups.setdefault(result.cell.seed, []).append(result)
+    return groups

@@ -1,0 +1,144 @@
+"""Tables of a bench for the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+
+from hvr.bench.columns import COLUMNS
+from hvr.bench.summary import Row, Stat, Summary
+from hvr.runs.tasks import label
+
+# Table 2 of the paper in two halves, so that each fits a terminal of 80 columns.
+_PLANS = (
+    ("goal", "success"),
+    ("over", "over"),
+    ("in budget", "within_budget"),
+    ("PC", "pc"),
+    ("moderate", "pc_moderate"),
+    ("high", "pc_high"),
+    ("LD", "ld"),
+)
+_OF_SOME = frozenset(("within_budget",))
+_PER_TASK = (
+    "success",
+    "over",
+    "within_budget",
+    "pc",
+    "es",
+    "ld",
+    "epv",
+    "mpv_before",
+    "mpv_after",
+    "aabv_before",
+    "aabv_after",
+)
+
+
+def main_tables(summary: Summary) -> Iterator[Table]:
+    """Yield three tables for each model: plans, intervals, verification; one row a setting."""
+    summary = summary.beside()
+    for model in summary.models:
+        rows = [row for row in summary.rows if row.model == model]
+        # Only some tasks have a budget of steps.
+        shown = [(t, k) for t, k in _PLANS if k not in _OF_SOME or any(k in r.stats for r in rows)]
+        plans = _table(f"Plans, per cent · {summary.label(model)}", [t for t, _ in shown])
+        for row in rows:
+            plans.add_row(
+                summary.name(row.setting), *(with_spread(row.stats.get(k), k) for _, k in shown)
+            )
+        yield plans
+        if any(stat.low is not None for row in rows for stat in row.stats.values()):
+            yield _intervals(summary, model, rows)
+        title = f"Verification, per cent · {summary.label(model)}"
+        making = _table(title, ["EPV", "MPV", "AABV", "calls", "errors"])
+        for row in rows:
+            making.add_row(summary.name(row.setting), *_making(row))
+        yield making
+
+
+def _intervals(summary: Summary, model: str, rows: Sequence[Row]) -> Table:
+    shown = [(name, key) for name, key in _PLANS if not key.startswith("pc_")]
+    shown = [(name, key) for name, key in shown if any(key in row.stats for row in rows)]
+    title = f"95 % intervals, per cent · {summary.label(model)}"
+    table = _table(title, [name for name, _ in shown])
+    for row in rows:
+        limits = [bounds(row.stats.get(key)) for _, key in shown]
+        table.add_row(summary.name(row.setting), *limits)
+    return table
+
+
+def bounds(stat: Stat | None) -> str:
+    """Return an interval in per cent."""
+    if stat is None or stat.low is None or stat.high is None:
+        return "–"
+    return f"{100 * stat.low:.0f} to {100 * stat.high:.0f}"
+
+
+def _making(row: Row) -> tuple[str, ...]:
+    return (
+        with_spread(row.stats.get("epv"), "epv"),
+        before_after(row, "mpv"),
+        before_after(row, "aabv"),
+        with_spread(row.stats.get("calls"), "calls"),
+        str(row.errors),
+    )
+
+
+def _table(title: str, columns: Sequence[str]) -> Table:
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, collapse_padding=True)
+    table.add_column("setting", overflow="fold")
+    for name in columns:
+        table.add_column(name, justify="right", no_wrap=True)
+    return table
+
+
+def before_after(row: Row, name: str) -> str:
+    """Return MPV or AABV as the paper prints it: `(before) after`."""
+    before, after = row.stats.get(f"{name}_before"), row.stats.get(f"{name}_after")
+    if before is None and after is None:
+        return "–"
+    return f"({_percent(before)}) {_percent(after)}"
+
+
+def with_spread(stat: Stat | None, key: str) -> str:
+    """Return `mean ±spread`, in per cent unless the measure is a number."""
+    if stat is None:
+        return "–"
+    column = COLUMNS.get(key)
+    factor = 100.0 if column is None or column.percent else 1.0
+    text = f"{factor * stat.mean:.1f}"
+    return text if stat.spread is None else f"{text} ±{factor * stat.spread:.1f}"
+
+
+def _rounded(stat: Stat | None, key: str) -> str:
+    """Return whole numbers without the spread: there may be thirteen columns."""
+    return "–" if stat is None else f"{(100 if COLUMNS[key].percent else 1) * stat.mean:.0f}"
+
+
+def _percent(stat: Stat | None) -> str:
+    return "–" if stat is None else f"{100 * stat.mean:.1f}"
+
+
+def task_tables(summary: Summary) -> Iterator[Table]:
+    """Yield a table for each model and measure with one column for each task (tables 5 to 16)."""
+    summary = summary.beside()
+    for model in summary.models:
+        for key in _PER_TASK:
+            if any(place[:2] == (key, model) for place in summary.stats):
+                yield task_table(summary, model, key)
+
+
+def task_table(summary: Summary, model: str, key: str) -> Table:
+    """Return a measure of a model: a line for each setting, a column for each task."""
+    column = COLUMNS[key]
+    unit = " (per cent)" if column.percent else ""
+    table = _table(
+        f"{column.title}{unit} · {summary.label(model)}", [label(t) for t in summary.tasks]
+    )
+    for setting in summary.settings:
+        stats = [summary.stats.get((key, model, setting, task)) for task in summary.tasks]
+        table.add_row(summary.name(setting), *(_rounded(stat, key) for stat in stats))
+    return table

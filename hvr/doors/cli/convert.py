@@ -1,0 +1,130 @@
+"""`hvr convert`: hierarchical plans in other forms, and runs of hvr as hierarchical plans."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hvr.doors.cli.output import print_chunks, print_json
+from hvr.errors import DataFileError, HvrError, UsageError
+
+if TYPE_CHECKING:
+    from hvr.pddl.hierarchy.plan import HierarchicalPlan
+
+_DESCRIPTION = """\
+Print a hierarchical plan as a tree, a picture or JSON; find the decomposition of a plan that comes
+without one; or write the plan of a run, with its macro actions as methods, as HDDL.
+"""
+
+_EPILOG = """\
+examples:
+  hvr convert plan.txt
+  hvr convert plan.txt --to svg > plan.svg
+  hvr convert actions.txt --to ipc --model domain.hddl problem.hddl
+  hvr convert runs/coffee --to hddl --folder coffee-htn
+
+exit codes:
+  0  it was printed or written
+  1  the actions have no decomposition
+  2  a file or an option cannot be used, or no decomposition was found within the limits
+"""
+
+_FORMS = ("tree", "svg", "json", "ipc", "hddl")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.description, parser.epilog = _DESCRIPTION, _EPILOG
+    parser.add_argument("plan", metavar="PLAN", type=Path, help="a plan; for hddl, a run's folder")
+    parser.add_argument("--to", choices=_FORMS, default="tree", help="(default: tree)")
+    parser.add_argument("--model", metavar=("DOMAIN", "PROBLEM"), nargs=2, type=Path, help=(
+        "find a decomposition of the actions of the plan"))  # fmt: skip
+    parser.add_argument("--folder", metavar="DIR", type=Path, help=(
+        "for hddl: where to write domain.hddl, problem.hddl and plan.txt"))  # fmt: skip
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command and return the exit code.
+
+    Raises:
+        HvrError: a file or an option cannot be used, or nothing was found within the limits.
+    """
+    if args.to == "hddl":
+        if args.folder is None:
+            raise UsageError("--to hddl needs --folder DIR to write to")
+        return _export(args.plan, args.folder)
+    from hvr.pddl.hierarchy.plan import read_hierarchical_plan
+
+    if args.model is None:
+        _print(read_hierarchical_plan(args.plan, file=str(args.plan)), args.to)
+        return 0
+    found = _found(args.plan, *args.model)
+    if found is None:
+        return 1
+    _print(found, args.to)
+    return 0
+
+
+def _print(plan: HierarchicalPlan, form: str) -> None:
+    from hvr.pddl.hierarchy.plan import print_hierarchical_plan
+    from hvr.validation.hierarchical import draw
+
+    if form == "json":
+        print_json(draw.plan_to_values(plan), indent=1)
+    elif form == "ipc":
+        print_chunks([print_hierarchical_plan(plan)])
+    else:
+        print_chunks([draw.draw_svg(plan) if form == "svg" else draw.draw_tree(plan)])
+
+
+def _found(file: Path, domain: Path, problem: Path) -> HierarchicalPlan | None:
+    """Return the actions of a plan with a decomposition; None, and say why, if there is none."""
+    import sys
+
+    from hvr.pddl.hierarchy.parse import parse_hddl_domain, parse_hddl_problem
+    from hvr.validation.hierarchical.recover import ActionsJudge, read_actions
+    from hvr.validation.hierarchical.verifier import DecompositionVerifier
+    from hvr.validation.report import Outcome
+
+    lifted = parse_hddl_domain(domain, file=str(domain))
+    task = parse_hddl_problem(problem, lifted, file=str(problem))
+    judge = ActionsJudge(DecompositionVerifier(lifted, task))
+    report, found = judge.decompose(read_actions(file, file=str(file)))
+    if report.outcome is Outcome.UNKNOWN:
+        raise HvrError(report.explain())
+    if found is None:
+        print(report.explain(), file=sys.stderr)
+    return found
+
+
+def _export(run_folder: Path, folder: Path) -> int:
+    from hvr.base.texts import read_json
+    from hvr.doors.cli.output import write_whole
+    from hvr.pddl import GroundAction, parse_domain, parse_problem
+    from hvr.pddl.hierarchy.plan import print_hierarchical_plan
+    from hvr.pddl.hierarchy.printer import print_hddl_domain, print_hddl_problem
+    from hvr.validation.hierarchical.export import Block, export_blocks
+
+    domain = parse_domain(run_folder / "domain.pddl")
+    problem = parse_problem(run_folder / "problem.pddl", domain)
+    file = run_folder / "plan.json"
+    data = read_json(file)
+    try:
+        blocks = [
+            Block(
+                block["macro"]["name"],
+                tuple([GroundAction(a["action"], tuple(a["args"])) for a in block["actions"]]),
+                tuple(block["macro"]["precondition"]),
+            )
+            for block in data["blocks"]
+        ]
+        exported = export_blocks(domain, problem, blocks)
+    except (KeyError, TypeError) as error:
+        raise DataFileError(f"{file} is not the plan of a run: {error}") from error
+    folder.mkdir(parents=True, exist_ok=True)
+    write_whole(folder / "domain.hddl", print_hddl_domain(exported[0]))
+    write_whole(folder / "problem.hddl", print_hddl_problem(exported[1]))
+    write_whole(folder / "plan.txt", print_hierarchical_plan(exported[2]))
+    print(f"wrote domain.hddl, problem.hddl and plan.txt to {folder}")
+    return 0

@@ -1,0 +1,269 @@
+"""How a run looks while it happens: a live tree on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.text import Text
+from rich.tree import Tree
+
+from hvr.base.printable import console
+from hvr.execution.events import (
+    Event,
+    Finished,
+    Noticed,
+    PlanReady,
+    Recovery,
+    Replanning,
+    StepDone,
+    Understood,
+)
+from hvr.language.saying import in_order
+from hvr.pddl.plan import decimal_text
+from hvr.policies.llm.events import (
+    BlockChecked,
+    BlockWritten,
+    ConditionsWritten,
+    MacroPlanChecked,
+    MacroPlanWritten,
+    ObjectsChosen,
+    PlanJudged,
+    PolicyEvent,
+    StepsLeftOut,
+)
+from hvr.validation.text import count
+
+
+@contextmanager
+def display(kind: str) -> Iterator[Callable[[Event | PolicyEvent], None] | None]:
+    """Return a listener that shows events.
+
+    Args:
+        kind: `live` (a tree that is redrawn), `lines` (one line an event) or `none`.
+    """
+    if kind == "live":
+        view = LiveTree()
+        with Live(view.render(), console=console(), refresh_per_second=20, transient=False) as live:
+
+            def show(event: Event | PolicyEvent) -> None:
+                # What a model writes scrolls by above the tree, which may be as high as the screen.
+                if line := policy_line(event):
+                    live.console.print(Text(line, style=policy_style(event)))
+                view.take(event)
+                live.update(view.render())
+
+            yield show
+    elif kind == "lines":
+        yield Lines(
+            console(soft_wrap=True, highlight=False, no_color=True, markup=False, emoji=False)
+        ).take
+    else:
+        yield None
+
+
+class Lines:
+    """One plain line an event."""
+
+    def __init__(self, console: Console) -> None:
+        self.console = console
+        self.blocks: tuple[str, ...] = ()
+        self.block = -1
+
+    def take(self, event: Event | PolicyEvent) -> None:
+        """Print an event."""
+        write = self.console.print
+        match event:
+            case Understood(stages, _, notes):
+                for line in reading_lines(event):
+                    write(line)
+                for stage in stages:
+                    write(f"goal: {stage}")
+                for note in notes:
+                    write(f"note: {note}")
+            case PlanReady():
+                write(describe_plan(event))
+                self.blocks = tuple(b.macro.name for b in event.plan.blocks)
+                self.block = -1
+            case StepDone():
+                if event.block != self.block:
+                    self.block = event.block
+                    write(f"- {self.blocks[event.block]}")
+                mark = "ok " if event.as_expected else "!! "
+                write(f"  {mark}{event.number:>3} {timed_step(event)}{trouble(event)}")
+            case Replanning(reason, attempt):
+                write(f"new plan {attempt}: {reason}")
+            case Noticed(failures):
+                for failure in failures:
+                    write(f"  !!     {failure.kind.value}: {failure.explanation}")
+            case Recovery(rung, _, outcome):
+                write(f"  ->     {rung}: {outcome}")
+            case Finished() if not event.reached and event.unmet:
+                write(f"unmet: {' '.join(event.unmet)}")
+                for sentence in event.remains:
+                    write(f"  {sentence}")
+            case _ if line := policy_line(event):
+                write(line)
+            case _:
+                pass
+
+
+def reading_lines(event: Understood) -> Iterator[str]:
+    """Yield how a request was read, in plain words, and what of it was not."""
+    if event.said:
+        yield f"read as: {in_order(event.said)}"
+    if event.reader != "grammar":
+        yield f"read by: {event.reader}"
+    if event.unread:
+        yield f"not read: {', '.join(event.unread)}"
+
+
+def policy_line(event: Event | PolicyEvent) -> str:
+    """Return what a language model's policy does, in plain lines; empty for other events."""
+    match event:
+        case ObjectsChosen(request, names, unmatched):
+            what = request.rpartition("Macro action: ")[2]
+            lost = f" (not here: {', '.join(unmatched)})" if unmatched else ""
+            return f"objects for {what!r}: {', '.join(names)}{lost}"
+        case MacroPlanWritten(names):
+            return "\n".join(["macro plan:", *(f"{i:>3}. {n}" for i, n in enumerate(names, 1))])
+        case ConditionsWritten(macros, dropped):
+            lines = [f"conditions of {len(macros)} macro actions written"]
+            return "\n".join([*lines, *(f"   left out: {note}" for note in dropped)])
+        case MacroPlanChecked(check, attempt):
+            tried = f" after {attempt} corrections" if attempt else ""
+            count = f"macro plan: {check.verified} of {check.total} verified{tried}"
+            return f"{count}: {check.problem}" if check.problem else count
+        case BlockWritten(number, name, actions, source, unmapped):
+            steps = " ".join(map(str, actions)) or "no steps"
+            lines = [f"{number}. {name} [{source}]: {steps}"]
+            return "\n".join([*lines, *(f"   not understood: {note}" for note in unmapped)])
+        case BlockChecked(number, problem, attempt, attempts):
+            if not problem:
+                return f"   check of {number}: valid"
+            return f"   check of {number} (correction {attempt} of {attempts}): {problem}"
+        case StepsLeftOut(actions):
+            return f"left out as unnecessary: {' '.join(map(str, actions))}"
+        case PlanJudged(removed, inserted, unmended):
+            parts = ["superfluous: " + " ".join(map(str, removed))] * bool(removed)
+            parts += ["put in: " + " ".join(map(str, inserted))] * bool(inserted)
+            parts += [f"not mended: {unmended}"] * bool(unmended)
+            return f"judged: {'; '.join(parts)}"
+        case _:
+            return ""
+
+
+def policy_style(event: Event | PolicyEvent) -> str:
+    """Return how a line of `policy_line` looks on a terminal: trouble in yellow."""
+    match event:
+        case BlockChecked(_, problem):
+            return "yellow" if problem else "green"
+        case MacroPlanChecked(check):
+            return "yellow" if check.problem else "green"
+        case MacroPlanWritten():
+            return "bold"
+        case _:
+            return ""
+
+
+def describe_plan(event: PlanReady) -> str:
+    """Return one line: how long the plan is, what was proven, how long it took."""
+    plan = event.plan
+    proven = "shortest, proven; " if plan.optimal else "not proven to be shortest; "
+    looking = f"looking for {', '.join(event.looking_for)}: " if event.looking_for else ""
+    return (
+        f"{looking}plan: {count(len(plan.actions), 'step')} in "
+        f"{count(len(plan.blocks), 'macro action')} "
+        f"({proven if event.report.valid else ''}{plan.planner}, {plan.seconds:.2f} s); "
+        f"{len(event.objects)} objects; validator: {event.report.outcome}"
+    )
+
+
+def timed_step(event: StepDone) -> str:
+    """Return the step, after its time where it has one."""
+    return f"{'' if event.time is None else f'{decimal_text(event.time)}: '}{event.action}"
+
+
+def trouble(event: StepDone) -> str:
+    """Return what went otherwise than expected, or nothing."""
+    parts = [f"{f.kind.value}: {f.explanation}" for f in event.failures]
+    if not parts and event.error:
+        parts.append(event.error)
+    if not parts and event.difference:
+        parts.append(event.difference.explain())
+    return f"  ({' '.join(parts)})" if parts else ""
+
+
+class LiveTree:
+    """The plan as a tree whose steps tick through validated, executed, observed."""
+
+    def __init__(self) -> None:
+        self.head: list[Text] = []
+        self.trees: list[Tree] = []
+        self.plan: PlanReady | None = None
+        self.done: dict[int, StepDone] = {}
+        self.past: list[Tree | Text] = []
+
+    def take(self, event: Event | PolicyEvent) -> None:
+        """Note an event."""
+        match event:
+            case Understood(_, _, notes):
+                self.head += [Text(line, style="bold") for line in reading_lines(event)]
+                self.head += [Text(f"note: {note}", style="yellow") for note in notes]
+            case PlanReady():
+                self.plan = event
+                self.done = {}
+            case StepDone():
+                self.done[event.number] = event
+            case Replanning(reason, attempt):
+                if self.plan is not None:
+                    self.past.append(self.tree(self.plan))
+                self.past.append(Text(f"new plan {attempt}: {reason}", style="bold red"))
+                self.plan = None
+            case Noticed(failures):
+                for failure in failures:
+                    line = f"{failure.kind.value}: {failure.explanation}"
+                    self.past.append(Text(line, style="bold red"))
+            case Recovery(rung, _, outcome):
+                self.past.append(Text(f"{rung}: {outcome}", style="yellow"))
+            case _:
+                pass
+
+    def render(self) -> Group:
+        """Return what is to be seen now."""
+        parts: list[Tree | Text] = [*self.head, *self.past]
+        if self.plan is None:
+            parts.append(Text("planning …", style="dim"))
+        else:
+            parts.append(self.tree(self.plan))
+        return Group(*parts)
+
+    def tree(self, event: PlanReady) -> Tree:
+        """Return a plan with its marks: v validated, x executed, o observed as expected."""
+        root = Tree(Text(describe_plan(event), style="bold"), guide_style="dim")
+        number = event.first_step
+        for block in event.plan.blocks:
+            numbers = range(number, number + len(block.actions))
+            complete = all(n in self.done and self.done[n].as_expected for n in numbers)
+            style = "green" if complete else ""
+            branch = root.add(Text(f"{'✓ ' if complete else '  '}{block.macro.name}", style=style))
+            for n, action in zip(numbers, block.actions, strict=True):
+                branch.add(self.step(n, str(action)))
+            number += len(block.actions)
+        return root
+
+    def step(self, number: int, action: str) -> Text:
+        """Return one step: ✓ validated, ✓ executed, ✓ observed; ✗ where it went wrong."""
+        done = self.done.get(number)
+        text = Text()
+        if done is None:
+            text.append("✓··", style="dim")
+            return text.append(f" {number:>3} {action}", style="dim")
+        text.append("✓", style="green")
+        text.append("✓" if done.success else "✗", style="green" if done.success else "red")
+        seen = not done.failures
+        text.append("✓" if seen else "✗", style="green" if seen else "red")
+        text.append(f" {number:>3} {action}")
+        return text.append(trouble(done), style="red")

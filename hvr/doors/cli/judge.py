@@ -1,0 +1,261 @@
+"""`hvr judge`: which steps of a plan are superfluous, which are missing, and why."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hvr.doors.cli.arguments import add_json, whole, words
+from hvr.doors.cli.trust import add_trust
+from hvr.errors import UsageError
+
+if TYPE_CHECKING:
+    from hvr.runs.judging import JudgedPlan
+    from hvr.tools.logs.reading import ReadPlan
+
+_ADVICE_SECONDS = 10.0
+
+_DESCRIPTION = """\
+Judge a plan step by step: which steps are superfluous, which are missing, and the proof of each.
+
+PLAN is a PDDL plan, a text with one in it such as a model's answer, the folder of an hvr run, or a
+log of an agent that calls tools (OpenAI, Anthropic, Gemini, LangChain, smolagents, BFCL,
+TaskBench). Say what a PDDL plan is for with a sentence, a goal in PDDL, or a problem; a run says
+it itself.
+"""
+
+_EPILOG = """\
+examples:
+  hvr judge plan.pddl --domain domain.pddl --problem problem.pddl
+  hvr judge plan.pddl --goal "put the apple in the fridge" --scene FloorPlan16
+  hvr judge plan.pddl --domain domain.pddl --problem problem.pddl --fix better.pddl --json
+  hvr judge plan.pddl --domain domain.pddl --problem problem.pddl --advise
+  hvr judge plan.json --domain domain.pddl --problem problem.pddl --format jsonl
+  hvr judge runs/coffee --html verdict.html
+  hvr judge runs/coffee --llm openai:gpt-4o-mini
+  hvr judge calls.json --tools tools.json --graph graph.json
+
+exit codes:
+  0  the plan is clean
+  1  it is criticised: a step is superfluous, or one is missing
+  2  undecided: the goal is not understood, the model lacks an object, or a file or an option
+     cannot be used
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.description, parser.epilog = _DESCRIPTION, _EPILOG
+    parser.add_argument("plan", metavar="PLAN", type=Path, help=(
+        "a PDDL plan, the folder of an hvr run, or logs of agents (JSON)"))  # fmt: skip
+    goal = parser.add_argument_group("what the plan is for")
+    goal.add_argument("--goal", metavar="SENTENCE", type=words, help="in English, in a scene")
+    goal.add_argument("--goal-pddl", metavar="FILE", type=Path, help=(
+        "a PDDL condition on the objects of a scene"))  # fmt: skip
+    goal.add_argument("--problem", metavar="FILE", type=Path, help="a PDDL problem")
+    goal.add_argument("--domain", metavar="FILE", type=Path, help=(
+        "its domain (default: that of the scene)"))  # fmt: skip
+    goal.add_argument("--scene", metavar="NAME", help=(
+        "the scene of --goal and --goal-pddl (default: FloorPlan16)"))  # fmt: skip
+    goal.add_argument("--tools", metavar="FILE", type=Path, help=(
+        "the tools of tool plans: tools.json, function schemas, MCP, OpenAPI or "
+        "Python"))  # fmt: skip
+    goal.add_argument("--graph", metavar="FILE", type=Path, help=(
+        "the links of the tools (default: those that follow from the tools)"))  # fmt: skip
+    judging = parser.add_argument_group("judging")
+    judging.add_argument("--lenient", action="store_true", help=(
+        "accept what VAL accepts of what the language forbids"))  # fmt: skip
+    judging.add_argument("--work", metavar="N", type=whole, default=40, help=(
+        "test at most N million conditions for missing steps and a proof (default: "
+        "40)"))  # fmt: skip
+    judging.add_argument("--llm", metavar="MODEL", type=words, dest="spec", help=(
+        "ask a language model, too: what it says counts as far as it is proven; openai:MODEL, "
+        "gemini:MODEL, hf:NAME or replay:FOLDER"))  # fmt: skip
+    judging.add_argument("--base-url", metavar="URL", type=words, help=(
+        "address of the model's server"))  # fmt: skip
+    add_trust(judging)
+    judging.add_argument("--advise", action="store_true", help=(
+        "look some seconds for a shorter plan with other steps: advice, no finding"))  # fmt: skip
+    output = parser.add_argument_group("output")
+    output.add_argument("--fix", metavar="FILE", type=Path, nargs="?", const=Path("-"), help=(
+        "write the repaired plan, proven valid, to a file, or print it"))  # fmt: skip
+    add_json(output, "print one JSON document")
+    output.add_argument("--format", choices=("text", "json", "jsonl", "sarif"), default="text",
+        help="jsonl: a line for each plan with its critique, its repair and the proof")  # fmt: skip
+    output.add_argument("--sarif", action="store_true", help="print SARIF 2.1.0")
+    output.add_argument("--html", metavar="FILE", type=Path, help="write a page")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command and return the exit code.
+
+    Raises:
+        UsageError: an option cannot be used, or one is missing.
+        DataFileError: a file is missing or damaged, or one cannot be written.
+        PddlError: a PDDL file is wrong.
+    """
+    from hvr.doors.cli.output import check_writable, print_json
+    from hvr.judging.reports import lines, sarif
+
+    if args.json + args.sarif + (args.format != "text") > 1:
+        raise UsageError("give one of --json, --sarif and --format")
+    as_json, as_sarif = args.json or args.format == "json", args.sarif or args.format == "sarif"
+    for path in (args.html, None if args.fix == Path("-") else args.fix):
+        if path is not None:
+            check_writable(path)
+    results = _judged(args)
+    for result in results:
+        if result.note:
+            print(f"hvr judge: {result.file}: {result.note}", file=sys.stderr)
+        if result.validator is not None and not result.steps and result.file.stat().st_size:
+            print(f"hvr judge: {result.file}: 0 steps were read; a step is written as "
+                  "(name object ...)", file=sys.stderr)  # fmt: skip
+    if args.spec is not None:
+        results = _with_model(args, results)
+    if args.advise:
+        results = tuple(map(_advised, results))
+    if args.html is not None:
+        from hvr.doors.cli.output import write_whole
+        from hvr.runs.report.judged_page import judged_page
+
+        write_whole(args.html, judged_page([(r.title, r.goal, r.verdict) for r in results]))
+    fixed = _fixed(args, results)
+    if args.format == "jsonl":
+        from hvr.judging.reports import record
+
+        for r in results:
+            print(json.dumps(record(r.goal, r.verdict), ensure_ascii=False))
+    elif as_json:
+        documents = [
+            {
+                "plan": str(r.file),
+                **({} if r.tool_plan is None else {"id": r.tool_plan.id}),
+                **({} if r.read is None else {"read": r.read.to_json()}),
+                "goal": r.goal or None,
+                "reading": r.reading or None,
+                **r.verdict.to_json(),
+            }
+            for r in results
+        ]
+        print_json(documents[0] if len(documents) == 1 else documents)
+    elif as_sarif:
+        print_json(sarif([(r.file, r.verdict, r.steps) for r in results]), indent=1)
+    elif fixed and args.fix == Path("-"):
+        print(fixed, end="")
+    else:
+        for result in results:
+            if len(results) > 1:
+                print(result.title)
+            if result.read is not None and not result.read.fault:
+                print(result.read)
+            if result.reading:
+                print(f"read as: {result.reading} (of what it can mean, the plan fits this best)")
+            print("\n".join(lines(result.verdict)))
+    return max(result.verdict.exit_code for result in results)
+
+
+def _judged(args: argparse.Namespace) -> tuple[JudgedPlan, ...]:
+    from hvr.doors.cli.verify.tool_plans import is_json
+    from hvr.runs.judging import Asked, judge_plan
+
+    if args.graph is not None and args.tools is None:
+        raise UsageError("--graph has the links of the tools: give these with --tools")
+    # A problem makes it a PDDL plan.
+    if is_json(args.plan) and args.problem is None:
+        return _judged_tool_plans(args)
+    if args.tools is not None:
+        raise UsageError(f"--tools is for tool plans (.json or .jsonl), and {args.plan} is none")
+    asked = Asked(
+        problem=args.problem,
+        goal=args.goal,
+        goal_pddl=args.goal_pddl,
+        scene=args.scene,
+        domain=args.domain,
+        lenient=args.lenient,
+    )
+    return judge_plan(args.plan, asked, work=args.work * 1_000_000)
+
+
+def _judged_tool_plans(args: argparse.Namespace) -> tuple[JudgedPlan, ...]:
+    from hvr.doors.cli.verify.tool_plans import read_tool_logs
+    from hvr.judging.tool_calls.judging import judge_tool_plan
+    from hvr.judging.verdict import PlanVerdict
+    from hvr.runs.judging import JudgedPlan
+    from hvr.tools.known_tools import read_known_tools
+
+    for option in ("goal", "goal_pddl", "problem", "domain", "scene", "spec"):
+        if getattr(args, option) is not None:
+            name = "--llm" if option == "spec" else f"--{option.replace('_', '-')}"
+            raise UsageError(f"{name} is not for tool plans, which say themselves what was asked")
+    known = None if args.tools is None else read_known_tools(args.tools, args.graph)
+
+    def judged(read: ReadPlan) -> JudgedPlan:
+        plan = read.plan
+        verdict = (
+            PlanVerdict((), unknown=read.fault) if read.fault else judge_tool_plan(plan, known)
+        )
+        return JudgedPlan(args.plan, verdict, (), None, plan.request, tool_plan=plan, read=read)
+
+    return tuple(map(judged, read_tool_logs(args.plan)))
+
+
+def _with_model(
+    args: argparse.Namespace, results: tuple[JudgedPlan, ...]
+) -> tuple[JudgedPlan, ...]:
+    """Return the verdicts with what a model says and can be proven."""
+    from hvr.models.choice import ModelChoice
+    from hvr.models.connect import connect
+    from hvr.runs.judging import with_opinion
+
+    choice = ModelChoice(spec=args.spec, base_url=args.base_url, trust_project=args.trust_project)
+    model = connect(choice, plans=len(results))
+    return tuple(with_opinion(result, model) for result in results)
+
+
+def _advised(result: JudgedPlan) -> JudgedPlan:
+    """Return a judged plan with a shorter one, where one is found."""
+    from hvr.errors import PlannerError
+    from hvr.judging.advice import improvement
+    from hvr.planning.search.planners import DEFAULT, make_planner
+
+    if result.validator is None:
+        raise UsageError("--advise is for plans with a problem or a goal", field="advise")
+    try:
+        planner = make_planner(DEFAULT, _ADVICE_SECONDS)
+        better = improvement(result.validator, result.verdict, planner)
+    except PlannerError as error:
+        print(f"hvr judge: no advice: {error}", file=sys.stderr)
+        return result
+    return replace(result, verdict=replace(result.verdict, improvement=better))
+
+
+def _fixed(args: argparse.Namespace, results: tuple[JudgedPlan, ...]) -> str:
+    """Return the repaired plans as text, written where a file is named."""
+    if args.fix is None:
+        return ""
+    from hvr.doors.cli.output import write_whole
+    from hvr.pddl import print_plan
+
+    texts = []
+    for result in results:
+        repaired = result.repaired
+        if result.tool_plan is not None:
+            from hvr.judging.tool_calls.judging import repaired_plan
+            from hvr.tools.plan_files import to_record
+
+            plan = repaired_plan(result.tool_plan, result.verdict)
+            texts.append(json.dumps(to_record(plan), ensure_ascii=False) + "\n")
+        elif repaired is None:
+            why = f"nothing to write for --fix: no plan was found that mends {result.file}"
+            print(why, file=sys.stderr)
+            return ""
+        else:
+            texts.append(print_plan(repaired))
+    text = "".join(texts)
+    if args.fix != Path("-"):
+        write_whole(args.fix, text)
+    return text

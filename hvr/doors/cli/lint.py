@@ -1,0 +1,179 @@
+"""`hvr lint`: what is wrong, superfluous or suspicious in a domain and a problem."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hvr.doors.cli.reporting import Reports, add_report_arguments, read_reports, report_base
+from hvr.doors.cli.settings import LINT_SECTION, read_settings
+
+if TYPE_CHECKING:
+    from hvr.validation.findings import Finding
+    from hvr.validation.lint.files import Models
+
+_DESCRIPTION = """\
+Look for what is wrong, superfluous or suspicious in a PDDL domain: what is declared and never
+used, missing and superfluous requirements, conditions that contradict themselves, effects that
+change nothing; with a PROBLEM also actions that can never apply in it, goals that cannot be
+reached or hold from the beginning, and numbers without a value. Of folders and many files, each
+problem is linted with the domain that it names. Without FILES and settings, it is this folder.
+"""
+
+_EPILOG = """\
+examples:
+  hvr lint domain.pddl
+  hvr lint domain.pddl problem.pddl
+  hvr lint domain.pddl problem.pddl --format text --format sarif=hvr.sarif
+  hvr lint benchmarks/ --ignore HVR301,HVR316
+
+in the files:
+  ; hvr: ignore HVR303       at the end of a line, or on a line of its own before it
+  ; hvr: ignore-file HVR303  anywhere
+
+settings:
+  files, skip, select, ignore, format, strict, lenient and rules-url in [tool.hvr.lint] of the
+  nearest pyproject.toml; options given here win
+
+exit codes:
+  0  nothing but notes was found
+  1  an error or a warning was found; with --strict, a note
+  2  a file or an option cannot be used
+"""
+
+_FORMATS = ("text", "json", "junit", "sarif", "github")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.description, parser.epilog = _DESCRIPTION, _EPILOG
+    parser.usage = f"{parser.prog} [OPTIONS] DOMAIN [PROBLEM] | FILES..."
+    parser.add_argument("files", nargs="*", metavar="FILES", help="domains and problems")
+    parser.add_argument("--select", metavar="RULES", action="append", help=(
+        "report only rules that begin so, such as HVR3 or HVR301,HVR311"))  # fmt: skip
+    parser.add_argument("--ignore", metavar="RULES", action="append", help=(
+        "do not report rules that begin so"))  # fmt: skip
+    parser.add_argument("--skip", metavar="PATTERN", action="append", help=(
+        "leave out files that are called so; may be given several times"))  # fmt: skip
+    add_report_arguments(parser, _FORMATS)
+    parser.add_argument("--strict", action="store_const", const=True, help=(
+        "exit with 1 for notes, too"))  # fmt: skip
+    parser.add_argument("--lenient", action="store_const", const=True, help=(
+        "report what a lenient reading overlooks, instead of refusing the file"))  # fmt: skip
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command and return the exit code.
+
+    Raises:
+        UsageError: an option, a setting or a pattern cannot be used.
+    """
+    from hvr.validation.lint.chosen import Choice, read_rules, without_ignored
+    from hvr.validation.lint.files import find_models, lint_files
+    from hvr.validation.rules import Level
+
+    settings = read_settings(Path.cwd(), LINT_SECTION)
+    reports = read_reports(args, settings, _FORMATS)
+    reports.check_writable()
+
+    def chosen(name: str, default: Any) -> Any:
+        value = getattr(args, name)
+        return settings.get(name, default) if value is None else value
+
+    names = args.files or settings.get("files", ()) or (".",)
+    choice = Choice(read_rules(chosen("select", ())), read_rules(chosen("ignore", ())))
+    models = find_models(names, chosen("skip", ()))
+    if reports.files:
+        from hvr.doors.cli.output import check_apart
+
+        check_apart(reports.paths, [file for pair in models.pairs for file in pair if file])
+    found = lint_files(models, lenient=chosen("lenient", False))
+    findings = without_ignored([finding for finding in found if choice.wants(finding)])
+    _write(findings, models, reports, settings.get("rules_url", ""))
+    if any(finding.rule.id.startswith("HVR0") for finding in findings):
+        return 2
+    strict = chosen("strict", False)
+    return 1 if any(strict or f.level is not Level.NOTE for f in findings) else 0
+
+
+def _write(findings: Sequence[Finding], models: Models, reports: Reports, rules_url: str) -> None:
+    from hvr.validation.lint.files import fold
+
+    folded = fold(findings, models)
+
+    def render(form: str, _: Iterable[Finding]) -> Iterator[str]:
+        if form == "json":
+            data = [_to_json(one) for one in findings]
+            yield json.dumps(data, ensure_ascii=False, indent=1) + "\n"
+        elif form == "junit":
+            from hvr.validation.reporters.junit_lint import report
+
+            files = dict.fromkeys(file for pair in models.pairs for file in pair if file)
+            yield from report(findings, list(files), report_base())
+        elif form in ("sarif", "github"):
+            from hvr.validation.reporters import ReportOptions, find_reporter
+
+            # A model has no plans; what is said about it are warnings of a report on none.
+            options = ReportOptions(tuple(folded), base=report_base(), rules_url=rules_url)
+            yield from find_reporter(form)((), options)
+        else:
+            yield from _text(folded)
+        if form in ("text", "github"):
+            yield _summary(folded, len(findings))
+
+    reports.write(findings, render, shown=True)
+    if reports.brief:
+        print(_summary(folded, len(findings)).rstrip() + f"; see {reports.files[0].path}")
+    if models.others:
+        from hvr.base.printable import one_line
+
+        names = ", ".join(models.others)
+        print(one_line(f"neither domains nor problems: {names}"), file=sys.stderr)
+
+
+def _text(findings: Sequence[Finding]) -> Iterator[str]:
+    from hvr.base.printable import one_line
+    from hvr.validation.sources import SourceLines
+
+    sources = SourceLines()
+    for one in findings:
+        yield f"{one_line(str(one))}\n"
+        if one.location is None:
+            continue
+        line = sources.line(one.location).rstrip()
+        if line.strip() and len(line) <= 160:
+            indent = len(line) - len(line.lstrip())
+            before = line[indent : one.location.column - 1]
+            caret = "".join("\t" if c == "\t" else " " for c in before)
+            yield f"    {line[indent:]}\n    {caret}^\n"
+
+
+def _summary(findings: Sequence[Finding], all_findings: int) -> str:
+    from hvr.validation.rules import Level
+    from hvr.validation.text import count
+
+    levels = Counter(one.level for one in findings)
+    parts = [count(levels[level], level.value) for level in Level if levels[level]]
+    repeats = all_findings - len(findings)
+    more = f" (and {count(repeats, 'repeat')} in other problems)" if repeats else ""
+    return f"{', '.join(parts) or 'nothing found'}{more}\n"
+
+
+def _to_json(finding: Finding) -> dict[str, object]:
+    from hvr.validation.report import location_to_json
+
+    return {
+        "rule": finding.rule.id,
+        "name": finding.rule.name,
+        "level": finding.level.value,
+        "message": finding.message,
+        "file": finding.file,
+        "about": finding.subject,
+        "location": location_to_json(finding.location),
+        "problems": list(finding.problems),
+    }

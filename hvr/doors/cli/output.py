@@ -1,0 +1,87 @@
+"""What commands write: JSON, text of other formats, and files whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from hvr.base.files import write_whole
+from hvr.doors.cli.streams import use_utf8
+from hvr.errors import DataFileError, UsageError
+
+__all__ = ["check_apart", "check_writable", "print_chunks", "print_json", "write_whole"]
+
+
+def check_writable(path: Path) -> None:
+    """Say early that a file could not be written.
+
+    Raises:
+        DataFileError: the file is a folder, or there is no folder for it.
+        UsageError: it is `-`, which other programs take for standard output.
+    """
+    if str(path) == "-":
+        raise UsageError("- is not taken for standard output here: name a file, or /dev/stdout")
+    if path.is_dir():
+        raise DataFileError(f"cannot write {path}: it is a folder")
+    if not path.parent.is_dir():
+        raise DataFileError(f"cannot write {path}: there is no folder {path.parent}")
+
+
+def check_apart(outputs: Iterable[Path], inputs: Iterable[str] = ()) -> None:
+    """Refuse to write two things to one file, or one to a file that is read.
+
+    Args:
+        outputs: The files that will be written.
+        inputs: The names of the files that are read.
+
+    Raises:
+        UsageError: A file would be lost. Devices take whatever is written to them.
+    """
+    written: set[object] = set()
+    for path in outputs:
+        place = _place(str(path))
+        if place in written:
+            raise UsageError(f"{path} would be written twice: give each output its own file")
+        if place is not None:
+            written.add(place)
+    if written:
+        for name in inputs:
+            if _place(name) in written:
+                raise UsageError(f"{name} is read here, and a report would be written over it")
+
+
+def _place(name: str) -> object:
+    """Return a key that two names of one file share; None if the name is not a file."""
+    try:
+        known = os.stat(name)  # noqa: PTH116 - a text is given
+    except (OSError, ValueError):
+        return os.path.realpath(name)
+    return (known.st_dev, known.st_ino) if stat.S_ISREG(known.st_mode) else None
+
+
+def print_json(data: object, indent: int | None = None) -> None:
+    """Print values as JSON, on one line or, with an indent, as people can read it, too.
+
+    JSON has no NaN and no infinity; what is no number is null.
+    """
+    try:
+        text = json.dumps(data, indent=indent, ensure_ascii=False, allow_nan=False)
+    except ValueError:
+        plain = json.loads(json.dumps(data), parse_constant=lambda _: None)
+        text = json.dumps(plain, indent=indent, ensure_ascii=False)
+    print_chunks([f"{text}\n"])
+
+
+def print_chunks(chunks: Iterable[str]) -> None:
+    """Print text in a format that programs read, each chunk as soon as it is there.
+
+    It is UTF-8 whatever the locale: so these formats are defined.
+    """
+    use_utf8()
+    for chunk in chunks:
+        sys.stdout.write(chunk)
+        sys.stdout.flush()

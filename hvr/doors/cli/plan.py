@@ -1,0 +1,338 @@
+"""`hvr plan`: from a sentence to an executed plan."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hvr.doors.cli.arguments import add_json, real, seconds, whole, words
+from hvr.doors.cli.model_options import add_model_options, model_choice, refuse_model_options
+from hvr.doors.cli.resuming import check_resumed, resumed
+from hvr.errors import AmbiguousError, MissingExtraError, UsageError
+
+if TYPE_CHECKING:
+    from hvr.judging.verifier.verdict import Verdict
+    from hvr.runs import Options, Run
+
+_DESCRIPTION = """\
+Plan a request, prove the plan, execute it step by step, and save the run.
+"""
+
+_EPILOG = """\
+examples:
+  hvr plan "make coffee"
+  hvr plan "put two slices of tomato on a plate" --scene FloorPlan1
+  hvr plan "look at the book under the desk lamp" --scene FloorPlan301
+  hvr plan --task T5 --json
+  hvr plan "boil water in a pot" --dry-run --save runs/boil
+  hvr plan "make coffee" --html coffee.html
+  hvr plan "make coffee" --env thor     (AI2-THOR; `hvr doctor thor` tells what it needs)
+  hvr plan "make coffee" --llm openai:MODEL --base-url http://localhost:8000/v1
+  hvr plan --task T7 --llm scripted:error=0.3 --save runs/t7     (a simulated model)
+  hvr plan --llm replay:runs/t7     (the same answers again, no model needed)
+  hvr plan --resume FOLDER     (goes on with a run that broke off; nothing is asked twice)
+
+exit codes:
+  0  the goal is reached (with --dry-run: by the plan's end state), or hvr cannot judge the plan
+  1  it is not, or the request is impossible here
+  2  the request or an option cannot be used, or the model's key or name; a request that can be read
+     in several ways is asked about on a terminal, and elsewhere refused with its readings
+  4  not answered, and asking again may help: the model, its budget, the simulator or the planner's
+     time gave out
+"""
+
+_FIELDS = (
+    "world", "scene", "policy", "planner", "budget", "seed", "max_replans", "save", "env", "sight",
+    "error_rate", "faults", "reader", "reading", "store",
+)  # fmt: skip
+_SWITCHES = {
+    **dict.fromkeys(("1", "true", "t", "yes", "y", "on"), True),
+    **dict.fromkeys(("0", "false", "f", "no", "n", "off"), False),
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.description, parser.epilog = _DESCRIPTION, _EPILOG
+    parser.add_argument(
+        "text", metavar="TEXT", nargs="?", type=words, help="what to do, in English"
+    )
+    parser.add_argument(
+        "--task",
+        help=("do a task instead: an id such as T2, or a file of your own such as mine.toml"),
+    )
+    parser.add_argument(
+        "--policy",
+        help=(
+            "who plans: symbolic; with a model llm, or goal (it writes the goal, hvr plans) "
+            "(default: llm with --llm, else symbolic)"
+        ),
+    )
+    parser.add_argument("--resume", metavar="FOLDER", type=Path, help=(
+        "go on with a run that broke off, with its own request and options; limits, time-out and "
+        "address may be others"))  # fmt: skip
+    _add_environment_options(parser)
+    _add_planner_options(parser)
+    add_model_options(parser)
+    _add_output_options(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command and return the exit code.
+
+    Raises:
+        HvrError: the request cannot be met or understood, or an option cannot be used.
+    """
+    from hvr.doors.cli.display import display
+    from hvr.doors.cli.output import check_writable, print_json
+    from hvr.doors.cli.show import write_page
+    from hvr.runs import plan
+
+    options = _options(args) if args.resume is None else None
+    if options is None:
+        check_resumed(args, given_options(args))
+    scored = _score_wanted(args.verify)
+    if args.html is not None:
+        check_writable(args.html)
+    quiet = args.json or args.quiet
+    if options is not None and not args.quiet:
+        _tell_estimates(options)
+    shown = "none" if quiet else "live" if sys.stdout.isatty() else "lines"
+
+    def done(options: Options | None) -> Run:
+        with display(shown) as listen, _notices(options, quiet=args.quiet):
+            if options is None:
+                return resumed(args, given_options(args), listen)
+            return plan(args.text, task=args.task, options=options, listen=listen)
+
+    try:
+        result = done(options)
+    except AmbiguousError as error:
+        reading = None if options is None or quiet else _asked(error)
+        if options is None or reading is None:
+            raise
+        result = done(replace(options, reading=reading))
+    if args.html is not None:
+        write_page(result.folder, args.html)
+    verdict = _verdict(result) if scored else None
+    if args.json:
+        more = {} if verdict is None else {"verifier": verdict.summary()}
+        print_json({**result.to_json(), **more})
+    else:
+        print("\n".join(_lines(result) + ([] if verdict is None else verdict.brief())))
+    return 1 if False in (result.reached, result.would_reach) else 0
+
+
+def _tell_estimates(options: Options) -> None:
+    """Print the estimates and omissions of a scene from a file.
+
+    Raises:
+        SceneError: The file cannot be used.
+    """
+    from hvr.worlds.scenes import is_recorded, load_scene
+
+    if options.scene is not None and is_recorded(options.scene):
+        for note in load_scene(options.scene).notes:
+            print(f"note: {note}", file=sys.stderr)
+
+
+def _asked(error: AmbiguousError) -> int | None:
+    """Return which reading is meant, if there is someone to ask."""
+    from hvr.doors.cli.asking import on_terminal, which_reading
+
+    return which_reading(error.readings) if on_terminal() else None
+
+
+def _add_environment_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("environment", argument_default=argparse.SUPPRESS)
+    group.add_argument("--scene", help=(
+        "a scene, such as FloorPlan1 (`hvr scenes` lists them), or FILE.json with the metadata of "
+        "an AI2-THOR event or with a ProcTHOR house (default: the first of the world; of a task, "
+        "its own)"))  # fmt: skip
+    group.add_argument("--world", help=(
+        "a world with scenes, by name or folder: kitchen, home (default: that of the scene)"
+    ))  # fmt: skip
+    group.add_argument("--env", help=(
+        "where: kitchen (hvr's own), thor (AI2-THOR, docs/thor.md), an installed one or "
+        "module:attribute (default: the world's first)"))  # fmt: skip
+    group.add_argument("--env-option", dest="env_options", metavar="NAME=VALUE", action="append",
+                       help="an option of the environment")  # fmt: skip
+    group.add_argument("--thor-executable", metavar="COMMAND", help=(
+        "with --env thor: command line of a process that speaks AI2-THOR's protocol "
+        "(default: $HVR_THOR_EXECUTABLE)"))  # fmt: skip
+    group.add_argument("--thor", metavar="NAME=VALUE", action="append", help=(
+        "an option of AI2-THOR, such as platform=CloudRendering"))  # fmt: skip
+    group.add_argument("--seed", type=whole, help=(
+        "seed of the environment (default: 0)"))  # fmt: skip
+    group.add_argument(
+        "--sight",
+        help=(
+            "what the robot sees: omniscient (all metadata), doors (not what is behind closed "
+            "doors), or visible (default: omniscient; with a task that hides things doors)"
+        ),
+    )
+    group.add_argument("--error-rate", metavar="RATE", type=real, help=(
+        "wrong readings that its sensor is taken to have, 0 to 0.5 (default: 0)"))  # fmt: skip
+    group.add_argument("--faults", metavar="FILE", type=Path, help=(
+        "faults to play, a JSON file (docs/faults.md)"))  # fmt: skip
+
+
+def _add_planner_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("planning", argument_default=argparse.SUPPRESS)
+    group.add_argument("--reader", help=(
+        "who reads the request: grammar, learnt (the extra language), or both "
+        "(default: both where the extra is installed, else grammar)"))  # fmt: skip
+    group.add_argument("--planner", help=(
+        "fast-downward, up:NAME for an engine of unified-planning, an installed one or "
+        "module:attribute (default: fast-downward)"))  # fmt: skip
+    group.add_argument("--reading", metavar="NUMBER", type=whole, help=(
+        "which reading of a request is meant, where it has several; from 1"))  # fmt: skip
+    group.add_argument("--budget", metavar="SECONDS", type=seconds, help=(
+        "for one planner call at most (default: 10)"))  # fmt: skip
+    group.add_argument("--max-replans", metavar="N", type=whole, help=(
+        "new plans at most when the world differs (default: 3)"))  # fmt: skip
+    group.add_argument("--dry-run", action=argparse.BooleanOptionalAction, help=(
+        "plan, prove whether the plan reaches the goal, do not execute"))  # fmt: skip
+
+
+def _add_output_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("output")
+    group.add_argument("--save", metavar="FOLDER", type=Path, help=(
+        "run folder, new or empty (default: one under ./runs)"))  # fmt: skip
+    group.add_argument("--store", metavar="URL", default=argparse.SUPPRESS, help=(
+        "a SPARQL server that gets the graph of the run, too (docs/knowledge.md)"))  # fmt: skip
+    group.add_argument("--html", metavar="FILE", type=Path, help=(
+        "write the run as one self-contained page"))  # fmt: skip
+    group.add_argument("--verify", action=argparse.BooleanOptionalAction, help=(
+        "show the plan verifier's score, too, where the extra gnn is installed; it takes less "
+        "than a second (default: $HVR_VERIFY, or yes)"))  # fmt: skip
+    add_json(group, "print one JSON document")
+    group.add_argument("--quiet", "-q", action="store_true", help="print only the result")
+
+
+def _options(args: argparse.Namespace) -> Options:
+    """Return what is to be done.
+
+    Raises:
+        UsageError: an option has a value that cannot be used.
+    """
+    from hvr.runs import Options
+
+    options = Options(**given_options(args), model=model_choice(args))
+    if not _asks_model(options):
+        refuse_model_options(
+            args,
+            f"the policy {options.policy_name} asks none: add --llm MODEL (or --policy llm, for "
+            "the one of $HVR_LLM), or leave it out",
+        )
+    return options
+
+
+def _asks_model(options: Options) -> bool:
+    from hvr.policies.registry import policy_class
+
+    return policy_class(options.policy_name).asks_model
+
+
+def _notices(options: Options | None, *, quiet: bool) -> AbstractContextManager[None]:
+    """Return what shows why a model keeps hvr waiting; a run that is gone on with may have one."""
+    if options is not None and not _asks_model(options):
+        return nullcontext()
+    from hvr.models.notices import notices
+
+    return notices(quiet=quiet)
+
+
+def given_options(args: argparse.Namespace) -> dict[str, Any]:
+    """Return the options that were given, by the fields of `Options`; not those of a model."""
+    given = vars(args)
+    options = {name: given[name] for name in _FIELDS if given.get(name) is not None}
+    if "dry_run" in given:
+        options["execute"] = not args.dry_run
+    texts = [*given.get("env_options", ()), *_thor_options(given)]
+    return {**options, "env_options": tuple(texts)} if texts else options
+
+
+def _thor_options(given: Mapping[str, Any]) -> list[str]:
+    if "thor" not in given and "thor_executable" not in given:
+        return []
+    from hvr.worlds.thor.options import option_texts
+
+    return option_texts(given.get("thor_executable"), given.get("thor"))
+
+
+def _score_wanted(given: bool | None) -> bool:
+    """Return whether to score plans: what the option says, or the environment.
+
+    Raises:
+        UsageError: the environment says neither yes nor no.
+    """
+    text = os.environ.get("HVR_VERIFY", "")
+    if given is not None or not text:
+        return given is not False
+    if text.strip().lower() not in _SWITCHES:
+        raise UsageError(f"HVR_VERIFY is {text!r}; it may be 1 or 0, yes or no")
+    return _SWITCHES[text.strip().lower()]
+
+
+def _verdict(run: Run) -> Verdict | None:
+    """Return the plan verifier's verdict; None without the extra `gnn`, or of a plan that is not
+    valid.
+    """
+    if not run.plans or not all(ready.report.valid for ready in run.plans):
+        return None
+    if run.finished is None and run.goal is not None and len(run.goal.stages) > 1:
+        return None  # the plan is that of the first stage, and the request is about all of them
+    from hvr.knowledge.world_file import load_world
+
+    if run.world != load_world().name:
+        return None  # the verifier that hvr brings was trained in the usual world alone
+    try:
+        from hvr.runs.verification import verify
+
+        return verify(run)
+    except (MissingExtraError, UsageError):  # not installed; or an empty plan
+        return None
+
+
+def _foreseen(run: Run, steps: int) -> str:
+    """Return how a plan that was not executed ends."""
+    if run.would_reach is None:
+        return f"valid; goal not judged: {run.verdict}"
+    if run.would_reach:
+        end = "valid, goal reached" if steps else "it is already so"
+    else:
+        end = "goal not reached"
+    return f"{end}: {run.verdict}" if run.verdict else end
+
+
+def _lines(run: Run) -> list[str]:
+    """Return how a run ended, for people."""
+    from hvr.validation.text import count
+
+    steps = sum(len(p.plan.actions) for p in run.plans)
+    if run.finished is None:
+        outcome = f"planned, not executed: {count(steps, 'step')}, {_foreseen(run, steps)}"
+    elif run.reached is None:
+        outcome = f"carried out in {run.finished.steps} steps: {run.verdict}"
+    elif run.reached:
+        outcome = f"goal reached in {run.finished.steps} steps"
+        outcome += f" ({run.verdict})" if run.verdict else ""
+    else:
+        outcome = f"goal not reached: {run.verdict or run.finished.reason}"
+    lines = [f"{outcome} · saved in {run.folder}"]
+    if run.spent is not None:
+        known = [("in", run.spent.input), ("out", run.spent.output)]
+        tokens = ", ".join(f"{'unknown' if n is None else n} {word}" for word, n in known)
+        cost = "unknown" if run.spent.cost is None else f"${run.spent.cost:.4f}"
+        kind = " (simulated, no language model)" if run.simulated else ""
+        lines.append(
+            f"{run.model}{kind}: {count(run.spent.calls, 'call')}, tokens {tokens}, cost {cost}"
+        )
+    return lines

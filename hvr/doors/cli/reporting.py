@@ -1,0 +1,185 @@
+"""The reports of a run: which formats, and where each goes."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from hvr.doors.cli.streams import use_utf8
+from hvr.errors import HvrError, UsageError
+from hvr.validation.reporters import FORMATS
+from hvr.values import Value
+
+FOR_PEOPLE = ("text", "github")
+"""Formats whose standard output is read by people; what else is to be said may stand there."""
+
+_Item = TypeVar("_Item")
+
+
+class FileReport(Value):
+    """A report that goes to a file."""
+
+    form: str
+    path: Path
+
+
+class Reports(Value):
+    """The reports of one run.
+
+    Attributes:
+        shown: The format of standard output.
+        files: The reports that go to files.
+        brief: Whether standard output has only the summary: a file has the same text.
+    """
+
+    shown: str
+    files: tuple[FileReport, ...] = ()
+    brief: bool = False
+
+    @property
+    def forms(self) -> tuple[str, ...]:
+        """Every format that is written."""
+        return (self.shown, *(report.form for report in self.files))
+
+    @property
+    def aside(self) -> Any:
+        """The stream for remarks: standard error where a program reads standard output."""
+        return sys.stdout if self.shown in FOR_PEOPLE else sys.stderr
+
+    @property
+    def paths(self) -> list[Path]:
+        """The files that are written."""
+        return [report.path for report in self.files]
+
+    def check_writable(self) -> None:
+        """Refuse files that cannot be written, before any work is done.
+
+        Raises:
+            HvrError: A name cannot be a report file.
+        """
+        if self.files:
+            from hvr.doors.cli.output import check_writable
+
+            for report in self.files:
+                check_writable(report.path)
+
+    def write(
+        self,
+        items: Iterable[_Item],
+        render: Callable[[str, Iterable[_Item]], Iterable[str]],
+        *,
+        shown: bool,
+    ) -> None:
+        """Print one report while the items come, then write the files.
+
+        A file gets its whole report or keeps its old content. One that cannot be written does
+        not stop the others.
+
+        Args:
+            items: The results or findings to report.
+            render: Returns the chunks of a report in a format.
+            shown: Whether to print the report.
+
+        Raises:
+            DataFileError: A file cannot be written.
+        """
+        kept: list[_Item] = []
+        source = _recorded(items, kept) if self.files else iter(items)
+        if self.brief:
+            for _ in source:
+                pass
+        else:
+            self._print(render(self.shown, source), shown)
+        failed: HvrError | None = None
+        for report in self.files:
+            from hvr.doors.cli.output import write_whole
+
+            try:
+                write_whole(report.path, "".join(render(report.form, kept)))
+            except HvrError as error:
+                failed = failed or error
+        if failed is not None:
+            raise failed
+
+    def _print(self, chunks: Iterable[str], shown: bool) -> None:
+        if self.shown not in FOR_PEOPLE:
+            use_utf8()
+        for chunk in chunks:
+            if shown:
+                sys.stdout.write(chunk)
+                sys.stdout.flush()
+
+
+def add_report_arguments(
+    group: argparse._ArgumentGroup | argparse.ArgumentParser, formats: Collection[str] = FORMATS
+) -> None:
+    """Add `--format` and `--output-file`."""
+    option = group.add_argument("--format", metavar="FORMAT[=FILE]", action="append", help=(
+        f"how to report: {', '.join(formats)} (default: text; github where GITHUB_ACTIONS is "
+        "true); with a file, the report is written there; may be given several times"))  # fmt: skip
+    # For completion: as `choices`, argparse would refuse FORMAT=FILE.
+    option.offered = tuple(formats)  # type: ignore[attr-defined]
+    group.add_argument("--output-file", metavar="FILE", help=(
+        "write the report of the format without a file there"))  # fmt: skip
+
+
+def read_reports(
+    given: argparse.Namespace, settings: dict[str, Any], formats: Collection[str] = FORMATS
+) -> Reports:
+    """Return the reports that the command line and the settings ask for.
+
+    Raises:
+        UsageError: An unknown format, two reports for standard output, or options that exclude
+            each other.
+    """
+    texts: Sequence[str] = given.format or settings.get("format", ())
+    if getattr(given, "json", False):
+        if given.format and any("=" not in text and text != "json" for text in given.format):
+            raise UsageError(f"--json and --format {given.format[0]} exclude each other")
+        texts = [*(text for text in given.format or () if text != "json"), "json"]
+    plain: list[str] = []
+    files: list[FileReport] = []
+    for text in texts:
+        form, named, file = text.partition("=")
+        if form not in formats:
+            raise UsageError(f"there is no format {form!r}; choose one of {', '.join(formats)}")
+        if not named:
+            plain.append(form)
+        elif file:
+            files.append(FileReport(form, Path(file)))
+        else:
+            raise UsageError(f"--format {text} names no file: give one, as in {form}=report.{form}")
+    if len(plain) > 1:
+        raise UsageError(
+            f"only one report can go to standard output, and {' and '.join(plain)} would: give "
+            f"the others a file, as in {plain[1]}=report.{plain[1]}"
+        )
+    output = given.output_file or settings.get("output_file")
+    default = "github" if os.environ.get("GITHUB_ACTIONS") == "true" else "text"
+    shown = default
+    if output:
+        files.insert(0, FileReport(plain[0] if plain else "text", Path(output)))
+    elif plain:
+        shown = plain[0]
+    brief = bool(output) and (files[0].form, shown) == ("text", "text")
+    return Reports(shown, tuple(files), brief)
+
+
+def report_base() -> str:
+    """Return the folder that paths in a report are relative to.
+
+    A GitHub workflow may work in a folder of the repository; its annotations are about the whole.
+    """
+    here = os.getcwd()  # noqa: PTH109 - a text is wanted
+    workspace = os.environ.get("GITHUB_WORKSPACE", "")
+    return workspace if workspace and Path(here).is_relative_to(workspace) else here
+
+
+def _recorded(items: Iterable[_Item], kept: list[_Item]) -> Iterator[_Item]:
+    for item in items:
+        kept.append(item)
+        yield item

@@ -1,0 +1,317 @@
+"""`hvr solve`: a proven plan for any PDDL domain and problem."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hvr.base.files import writing
+from hvr.doors.cli.arguments import add_json, gibibytes, jobs, seconds, whole
+from hvr.doors.cli.model_options import add_model_options, refuse_model_options
+from hvr.doors.cli.output import check_writable, print_json, write_whole
+from hvr.doors.cli.trust import add_trust
+from hvr.errors import DataFileError, UsageError
+
+if TYPE_CHECKING:
+    from hvr.planning.solving.race import FoundPlan
+    from hvr.planning.solving.solve import Solution
+
+_DESCRIPTION = """\
+Find a plan for a PDDL domain and problem, prove it with hvr's validator, and show it as macro
+actions: blocks that end where something that has to come is reached for good.
+"""
+
+_EPILOG = """\
+examples:
+  hvr solve domain.pddl problem.pddl
+  hvr solve domain.pddl problem.pddl --optimal --budget 300
+  hvr solve domain.pddl problem.pddl --save solved && hvr validate solved/{domain,problem,plan}.pddl
+  hvr solve domain.pddl problem.pddl --planner up:enhsp --json
+  hvr solve domain.pddl problem.pddl --anytime --budget 300
+  hvr solve domain.pddl problem.pddl --alias lama-first
+  hvr solve problems/ --budget 10 --jobs 2 --save solved        (every problem of a folder)
+  hvr solve domain.pddl problem.pddl --execute --faults lost-effect:0.1 --seed 1
+  hvr solve --world logistics --goal "parcel1 is at harbour" --execute
+  hvr solve domain.pddl problem.pddl --llm openai:MODEL --setting HVR+
+  hvr solve --world blocksworld --llm scripted:error=0.2 --execute     (a simulated model)
+
+planners:
+  fast-downward   Fast Downward's searches on hvr's grounding
+  downward        Fast Downward as it comes, with its own translator
+  forward         hvr's own search: numbers and derived predicates, for small problems
+  temporal        hvr's own search: durative actions and timed literals, for small problems
+  up:ENGINE       an engine of unified-planning that is installed
+  By default the first two search and the best plan counts. For numbers and time, which they do not
+  know, hvr's own search starts, and the installed engines of unified-planning that support the
+  problem. As many work at a time as there are processors; they take turns.
+
+sets:
+  A folder, or JSON lines with "domain", "problem" and perhaps "best" (the best known cost), in
+  place of PROBLEM or of both files, gives a table. With --save FOLDER each result is written to
+  FOLDER/results.jsonl when it comes, and the same command goes on where it was interrupted.
+    quality   cost of the reference plan / cost of this plan, as in the competitions' satisficing
+              tracks; 1 for what is proven. The reference is "best", or a plan of --reference.
+    agility   1 for a plan within a second, 0 at the end of the budget, 1 - log t / log budget in
+              between, as in the agile tracks
+  Exit code 0: each problem has a plan or is proven to have none; 4: some are undecided; 2: some
+  cannot be used; 3: a process died.
+
+with --llm:
+  The model is told the goal in words and writes macro actions and blocks of actions, as in
+  `hvr plan`: every step is checked, explained and corrected as the setting says. hvr's validator
+  judges the whole. Actions that need time are not for models here.
+
+with --execute:
+  The plan is carried out in an environment that runs the domain itself. Every step is watched,
+  every deviation explained, and a new plan is made from what is seen. Durative actions start and
+  end at the times of the plan, by a simulated clock. Nothing changes by itself.
+  --faults KIND:RATE makes things go wrong at each step with this probability, --faults KIND@STEP
+  at one step:
+    refused       the action is refused, though it is possible
+    no-effect     it is reported as done and changes nothing
+    lost-effect   one of its effects does not come
+    changed-fact  a fact changes that it does not touch
+    other-agent   somebody else does a possible action
+  Exit code 0: the goal is reached; 1: it is proven to be out of reach; 2: undecided.
+
+exit codes:
+  0  there is a plan, and it is valid
+  1  it is proven that there is no plan
+  2  a file or an option cannot be used, or no planner has what the problem needs
+  4  not decided: a larger --budget may help if a planner ran out of time
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.description, parser.epilog = _DESCRIPTION, _EPILOG
+    parser.add_argument("domain", metavar="DOMAIN", type=Path, nargs="?", help=(
+        "PDDL domain, or a set: a folder, or a manifest that ends in .jsonl"))  # fmt: skip
+    parser.add_argument("file", metavar="PROBLEM", type=Path, nargs="?", help=(
+        "PDDL problem, or a folder of problems"))  # fmt: skip
+    parser.add_argument("--world", metavar="FOLDER", help=(
+        "a world instead of DOMAIN and PROBLEM: its folder, or one that hvr brings; code of a "
+        "folder is run only if it is written as ./FOLDER"))  # fmt: skip
+    add_trust(parser)
+    parser.add_argument("--problem", metavar="NAME", help=(
+        "which task or problem of the world (after --world its name alone does, too); not needed "
+        "where it has only one"))  # fmt: skip
+    parser.add_argument("--goal", metavar="TEXT", help=(
+        "another goal: PDDL, or a simple sentence in the world's words"))  # fmt: skip
+    parser.add_argument("--planner", metavar="NAME", help="see below (default: those that can)")
+    parser.add_argument("--optimal", action="store_true", help=(
+        "search until the plan is proven to be best, or the time is up"))  # fmt: skip
+    parser.add_argument("--anytime", action="store_true", help=(
+        "print each better plan as soon as it is found and valid, until the time is up; with "
+        "--json a line for each"))  # fmt: skip
+    own = parser.add_mutually_exclusive_group()
+    own.add_argument("--alias", metavar="NAME", help=(
+        "let Fast Downward plan alone with an alias of its own, such as lama"))  # fmt: skip
+    own.add_argument("--search", metavar="TEXT", help=(
+        "let Fast Downward plan alone with a search of its own, such as "
+        "'lazy_greedy([ff()])'"))  # fmt: skip
+    parser.add_argument("--budget", metavar="SECONDS", type=seconds, default=60.0, help=(
+        "wall time at most (default: 60)"))  # fmt: skip
+    limit = "GiB of memory that a planner may use, with all that it starts (default: no limit)"
+    parser.add_argument("--memory", metavar="GIB", type=gibibytes, default=0, help=limit)
+    parser.add_argument("--save", metavar="FOLDER", type=Path, help=(
+        "folder for domain, problem, plan and solution.json; new or empty"))  # fmt: skip
+    sets = parser.add_argument_group("sets")
+    sets.add_argument("--jobs", metavar="N", type=jobs, default=1, help=(
+        "problems at a time; 0 for one a processor core (default: 1)"))  # fmt: skip
+    sets.add_argument("--csv", metavar="FILE", type=Path, help="write the table as CSV, too")
+    sets.add_argument("--reference", metavar="FOLDER", type=Path, help=(
+        "results of another run of the set, whose costs qualities refer to"))  # fmt: skip
+    acting = parser.add_argument_group("acting")
+    acting.add_argument("--execute", action="store_true", help="carry the plan out, and recover")
+    acting.add_argument("--faults", metavar="KIND:RATE", action="append", default=[], help=(
+        "faults to inject, see below; may be repeated"))  # fmt: skip
+    acting.add_argument("--seed", metavar="N", type=whole, default=0, help=(
+        "of the faults that are drawn (default: 0)"))  # fmt: skip
+    acting.add_argument("--hide", metavar="PREDICATE", action="append", default=[], help=(
+        "facts of this predicate or function are not seen; may be repeated"))  # fmt: skip
+    acting.add_argument("--max-replans", metavar="N", type=whole, default=20, help=(
+        "most new plans (default: 20)"))  # fmt: skip
+    acting.add_argument("--env-timeout", metavar="SECONDS", type=seconds, help=(
+        "for each call of the world's own environment (default: env_timeout in world.toml, or "
+        "60)"))  # fmt: skip
+    add_model_options(parser)
+    add_json(parser, "print one JSON document")
+    parser.add_argument("--quiet", "-q", action="store_true", help="print only the result")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command and return the exit code.
+
+    Raises:
+        HvrError: see `hvr.planning.solving.solve`.
+    """
+    args.downward = _own_options(args)
+    from hvr.doors.cli.solving_sets import is_set, solve_set
+
+    if is_set(args):
+        if args.csv is not None:
+            check_writable(args.csv)
+        return solve_set(args)
+    for name in ("csv", "reference"):
+        if getattr(args, name) is not None:
+            raise UsageError("this is for sets: name a folder or a manifest", field=name)
+    if args.save is not None and args.save.exists() and (
+        not args.save.is_dir() or any(args.save.iterdir())
+    ):  # fmt: skip
+        raise UsageError(f"{args.save} is there already and not an empty folder", field="save")
+    if not hasattr(args, "spec"):
+        refuse_model_options(args, "none is asked: name one with --llm")
+    if args.execute or hasattr(args, "spec"):
+        for name in ("anytime", "alias", "search"):
+            if getattr(args, name):
+                raise UsageError("this is neither for --execute nor for --llm", field=name)
+    if args.execute:
+        from hvr.doors.cli.executing import execute
+
+        return execute(args)
+    for name in ("faults", "hide", "env_timeout"):
+        if getattr(args, name):
+            raise UsageError("this is for --execute, which is not given", field=name)
+    return _solve(args)
+
+
+def _own_options(args: argparse.Namespace) -> tuple[str, ...]:
+    """Return Fast Downward's own options.
+
+    Raises:
+        UsageError: They are given beside options that they replace.
+    """
+    field = "alias" if args.alias is not None else "search"
+    value = getattr(args, field)
+    if value is None:
+        return ()
+    if args.planner not in (None, "downward"):
+        raise UsageError("this is for the planner downward, which it stands for", field=field)
+    if args.optimal:
+        raise UsageError("a search of your own is not known to be optimal: leave --optimal out",
+                         field=field)  # fmt: skip
+    if not value.strip() or value.startswith("-"):
+        raise UsageError(f"{value!r} cannot be used", field=field)
+    return f"--{field}", value
+
+
+def _solve(args: argparse.Namespace) -> int:
+    from hvr.doors.cli.posed import posed, posed_files
+
+    if hasattr(args, "spec"):
+        from hvr.doors.cli.written import solve_written
+        from hvr.policies.llm.settings import is_goal
+
+        if is_goal(getattr(args, "setting", "")):
+            return _solved_for_goal(args)
+        return _told(args, solve_written(args, posed(args)))
+
+    with posed_files(args) as (domain, problem):
+        return _solved(args, domain, problem)
+
+
+def _solved_for_goal(args: argparse.Namespace) -> int:
+    """Solve for the goal that a language model writes (LLM+P)."""
+    from hvr.doors.cli.posed import written_files
+    from hvr.doors.cli.written import judged_by_own_goal, with_goal
+
+    asked, meant, meter = with_goal(args)
+    with written_files(meant) as (domain, problem):
+        solution = judged_by_own_goal(asked, _solution(args, domain, problem), meter)
+        if args.save is not None:
+            _save(args.save, domain, problem, solution)
+    return _told(args, solution)
+
+
+def _solved(args: argparse.Namespace, domain: Path, problem: Path) -> int:
+    solution = _solution(args, domain, problem)
+    if args.save is not None:
+        _save(args.save, domain, problem, solution)
+    return _told(args, solution)
+
+
+def _solution(args: argparse.Namespace, domain: Path, problem: Path) -> Solution:
+    from hvr.doors.cli.solving_streams import Stream
+    from hvr.planning.solving.solve import solve
+
+    show = not (args.json or args.quiet) and sys.stderr.isatty()
+    stream = Stream(args.save, json_lines=args.json) if args.anytime else None
+    return solve(
+        domain,
+        problem,
+        planner=args.planner,
+        seconds=args.budget,
+        optimal=args.optimal,
+        anytime=args.anytime,
+        memory=args.memory,
+        downward=args.downward,
+        listen=stream or (_found if show else None),
+    )
+
+
+def _told(args: argparse.Namespace, solution: Solution) -> int:
+    if args.json:
+        last = {"event": "finished"} if args.anytime else {}
+        print_json({**last, **solution.to_json()})
+    else:
+        for line in _lines(solution, quiet=args.quiet):
+            print(line)
+    return 0 if solution.steps is not None else 1
+
+
+def _found(candidate: FoundPlan) -> None:
+    print(
+        f"{candidate.seconds:6.1f} s  {len(candidate.steps)} steps ({candidate.planner})",
+        file=sys.stderr,
+    )
+
+
+def _lines(solution: Solution, *, quiet: bool) -> list[str]:
+    from hvr.pddl.plan import decimal_text
+    from hvr.validation.text import count
+
+    if solution.steps is None:
+        return [f"there is no plan: proven by {solution.planner} in {solution.seconds:.1f} s"]
+    lines = []
+    if not quiet and len(solution.blocks) > 1:
+        number = 0
+        for block in solution.blocks:
+            lines.append(f"{block.macro.name}:")
+            for action in block.actions:
+                number += 1
+                lines.append(f"{number:5}  {action}")
+    elif not quiet:
+        lines += [f"{number:5}  {step}" for number, step in enumerate(solution.steps, 1)]
+    cost = ""
+    if solution.cost is not None and solution.cost != len(solution.steps):
+        cost = f", cost {decimal_text(solution.cost)}"
+    proven = ", proven to be best" if solution.proven else ""
+    # A scene has a choice of objects; nobody shall think that this was one among few.
+    among = "" if solution.objects is None else f"; all {count(solution.objects, 'object')}"
+    lines.append(
+        f"plan found: {count(len(solution.steps), 'step')}{cost}, valid{proven} "
+        f"({solution.planner}, {solution.seconds:.1f} s{among})"
+    )
+    return [*lines, *(f"note: {note}" for note in solution.notes)]
+
+
+def _save(folder: Path, domain: Path, problem: Path, solution: Solution) -> None:
+    import json
+
+    from hvr.pddl import print_plan
+
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    for name, source in (("domain.pddl", domain), ("problem.pddl", problem)):
+        try:
+            content = source.read_bytes()
+        except OSError as error:
+            raise DataFileError(f"{source} cannot be read: {error}") from error
+        write_whole(folder / name, content)
+    if solution.steps is not None:
+        write_whole(folder / "plan.pddl", print_plan(solution.steps, solution.cost))
+    text = json.dumps(solution.to_json(), indent=2, ensure_ascii=False)
+    write_whole(folder / "solution.json", f"{text}\n")

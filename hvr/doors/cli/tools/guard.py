@@ -1,0 +1,175 @@
+"""`hvr tools guard`: an MCP server that stands between an agent and its tools."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hvr.base.files import user_folder, writing
+from hvr.doors.cli.arguments import seconds, whole
+from hvr.errors import UsageError
+
+if TYPE_CHECKING:
+    from hvr.tools.calling.environment import ToolEnvironment
+
+_DESCRIPTION = """\
+Stand between an agent and the tools that it calls, as an MCP server in front of another. Calls that
+only read pass. A call that may change something needs values that the user said, the user's word,
+and an entry in a ledger; it is never repeated silently. The agent is told why, and what to ask.
+"""
+
+_EPILOG = """\
+examples:
+  hvr tools guard -- python server.py
+  hvr tools guard --url http://127.0.0.1:8000/mcp --budget 50 --dry-run
+  hvr tools guard --world ./library --http 8123
+
+in the configuration of an agent:
+  {"mcpServers": {"library": {"command": "hvr",
+                              "args": ["tools", "guard", "--", "python", "server.py"]}}}
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.description, parser.epilog = _DESCRIPTION, _EPILOG
+    parser.add_argument("command", metavar="COMMAND", nargs="*", help=(
+        "program and arguments, after --, of the MCP server behind the guard"))  # fmt: skip
+    parser.add_argument("--url", help="address of an MCP server that runs (streamable HTTP)")
+    parser.add_argument("--world", metavar="FOLDER", help=(
+        "a world of tools behind the guard; its [tools] says which of them read"))  # fmt: skip
+    parser.add_argument("--trusted", action="store_true", help=(
+        "take the server's word for which of its tools only read"))  # fmt: skip
+    parser.add_argument("--reads", metavar="TOOL", action="append", default=[], help=(
+        "a tool that only reads; may be repeated"))  # fmt: skip
+    parser.add_argument("--http", metavar="PORT", type=whole, help=(
+        "serve streamable HTTP at http://127.0.0.1:PORT/mcp instead of stdio"))  # fmt: skip
+    parser.add_argument("--budget", metavar="CALLS", type=whole, default=100, help=(
+        "calls that reach the tools at most (default: 100)"))  # fmt: skip
+    parser.add_argument("--seconds", metavar="S", type=seconds, default=30.0, help=(
+        "time for one answer of the server (default: 30)"))  # fmt: skip
+    parser.add_argument("--dry-run", action="store_true", help="let only reading calls pass")
+    parser.add_argument("--yes", action="store_true", help=(
+        "let calls that write pass without asking if the user said each value"))  # fmt: skip
+    parser.add_argument("--yes-destructive", action="store_true", help=(
+        "like --yes, also for calls that destroy or whose effect is unknown"))  # fmt: skip
+    parser.add_argument("--ledger", metavar="FILE", type=Path, help=(
+        "file of calls that may write (default: one for each server in hvr's data folder, or "
+        "beside the world's file)"))  # fmt: skip
+    parser.add_argument("--session", metavar="NAME", default="guard", help=(
+        "a call that was done may be done again in another session (default: guard)"))  # fmt: skip
+    parser.add_argument("--log", metavar="FILE", type=Path, help=(
+        "log of all calls with the source of each argument"))  # fmt: skip
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command and return the exit code.
+
+    Raises:
+        HvrError: The server behind the guard cannot be used, or a file not be written.
+    """
+    from hvr.doors.cli.tools.approving import warn_left_out
+    from hvr.tools.calling.agent_guard import AgentGuard
+    from hvr.tools.calling.guard import CallPolicy
+    from hvr.tools.calling.guard_server import GuardServer, listed
+    from hvr.tools.calling.ledger import CallLedger
+    from hvr.tools.calling.mcp_world import McpTools
+    from hvr.tools.catalogue.schema import Effect
+
+    if sum(map(bool, (args.command, args.url, args.world))) != 1:
+        raise UsageError("name one server: a command after --, --url, or --world", field="command")
+    name, tools = _opened(args)
+    try:
+        warn_left_out(tools.catalogue.left_out)
+        raw = tools.inner if isinstance(tools, _Readers) else tools
+        mcp = raw if isinstance(raw, McpTools) else None
+        shown = mcp.listed if mcp is not None else listed(tools.catalogue)
+        schemas = {one["name"]: one.get("inputSchema", {}) for one in shown}
+        path = args.ledger or _ledger(args, name)
+        with writing(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+        allowed = {Effect.WRITES} if args.yes or args.yes_destructive else set()
+        allowed |= {Effect.DESTROYS, Effect.UNKNOWN} if args.yes_destructive else set()
+        policy = CallPolicy(args.budget, args.dry_run, args.log)
+        guard = AgentGuard(tools, name, schemas, policy, CallLedger(path, args.session), allowed)
+        served = GuardServer(guard, shown, lambda: mcp.answer if mcp is not None else None)
+        _serve(served, args.http)
+    finally:
+        tools.close()
+    return 0
+
+
+def _opened(args: argparse.Namespace) -> tuple[str, ToolEnvironment]:
+    """Return the tools behind the guard, and their name."""
+    from hvr.knowledge.world_file import load_world
+    from hvr.tools.calling.mcp_world import McpServer, McpTools
+    from hvr.tools.calling.worlds import open_tools
+
+    if args.world:
+        world = load_world(args.world)
+        return world.name, _Readers(open_tools(world), args.reads)
+    # The agent's configuration gives the server's variables to the guard.
+    server = McpServer(
+        tuple(args.command), args.url or "", Path.cwd() if args.command else None,
+        dict(os.environ) if args.command else {}, args.seconds, args.trusted,
+    )  # fmt: skip
+    return " ".join(args.command) or args.url, _Readers(McpTools(server), args.reads)
+
+
+class _Readers:
+    """An environment with tools that the user declares as readers."""
+
+    def __init__(self, inner: ToolEnvironment, reads: list[str]) -> None:
+        from dataclasses import replace
+
+        from hvr.tools.calling.checks import find_tool
+        from hvr.tools.catalogue.schema import Catalogue, Effect, quoted
+
+        self.inner = inner
+        for name in reads:
+            if find_tool(inner.catalogue, name) is None:
+                inner.close()
+                raise UsageError(f"there is no tool {quoted(name)}", field="reads")
+        self.catalogue = Catalogue(
+            tuple(
+                replace(tool, effect=Effect.READS) if tool.name in reads else tool
+                for tool in inner.catalogue.tools
+            ),
+            inner.catalogue.left_out,
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
+
+
+def _ledger(args: argparse.Namespace, name: str) -> Path:
+    from hvr.doors.cli.tools.approving import LEDGER
+    from hvr.knowledge.world_file import load_world
+
+    if args.world:
+        return load_world(args.world).folder / LEDGER
+    digest = hashlib.sha256(name.encode()).hexdigest()[:16]
+    return user_folder("data") / "guard" / f"{digest}.jsonl"
+
+
+def _serve(served: Any, port: int | None) -> None:
+    """Serve until the client closes the connection, or the process is interrupted."""
+    import anyio
+    from mcp.server.stdio import stdio_server
+
+    server = served.server()
+
+    async def over_stdio() -> None:
+        async with stdio_server() as (reads, writes):
+            await server.run(reads, writes, server.create_initialization_options())
+
+    if port is None:
+        anyio.run(over_stdio)
+        return
+    import uvicorn
+
+    app = server.streamable_http_app(host="127.0.0.1")
+    uvicorn.run(app, host="127.0.0.1", port=port, log_level="warning")

@@ -1,0 +1,106 @@
+"""`hvr tools plan`: what to do next with a request to tools, and the cheapest proven chain."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from hvr.doors.cli.tools.approving import warn_left_out
+from hvr.doors.cli.tools.errand import add_errand, asked_tools, learnt_before
+from hvr.doors.cli.tools.in_words import (
+    add_reader,
+    connected,
+    of_model,
+    read_in_words,
+    told_without_calls,
+)
+
+_DESCRIPTION = """\
+Say what comes next with a request to a world of tools: answer, ask, call, or stop, why, and the
+cheapest chain of calls that leads to the goal, proven by hvr's validator. No tool is called.
+"""
+
+_EPILOG = """\
+examples:
+  hvr tools plan parcels pick-up
+  hvr tools plan parcels --goal get_parcel --given parcel_id=P-1001
+  hvr tools plan parcels --goal slot_id --given email=bob@example.org --given day=2026-12-01
+
+exit codes:
+  0  the goal can be reached with what is known, or holds already
+  1  neither calls nor questions lead to it, or no tool is of use
+  2  something has to be asked first, or the question cannot be used
+  4  the model gives no usable answer
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.description, parser.epilog = _DESCRIPTION, _EPILOG
+    add_errand(parser)
+    add_reader(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command and return the exit code.
+
+    Raises:
+        HvrError: the world cannot be opened, or speaks of what is not there.
+    """
+    from hvr.base.printable import one_line
+    from hvr.doors.cli.output import print_json
+    from hvr.tools.calling.guard import GuardedTools
+    from hvr.tools.navigation.acting import decision_of
+    from hvr.tools.navigation.decision import NextMove
+    from hvr.tools.navigation.errands import ErrandSteps
+    from hvr.tools.navigation.steps import ErrandChain
+
+    asked = asked_tools(args)
+    try:
+        wanted, why, doubted = asked.wanted, "", False
+        model = connected(args)
+        if wanted is None:
+            found = read_in_words(args, asked, model)
+            wanted, why, doubted = found.read.request, found.read.why, found.doubted
+            if wanted is None:
+                more = {"read": why, "doubted": False, "cost": None, "conditions": []}
+                return told_without_calls(args, asked, found.read, {**more, **of_model(model)})
+        learnt = learnt_before(asked, args.graph)
+        steps = ErrandSteps(GuardedTools(asked.tools, asked.world.name), wanted, learnt)
+        steps_chain = ErrandChain(steps, asked.tools.catalogue.tools)
+        decision = decision_of(steps_chain)
+    finally:
+        asked.tools.close()
+    chain = decision.chain
+    goals = [goal.tool for goal in wanted.goals]
+    result: dict[str, Any] = {
+        "request": asked.request,
+        "read": why,
+        "doubted": doubted,
+        "decision": decision.move.value,
+        "why": decision.why,
+        "ask": list(decision.ask),
+        "calls": list(chain.calls) if chain is not None else [],
+        "cost": chain.cost if chain is not None else None,
+        "left_out": list(asked.tools.catalogue.left_out),
+        "conditions": [said for goal in goals for said in learnt.conditions.confirmed(goal)],
+        **of_model(model),
+    }
+    if args.json:
+        print_json(result)
+    else:
+        warn_left_out(asked.tools.catalogue.left_out)
+        if why:
+            print(one_line(why))
+        if doubted:
+            print("doubted: it is to be confirmed before anything is called (--yes, or --goal)")
+        print(one_line(f"{decision.move.value}: {decision.why}"))
+        effects = {tool.name: tool.effect.value for tool in asked.tools.catalogue.tools}
+        for number, name in enumerate(result["calls"], 1):
+            print(f"{number:5}  {one_line(name)}  ({effects[steps_chain.tool(name)]})")
+        for said in result["conditions"]:
+            print(f"learnt: {one_line(said)}")
+        if model is not None and model.simulated:
+            print("the model was SIMULATED")
+    code = {NextMove.STOP: 1, NextMove.ASK: 2}.get(decision.move, 0)
+    return 2 if doubted and not code else code

@@ -1,0 +1,432 @@
+"""`hvr tools run`: a request carried out with calls of tools, watched and mended."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hvr.base.files import writing
+from hvr.base.printable import one_line, short
+from hvr.base.secrets.forms import without_keys
+from hvr.doors.cli.arguments import whole
+from hvr.doors.cli.asking import on_terminal
+from hvr.doors.cli.output import check_writable, print_json, write_whole
+from hvr.doors.cli.tools.approving import (
+    approvals,
+    ledger_path,
+    shown,
+    warn_left_out,
+    warn_unknown,
+)
+from hvr.doors.cli.tools.effects import ask_effects
+from hvr.doors.cli.tools.errand import (
+    AskedTools,
+    add_errand,
+    asked_tools,
+    explained,
+    given,
+    learnt_before,
+)
+from hvr.doors.cli.tools.in_words import (
+    add_reader,
+    connected,
+    of_model,
+    question_json,
+    read_in_words,
+    told_without_calls,
+)
+from hvr.doors.cli.tools.kept_run import kept
+from hvr.errors import UsageError
+from hvr.tools.catalogue.schema import Effect
+
+if TYPE_CHECKING:
+    from hvr.models.meter import Meter
+    from hvr.tools.calling.guard import ProposedCall
+    from hvr.tools.calling.ledger import LedgerEntry
+    from hvr.tools.navigation.acting import ToolRun
+    from hvr.tools.navigation.binding import UserQuestion
+    from hvr.tools.navigation.errands import Learnt
+    from hvr.tools.navigation.opinion import WeighedRequest
+    from hvr.tools.navigation.request import ToolRequest
+
+_DESCRIPTION = """\
+Carry a request out in a world of tools: plan the cheapest proven chain of calls, call, compare what
+came with what was expected, and plan anew where a call failed. Arguments are checked and traced to
+their source; a writing call is never made twice by accident, nor of a value that was guessed among
+several. A call that may write is shown with the source of each argument and has to be confirmed; it
+is entered in a ledger before it is made, so that a second run does not repeat it silently.
+"""
+
+_EPILOG = """\
+examples:
+  hvr tools run parcels pick-up --yes
+  hvr tools run parcels --goal get_parcel --given parcel_id=P-1002
+  hvr tools run parcels claim --dry-run --json
+  hvr tools run parcels redirect --yes --save runs/redirect --html redirect.html
+  hvr tools run parcels "where is P-1001?" --llm openai:MODEL --base-url http://127.0.0.1:8000/v1
+
+with --llm:
+  The model reads a request in words. It says which calls are wanted, or that something has to be
+  asked, that nothing is to be called, or that no tool serves. It is never shown a result. A value
+  that the request does not say is left out and asked for, and a call that may write is kept only
+  if the request orders it.
+
+exit codes:
+  0  the goal is reached
+  1  impossible: neither calls nor questions lead to it, or no tool is of use
+  2  something has to be asked or confirmed, or the question cannot be used
+  4  not reached: the calls that were allowed are made, this is a dry run, or the model gives no
+     usable answer
+  5  uncertain: a call that writes may have been done, and nothing shows whether it was
+"""
+
+
+_ENDED = {
+    0: "goal reached",
+    1: "impossible",
+    2: "asked",
+    4: "not reached",
+    5: "uncertain",
+}
+"""What the exit codes are called."""
+
+
+@dataclass(frozen=True)
+class CarriedRequest:
+    """How a request went, and what is open of its writing calls.
+
+    Args:
+        run: How it went.
+        waiting: The calls that wait for the user's approval.
+        uncertain: The calls that may have been done.
+    """
+
+    run: ToolRun
+    waiting: tuple[ProposedCall, ...] = ()
+    uncertain: tuple[LedgerEntry, ...] = ()
+
+    @property
+    def exit_code(self) -> int:
+        """The command's exit code."""
+        if self.uncertain:
+            return 5
+        return 2 if self.waiting else self.run.exit_code
+
+    @property
+    def why(self) -> str:
+        """A sentence for people."""
+        if self.uncertain:
+            return "A call may have been done: look, and say --repeat if it is to be made again."
+        if not self.waiting:
+            return self.run.decision.why
+        options = {_option(one) for one in self.waiting}
+        return f"Confirm the call with {' and '.join(sorted(options))}."
+
+
+def _option(proposed: ProposedCall) -> str:
+    if proposed.before is not None:
+        return "--repeat"
+    return "--yes" if proposed.effect is Effect.WRITES else "--yes-destructive"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.description, parser.epilog = _DESCRIPTION, _EPILOG
+    add_errand(parser)
+    parser.add_argument("--dry-run", action="store_true", help=(
+        "call only tools that are known to read"))  # fmt: skip
+    parser.add_argument("--yes", action="store_true", help=(
+        "make calls that write without asking, and carry out a doubted reading"))  # fmt: skip
+    parser.add_argument("--yes-destructive", action="store_true", help=(
+        "like --yes, also for calls that destroy or whose effect is unknown"))  # fmt: skip
+    parser.add_argument("--repeat", action="store_true", help=(
+        "make calls again that the ledger shows as done, or perhaps done"))  # fmt: skip
+    parser.add_argument("--ledger", metavar="FILE", type=Path, help=(
+        "file in which each call that may write is entered before it is made (default: "
+        "ledger.jsonl beside the world's file, or in the run folder where the world begins anew "
+        "each time)"))  # fmt: skip
+    parser.add_argument("--budget", metavar="CALLS", type=whole, default=30, help=(
+        "calls that reach the tools at most (default: 30)"))  # fmt: skip
+    parser.add_argument("--save", metavar="FOLDER", type=Path, help=(
+        "folder for plans, events, the log of calls, and the page; new or empty"))  # fmt: skip
+    parser.add_argument("--html", metavar="FILE", type=Path, help="write the page of the run")
+    parser.add_argument("--log-secrets", action="store_true", help=(
+        "keep values that look like keys in the log"))  # fmt: skip
+    parser.add_argument("--quiet", "-q", action="store_true", help="print only the result")
+    add_reader(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command and return the exit code.
+
+    Raises:
+        HvrError: the world cannot be opened, the model not be asked, or files not be written.
+    """
+    if args.save is not None and args.save.exists() and (
+        not args.save.is_dir() or any(args.save.iterdir())
+    ):  # fmt: skip
+        raise UsageError(f"{args.save} is there already and not an empty folder", field="save")
+    if args.html is not None:
+        check_writable(args.html)
+    asked = asked_tools(args)
+    if not args.json and on_terminal() and ask_effects(asked.world, asked.tools.catalogue.tools):
+        asked.tools.close()
+        asked = asked_tools(args)
+    try:
+        if args.save is not None:
+            with writing(args.save):
+                args.save.mkdir(parents=True, exist_ok=True)
+        model = connected(args, args.save / "llm.jsonl" if args.save is not None else None)
+        wanted = asked.wanted
+        if wanted is None:
+            found = read_in_words(args, asked, model)
+            wanted = found.read.request
+            if wanted is None:
+                more = {"world": asked.world.name, "reached": False, **of_model(model)}
+                return told_without_calls(args, asked, found.read, more)
+            _confirmed(args, found)
+        carried = _carried(args, asked, wanted)
+    finally:
+        asked.tools.close()
+    _told(args, asked, wanted, carried, model)
+    return carried.exit_code
+
+
+def _confirmed(args: argparse.Namespace, found: WeighedRequest) -> None:
+    """Have the user confirm a reading that is doubted.
+
+    What it writes is confirmed call by call.
+
+    Raises:
+        UsageError: the user does not, or cannot be asked.
+    """
+    if not args.json and not args.quiet:
+        print(one_line(found.read.why))
+    if args.yes or args.yes_destructive or not found.doubted:
+        return
+    if args.json or not sys.stdin.isatty():
+        raise UsageError(f"{one_line(found.read.why)} It is doubted: confirm it with --yes, or say "
+                         "what is wanted with --goal", field="yes")  # fmt: skip
+    if input("Is that what you want? [y/N] ").strip().lower() not in ("y", "yes"):
+        raise UsageError("say with --goal what is wanted", field="goal")
+
+
+def _carried(args: argparse.Namespace, asked: AskedTools, wanted: ToolRequest) -> CarriedRequest:
+    """Carry the request out; on a terminal ask for what only the user can say."""
+    from hvr.doors.cli.display import display
+    from hvr.tools.calling.guard import CallPolicy, GuardedTools
+    from hvr.tools.calling.ledger import CallLedger
+    from hvr.tools.navigation.acting import carry_out
+    from hvr.tools.navigation.asked import answered, goal_call, values_of
+    from hvr.tools.navigation.conditions_file import conditions_path, write_conditions
+
+    log = args.save / "calls.jsonl" if args.save is not None else None
+    graph = args.graph or (args.save / "graph.jsonl" if args.save is not None else None)
+    policy = CallPolicy(args.budget, args.dry_run, log, args.log_secrets)
+    approve = approvals(writes=args.yes, destroys=args.yes_destructive, repeats=args.repeat,
+                        silent=args.json)  # fmt: skip
+    path = ledger_path(asked.world, asked.tools, args.ledger, args.save)
+    what = f"{wanted.text} ({explained(values_of(wanted, asked.suits))})"
+    ledger = CallLedger(path, what, secrets=args.log_secrets)
+    guarded = GuardedTools(asked.tools, asked.world.name, policy, ledger, approve)
+    # A question cannot be put within a live display.
+    live = sys.stdout.isatty() and not args.json and not approve.terminal
+    kind = "none" if args.json or args.quiet else "live" if live else "lines"
+    about = {"request": without_keys(wanted.text), "env": f"tools of {asked.world.name}"}
+    while True:
+        guarded.reset()
+        with kept(args.save, about) as run, display(kind) as listen:
+            hear = listen if run is None else run.heard(listen)
+            learnt = learnt_before(asked, graph, write=True)
+            done = carry_out(guarded, wanted, learnt, listen=hear)
+        if graph is not None:
+            write_conditions(conditions_path(graph), learnt.conditions)
+        done, first = _proposing(asked, wanted, done, learnt)
+        wrote = any(outcome.ok for outcome in done.outcomes if _writes(asked, outcome.call.tool))
+        carried = CarriedRequest(done, guarded.waiting, guarded.uncertain)
+        if not (done.decision.ask or first) or wrote or args.json or not sys.stdin.isatty():
+            return carried
+        print(one_line(done.decision.why))
+        if first:
+            if input("Call it first? [y/N] ").strip().lower() not in ("y", "yes"):
+                return carried
+            schemas = {tool.name: tool for tool in asked.tools.catalogue.tools}
+            said = values_of(wanted, asked.suits)
+            calls = [goal_call(schemas[name], said, asked.suits) for name in first]
+            wanted = replace(wanted, goals=(*calls, *wanted.goals))
+            continue
+        values: dict[str, Any] = {}
+        for name in done.decision.ask:
+            choices = [value for one in _about(done, name) for value, _ in one.choices]
+            shown = f" ({explained({name: choices})})" if choices else ""
+            values |= given([f"{name}={input(one_line(f'{name}{shown}: '))}"], asked.meanings)
+        wanted = answered(wanted, values, asked.suits)
+
+
+def _about(done: ToolRun, name: str) -> list[UserQuestion]:
+    """Return the questions about a value, by the name by which the user is asked."""
+    return [q for q, n in zip(done.questions, done.decision.ask, strict=False) if n == name]
+
+
+def _unknown(asked: AskedTools) -> list[str]:
+    tools = asked.tools.catalogue.tools
+    return [tool.name for tool in tools if tool.effect is Effect.UNKNOWN]
+
+
+def _proposing(
+    asked: AskedTools, wanted: ToolRequest, done: ToolRun, learnt: Learnt
+) -> tuple[ToolRun, tuple[str, ...]]:
+    """Ask for calls that make a refused goal possible, where such are learnt."""
+    from hvr.tools.navigation.asked import values_of
+    from hvr.tools.navigation.decision import NextMove
+    from hvr.tools.navigation.proposals import proposal, proposed_calls
+
+    if done.decision.move is not NextMove.STOP:
+        return done, ()
+    goals = [goal.tool for goal in wanted.goals if goal.tool]
+    calls = proposed_calls(
+        goals, values_of(wanted, asked.suits).keys(), done.outcomes, learnt.conditions.enabling,
+        asked.tools.catalogue, asked.meanings,
+    )  # fmt: skip
+    if not calls:
+        return done, ()
+    why = f"{done.decision.why.rstrip('.')}. {proposal(calls, goals)}"
+    return replace(done, decision=replace(done.decision, move=NextMove.ASK, why=why)), calls
+
+
+def _writes(asked: AskedTools, name: str) -> bool:
+    return any(
+        tool.name == name and tool.effect is not Effect.READS
+        for tool in asked.tools.catalogue.tools
+    )
+
+
+def _told(
+    args: argparse.Namespace,
+    asked: AskedTools,
+    wanted: ToolRequest,
+    carried: CarriedRequest,
+    model: Meter | None,
+) -> None:
+    done = carried.run
+    if args.save is not None:
+        _save(args.save, asked, wanted, done)
+    if args.html is not None:
+        _write_page(args, asked, wanted, done)
+    if args.json:
+        print_json(_document(asked, wanted, carried, model))
+        return
+    from hvr.tools.calling.log import error_text
+
+    goal_values = done.steps.answers
+    if not args.quiet:
+        for outcome in done.outcomes:
+            if outcome.failure is not None:
+                said = short(error_text(outcome), 200)
+                print(one_line(f"{outcome.call.tool} {outcome.failure}: {said}"))
+    for question in done.questions:
+        for value, told in question.choices:
+            print(one_line(f"  {explained({question.name: value})}{told and f': {told}'}"))
+    for proposed in carried.waiting:
+        print(f"to be confirmed: {shown(proposed)}")
+    for entry in carried.uncertain:
+        print(one_line(f"may have been done at {entry.time}: {entry.tool} "
+                       f"{explained(entry.arguments)} {entry.error}"))  # fmt: skip
+    calls = len(done.outcomes)
+    print(one_line(f"{_ENDED[carried.exit_code]}: {calls} calls; {carried.why}"))
+    warn_left_out(asked.tools.catalogue.left_out)
+    if carried.exit_code:
+        warn_unknown(_unknown(asked))
+    if goal_values:
+        print(short(one_line(explained(goal_values)), 500))
+    for name, result in _results(asked, wanted, done).items():
+        print(short(one_line(explained({name: result})), 500))
+    if model is not None and model.simulated:
+        print("the model was SIMULATED")
+
+
+def _results(asked: AskedTools, wanted: ToolRequest, done: ToolRun) -> dict[str, Any]:
+    """Return what the look-ups that were wanted gave last, its beginning, without keys."""
+    from hvr.tools.calling.log import excerpt, redacted
+
+    names = [goal.tool for goal in wanted.goals if goal.tool and not _writes(asked, goal.tool)]
+    given = {o.call.tool: o.result for o in done.outcomes if o.ok}
+    return {name: redacted(excerpt(given[name], 500)) for name in names if name in given}
+
+
+def _save(folder: Path, asked: AskedTools, wanted: ToolRequest, done: ToolRun) -> None:
+    from hvr.execution.events import Finished
+    from hvr.execution.facts.running import WorldRun, save_run
+    from hvr.runs.report.run_page.page import render
+    from hvr.runs.report.run_page.reading import read_story
+
+    world = done.world
+    if world is None:
+        # Nothing was called: the run is the decision.
+        finished = Finished(done.exit_code == 0, 0, 0, done.decision.why)
+        world = WorldRun(finished, done.exit_code == 1, (), (finished,))
+    about = {
+        "env": f"tools of {asked.world.name}",
+        "decision": done.decision.move.value,
+        "verdict": done.decision.why,
+    }
+    domain = done.domain
+    save_run(folder, domain.domain, domain.problem, world, request=without_keys(wanted.text),
+             about=about)  # fmt: skip
+    write_whole(folder / "run.html", render(read_story(folder)))
+
+
+def _write_page(
+    args: argparse.Namespace, asked: AskedTools, wanted: ToolRequest, done: ToolRun
+) -> None:
+    from hvr.base.files import temporary_folder
+
+    if args.save is not None:
+        write_whole(args.html, (args.save / "run.html").read_bytes())
+        return
+    with temporary_folder("hvr-tools-") as folder:
+        _save(Path(folder), asked, wanted, done)
+        write_whole(args.html, (Path(folder) / "run.html").read_bytes())
+
+
+def _document(
+    asked: AskedTools, wanted: ToolRequest, carried: CarriedRequest, model: Meter | None
+) -> Mapping[str, Any]:
+    done = carried.run
+    from hvr.tools.calling.log import error_text, redacted
+    from hvr.tools.calling.provenance import sources_json
+
+    calls = [
+        {
+            "tool": outcome.call.tool,
+            "arguments": redacted(dict(outcome.call.arguments)),
+            "sources": redacted(sources_json(outcome.call, outcome.sources)),
+            "failure": None if outcome.failure is None else outcome.failure.value,
+            "error": error_text(outcome),
+            "seconds": round(outcome.seconds, 6),
+        }
+        for outcome in done.outcomes
+    ]
+    return {
+        "world": asked.world.name,
+        "request": wanted.text,
+        "reached": carried.exit_code == 0,
+        "outcome": _ENDED[carried.exit_code],
+        "decision": done.decision.move.value,
+        "why": carried.why,
+        "confirm": [proposed.to_json() for proposed in carried.waiting],
+        "uncertain": [entry.to_json() for entry in carried.uncertain],
+        "unknown_effects": _unknown(asked),
+        "left_out": list(asked.tools.catalogue.left_out),
+        "ask": list(done.decision.ask),
+        "questions": [question_json(one) for one in done.questions],
+        "values": redacted(dict(done.steps.answers)),
+        "results": _results(asked, wanted, done),
+        "calls": calls,
+        "run": done.world.to_json() if done.world is not None else None,
+        **of_model(model),
+    }

@@ -1,0 +1,465 @@
+"""`hvr validate`: is a plan valid, and if not, why."""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hvr.doors.cli import arguments
+from hvr.doors.cli.engine_options import add_engine_options, other_engine
+from hvr.doors.cli.reporting import (
+    FOR_PEOPLE,
+    Reports,
+    add_report_arguments,
+    read_reports,
+    report_base,
+)
+from hvr.doors.cli.settings import read_settings
+from hvr.errors import UsageError
+from hvr.validation.outcomes import OnFailure, Outcome
+from hvr.validation.reporters import ReportOptions, find_reporter
+from hvr.values import Value
+
+if TYPE_CHECKING:
+    from hvr.base.engines.registry import EngineChoice
+    from hvr.validation.batch import BatchOptions, UnusableModelError
+    from hvr.validation.judged import Judged
+    from hvr.validation.suites import Suite
+
+_DESCRIPTION = """\
+Validate PDDL plans: say whether each is valid, and if not, at which step and why.
+
+FILES are the domain, the problem and then plans: files, patterns such as 'plans/**/*.soln',
+folders (everything below them that looks like a plan), or - for standard input. Or they are a
+suite: folders with domains, problems and plans, which are paired by their names; names with
+{domain} and {problem} in them; or a manifest, a .jsonl file with domain, problem and plan.
+Without FILES and settings, the suite is this folder.
+"""
+
+_EPILOG = """\
+examples:
+  hvr validate domain.pddl problem.pddl plan.txt
+  hvr validate domain.pddl problem.pddl plans/ --jobs 4
+  hvr validate domain.pddl problem.pddl plan.txt --advise
+  hvr validate domain.pddl problem.pddl 'out/*.plan' --format text --format sarif=hvr.sarif
+  some-planner domain.pddl problem.pddl | hvr validate domain.pddl problem.pddl - --json
+  hvr validate domain.pddl problem.pddl plan.txt --watch
+  hvr validate benchmarks/ --skip '*.log'
+  hvr validate benchmarks/ --engine ray --address auto
+  hvr validate --serve --texts-only < requests.jsonl
+  hvr validate --rows plans.jsonl --output-file verdicts.jsonl --jobs 0
+  hvr validate '{domain}/domain.pddl' '{domain}/{problem}.pddl' 'plans/{domain}-{problem}.*'
+
+exit codes:
+  0  every plan is valid
+  1  at least one plan is invalid, and every plan could be judged
+  2  at least one plan could not be judged, a file that looks like a plan was not validated, or
+     a file or an option cannot be used
+
+settings:
+  the same names in [tool.hvr.validate] of the nearest pyproject.toml, and there also
+  domain = "FILE", problem = "FILE", plans = ["NAME", ...] or suites = ["FOLDER", ...], and
+  rules-url = "ADDRESS";
+  what is configured may be left out here, and options given here win
+"""
+
+
+class _Request(Value):
+    """What is to be done, from the command line and the settings."""
+
+    files: tuple[str, ...]
+    settings: dict[str, Any]
+    skip: tuple[str, ...]
+    reports: Reports
+    pictures: dict[str, Path]
+    certificate: Path | None
+    exit_zero: bool
+    quiet: bool
+    failures_only: bool
+    require_plans: bool
+    changed_since: str | None
+    baseline: Path | None
+    update_baseline: bool
+    explain_skipped: bool
+    watch: bool
+    engine: EngineChoice | None
+    rules_url: str
+    options: BatchOptions
+
+    @property
+    def outputs(self) -> list[Path]:
+        """The files that are written."""
+        baseline = [self.baseline] if self.baseline and self.update_baseline else []
+        certificate = [] if self.certificate is None else [self.certificate]
+        return [*self.reports.paths, *self.pictures.values(), *certificate, *baseline]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.description, parser.epilog = _DESCRIPTION, _EPILOG
+    parser.usage = f"{parser.prog} [OPTIONS] DOMAIN PROBLEM PLAN... | SUITE..."
+    parser.add_argument("files", nargs="*", metavar="FILES", help="domain, problem, plans")
+    parser.add_argument("--skip", metavar="PATTERN", action="append", help=(
+        "leave out files that are called so; may be given several times"))  # fmt: skip
+
+    judging = parser.add_argument_group("judging")
+    _flag(judging, "--extract",
+          "take the plan out of texts that do not mark it, such as the answers of language "
+          "models; done for standard input, and for what planners print")  # fmt: skip
+    _value(judging, "--plan-number", "N", arguments.whole,
+           "which plan of a text with several, from 1 on; 0: the last")  # fmt: skip
+    _flag(judging, "--lenient", "accept what VAL accepts of what the language forbids")
+    _value(judging, "--epsilon", "N", arguments.number,
+           "steps no further apart are simultaneous (default: tolerance / 10)")  # fmt: skip
+    _value(judging, "--tolerance", "N", arguments.number,
+           "how far a duration may be from what its action demands (default: 0.01)")  # fmt: skip
+    _value(judging, "--numeric-tolerance", "N", arguments.number,
+           "how far a numeric condition may be missed (default: 0; VAL: 0.0001)")  # fmt: skip
+    _value(judging, "--until", "TIME", arguments.number,
+           "let processes and events go on until then, after the last step, too")  # fmt: skip
+    _flag(judging, "--any-order",
+          "hierarchical plans: let the tasks of a method be listed in any order")  # fmt: skip
+    judging.add_argument("--no-decomposition", action="store_true", help=(
+        "hierarchical plans: read the actions only, and look for a decomposition"))  # fmt: skip
+    _value(judging, "--jobs", "N", arguments.jobs,
+           "use N processes; 0: one for each processor core (default: 1)")  # fmt: skip
+
+    add_engine_options(judging)
+
+    asking = parser.add_argument_group("asking for more")
+    asking.add_argument("--on-failure", choices=tuple(OnFailure), help=(
+        "what to do after a failing step: stop there, or report every failure, going on as if "
+        "the step were skipped, or executed by force (default: stop)"))  # fmt: skip
+    asking.add_argument("--all-failures", dest="on_failure", action="store_const",
+        const=OnFailure.SKIP, help="short for --on-failure skip")  # fmt: skip
+    _flag(asking, "--advise", "search for steps that would mend an invalid plan")
+    _flag(asking, "--minimise", "find steps that a valid plan does not need")
+    _value(asking, "--state-at", "STEP", arguments.whole,
+           "show the state after a step; 0: the initial state")  # fmt: skip
+    _flag(asking, "--happenings", "show what changed when")
+    asking.add_argument("--values", metavar="FILE.svg", nargs="?", const=True, help=(
+        "show the numeric fluents over time; with FILE.svg draw those of the one plan, with its "
+        "processes"))  # fmt: skip
+    asking.add_argument("--no-values", dest="values", action="store_const", const=False,
+        help=argparse.SUPPRESS)  # fmt: skip
+    asking.add_argument("--gantt", metavar="FILE", help=(
+        "draw the one plan over time, as a picture (.svg) or a page (.html)"))  # fmt: skip
+    asking.add_argument("--certificate", metavar="FILE", help=(
+        "write a proof of the verdict on the one plan, for hvr check"))  # fmt: skip
+
+    reporting = parser.add_argument_group("reporting")
+    add_report_arguments(reporting)
+    reporting.add_argument("--json", action="store_true", help="short for --format json")
+    reporting.add_argument("--explain-skipped", action="store_true", help=(
+        "list every file that is not validated, why, and how to include it"))  # fmt: skip
+    _flag(reporting, "--exit-zero", "exit with 0 when plans are invalid; not when in doubt")
+    _flag(reporting, "--quiet", "print nothing", "-q")
+    _flag(reporting, "--failures-only",
+          "text and github: print only what is not valid, and the counts")  # fmt: skip
+    _flag(reporting, "--require-plans",
+          "report problems without a plan and domains without a problem (HVR007)")  # fmt: skip
+    reporting.add_argument("--baseline", metavar="FILE", help=(
+        "report only findings that this file of accepted ones does not have"))  # fmt: skip
+    reporting.add_argument("--update-baseline", action="store_true", help=(
+        "write the findings of this run to the file of --baseline, and exit with 0"))  # fmt: skip
+    reporting.add_argument("--changed-since", metavar="REV", help=(
+        "leave out plans that are the same as in a revision of git, as are their domains and "
+        "problems"))  # fmt: skip
+    reporting.add_argument("--watch", action="store_true", help=(
+        "validate again whenever a file changes, until Ctrl-C"))  # fmt: skip
+    reporting.add_argument("--rows", metavar="FILE", help=(
+        "judge each row of a file of JSON lines (- for standard input) or Parquet, with the texts "
+        "domain, problem and plan: a line of JSON each, in order; with --output-file it goes on "
+        "where it was killed"))  # fmt: skip
+    reporting.add_argument("--serve", action="store_true", help=(
+        "stay, and answer requests: a line of JSON each with domain, problem and plan, from "
+        "standard input"))  # fmt: skip
+    reporting.add_argument("--texts-only", action="store_true", help=(
+        "with --serve: open no file that a request names"))  # fmt: skip
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command and return the exit code.
+
+    Raises:
+        HvrError: an option or a setting cannot be used, or the output cannot be written.
+    """
+    # Reading makes many objects and hardly any garbage.
+    gc.set_threshold(100_000)
+    request = _request(args)
+    if args.serve:
+        written = args.format or args.output_file or args.certificate or request.pictures
+        if args.files or args.watch or written:
+            raise UsageError(
+                "--serve takes no files, no --watch, --output-file, --format, --certificate, "
+                "--gantt and no --values FILE"
+            )
+        from hvr.doors.cli.serve import serve
+
+        return serve(request.options, texts_only=args.texts_only)
+    if args.texts_only:
+        raise UsageError("--texts-only goes with --serve")
+    if args.rows is not None:
+        return _judge_rows(args, request)
+    if request.watch:
+        from hvr.doors.cli.watch import watch
+
+        return watch(lambda: _validate(request), lambda: _suite(request).files)
+    return _validate(request)
+
+
+def _judge_rows(args: argparse.Namespace, request: _Request) -> int:
+    shown = _pictures(args) or args.certificate or args.format or args.json
+    if args.files or args.watch or args.serve or shown:
+        raise UsageError(
+            "--rows takes no other files, no --watch, --serve, --gantt, --values FILE, "
+            "--certificate and no --format: it writes a line of JSON for each row"
+        )
+    from hvr.doors.cli.rows import judge_rows
+
+    output = Path(args.output_file) if args.output_file else None
+    return judge_rows(args.rows, request.options, request.engine, output, quiet=request.quiet)
+
+
+def _pictures(given: argparse.Namespace) -> dict[str, Path]:
+    """Return the files that pictures go to, by the option that names them."""
+    if given.gantt is None and not isinstance(given.values, str):
+        return {}
+    from hvr.doors.cli.pictures import named_pictures
+
+    return named_pictures(given.gantt, given.values)
+
+
+def _flag(group: argparse._ArgumentGroup, name: str, text: str, *short: str) -> None:
+    group.add_argument(*short, name, action="store_const", const=True, help=text)
+    # Turns off what is configured; not listed, as it is of no use otherwise.
+    opposite, target = f"--no-{name[2:]}", name[2:].replace("-", "_")
+    group.add_argument(
+        opposite, dest=target, action="store_const", const=False, help=argparse.SUPPRESS
+    )
+
+
+def _value(group: argparse._ArgumentGroup, name: str, what: str, read: Any, text: str) -> None:
+    group.add_argument(name, metavar=what, type=read, help=text)
+
+
+def _request(given: argparse.Namespace) -> _Request:
+    """Put the command line over the settings.
+
+    Raises:
+        UsageError: options that exclude each other, or a file is missing.
+        DataFileError: the settings cannot be read.
+    """
+    from hvr.validation.batch import BatchOptions
+    from hvr.validation.validator import EXACT
+
+    settings = read_settings(Path.cwd())
+
+    def chosen(name: str, default: Any) -> Any:
+        value = getattr(given, name, None)
+        return settings.get(name, default) if value is None else value
+
+    if given.update_baseline and not chosen("baseline", None):
+        raise UsageError("--update-baseline needs the file: --baseline FILE")
+    if given.watch and "-" in given.files:
+        raise UsageError("--watch cannot read a plan from standard input: name a file")
+    given.jobs = chosen("jobs", 1)
+    reports = read_reports(given, settings)
+    pictures = _pictures(given)
+    json_values = None if any(form.startswith("json") for form in reports.forms) else False
+    return _Request(
+        files=tuple(given.files),
+        settings=settings,
+        skip=tuple(chosen("skip", ())),
+        reports=reports,
+        pictures=pictures,
+        certificate=Path(given.certificate) if given.certificate else None,
+        exit_zero=chosen("exit_zero", False),
+        quiet=chosen("quiet", False),
+        failures_only=chosen("failures_only", False),
+        require_plans=chosen("require_plans", False),
+        changed_since=given.changed_since,
+        baseline=Path(baseline) if (baseline := chosen("baseline", None)) else None,
+        update_baseline=given.update_baseline,
+        explain_skipped=given.explain_skipped,
+        watch=given.watch,
+        engine=other_engine(given),
+        rules_url=settings.get("rules_url", ""),
+        options=BatchOptions(
+            tolerance=chosen("tolerance", None),
+            epsilon=chosen("epsilon", None),
+            until=given.until,
+            numeric_tolerance=chosen("numeric_tolerance", EXACT),
+            lenient=chosen("lenient", False),
+            on_failure=OnFailure(chosen("on_failure", OnFailure.STOP)),
+            advise=chosen("advise", False),
+            minimise=chosen("minimise", False),
+            state_at=given.state_at,
+            extract=chosen("extract", False),
+            plan_number=given.plan_number,
+            happenings=chosen("happenings", False),
+            values="values" in pictures or chosen("values", json_values),
+            timeline=bool(pictures),
+            any_order=chosen("any_order", False),
+            no_decomposition=given.no_decomposition,
+        ),
+    )
+
+
+def _suite(request: _Request) -> Suite:
+    from hvr.doors.cli.suites import find_suite
+
+    extract = request.options.extract
+    suite = find_suite(request.files, request.settings, request.skip, extract=extract)
+    return suite.requiring_plans() if request.require_plans else suite
+
+
+# Doing it ------------------------------------------------------------------------------------
+
+
+def _validate(request: _Request) -> int:
+    from hvr.validation.batch import UnusableModelError
+    from hvr.validation.suites.judging import judge_suite
+
+    request.reports.check_writable()
+    suite = _suite(request)
+    unchanged = 0
+    if request.changed_since is not None:
+        from hvr.doors.cli.changed import changed_only
+
+        suite, unchanged = changed_only(suite, request.changed_since)
+    if request.outputs:
+        from hvr.doors.cli.output import check_apart
+
+        check_apart(request.outputs, suite.files)
+    if request.pictures:
+        from hvr.doors.cli.pictures import check_pictures
+
+        check_pictures(request.pictures, suite)
+    if request.certificate is not None:
+        from hvr.doors.cli.certify import check_certificate
+
+        check_certificate(request.certificate, suite)
+    outcomes: Counter[Outcome] = Counter()
+    try:
+        results = judge_suite(suite, request.options, engine=request.engine)
+    except UnusableModelError as error:
+        return _refused(request, error, outcomes)
+    if request.pictures:
+        from hvr.doors.cli.pictures import drawn
+
+        results = drawn(request.pictures, results)
+    if request.certificate is not None:
+        from hvr.doors.cli.certify import certified
+
+        results = certified(request.certificate, results, request.options, suite)
+    if request.baseline is not None:
+        return _against_baseline(request, results, outcomes, suite)
+    doubtful = _report(request, results, outcomes, several=len(suite.jobs) > 1)
+    _remark(request, suite)
+    if unchanged and not request.quiet:
+        from hvr.validation.text import count
+
+        since = (
+            f"unchanged since {request.changed_since}, not validated: {count(unchanged, 'plan')}"
+        )
+        print(since, file=request.reports.aside)
+    if doubtful:
+        return 2
+    return 1 if outcomes[Outcome.INVALID] and not request.exit_zero else 0
+
+
+def _against_baseline(
+    request: _Request, results: Iterable[Judged], outcomes: Counter[Outcome], suite: Suite
+) -> int:
+    """Report what the baseline does not have, or write a new one; return the exit code."""
+    from hvr.validation.baseline import Baseline
+    from hvr.validation.text import count
+
+    assert request.baseline is not None
+    new = request.update_baseline
+    baseline = Baseline(request.baseline) if new else Baseline.read(request.baseline)
+    several = len(suite.jobs) > 1
+    doubtful = _report(request, baseline.unknown(results), outcomes, several=several)
+    _remark(request, suite)
+    if new:
+        from hvr.doors.cli.output import write_whole
+
+        write_whole(request.baseline, baseline.text())
+        return 0
+    if not request.quiet:
+        gone = f"; {count(baseline.gone, 'finding')} of it no longer there" if baseline.gone else ""
+        said = f"left out, as in {request.baseline}: {count(baseline.met, 'finding')}{gone}"
+        print(said, file=request.reports.aside)
+    return 2 if doubtful else int(bool(outcomes[Outcome.INVALID]) and not request.exit_zero)
+
+
+def _refused(request: _Request, error: UnusableModelError, outcomes: Counter[Outcome]) -> int:
+    """Say why the only domain and problem cannot be used."""
+    # As text it is the message of the error that follows.
+    _report(request, [error.result], outcomes, shown=request.reports.shown != "text")
+    from hvr.base.printable import block
+
+    first, line_break, rest = str(error).partition("\n")
+    message = f"{first} [{error.result.rule}]{line_break}{rest}"
+    print(f"error: {block(message)}", file=sys.stderr)
+    return 2
+
+
+def _remark(request: _Request, suite: Suite) -> None:
+    """Name what was seen and not validated."""
+    if request.quiet:
+        return
+    from hvr.base.printable import one_line
+
+    remarks = suite.explained() if request.explain_skipped else suite.remarks()
+    if request.reports.shown == "github":
+        from hvr.validation.reporters.github import harmless
+
+        remarks = [harmless(remark) for remark in remarks]
+    for remark in remarks:
+        print(one_line(remark), file=request.reports.aside)
+
+
+def _report(
+    request: _Request,
+    results: Iterable[Judged],
+    outcomes: Counter[Outcome],
+    *,
+    shown: bool = True,
+    several: bool = False,
+) -> bool:
+    """Report the results as they come, count their outcomes, and return whether any is unknown."""
+    from hvr.validation.reporters.text import summary
+
+    shown = shown and not request.quiet
+    reports = request.reports
+    options = ReportOptions(base=report_base(), rules_url=request.rules_url, problems=several,
+                            failures_only=request.failures_only)  # fmt: skip
+    doubts: list[Judged] = []
+    aside = shown and reports.shown not in FOR_PEOPLE
+    counted = _counted(results, outcomes, doubts, aside=aside)
+    reports.write(counted, lambda form, items: find_reporter(form)(items, options), shown=shown)
+    if shown and reports.brief:
+        print(f"{summary(outcomes)}; see {reports.files[0].path}")
+    return bool(doubts)
+
+
+def _counted(
+    results: Iterable[Judged], outcomes: Counter[Outcome], doubts: list[Judged], *, aside: bool
+) -> Iterator[Judged]:
+    from hvr.validation.reporters.text import tally
+
+    for result in results:
+        if aside:
+            for warning in result.warnings:
+                print(warning, file=sys.stderr)
+        tally(result, outcomes)
+        if result.report.outcome is Outcome.UNKNOWN:
+            doubts.append(result)
+        yield result

@@ -1,5 +1,0 @@
-"""Engines: cells of work are done here, in processes or on a Ray cluster, with equal results."""
-
-from hvr.engines.contract import DoneCell, Engine, LostCellError
-
-__all__ = ["DoneCell", "Engine", "LostCellError"]

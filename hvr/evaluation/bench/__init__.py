@@ -1,1 +1,0 @@
-"""Many plans, measured: tasks x settings x models x seeds."""

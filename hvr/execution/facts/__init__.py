@@ -1,0 +1,1 @@
+"""Executing plans in worlds of facts: acting, detection, words."""

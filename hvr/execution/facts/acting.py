@@ -1,0 +1,370 @@
+"""Acting among facts: a world for the loop of `hvr.execution.executor` whose sight is facts.
+
+What a step should lead to and what is seen after it are states of one task. Hidden facts are
+believed to be as the domain says. Where a step that should be possible is refused a second time
+and its precondition has hidden facts, one of these is no longer believed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from hvr.errors import ImpossibleGoalError, LLMError, SimulatorError
+from hvr.execution.acting import Acting
+from hvr.execution.compare import Difference
+from hvr.execution.events import StepDone
+from hvr.execution.facts.detection import (
+    FactOutcome,
+    detect_facts,
+    difference_of,
+    effects_of,
+    explained,
+    lacking,
+    predicate_of,
+)
+from hvr.execution.facts.planning import PlanMaker, problem_at
+from hvr.execution.failures import Deviation, DeviationKind, Side
+from hvr.execution.watching import literals
+from hvr.knowledge.wording import Wording
+from hvr.pddl import (
+    And,
+    Atom,
+    Domain,
+    Expression,
+    GroundAction,
+    Not,
+    Problem,
+    State,
+    Task,
+    parse_constraint,
+    substitute,
+)
+from hvr.pddl.facts import necessary_literals
+from hvr.pddl.task import binding_of
+from hvr.planning.plans import Planned, Rungs
+from hvr.validation import Validator
+from hvr.validation.promises import Promises, bound
+from hvr.validation.report import StepReport
+from hvr.worlds.facts.beliefs import Beliefs
+from hvr.worlds.facts.environment import (
+    FactEnvironment,
+    Observation,
+    Sending,
+    base,
+    check_timeless,
+    place_of,
+)
+from hvr.worlds.facts.observing import read_observation
+
+_Result = TypeVar("_Result")
+
+
+RUNGS = Rungs(("retry",), ("satisfy",))
+"""The recoveries among facts, if nothing else is said."""
+
+
+@dataclass(frozen=True)
+class FactPolicy:
+    """Plans for problems, from any state.
+
+    Args:
+        domain: the actions.
+        planner: makes the plans.
+        rungs: the recoveries that suit it.
+    """
+
+    domain: Domain
+    planner: PlanMaker
+    rungs: Rungs = RUNGS
+
+    def clearing(self, things: Sequence[str], place: str) -> Problem:
+        """Not asked for: a world of facts knows no places (see `Acting.crowding`)."""
+        raise NotImplementedError
+
+    def keeping(self, stage: Problem, constraints: Sequence[str]) -> Problem:
+        """Return a problem under other constraints; see `hvr.planning.plans.Policy`."""
+        left = tuple(parse_constraint(text, self.domain, stage.objects) for text in constraints)
+        return stage.replace(constraints=And(left))
+
+
+class FactWorld(Acting):
+    """An environment that speaks of facts, with what is believed of it.
+
+    Args:
+        env: the environment; it is reset.
+        domain: the actions.
+        problem: the objects, and what is believed of hidden facts in the beginning.
+        wording: says what holds.
+
+    Attributes:
+        impossible: it is proven that no plan reaches the goal from the present state.
+
+    Raises:
+        UsageError: the domain needs time.
+        SimulatorError: the environment fails, or shows what cannot be.
+    """
+
+    def __init__(
+        self, env: FactEnvironment, domain: Domain, problem: Problem, wording: Wording
+    ) -> None:
+        check_timeless(domain, problem)
+        self.env = env
+        self.domain = domain
+        self.task = Task(domain, problem)
+        self._wording = wording
+        self.impossible = False
+        self.hidden: frozenset[str] = frozenset()
+        self._refused: Counter[GroundAction] = Counter()
+        self._beliefs = Beliefs()
+        self._guesses: list[State] = []
+        self._ask("reset", env.reset)
+        self.state = self.look(self.task.initial)
+        """What holds, by what is seen, and by belief where nothing is."""
+
+    # what the loop asks
+
+    @property
+    def wording(self) -> Wording:
+        """See `hvr.execution.acting.Acting`."""
+        return self._wording
+
+    def plan(
+        self, policy: FactPolicy, stage: Problem, avoid: frozenset[str], reason: str
+    ) -> Planned:
+        """See `hvr.execution.acting.Acting`."""
+        del avoid, reason
+        self.impossible = False
+        while True:
+            try:
+                return self.planned(policy, stage)
+            except ImpossibleGoalError:
+                # From a state that is partly believed nothing is proven of the true one.
+                self.impossible = not self.hidden
+                if not self._guesses:
+                    raise
+                self.state = self._guesses.pop(0)
+
+    def planned(self, policy: FactPolicy, stage: Problem) -> Planned:
+        """Return a plan from the present state."""
+        return policy.planner.plan(Task(self.domain, problem_at(stage, self.state)))
+
+    def watch(self, planned: Planned, promises: Promises, *, aside: bool = False) -> FactWatch:
+        """See `hvr.execution.acting.Acting`."""
+        return FactWatch(self, planned.task, promises, aside=aside)
+
+    def look_around(self, step: int, everything: bool = False) -> tuple[str, ...]:
+        """Look again; return the objects of which something else is seen than was believed."""
+        del step, everything
+        seen = self.look(self.state)
+        different = difference_of(self.state, seen)
+        self.state = seen
+        atoms = (*different.missing, *different.unexpected)
+        return tuple(sorted({name for atom in atoms for name in atom.args}))
+
+    # the environment
+
+    def do(self, action: GroundAction) -> str:
+        """Do an action; return nothing if it was done, else why it was refused."""
+        self._guesses = []  # they are of the state before
+        error = self._ask(f"step {action}", lambda: self.env.step(action.name, action.args))
+        if not isinstance(error, str):
+            raise SimulatorError(
+                f"the environment answers {action} with {type(error).__name__}, not with a text "
+                "(empty for done, else why not)", exit_code=2,
+            )  # fmt: skip
+        if error:
+            self._refused[action] += 1
+        else:
+            self._refused[action] = 0
+        return error
+
+    def sent(self, action: GroundAction, error: str) -> dict[str, Any]:
+        """Return what was sent to the environment: as it tells where it does, else the action."""
+        told = self._ask("sent", self.env.sent) if isinstance(self.env, Sending) else {}
+        return told or {"action": action.name, "args": list(action.args), "success": not error}
+
+    def look(self, believed: State) -> State:
+        """Return what is seen, as a state of the task of what is believed of hidden facts."""
+        seen = self._ask("observe", self.env.observe)
+        if not isinstance(seen, Observation):
+            raise SimulatorError(
+                f"the environment shows {type(seen).__name__}, not an Observation", exit_code=2
+            )
+        self.hidden = frozenset(seen.hidden)
+        atoms, numbers = read_observation(self.task, seen)
+        atoms |= {a for a in base(believed) if a.predicate in self.hidden}
+        numbers |= {
+            t: v for t, v in believed.numbers().items()
+            if t.function in self.hidden or (t not in numbers and t.function == "total-cost")
+        }  # fmt: skip
+        return believed.task.state_with(atoms, numbers)
+
+    def doubt(self, action: GroundAction, state: State) -> tuple[Atom, State] | None:
+        """Return which hidden fact to believe no longer after a second refusal, and the state then.
+
+        The first guess of several is returned, the others are kept for when it leaves no plan.
+
+        Args:
+            action: the action that was refused, though it should be possible.
+            state: what is believed.
+        """
+        if self._refused[action] < 2:
+            return None
+        guesses = self._beliefs.guesses(self._hidden_needs(action), state)
+        if not guesses:
+            return None
+        self._refused[action] = 0
+        (atom, guess), *others = guesses
+        self._guesses = [one for _, one in others]
+        return atom, guess
+
+    def believe(self, before: State, expected: State, observed: State) -> None:
+        """Take note of what a step that was done has changed that cannot be seen."""
+        hidden = [a for a in base(before) ^ base(expected) if a.predicate in self.hidden]
+        came = base(observed)
+        other = before if any((a in came) == (a in base(expected)) for a in hidden) else expected
+        self._beliefs.note({a: a in base(other) for a in hidden})
+
+    def _hidden_needs(self, action: GroundAction) -> tuple[tuple[Atom, bool], ...]:
+        """Return the hidden facts that an action needs, with the value needed."""
+        schema = self.domain.actions[action.name]
+        binding = binding_of(schema, action)
+        ground = (
+            (substitute(literal, binding), positive)
+            for literal, positive in necessary_literals(schema.precondition)
+            if isinstance(literal, Atom) and literal.predicate in self.hidden
+        )
+        return tuple((a, positive) for a, positive in ground if isinstance(a, Atom))
+
+    def _ask(self, what: str, call: Callable[[], _Result]) -> _Result:
+        try:
+            return call()
+        except (SimulatorError, LLMError):  # a model may fill in what an action leaves open
+            raise
+        except (Exception, SystemExit) as error:
+            reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+            raise SimulatorError(
+                f"the environment failed at {what}: {reason}{place_of(error)}", exit_code=2
+            ) from error
+
+
+class FactWatch:
+    """Keeps the believed state in step with the world while a plan runs.
+
+    Args:
+        world: where the plan runs.
+        task: the problem of the plan.
+        promises: what is to be kept throughout.
+        aside: the plan only prepares for another one.
+    """
+
+    def __init__(
+        self, world: FactWorld, task: Task, promises: Promises, *, aside: bool = False
+    ) -> None:
+        self.world = world
+        self.task = task
+        self.promises = promises
+        self._aside = aside
+        self._state = self._own(world.state)
+
+    @property
+    def state(self) -> State:
+        """See `hvr.execution.acting.Watching`."""
+        return self._state
+
+    def step(
+        self, number: int, action: GroundAction, block: int, before: State, report: StepReport
+    ) -> StepDone:
+        """See `hvr.execution.acting.Watching`."""
+        del before  # as it is believed, but for numbers that are rounded in the text of a problem
+        before = self._state
+        ahead = Validator(self.task, state=before)
+        ahead.apply(action)
+        expected = ahead.state
+        error = self.world.do(action)
+        observed = self.world.look(before if error else expected)
+        if not error and self._in_vain(before, expected, observed):
+            # Where nothing came of what can be seen, nothing is believed of what cannot.
+            observed = self.world.look(before)
+        if not error:
+            self.world.believe(before, expected, observed)
+        unmet = literals(Validator(self.task, state=observed).apply(action).failure)
+        outcome = FactOutcome(before, expected, observed, error, unmet if error else ())
+        failures = detect_facts(number, action, outcome, self.world.wording)
+        if error and not unmet and (doubted := self.world.doubt(action, observed)) is not None:
+            atom, observed = doubted
+            failures = (*failures, self._misbelieved(number, action, atom, observed))
+        self._state = self.world.state = observed
+        changed = (*report.added, *report.deleted)
+        seen = sorted(effects_of(before, observed), key=str)
+        return StepDone(
+            number=number,
+            action=action,
+            block=block,
+            success=not error,
+            error=error,
+            difference=difference_of(expected, observed),
+            sent=(self.world.sent(action, error),),
+            failures=failures,
+            not_seen=tuple(a for a in changed if a.predicate in self.world.hidden),
+            changed=tuple(one for one in seen if predicate_of(one) not in self.world.hidden),
+        )
+
+    def cannot(self, number: int, action: GroundAction) -> Deviation:
+        """See `hvr.execution.acting.Watching`."""
+        unmet = literals(Validator(self.task, state=self.state).apply(action).failure)
+        why = explained(unmet, self.world.wording) or "a condition is unmet"
+        return Deviation(
+            DeviationKind.MISSING_PRECONDITION, Side.PRE, unmet, number, action,
+            f"{action} is not possible, because {why}.", action.args,
+        )  # fmt: skip
+
+    def unmet_goal(self) -> tuple[Expression, ...]:
+        """See `hvr.execution.acting.Watching`."""
+        missing = literals(Validator(self.task, state=self.state).goal_failure())
+        return missing if self._aside else missing or self.promises.unmet(self.state)
+
+    def ahead(self, state: State) -> tuple[Task, State]:
+        """See `hvr.execution.acting.Watching`."""
+        left = self.promises.prohibitions if self._aside else self.promises.left
+        return bound(self.task, self._own(state), left)
+
+    def resumed(self, differing: Difference) -> Validator:
+        """See `hvr.execution.acting.Watching`."""
+        del differing
+        task, state = self.ahead(self.state)
+        return Validator(task, state=state)
+
+    def outdated(self, rest: Sequence[GroundAction]) -> str:
+        """See `hvr.execution.acting.Watching`: a plan that works is kept."""
+        del rest
+        return ""
+
+    def _in_vain(self, before: State, expected: State, observed: State) -> bool:
+        """Return whether none of the effects that can be seen has come, of a step that has some."""
+        effects = {
+            effect for effect in effects_of(before, expected)
+            if predicate_of(effect) not in self.world.hidden
+        }  # fmt: skip
+        return bool(effects) and effects <= set(lacking(expected, observed))
+
+    def _own(self, state: State) -> State:
+        """Return a state as one of the plan's own task."""
+        if state.task is self.task:
+            return state
+        return self.task.state_with(base(state), state.numbers())
+
+    def _misbelieved(
+        self, number: int, action: GroundAction, atom: Atom, guess: State
+    ) -> Deviation:
+        believed: Expression = Not(atom) if atom in guess else atom
+        text = (
+            f"{action} was refused again, so what cannot be seen is taken to be otherwise: "
+            f"{explained((believed,), self.world.wording)}."
+        )
+        return Deviation(
+            DeviationKind.MISPERCEIVED, Side.PRE, (believed,), number, action, text, atom.args
+        )

@@ -1,0 +1,210 @@
+"""Detection of deviations among facts: what was expected against what was observed.
+
+A step that was refused should have changed nothing, so it is compared with the state before it; a
+step that was done is compared with what the domain says it does. Each difference is explained
+once: it is an effect of the action that did not come; or something that the action has nothing to
+do with has changed. Rules are not looked at: what they derive follows from the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+
+from hvr.execution.compare import Difference
+from hvr.execution.differences import subjects
+from hvr.execution.failures import Deviation, DeviationKind, Side
+from hvr.execution.words import opposite, say_all
+from hvr.knowledge.wording import Wording
+from hvr.pddl import Arithmetic, Atom, Comparison, Expression, FunctionTerm, GroundAction, Not
+from hvr.pddl import Number as PddlNumber
+from hvr.pddl.plan import decimal_text
+from hvr.pddl.state import State
+from hvr.pddl.task import TOTAL_COST
+from hvr.worlds.facts.environment import base
+
+
+@dataclass(frozen=True)
+class FactOutcome:
+    """One step among facts.
+
+    Args:
+        before, expected, observed: states of one task: before the step, as it should be after it,
+            and as it is seen to be, with hidden facts as expected.
+        error: why the action was refused; empty if it was done.
+        unmet: if it was refused, literals of its precondition that are seen not to hold.
+    """
+
+    before: State
+    expected: State
+    observed: State
+    error: str = ""
+    unmet: tuple[Expression, ...] = ()
+
+
+def numbers(state: State) -> dict[FunctionTerm, Fraction]:
+    """Return the numbers of a state, without what the plan has cost."""
+    return {term: value for term, value in state.numbers().items() if term != TOTAL_COST}
+
+
+def difference_of(expected: State, observed: State) -> Difference:
+    """Compare two states of one task."""
+    should, are = base(expected), base(observed)
+    wanted, values = numbers(expected), numbers(observed)
+    return Difference(
+        tuple(sorted(should - are, key=str)),
+        tuple(sorted(are - should, key=str)),
+        tuple(_value(t, v) for t, v in sorted(wanted.items(), key=str) if values.get(t) != v),
+    )
+
+
+def lacking(expected: State, observed: State) -> dict[Expression, None]:
+    """Return the literals that should hold and do not, in a fixed order."""
+    different = difference_of(expected, observed)
+    unexpected = (Not(a) for a in different.unexpected)
+    return dict.fromkeys([*different.missing, *unexpected, *different.numbers])
+
+
+def predicate_of(literal: Expression) -> str:
+    """Return the predicate of a literal, or the function of a value."""
+    match literal:
+        case Not(Atom(predicate)) | Atom(predicate):
+            return predicate
+        case Comparison(_, FunctionTerm(function)):
+            return function
+    return ""
+
+
+def detect_facts(
+    step: int, action: GroundAction, outcome: FactOutcome, wording: Wording
+) -> tuple[Deviation, ...]:
+    """Return every deviation from the expected outcome of one step.
+
+    Args:
+        step: its number in the run.
+        action: what was done.
+        outcome: the states around it.
+        wording: says what holds.
+    """
+    should = outcome.before if outcome.error else outcome.expected
+    literals = list(lacking(should, outcome.observed))
+    search = _Explanations(step, action, wording, [])
+    if outcome.error:
+        search.refused(outcome, literals)
+    else:
+        effects = effects_of(outcome.before, outcome.expected)
+        wrong = [e for e in literals if e in effects]
+        if wrong:
+            search.effects(wrong, nothing=len(wrong) == len(effects))
+        literals = [e for e in literals if e not in effects]
+    search.others(literals, outcome)
+    return tuple(search.deviations)
+
+
+def explained(literals: Iterable[Expression], wording: Wording) -> str:
+    """Say in one clause how things are, given literals that should hold and do not."""
+    return say_all([opposite(literal) for literal in literals], wording=wording)
+
+
+@dataclass
+class _Explanations:
+    step: int
+    action: GroundAction
+    wording: Wording
+    deviations: list[Deviation]
+
+    def refused(self, outcome: FactOutcome, differences: Iterable[Expression]) -> None:
+        """Explain a refusal, unless a change that somebody else has made does."""
+        if set(outcome.unmet) & set(differences):
+            return
+        message = outcome.error.rstrip(".")
+        if outcome.unmet:
+            why = self._say(outcome.unmet)
+            text = f"{self.action} is not possible, because {why}."
+            self._add(DeviationKind.MISSING_PRECONDITION, Side.PRE, outcome.unmet, text, message)
+        else:
+            text = f"{self.action} was refused: {message}."
+            self._add(DeviationKind.ACTION_FAILED, Side.PRE, (), text, message)
+
+    def effects(self, wrong: list[Expression], *, nothing: bool) -> None:
+        """Explain effects that did not come."""
+        so = self._say(wrong)
+        if nothing:
+            text = f"{self.action} was reported as done and changed nothing: {so}."
+            self._add(DeviationKind.NO_EFFECT, Side.POST, wrong, text)
+        else:
+            text = f"{self.action} did not do what it should: {so}."
+            self._add(DeviationKind.WRONG_EFFECT, Side.POST, wrong, text)
+
+    def others(self, literals: Iterable[Expression], outcome: FactOutcome) -> None:
+        """Explain what the action has nothing to do with, together what shares an object."""
+        for group in _groups(literals):
+            needed = any(e in outcome.unmet for e in group)
+            text = f"Something else than {self.action} has changed the world: {self._say(group)}."
+            side = Side.PRE if needed else Side.POST
+            message = outcome.error if needed else ""
+            self._add(DeviationKind.CHANGED_BY_OTHERS, side, group, text, message)
+
+    def _say(self, literals: Iterable[Expression]) -> str:
+        return explained(literals, self.wording)
+
+    def _add(
+        self,
+        kind: DeviationKind,
+        side: Side,
+        literals: Iterable[Expression],
+        text: str,
+        message: str = "",
+    ) -> None:
+        literals = tuple(literals)
+        objects = _objects(literals) or self.action.args
+        evidence = (message,) if message else ()
+        self.deviations.append(
+            Deviation(kind, side, literals, self.step, self.action, text, objects, evidence)
+        )
+
+
+def effects_of(before: State, after: State) -> frozenset[Expression]:
+    """Return the literals that an action makes true."""
+    was, then = base(before), base(after)
+    old = numbers(before)
+    changed = [_value(t, v) for t, v in numbers(after).items() if old.get(t) != v]
+    return frozenset([*(then - was), *(Not(a) for a in was - then), *changed])
+
+
+def _groups(literals: Iterable[Expression]) -> list[list[Expression]]:
+    """Put literals that share an object together."""
+    groups: list[tuple[set[str], list[Expression]]] = []
+    for literal in literals:
+        names = set(_objects((literal,)))
+        joined = [group for group in groups if group[0] & names]
+        rest = [group for group in groups if group not in joined]
+        every = names.union(*(group[0] for group in joined))
+        groups = [*rest, (every, [*(e for group in joined for e in group[1]), literal])]
+    return [group for _, group in groups]
+
+
+def _objects(literals: Iterable[Expression]) -> tuple[str, ...]:
+    """Return the objects that literals are about, those of numbers included."""
+    names: list[str] = []
+    for literal in literals:
+        if isinstance(literal, Comparison):
+            left = literal.left
+            names += left.args if isinstance(left, FunctionTerm) else ()
+        else:
+            names += subjects((literal,)) if not _is_bare(literal) else ()
+    return tuple(dict.fromkeys(names))
+
+
+def _is_bare(literal: Expression) -> bool:
+    atom = literal.operand if isinstance(literal, Not) else literal
+    return not isinstance(atom, Atom) or not atom.args
+
+
+def _value(term: FunctionTerm, value: Fraction) -> Comparison:
+    if "/" not in (text := decimal_text(value)):
+        return Comparison("=", term, PddlNumber(Decimal(text)))
+    parts = (PddlNumber(Decimal(value.numerator)), PddlNumber(Decimal(value.denominator)))
+    return Comparison("=", term, Arithmetic("/", parts))

@@ -1,0 +1,216 @@
+"""A plan from any state of a world, by whichever of hvr's planners knows what the domain uses."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from itertools import islice
+from pathlib import Path
+from typing import Protocol
+
+from hvr.base.files import temporary_folder, write_whole
+from hvr.errors import ImpossibleGoalError, PlannerError
+from hvr.knowledge.retrieval.relevance import Relevant
+from hvr.pddl import (
+    Domain,
+    GroundAction,
+    Problem,
+    State,
+    Step,
+    Task,
+    ground_all,
+    print_domain,
+    print_problem,
+)
+from hvr.planning.plans import AABlock, MacroAction, Plan, Planned
+from hvr.planning.search.fast_downward import SearchResult
+from hvr.planning.solving.features import features_of
+from hvr.planning.solving.forward import forward
+from hvr.planning.solving.landmarks import blocks_of
+from hvr.planning.solving.programs import DOWNWARD, FORWARD, GROUNDED, TEMPORAL, Program
+from hvr.planning.solving.retiming import retimed
+from hvr.planning.solving.solve import Solution, solve
+from hvr.planning.solving.temporal import temporal
+from hvr.validation import Validator
+from hvr.worlds.facts.environment import base
+
+PATIENCE = 0.3
+"""Seconds without a better plan after which the best one is carried out: while the robot waits, a
+shorter plan is worth less than one that begins."""
+
+
+MOST_ACTIONS = 5_000
+"""Tasks with more ground actions are given to programs, which can be ended in time."""
+
+
+class PlanMaker(Protocol):
+    """Whoever makes plans from states of a world."""
+
+    def plan(self, task: Task) -> Planned:
+        """Return a plan from the initial state of a task; see `StatePlanner.plan`."""
+
+
+@dataclass(frozen=True)
+class TimedSteps:
+    """A timed plan, who found it, and the seconds that this took."""
+
+    steps: tuple[Step, ...]
+    planner: str
+    seconds: float
+
+
+class StatePlanner:
+    """Plans from states of a world.
+
+    Args:
+        name: a planner of `hvr solve`; None takes those that can: in this process where the
+            problem is small, which is quickest, else as programs side by side.
+        seconds: wall time at most for each plan.
+    """
+
+    def __init__(self, name: str | None = None, seconds: float = 60.0) -> None:
+        self.name = name
+        self.seconds = seconds
+
+    def plan(self, task: Task) -> Planned:
+        """Return a plan from the initial state of a task.
+
+        Raises:
+            ImpossibleGoalError: it is proven that there is no plan.
+            PlannerError: none was found in the time.
+            UsageError: no planner has what the domain uses.
+        """
+        started = time.perf_counter()
+        actions, planner, proven = self.search(task)
+        if actions is None:
+            raise ImpossibleGoalError(f"there is no plan: proven by {planner}")
+        seconds = time.perf_counter() - started
+        plan = Plan(_blocks(task, actions), proven, planner, seconds)
+        reasons = dict.fromkeys(task.objects, "the problem names it")
+        return Planned(task.problem, task, Relevant(reasons), plan, 1)
+
+    def timed(self, domain: Domain, problem: Problem) -> TimedSteps:
+        """Return a plan for a problem with durative actions: here, or else by programs.
+
+        Raises:
+            ImpossibleGoalError: It is proven that there is no plan.
+            PlannerError: None was found in the time.
+            UsageError: No planner has what the domain uses.
+        """
+        started = time.perf_counter()
+        seconds = self.seconds
+        if self.name is None:
+            seconds /= 2
+            outcome = temporal(domain, problem, seconds)
+            if outcome.plan is not None:
+                return TimedSteps(outcome.plan, TEMPORAL.name, time.perf_counter() - started)
+        solution = _solved(domain, problem, self.name, seconds)
+        if solution.steps is None:
+            raise ImpossibleGoalError(f"there is no plan: proven by {solution.planner}")
+        steps = retimed(Validator(Task(domain, problem)), solution.steps) or solution.steps
+        return TimedSteps(steps, solution.planner, time.perf_counter() - started)
+
+    def search(self, task: Task) -> tuple[tuple[GroundAction, ...] | None, str, bool]:
+        """Return the plan (None: there is none), who says so, and whether none is shorter."""
+        features = features_of(task.domain, task.problem)
+        name, seconds = self.name, self.seconds
+        able = [program for program in (GROUNDED, FORWARD) if not program.lacks & features]
+        own = next((p for p in able if name in (None, p.name)), None)
+        if own is not None and (name is not None or own is FORWARD or _is_small(task)):
+            # What takes long here may be quick with the other translator.
+            other = name is None and not DOWNWARD.lacks & features
+            seconds = seconds / 2 if other else seconds
+            try:
+                return _searched(own, task, seconds)
+            except PlannerError as error:
+                if not other or error.exit_code == 2:
+                    raise
+            name = DOWNWARD.name
+        solution = _solved(task.domain, task.problem, name, seconds)
+        if solution.steps is None:
+            return None, solution.planner, True
+        steps = tuple(step for step in solution.steps if isinstance(step, GroundAction))
+        return steps, solution.planner, solution.proven
+
+
+def _solved(domain: Domain, problem: Problem, name: str | None, seconds: float) -> Solution:
+    with temporary_folder("hvr-world-") as folder:
+        files = Path(folder) / "domain.pddl", Path(folder) / "problem.pddl"
+        write_whole(files[0], print_domain(domain))
+        write_whole(files[1], print_problem(problem))
+        return solve(*files, planner=name, seconds=seconds)
+
+
+def _searched(
+    program: Program, task: Task, seconds: float
+) -> tuple[tuple[GroundAction, ...] | None, str, bool]:
+    """Search in this process.
+
+    Raises:
+        PlannerError: nothing was found in the time.
+    """
+    if program is GROUNDED:
+        from hvr.planning.search.fast_downward import solve as search
+
+        result = search(task, seconds, patience=PATIENCE)
+        return result.plan, result.planner, result.optimal
+    outcome = forward(task, seconds)
+    if outcome.plan is None and not outcome.proven:
+        raise PlannerError(f"no plan was found: {outcome.why}", field="budget")
+    return outcome.plan, program.name, False
+
+
+def _is_small(task: Task) -> bool:
+    """Return whether a task can be made ground here in a fraction of the usual budgets."""
+    return sum(1 for _ in islice(ground_all(task), MOST_ACTIONS)) < MOST_ACTIONS
+
+
+@dataclass(frozen=True)
+class AnyPlanner:
+    """A `hvr.planning.search.planners.Planner` that takes whichever of hvr's planners can.
+
+    Args:
+        seconds: wall time at most.
+    """
+
+    seconds: float = 10.0
+
+    def solve(self, task: Task) -> SearchResult:
+        """See `hvr.planning.search.planners.Planner`.
+
+        Raises:
+            PlannerError: neither a plan nor the proof that there is none was found in the time.
+        """
+        maker = StatePlanner(seconds=self.seconds)
+        started = time.perf_counter()
+        actions, planner, proven = maker.search(task)
+        return SearchResult(actions, proven, time.perf_counter() - started, planner, 1)
+
+
+def problem_at(problem: Problem, state: State) -> Problem:
+    """Return a problem that begins in a state of its task."""
+    task = state.task
+    static = [a for a in problem.init if task.is_static(a.predicate)]
+    values = {
+        term: value
+        for term, value in problem.numeric_init.items()
+        if term.function not in task.fluent_functions
+    }
+    values.update({term: _number(value) for term, value in state.numbers().items()})
+    return problem.replace(init=frozenset([*static, *base(state)]), numeric_init=values)
+
+
+def _number(value: Fraction) -> Decimal:
+    """Return a number for a problem; where no decimal is exact, the nearest of 28 digits."""
+    return Decimal(value.numerator) / Decimal(value.denominator)
+
+
+def _blocks(task: Task, actions: Collection[GroundAction]) -> tuple[AABlock, ...]:
+    numeric = {f for f in task.fluent_functions if f != "total-cost"}
+    if actions and not numeric and not task.derived_predicates:
+        return blocks_of(task, tuple(actions))
+    # The landmarks of a plan are told for propositional tasks only.
+    return (AABlock(MacroAction("reach the goal"), tuple(actions)),) if actions else ()

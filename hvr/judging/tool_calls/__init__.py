@@ -1,0 +1,1 @@
+"""Judging plans of tool calls by the flow of values, effects and arguments."""

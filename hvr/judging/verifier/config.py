@@ -1,0 +1,253 @@
+"""Settings of a verifier and its training, as a value and as a YAML file."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from hvr.base.files import write_whole
+from hvr.base.texts import read_yaml
+from hvr.errors import UsageError
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerifierConfig:
+    """Settings of a verifier and its training.
+
+    The defaults are GNNVerifier's (section 4.1 and appendices A and B) where the paper gives a
+    figure; where it gives none, or hvr deviates, the text below says so. `small()` trains in
+    minutes on a CPU.
+
+    Args:
+        encoder: of texts, as `hvr.knowledge.retrieval.text_vectors` names it. The paper's is
+            `st:intfloat/e5-large`; the default comes with a package and needs no download.
+        tool_text: text of a tool: its description (the paper), or its name as well.
+        step_names: keep the names of tools in steps or remove them. Where steps were written for
+            the true tool, its name gives it away.
+        own_counts: a training plan's own paths count in its statistics. The paper does not
+            say. Without them an edge is as rare in training as in use.
+        own_margins: a training plan's margins come from a scorer g that was trained on it. False
+            is hvr's own: two scorers are trained on a half of the plans each, for the other half.
+        neighbours: K, number of similar tools of a tool.
+        hidden: width of every layer.
+        layers: L, rounds of message passing.
+        dropout: probability of dropout.
+        readout: of the nodes into the graph: `mean` (the paper), or mean and maximum.
+        align_hidden, align_lr, align_batch, align_epochs, align_patience: of the scorer g.
+            The paper gives the patience; the others are hvr's.
+        graphs: probabilities of 2, 3 or 4 perturbed graphs for a plan (equation 11).
+        budgets: probabilities of 1, 2 or 3 operations on a graph (equation 12).
+        wrong_tool: probability of a Wrong Tool operation, else Missing Step (A.1.1).
+        near: probability that REPLACE takes one of the K similar tools, a hard negative (A.1.2).
+        drop: probability of DROP in a Missing Step operation, else COMPRESS (A.1.3).
+        spans: probabilities of DROP's lengths 1, 2, 3, 4 and 5 (equation 14).
+        by_motif: probability that a span is drawn by the counts of its path (A.1.3).
+        compress_spans: lengths of COMPRESS.
+        negatives: `paper`, or `more`, which adds those of `hvr.judging.verifier.wrong_plans`: for other
+            requests, without a tail, with superfluous steps, in wrong order, with tools that do not
+            exist.
+        tau: temperature of the soft target (equation 9); the best on UltraTool, figure 11.
+        margin: of the ranking loss per unit of cost (equation 21).
+        lambda_graph, lambda_edge: weights of the losses (equations 22 and 24). The paper
+            tunes them for each data set.
+        keep_graph: weight of stage I's loss in stage II; hvr's own, 0 in the paper. Stage II
+            trains the last layer, on which the score of the whole plan depends as well. No
+            effect without stage I.
+        lr: learning rate of stage I.
+        lr_local: learning rate of stage II; the paper gives one rate for both.
+        schedule: of both rates over the epochs of a stage: `constant`, or `cosine`, which decays
+            to 0. The paper names none.
+        batch: graphs in a batch, in whole contrast groups (a plan with its perturbations).
+        epochs_graph, epochs_local: at most, of stages I and II. Not in the paper.
+        patience: epochs without improvement on held-out plans before a stage ends.
+        held_out: fraction of the training plans for early stopping and the choice of thresholds.
+        use_messages, use_stage_one, use_stage_two, node_features, edge_features: False is one of
+            the paper's ablations (section 4.3).
+        seed: of all random numbers.
+        device: to train on, `auto`, `cpu` or `cuda`; plans are judged on the CPU.
+    """
+
+    encoder: str = "minilm"
+    tool_text: Literal["description", "name_and_description"] = "description"
+    step_names: Literal["keep", "remove"] = "keep"
+    own_counts: bool = True
+    own_margins: bool = True
+    neighbours: int = 10
+    hidden: int = 1024
+    layers: int = 3
+    dropout: float = 0.1
+    readout: Literal["mean", "mean_max"] = "mean"
+    align_hidden: int = 1024
+    align_lr: float = 1e-4
+    align_batch: int = 64
+    align_epochs: int = 20
+    align_patience: int = 5
+    graphs: tuple[float, ...] = (0.25, 0.5, 0.25)
+    budgets: tuple[float, ...] = (0.6, 0.3, 0.1)
+    wrong_tool: float = 0.5
+    near: float = 0.75
+    drop: float = 0.5
+    spans: tuple[float, ...] = (0.55, 0.25, 0.10, 0.07, 0.03)
+    by_motif: float = 0.75
+    compress_spans: tuple[int, ...] = (2, 3, 4)
+    negatives: Literal["paper", "more"] = "paper"
+    tau: float = 0.6
+    margin: float = 0.2
+    lambda_graph: float = 1.0
+    lambda_edge: float = 0.5
+    keep_graph: float = 0.0
+    lr: float = 2e-5
+    lr_local: float = 2e-5
+    schedule: Literal["constant", "cosine"] = "constant"
+    batch: int = 512
+    epochs_graph: int = 50
+    epochs_local: int = 20
+    patience: int = 5
+    held_out: float = 0.1
+    use_messages: bool = True
+    use_stage_one: bool = True
+    use_stage_two: bool = True
+    node_features: bool = True
+    edge_features: bool = True
+    seed: int = 0
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+
+    def __post_init__(self) -> None:
+        for name in _COUNTS:
+            if getattr(self, name) < 1:
+                raise UsageError(f"{name} must be at least 1, not {getattr(self, name)}")
+        for name in ("dropout", "wrong_tool", "near", "drop", "by_motif", "held_out"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise UsageError(f"{name} must be from 0 to 1, not {getattr(self, name)}")
+        for name in ("graphs", "budgets", "spans"):
+            weights = getattr(self, name)
+            if not any(weights) or not all(0 <= weight < math.inf for weight in weights):
+                raise UsageError(f"{name} must be probabilities, not {weights}")
+        if min(self.compress_spans, default=0) < 2:
+            raise UsageError(f"compress_spans must be lengths from 2 on, not {self.compress_spans}")
+        for name in ("tau", "lr", "lr_local", "align_lr"):
+            if not 0 < getattr(self, name) < math.inf:
+                raise UsageError(f"{name} must be above 0, not {getattr(self, name)}")
+        for name in ("margin", "lambda_graph", "lambda_edge", "keep_graph"):
+            if not 0 <= getattr(self, name) < math.inf:
+                raise UsageError(f"{name} must be 0 or more, not {getattr(self, name)}")
+
+    @classmethod
+    def small(cls, **changes: Any) -> VerifierConfig:
+        """Return settings that train in minutes on two cores: narrow, a higher rate, hvr's own."""
+        chosen: dict[str, Any] = {
+            "tool_text": "name_and_description",
+            "step_names": "remove",
+            "own_counts": False,
+            "own_margins": False,
+            "hidden": 128,
+            "align_hidden": 256,
+            "align_lr": 2e-3,
+            "align_batch": 256,
+            "align_epochs": 8,
+            "readout": "mean_max",
+            "dropout": 0.3,
+            "keep_graph": 1.0,
+            "lr": 2e-3,
+            "lr_local": 2e-3,
+            "schedule": "cosine",
+            "batch": 256,
+            "epochs_graph": 14,
+            "epochs_local": 10,
+            "patience": 8,
+        }
+        return cls(**{**chosen, **changes})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as plain values."""
+        return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
+
+    @classmethod
+    def from_dict(
+        cls,
+        given: object,
+        where: str = "the configuration",
+        base: VerifierConfig | None = None,
+    ) -> VerifierConfig:
+        """Return a configuration from plain values; missing fields are those of `base`.
+
+        Args:
+            given: a table of fields.
+            where: it stands, for messages.
+            base: `VerifierConfig()` if None.
+
+        Raises:
+            UsageError: a field is unknown or has a value of another kind.
+        """
+        if not isinstance(given, dict):
+            raise UsageError(f"{where} must be a table of names and values")
+        base = base or cls()
+        known = {f.name: getattr(base, f.name) for f in fields(cls)}
+        values: dict[str, Any] = {}
+        for name, value in given.items():
+            if name not in known:
+                raise UsageError(
+                    f"{where}: unknown field {name!r} (fields: {', '.join(sorted(known))})"
+                )
+            values[name] = _fitting(name, value, known[name], where)
+        return replace(base, **values)
+
+    def save(self, path: Path) -> None:
+        """Write a YAML file.
+
+        Raises:
+            DataFileError: it cannot be written.
+        """
+        import yaml
+
+        write_whole(path, yaml.safe_dump(self.to_dict(), sort_keys=False))
+
+    @classmethod
+    def load(cls, path: Path, base: VerifierConfig | None = None) -> VerifierConfig:
+        """Read a YAML file; fields that it lacks are those of `base`.
+
+        Args:
+            path: of the file.
+            base: `VerifierConfig.small()` if None.
+
+        Raises:
+            DataFileError: it cannot be read or is not YAML.
+            UsageError: a field is unknown or has a value of another kind.
+        """
+        given = read_yaml(path)
+        return cls.from_dict({} if given is None else given, str(path), base or cls.small())
+
+
+_COUNTS = (
+    "neighbours", "hidden", "layers", "batch", "epochs_graph", "epochs_local", "patience",
+    "align_hidden", "align_batch", "align_epochs", "align_patience",
+)  # fmt: skip
+_CHOICES = {
+    "tool_text": ("description", "name_and_description"),
+    "step_names": ("keep", "remove"),
+    "readout": ("mean", "mean_max"),
+    "negatives": ("paper", "more"),
+    "schedule": ("constant", "cosine"),
+    "device": ("auto", "cpu", "cuda"),
+}
+
+
+def _fitting(name: str, value: Any, default: Any, where: str) -> Any:
+    """Return a value converted to the type of its field."""
+    if name in _CHOICES and value not in _CHOICES[name]:
+        raise UsageError(f"{where}: {name} must be one of {', '.join(_CHOICES[name])}")
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if isinstance(default, float) and number:
+        return float(value)
+    if isinstance(default, tuple) and isinstance(value, (list, tuple)):
+        return tuple(_fitting(name, each, default[0], where) for each in value)
+    if type(value) is type(default):
+        return value
+    if isinstance(default, float) and isinstance(value, str):
+        try:  # YAML reads 2e-5 as a text
+            return float(value)
+        except ValueError:
+            pass
+    raise UsageError(f"{where}: {name} must be like {default!r}, not {value!r}")

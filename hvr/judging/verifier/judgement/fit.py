@@ -1,0 +1,309 @@
+"""From true plans to a judge, all of whose figures come from plans that were left out.
+
+For each training plan a draft is simulated (`planner_errors`) and judged by all other plans.
+Weights are fitted on one half of the plans and tried on the other; calibration, thresholds and the
+rule of change are chosen on these trials, and the weights then fitted on all.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from random import Random
+
+import numpy as np
+
+from hvr.base.extras import load
+from hvr.judging.verifier.judgement.candidates import candidates
+from hvr.judging.verifier.judgement.edits import difference
+from hvr.judging.verifier.judgement.judge import (
+    ChangeRule,
+    Judge,
+    PosteriorCalibration,
+    kind_of_change,
+)
+from hvr.judging.verifier.judgement.logistic_fit import fit_logistic
+from hvr.judging.verifier.judgement.opinion import PlanOpinion
+from hvr.judging.verifier.judgement.past_plans import PastPlans, Tools
+from hvr.judging.verifier.judgement.planner_errors import PlannerErrors, with_errors
+from hvr.judging.verifier.judgement.posterior import (
+    FEATURES,
+    Case,
+    agreement,
+    fit_weights,
+    plan_features,
+    probabilities,
+)
+from hvr.judging.verifier.judgement.step_texts import TextModel, fit_counts, read_texts
+from hvr.judging.verifier.progress import Epoch, ProgressCallback, no_progress
+from hvr.judging.verifier.tool_embeddings import Floats, ToolEmbeddings
+from hvr.judging.verifier.verdict import Thresholds
+from hvr.tools.tool_plan import ToolPlan
+
+MIN_PLANS = 30
+"""Plans below which nothing is learnt from them."""
+TRIALS = 2000
+"""Drafts that are simulated at most, and of fewer plans at least, with `MOST_DRAFTS` of each."""
+MOST_DRAFTS = 3
+CONFIDENCE = 1.64
+"""Standard errors that a gain must be above 0 by: one-sided, 95 %."""
+TOLERANCE = 1.0
+"""Standard errors within which requests for which no past plan is right count as not worse off."""
+BLOCKS = 12
+"""Parts of the changes of a kind, by expected gain, each of which must be a gain."""
+LEAST_CHANGES = 15
+"""Changes in a part at least."""
+LEAST_PLANS = 40
+"""Plans whose drafts were changed, below which no kind of change is trusted."""
+FLAG_PRECISION = 0.6
+"""Share of flagged steps, and links, that are to be wrong."""
+FAR_QUANTILE = 0.05
+"""Share of the training requests that count as unlike all others (the level of the test)."""
+
+
+_KINDS = ("to_new", "to_known", "of_known")
+"""Fields of `ChangeRule`, in the order in which they are decided."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A simulated draft, judged by plans and weights that know nothing of it.
+
+    Args:
+        plan: number of the true plan.
+        true: its tools.
+        opinion: the posterior of the draft.
+        new: no other training plan has these tools.
+    """
+
+    plan: int
+    true: Tools
+    opinion: PlanOpinion
+    new: bool
+
+    @property
+    def right(self) -> bool:
+        """The draft is the true plan."""
+        return self.opinion.draft == self.true
+
+
+def fit_judge(
+    embeddings: ToolEmbeddings,
+    plans: Sequence[ToolPlan],
+    progress: ProgressCallback = no_progress,
+    errors: PlannerErrors | None = None,
+    seed: int = 0,
+) -> Judge:
+    """Return a judge of plans over the tools of true plans.
+
+    Args:
+        embeddings: of the tools.
+        plans: true plans; those without tools, or with unknown ones, are left out.
+        progress: called now and then, with drafts for epochs.
+        errors: rates of the simulated drafts.
+        seed: of all that is drawn.
+    """
+    usable = [p for p in plans if p.tools and all(map(embeddings.known, p.tools))]
+    past = PastPlans(
+        embeddings,
+        [p.request for p in usable],
+        [tuple(map(embeddings.tools.index, p.tools)) for p in usable],
+    )
+    if len(usable) < MIN_PLANS:
+        return Judge(past, None)
+    # The matrices are small: several threads take twice the processor time and are no faster.
+    with load("threadpoolctl", "threadpoolctl", "gnn").threadpool_limits(1, user_api="blas"):
+        drawn = simulated(past, errors or PlannerErrors(), seed, progress)
+        return judge_of(past, usable, drawn, seed)
+
+
+def judge_of(
+    past: PastPlans, plans: Sequence[ToolPlan], drawn: Sequence[Trial], seed: int = 0
+) -> Judge:
+    """Return the judge that simulated drafts give.
+
+    Args:
+        past: the true plans.
+        plans: the same, with their steps.
+        drawn: of `simulated`.
+        seed: of the steps that are taken for another request's.
+    """
+    used = np.ones(len(FEATURES))
+    trials = cross_fitted(drawn, used)
+    back = np.array([_backwards(past.embeddings, t, plans[t.plan]) for t in trials])
+    calibration, order = _calibration(trials, back)
+    nearness = [t.opinion.expected.nearness for t in trials]
+    return Judge(
+        past,
+        weights_of(drawn, used),
+        calibration,
+        Thresholds(0.5, *_flags(trials)),
+        change_rule(trials),
+        float(np.quantile(nearness, FAR_QUANTILE)),
+        TextModel(fit_counts(past, plans, seed), order, float(back.mean())),
+    )
+
+
+def simulated(
+    past: PastPlans, errors: PlannerErrors, seed: int, progress: ProgressCallback
+) -> list[Trial]:
+    """Return simulated drafts with candidates and features; their shares are yet to come."""
+    order = list(range(len(past)))
+    Random(f"drafts {seed}").shuffle(order)
+    draws = min(MOST_DRAFTS, max(1, TRIALS // len(past)))
+    wanted = [(i, k) for i in order[:TRIALS] for k in range(draws)]
+    trials = []
+    for number, (i, k) in enumerate(wanted, 1):
+        expected = past.expect(past.requests[i], left_out=i)
+        true = past.plans[i]
+        draft = with_errors(Random(f"draft {seed} {i} {k}"), expected, true, errors)
+        near = candidates(expected, draft)
+        features = plan_features(expected, draft, near)
+        opinion = PlanOpinion(expected, near, features, np.zeros(len(near), np.float32))
+        trials.append(Trial(i, true, opinion, expected.times(true) <= 0))
+        if number % 50 == 0 or number == len(wanted):
+            progress(Epoch("judge", number, len(wanted), 0.0))
+    return trials
+
+
+def weights_of(trials: Sequence[Trial], used: np.ndarray) -> Floats:
+    """Return the weights that trials give, 0 for features that are not used."""
+    cases = [
+        Case(t.opinion.features * used, t.opinion.plans.index(t.true))
+        for t in trials
+        if t.true in t.opinion.plans
+    ]
+    return fit_weights(cases) * used if cases else np.zeros(len(FEATURES), np.float32)
+
+
+def cross_fitted(trials: Sequence[Trial], used: np.ndarray) -> list[Trial]:
+    """Return trials with the posterior of weights that were fitted on the other half of plans."""
+    found = []
+    for half in (0, 1):
+        weights = weights_of([t for t in trials if t.plan % 2 != half], used)
+        for t in trials:
+            if t.plan % 2 == half:
+                o = t.opinion
+                shares = probabilities(o.features @ weights)
+                found.append(replace(t, opinion=replace(o, shares=shares)))
+    return found
+
+
+def _calibration(trials: Sequence[Trial], back: Floats) -> tuple[PosteriorCalibration, float]:
+    """Return the calibration and the weight of the order of steps that predict right drafts best.
+
+    Args:
+        trials: of the drafts.
+        back: how far the steps of each go back in the request.
+    """
+    share = np.clip([float(t.opinion.shares[0]) for t in trials], 1e-6, 1 - 1e-6)
+    spread = float(back.std()) + 1e-6
+    less = (back.mean() - back) / spread
+    lacking = np.array([t.opinion.incomplete for t in trials])
+    usual = float(lacking.mean())
+    x = np.stack([np.log(share / (1 - share)), np.ones(len(trials)), less, lacking - usual], 1)
+    y = np.array([t.right for t in trials], float)
+    w = fit_logistic(x, y, np.array([1.0, 0.0, 0.0, 0.0]))
+    # Where simulated drafts are told apart without an error, no slope is steep enough.
+    slope, intercept = np.clip(w[0], 0.3, 1.5), np.clip(w[1], -1.0, 1.0)
+    calibration = PosteriorCalibration(float(slope), float(intercept), min(float(w[3]), 0.0), usual)
+    return calibration, max(float(w[2]), 0.0) / spread
+
+
+def _backwards(embeddings: ToolEmbeddings, trial: Trial, plan: ToolPlan) -> float:
+    """Return how far the steps of a simulated draft go back in the request.
+
+    Steps keep the texts of those of the true plan that they are or replace; others have none.
+    """
+    if len(plan.steps) != len(plan.tools):
+        return 0.0
+    draft = trial.opinion.draft
+    told = {i: plan.steps[j] for i, j in difference(draft, trial.true).pairs}
+    names = [embeddings.tools.tools[t].id for t in draft]
+    steps = ((name, told.get(i, "")) for i, name in enumerate(names))
+    return read_texts(embeddings, plan.request, steps).backwards
+
+
+def _flags(trials: Sequence[Trial]) -> tuple[float, float]:
+    """Return the risks of steps and links from which they are flagged."""
+    steps: list[tuple[float, bool]] = []
+    links: list[tuple[float, bool]] = []
+    for t in trials:
+        o = t.opinion
+        change = difference(o.draft, t.true)
+        kept = {i for i, j in change.pairs if o.draft[i] == t.true[j]}
+        steps += [(risk, i not in kept) for i, risk in enumerate(o.step_risks)]
+        true = {(None, t.true[0]), *zip(t.true, t.true[1:], strict=False)}
+        for i, tool in enumerate(o.draft):
+            before = o.draft[i - 1] if i else None
+            links.append((o.link_risk(i - 1 if i else None, i), (before, tool) not in true))
+    return _flag(steps), _flag(links)
+
+
+def _flag(risks: Sequence[tuple[float, bool]]) -> float:
+    """Return the lowest risk from which at least `FLAG_PRECISION` of what is flagged is wrong."""
+    order = sorted(risks, reverse=True)
+    hits, least = 0, 0.95
+    for number, (risk, wrong) in enumerate(order, 1):
+        hits += wrong
+        if hits / number >= FLAG_PRECISION and number >= 10:
+            least = risk
+    return min(max(round(least, 2), 0.2), 0.95)
+
+
+def change_rule(trials: Sequence[Trial]) -> ChangeRule:
+    """Return the rule by which changes of drafts were a gain, with confidence.
+
+    What changes into new plans gain on requests for which no past plan is right makes up for what
+    changes into past plans lose on them, and for no more.
+    """
+    kinds: dict[str, list[Trial]] = {kind: [] for kind in _KINDS}
+    for t in trials:
+        if t.opinion.best:
+            kinds[kind_of_change(t.opinion)].append(t)
+    credit = 0.0
+    least: dict[str, float] = {}
+    for kind, some in kinds.items():
+        least[kind], credit = _least_gain(some, credit)
+    return ChangeRule(**least)
+
+
+def _least_gain(changed: Sequence[Trial], credit: float) -> tuple[float, float]:
+    """Return the expected gain from which changes are a gain, and what is left of a credit.
+
+    Changes are ordered by expected gain and cut into blocks. From the highest on, a block is taken
+    while what was gained up to it is above 0 by `CONFIDENCE` standard errors (drafts of one plan
+    count as one), the block itself is a gain on average, and the requests for which no past plan is
+    right lose no more than the credit, within `TOLERANCE` standard errors. Up to the last block
+    there must be changes of `LEAST_PLANS` plans.
+
+    Args:
+        changed: trials of one kind of change.
+        credit: what such requests have gained by changes of other kinds.
+    """
+    order = sorted(changed, key=lambda t: -t.opinion.gain)
+    gains = np.array([_gain(t) for t in order])
+    new = np.array([t.new for t in order], bool)
+    plans = np.array([t.plan for t in order], int)
+    least, left = math.inf, credit
+    size = max(len(order) // BLOCKS, LEAST_CHANGES)
+    for start in range(0, len(order) - size + 1, size):
+        end = start + size if len(order) - start >= 2 * size else len(order)
+        kept, place = np.unique(plans[:end], return_inverse=True)
+        so_far = np.bincount(place, gains[:end])
+        surely = so_far.mean() > CONFIDENCE * so_far.std() / math.sqrt(len(kept))
+        on_new = gains[:end][new[:end]]
+        balance = credit + float(on_new.sum())
+        doubt = TOLERANCE * float(np.sqrt((on_new**2).sum()))
+        if not (surely and gains[start:end].mean() > 0 and balance + doubt >= 0):
+            break
+        if len(kept) >= LEAST_PLANS:
+            least, left = order[end - 1].opinion.gain, max(balance, 0.0)
+    return least, left
+
+
+def _gain(trial: Trial) -> float:
+    """Return what the best plan gains over the draft in agreement with the true one."""
+    o = trial.opinion
+    return agreement(o.plans[o.best], trial.true) - agreement(o.draft, trial.true)

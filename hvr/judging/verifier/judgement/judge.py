@@ -1,0 +1,253 @@
+"""The judge: how probable it is that a plan is what was asked, and what is likely wrong in it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from hvr.judging.verifier.graph import START, PlanGraph
+from hvr.judging.verifier.judgement.opinion import NOTHING, PlanOpinion, form_opinion
+from hvr.judging.verifier.judgement.past_plans import PastPlans
+from hvr.judging.verifier.judgement.reading import DraftReader, ReadDraft
+from hvr.judging.verifier.judgement.step_texts import StepTexts, TextModel, read_texts
+from hvr.judging.verifier.tool_embeddings import Floats, ToolEmbeddings
+from hvr.judging.verifier.verdict import RiskFinding, Thresholds, Verdict
+from hvr.tools.tool_plan import ToolPlan
+
+_SURE = 7.0
+"""Logit beyond which nothing is surer: .999 and .001."""
+_MENTIONED = 0.1
+"""Probability from which a missing tool is named."""
+
+
+@dataclass(frozen=True)
+class ChangeRule:
+    """When a draft is changed: by the gains of such changes on plans that were left out.
+
+    Args:
+        of_known: least expected gain in agreement for changes of drafts that are past plans.
+        to_known: the same for changes of other drafts into past plans.
+        to_new: the same for changes of other drafts into plans that are none.
+    """
+
+    of_known: float = math.inf
+    to_known: float = math.inf
+    to_new: float = math.inf
+
+    def allows(self, opinion: PlanOpinion) -> bool:
+        """Whether the best plan is to take the place of the draft."""
+        return opinion.best > 0 and opinion.gain >= getattr(self, kind_of_change(opinion))
+
+
+def kind_of_change(opinion: PlanOpinion) -> str:
+    """Return the field of `ChangeRule` that is about the best plan in place of the draft."""
+    expected = opinion.expected
+    if expected.times(opinion.draft) > 0:
+        return "of_known"
+    return "to_known" if expected.times(opinion.plans[opinion.best]) > 0 else "to_new"
+
+
+@dataclass(frozen=True)
+class PosteriorCalibration:
+    """How the posterior of a draft becomes the probability that it is right.
+
+    Args:
+        slope: Factor of the posterior's logit.
+        intercept: Added to it.
+        incomplete: Factor of `PlanOpinion.incomplete`, less its usual value.
+        usual: Mean of `PlanOpinion.incomplete`.
+    """
+
+    slope: float = 1.0
+    intercept: float = 0.0
+    incomplete: float = 0.0
+    usual: float = 0.0
+
+    def logit(self, opinion: PlanOpinion) -> float:
+        """Return the log-odds that a draft is right."""
+        share = min(max(float(opinion.shares[0]), 1e-6), 1 - 1e-6)
+        missing = self.incomplete * (opinion.incomplete - self.usual)
+        return self.slope * math.log(share / (1 - share)) + self.intercept + missing
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Judges plans over the tools of some past plans.
+
+    Args:
+        past: true plans.
+        weights: of the features of the posterior; none if there are too few plans to fit them.
+        calibration: From the posterior to the probability that a draft is right.
+        thresholds: of the score, and of the risks of steps and links.
+        rule: when a draft is changed.
+        far: nearness below which a request is unlike all past ones.
+        texts: how texts of steps count.
+    """
+
+    past: PastPlans
+    weights: Floats | None
+    calibration: PosteriorCalibration = field(default_factory=PosteriorCalibration)
+    thresholds: Thresholds = field(default_factory=Thresholds)
+    rule: ChangeRule = field(default_factory=ChangeRule)
+    far: float = -1.0
+    texts: TextModel = field(default_factory=TextModel)
+
+    @property
+    def embeddings(self) -> ToolEmbeddings:
+        """Of the tools and texts."""
+        return self.past.embeddings
+
+    def judge(self, plans: Iterable[ToolPlan]) -> list[Verdict]:
+        """Judge plans, one by one.
+
+        A plan with a tool that does not exist is rejected by rule. If there are too few past plans,
+        or the request is unlike all of them, the verdict is that the judge does not know.
+
+        Raises:
+            UsageError: a plan is empty, or its links go round in a circle.
+        """
+        reader = DraftReader(self.embeddings)
+        return [self._verdict(reader.read(plan)) for plan in plans]
+
+    def opinion(self, read: ReadDraft) -> PlanOpinion | None:
+        """Return the posterior of a draft; None if there are too few plans to learn from."""
+        if self.weights is None:
+            return None
+        return form_opinion(self.past.expect(read.plan.request), read.tools, self.weights)
+
+    def calibrated(self, opinion: PlanOpinion, more: float = 0.0) -> float:
+        """Return the probability that a draft is right.
+
+        Args:
+            opinion: of the draft.
+            more: what is added to the log-odds.
+        """
+        logit = self.calibration.logit(opinion) + more
+        return 1 / (1 + math.exp(-min(max(logit, -_SURE), _SURE)))
+
+    def _verdict(self, read: ReadDraft) -> Verdict:
+        graph = read.graph
+        opinion = self.opinion(read)
+        by_rule = tuple(
+            RiskFinding(i, 1.0, f"{n.tool} is not among the tools; {called} {read.renamed[n.tool]}")
+            for i, n in enumerate(graph.nodes)
+            if n.tool in read.renamed
+            for called in ("nearest is" if n.tool in read.unknown else "it is called",)
+        )
+        if opinion is None:
+            count = len(self.past)
+            why = "" if by_rule else f"{count} plans are too few to learn from"
+            nodes = [float(any(f.where == i for f in by_rule)) for i in range(len(graph.nodes))]
+            edges = (0.0,) * len(graph.all_edges)
+            score = 0.0 if by_rule else 0.5
+            return Verdict(graph, score, tuple(nodes), edges, self.thresholds, by_rule, why)
+        texts = self.said(read)
+        right = (
+            0.0 if by_rule else self.calibrated(opinion, self.texts.order(texts) if texts else 0)
+        )
+        verdict = self._weighed(read, opinion, right, by_rule)
+        return self._of_this_request(read, texts, verdict) if texts and not by_rule else verdict
+
+    def said(self, read: ReadDraft) -> StepTexts | None:
+        """Return what the steps of a draft say; None if they have no texts."""
+        plan = read.plan
+        if not plan.steps:
+            return None
+        return read_texts(self.embeddings, plan.request, zip(plan.tools, plan.steps, strict=True))
+
+    def _of_this_request(self, read: ReadDraft, texts: StepTexts, verdict: Verdict) -> Verdict:
+        """Return a verdict that counts whether the steps are those of another request."""
+        same = self.texts.same_request(texts)
+        found = verdict.findings
+        strange = [texts.strange(i) for i in range(len(texts.steps))]
+        most = max(range(len(strange)), key=lambda i: len(strange[i]))
+        if same < self.thresholds.graph and strange[most]:
+            said = " and ".join(dict.fromkeys(strange[most]))
+            reason = f"it speaks of {said}, which the request does not"
+            found = (RiskFinding(read.graph.order[most], 1 - same, reason), *found)
+        return replace(verdict, score=same * verdict.score, findings=found)
+
+    def _weighed(
+        self, read: ReadDraft, opinion: PlanOpinion, score: float, by_rule: tuple[RiskFinding, ...]
+    ) -> Verdict:
+        graph, limits = read.graph, self.thresholds
+        place = {node: i for i, node in enumerate(graph.order)}
+        # Risks are scaled as the score is: they add up to what is wrong with the plan.
+        doubt = 1 - float(opinion.shares[0])
+        scale = 1.0 if by_rule else min((1 - score) / max(doubt, 1e-6), 1 / max(doubt, 1e-6))
+        ruled = {f.where for f in by_rule}
+        nodes = tuple(
+            1.0 if i in ruled else min(scale * opinion.step_risks[place[i]], 1.0)
+            for i in range(len(graph.nodes))
+        )
+        edges = tuple(
+            min(scale * opinion.link_risk(None if a == START else place[a], place[b]), 1.0)
+            for a, b in graph.all_edges
+        )
+        findings = [
+            RiskFinding(i, risk, self._why_step(graph, opinion, i, place[i]))
+            for i, risk in enumerate(nodes)
+            if risk >= limits.node and i not in ruled
+        ]
+        findings += [
+            RiskFinding(link, risk, self._why_link(graph, opinion, link, place))
+            for link, risk in zip(graph.all_edges, edges, strict=True)
+            if risk >= limits.edge
+        ]
+        findings += self._unfinished(graph, opinion, scale)
+        ordered = sorted(findings, key=lambda f: -f.risk)
+        unknown = self.unknown(read, opinion) if not by_rule else ""
+        return Verdict(graph, score, nodes, edges, limits, (*by_rule, *ordered), unknown)
+
+    def unknown(self, read: ReadDraft, opinion: PlanOpinion) -> str:
+        """Return why past plans tell nothing of a draft; empty if they do.
+
+        It is one gate for verdicts and corrections: what cannot be judged is not changed.
+        """
+        if opinion.expected.nearness < self.far:
+            return "the request is unlike all that there are plans for"
+        called = {tool for plan in self.past.plans for tool in plan}
+        never = [t for t in read.tools if t not in called]
+        if never:
+            return f"no plan to learn from calls {self._name(never[0])}"
+        if len(read.tools) < self.past.shortest:
+            return f"every plan to learn from has {self.past.shortest} steps or more"
+        return ""
+
+    def _why_step(self, graph: PlanGraph, opinion: PlanOpinion, node: int, place: int) -> str:
+        instead = opinion.instead[place]
+        tool = max(instead, key=lambda t: (instead[t], -t))
+        here = graph.nodes[node].tool
+        if tool == NOTHING:
+            return f"{here} does not seem to be needed for this request"
+        return f"{self._name(tool)} seems to be meant rather than {here}"
+
+    def _why_link(
+        self, graph: PlanGraph, opinion: PlanOpinion, link: tuple[int, int], place: dict[int, int]
+    ) -> str:
+        first = None if link[0] == START else place[link[0]]
+        missing = opinion.missing(first, place[link[1]])
+        tool = max(missing, key=lambda t: (missing[t], -t), default=None)
+        after = graph.nodes[link[1]].tool
+        if tool is not None and missing[tool] >= _MENTIONED:
+            where = "before" if link[0] == START else f"between {graph.nodes[link[0]].tool} and"
+            return f"{where} {after} {self._name(tool)} seems to be missing"
+        if link[0] == START:
+            return f"plans for such requests seldom begin with {after}"
+        return f"{after} seldom follows {graph.nodes[link[0]].tool} for such requests"
+
+    def _unfinished(
+        self, graph: PlanGraph, opinion: PlanOpinion, scale: float
+    ) -> list[RiskFinding]:
+        missing = opinion.missing(len(opinion.draft) - 1, None)
+        risk = min(scale * sum(missing.values()), 1.0)
+        if risk < self.thresholds.edge:
+            return []
+        tool = max(missing, key=lambda t: (missing[t], -t))
+        last = graph.order[-1]
+        reason = f"after {graph.nodes[last].tool} {self._name(tool)} seems to be missing"
+        return [RiskFinding(last, risk, reason)]
+
+    def _name(self, tool: int) -> str:
+        return self.embeddings.tools.tools[tool].id

@@ -1,0 +1,213 @@
+"""What a verifier says of a plan."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from hvr.judging.verifier.graph import START, Edge, PlanGraph
+
+_FEW = 3
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """Where a score or risk counts (equation 10).
+
+    Args:
+        graph: τ_G; a plan that scores below is to be looked at.
+        node: τ_V; a step with so much risk, or more, is risky.
+        edge: τ_E; the same for a link.
+    """
+
+    graph: float = 0.5
+    node: float = 0.5
+    edge: float = 0.5
+
+
+@dataclass(frozen=True)
+class RiskFinding:
+    """A risky step or link.
+
+    Args:
+        where: number of the step, or numbers (source, target) with -1 for Start.
+        risk: 0 to 1.
+        reason: in words.
+    """
+
+    where: int | Edge
+    risk: float
+    reason: str
+
+    @property
+    def place(self) -> str:
+        """The step or link, for people."""
+        if isinstance(self.where, int):
+            return f"step {self.where + 1}"
+        source, target = self.where
+        first = "the start" if source == START else f"step {source + 1}"
+        return f"between {first} and step {target + 1}"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How plausible a plan is, and what makes it less so.
+
+    Args:
+        graph: the plan.
+        score: S of equation 8, 0 to 1; high is plausible.
+        node_risks: P^V, by node.
+        edge_risks: P^E, by edge of `graph.all_edges`.
+        thresholds: what they are held against.
+        findings: risky steps and links with reasons, the riskiest first.
+        unknown: why the verifier does not know; empty if it does.
+        read: Summary of the record's format, calls and skipped parts; empty if not from a file.
+        claim: What an accepted plan is said to be.
+    """
+
+    graph: PlanGraph
+    score: float
+    node_risks: tuple[float, ...]
+    edge_risks: tuple[float, ...]
+    thresholds: Thresholds
+    findings: tuple[RiskFinding, ...] = ()
+    unknown: str = ""
+    read: str = ""
+    claim: str = "plausibly what was asked"
+
+    @property
+    def accepted(self) -> bool:
+        """The score is not below its threshold, and the verifier knows."""
+        return self.score >= self.thresholds.graph and not self.unknown
+
+    @property
+    def risky_nodes(self) -> tuple[int, ...]:
+        """V_edit of equation 10, the riskiest first."""
+        risky = [i for i, r in enumerate(self.node_risks) if r >= self.thresholds.node]
+        return tuple(sorted(risky, key=lambda i: (-self.node_risks[i], i)))
+
+    @property
+    def risky_edges(self) -> tuple[int, ...]:
+        """E_edit of equation 10 as places in `graph.all_edges`, the riskiest first."""
+        risky = [i for i, r in enumerate(self.edge_risks) if r >= self.thresholds.edge]
+        return tuple(sorted(risky, key=lambda i: (-self.edge_risks[i], i)))
+
+    def lines(self) -> list[str]:
+        """Return the verdict with every step and finding, for people."""
+        graph, at = self.graph, self.thresholds
+        outcome = "accepted" if self.accepted else "below the threshold: look at it again"
+        score, least = _apart(self.score, at.graph)
+        outcome = f"score {score}, threshold {least}, {outcome}"
+        lines = [
+            (f"{graph.id}: " if graph.id else "")
+            + (f"no verdict: {self.unknown}" if self.unknown else outcome)
+        ]
+        if graph.request:
+            lines.append(f"  asked: {graph.request}")
+        if self.read:
+            lines.append(f"  {self.read}")
+        for number, (node, risk) in enumerate(zip(graph.nodes, self.node_risks, strict=True), 1):
+            # Without a verdict the figures are those of a verifier that does not know.
+            mark = "!!" if risk >= at.node and not self.unknown else "  "
+            told = "" if self.unknown else f" risk {risk:.2f}"
+            text = "" if node.text == node.tool else f"  {node.text}"
+            lines.append(f"  {mark} {number:>3} {node.tool:24}{told}{text}")
+        if not self.unknown:
+            lines += [f"  {f.place}: {f.reason} (risk {f.risk:.2f})" for f in self.findings]
+        return lines
+
+    def brief(self) -> list[str]:
+        """Return the verdict in a line, with the riskiest findings below a plan not accepted."""
+        if self.unknown:
+            return [f"verifier: no verdict: {self.unknown}"]
+        score, least = _apart(self.score, self.thresholds.graph)
+        if self.accepted:
+            return [f"verifier: score {score}, at least {least}: {self.claim}"]
+        reasons = [f"  {f.reason}" for f in self.findings[:_FEW]]
+        return [f"verifier: score {score}, below {least}: plausibly not what was asked", *reasons]
+
+    def summary(self) -> dict[str, Any]:
+        """Score, threshold and reasons as plain values, for JSON."""
+        return {
+            "score": round(self.score, 4),
+            "threshold": self.thresholds.graph,
+            "accepted": self.accepted,
+            "unknown": self.unknown,
+            "reasons": [f.reason for f in self.findings],
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values, for JSON."""
+        names = [n.tool for n in self.graph.nodes]
+        return {
+            "id": self.graph.id,
+            "request": self.graph.request,
+            "score": round(self.score, 4),
+            "accepted": self.accepted,
+            "unknown": self.unknown,
+            "read": self.read or None,
+            "thresholds": asdict(self.thresholds),
+            "nodes": [
+                {"tool": n.tool, "step": n.text, "risk": round(r, 4)}
+                for n, r in zip(self.graph.nodes, self.node_risks, strict=True)
+            ],
+            "edges": [
+                {
+                    "source": names[a] if a >= 0 else "Start",
+                    "target": names[b],
+                    "from": a,
+                    "to": b,
+                    "risk": round(r, 4),
+                }
+                for (a, b), r in zip(self.graph.all_edges, self.edge_risks, strict=True)
+            ],
+            "findings": [
+                {"where": f.where, "risk": round(f.risk, 4), "reason": f.reason}
+                for f in self.findings
+            ],
+        }
+
+
+@dataclass(frozen=True)
+class NoVerdict:
+    """A record without a plan that can be judged.
+
+    Args:
+        id: The request's id.
+        request: The request; empty if unknown.
+        unknown: Why there is no verdict.
+        read: Summary of the record's format, calls and skipped parts.
+    """
+
+    id: str
+    request: str
+    unknown: str
+    read: str = ""
+
+    accepted = False
+
+    def lines(self) -> list[str]:
+        """Return the reason, for people."""
+        asked = [f"  asked: {self.request}"] if self.request else []
+        read = [f"  {self.read}"] if self.read and self.unknown not in self.read else []
+        return [f"{self.id}: no verdict: {self.unknown}", *asked, *read]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, for JSON."""
+        return {
+            "id": self.id,
+            "request": self.request,
+            "score": None,
+            "accepted": False,
+            "unknown": self.unknown,
+            "read": self.read or None,
+        }
+
+
+def _apart(one: float, other: float) -> tuple[str, str]:
+    """Return two numbers with at least two decimals, and as many as it takes to tell them apart."""
+    for digits in range(2, 18):
+        texts = f"{one:.{digits}f}", f"{other:.{digits}f}"
+        if texts[0] != texts[1]:
+            return texts
+    return f"{one:.2f}", f"{other:.2f}"

@@ -1,0 +1,182 @@
+"""Wrong plans by kind, made of true ones: what verifiers are tried on, and trained with.
+
+other request, near   the plan of a similar request, whose tools are others
+other request, far    the plan of any other request, whose tools are others
+tail missing          without its last step
+dropped               without another step
+superfluous, related  with one more step, of a tool like those of the plan or near the request
+superfluous, unrelated   with one more step, of any tool
+order                 two steps, or all, the other way round
+replaced              a step calls a similar tool
+hallucinated          a step calls a tool that does not exist
+misspelt              a step calls a tool that is nearly called so
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from random import Random
+
+import numpy as np
+
+from hvr.judging.verifier.network.auc import roc_auc
+from hvr.judging.verifier.tool_embeddings import ToolEmbeddings
+from hvr.judging.verifier.verdict import Verdict
+from hvr.tools.tool_plan import ToolPlan
+
+KINDS = (
+    "other request, near", "other request, far", "tail missing", "dropped",
+    "superfluous, related", "superfluous, unrelated", "order", "replaced", "hallucinated",
+    "misspelt",
+)  # fmt: skip
+_NEAR = 20
+"""Similar requests, or tools, that are drawn from."""
+
+Calls = list[tuple[str, str]]
+"""Tools with the texts of their steps."""
+
+
+@dataclass(frozen=True)
+class WrongPlans:
+    """Makes wrong plans of true ones.
+
+    Args:
+        embeddings: of tools and texts.
+        plans: true plans, whose requests are exchanged.
+        seed: of all that is drawn; what is made of a plan depends on this and its id.
+    """
+
+    embeddings: ToolEmbeddings
+    plans: Sequence[ToolPlan]
+    seed: int = 0
+
+    def of(self, plan: ToolPlan, kinds: Sequence[str] = KINDS) -> Mapping[str, ToolPlan]:
+        """Return a wrong plan of each kind that can be made of a true one."""
+        made = {}
+        for kind in kinds:
+            rng = Random(f"{self.seed} {kind} {plan.id} {plan.request}")
+            wrong = self._request(rng, plan, kind) if "request" in kind else self._steps(
+                rng, plan, kind)  # fmt: skip
+            if wrong is not None and (wrong.tools, wrong.request) != (plan.tools, plan.request):
+                made[kind] = wrong
+        return made
+
+    def _request(self, rng: Random, plan: ToolPlan, kind: str) -> ToolPlan | None:
+        others = [p for p in self.plans if set(p.tools) != set(plan.tools)]
+        if kind.endswith("near"):
+            rows = self.embeddings.texts.rows([plan.request, *(p.request for p in others)])
+            vectors = self.embeddings.texts.matrix[rows]
+            near = np.argsort(-(vectors[1:] @ vectors[0]), kind="stable")[:_NEAR]
+            others = [others[i] for i in near.tolist()]
+        return replace(plan, request=rng.choice(others).request) if others else None
+
+    def _steps(self, rng: Random, plan: ToolPlan, kind: str) -> ToolPlan | None:
+        whole = len(plan.steps) == len(plan.tools)
+        texts = plan.steps if whole else ("",) * len(plan.tools)
+        make: Mapping[str, Callable[[Random, ToolPlan, Calls], Calls | None]] = {
+            "tail missing": lambda _, __, c: c[:-1] or None,
+            "dropped": _dropped,
+            "superfluous, related": self._related,
+            "superfluous, unrelated": self._unrelated,
+            "order": _reordered,
+            "replaced": self._replaced,
+            "hallucinated": self._hallucinated,
+            "misspelt": self._misspelt,
+        }
+        calls = make[kind](rng, plan, list(zip(plan.tools, texts, strict=True)))
+        if not calls:
+            return None
+        tools = tuple(t for t, _ in calls)
+        steps = tuple(s for _, s in calls) if whole else plan.steps
+        return replace(plan, tools=tools, steps=steps, links=tuple(itertools.pairwise(tools)))
+
+    def _related(self, rng: Random, plan: ToolPlan, calls: Calls) -> Calls | None:
+        liked = self.embeddings.relevance(plan.request)
+        near = np.argsort(-liked, kind="stable")[: _NEAR // 2].tolist()
+        tools = [self.embeddings.tools.tools[i].id for i in near]
+        tools += [t for called in plan.tools for t in self.embeddings.near(called)[:3]]
+        return self._with(rng, plan, calls, tools)
+
+    def _unrelated(self, rng: Random, plan: ToolPlan, calls: Calls) -> Calls | None:
+        return self._with(rng, plan, calls, [t.id for t in self.embeddings.tools.tools])
+
+    def _with(
+        self, rng: Random, plan: ToolPlan, calls: Calls, tools: Sequence[str]
+    ) -> Calls | None:
+        free = [t for t in tools if t not in plan.tools]
+        if not free:
+            return None
+        tool = rng.choice(free)
+        at = rng.randrange(len(calls) + 1)
+        return [*calls[:at], (tool, self._said(tool)), *calls[at:]]
+
+    def _replaced(self, rng: Random, plan: ToolPlan, calls: Calls) -> Calls | None:
+        at = rng.randrange(len(calls))
+        near = [t for t in self.embeddings.near(calls[at][0]) if t not in plan.tools]
+        if not near:
+            return None
+        tool = rng.choice(near)
+        return [*calls[:at], (tool, self._said(tool)), *calls[at + 1 :]]
+
+    def _hallucinated(self, rng: Random, _: ToolPlan, calls: Calls) -> Calls | None:
+        first, second = (rng.choice(self.embeddings.tools.tools).id for _ in range(2))
+        name = f"{first[: len(first) // 2 + 1]}_{second[len(second) // 2 :]}".replace("__", "_")
+        at = rng.randrange(len(calls))
+        if name in self.embeddings.tools:
+            return None
+        return [*calls[:at], (name, name.replace("_", " ")), *calls[at + 1 :]]
+
+    def _misspelt(self, rng: Random, _: ToolPlan, calls: Calls) -> Calls | None:
+        at = rng.randrange(len(calls))
+        tool, text = calls[at]
+        if len(tool) < 3:
+            return None
+        cut = rng.randrange(1, len(tool) - 1)
+        name = tool[:cut] + tool[cut + 1 :]
+        return [*calls[:at], (name, text), *calls[at + 1 :]] if name != tool else None
+
+    def _said(self, tool: str) -> str:
+        return self.embeddings.default_step(self.embeddings.tools.index(tool))
+
+
+def auc_by_kind(
+    score: Callable[[Sequence[ToolPlan]], Sequence[Verdict]],
+    plans: Sequence[ToolPlan],
+    embeddings: ToolEmbeddings,
+    seed: int,
+) -> dict[str, float]:
+    """Return the ROC-AUC of scores of true plans against wrong ones, by kind.
+
+    Args:
+        score: gives verdicts.
+        plans: true plans.
+        embeddings: of the tools.
+        seed: of the wrong plans.
+    """
+    maker = WrongPlans(embeddings, plans, seed)
+    made = [maker.of(p) for p in plans]
+    true = [v.score for v in score(plans)]
+    found = {}
+    for kind in KINDS:
+        wrong = [v.score for v in score([m[kind] for m in made if kind in m])]
+        if wrong:
+            found[kind] = roc_auc([*true, *wrong], [1] * len(true) + [0] * len(wrong))
+    return found
+
+
+def _dropped(rng: Random, _: ToolPlan, calls: Calls) -> Calls | None:
+    if len(calls) < 2:
+        return None
+    at = rng.randrange(len(calls) - 1)
+    return calls[:at] + calls[at + 1 :]
+
+
+def _reordered(rng: Random, _: ToolPlan, calls: Calls) -> Calls | None:
+    if len(calls) < 2:
+        return None
+    if rng.random() < 0.5:
+        return calls[::-1]
+    at = rng.randrange(len(calls) - 1)
+    return [*calls[:at], calls[at + 1], calls[at], *calls[at + 2 :]]

@@ -1,0 +1,248 @@
+"""The means to a goal: appliances, vessels, tools, water, as the ontology says.
+
+An object that is chosen already is taken before another of its class: every further object makes
+the problem harder to solve. Where a goal may be reached in several ways, the means of all are
+chosen, and the planner finds the shortest.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Set
+
+from hvr.knowledge.retrieval.chosen import Chosen
+from hvr.knowledge.retrieval.supplies import Supply, supplies_of
+from hvr.knowledge.roles import (
+    CONTAINS,
+    DIVIDED,
+    FILLED,
+    FILLER,
+    PORTABLE,
+    RUNNING,
+    RUNS_INTO,
+    SWITCHES,
+    TREATS,
+)
+from hvr.pddl.model import Atom
+
+
+class Means:
+    """Chooses the means to a goal.
+
+    Args:
+        chosen: the objects that the goal speaks of; the means are added.
+    """
+
+    def __init__(self, chosen: Chosen) -> None:
+        self.chosen = chosen
+        self.inventory = chosen.inventory
+        self._roles = self.inventory.roles
+        self._supplies = supplies_of(self.inventory.ontology)
+
+    def choose(
+        self, literals: list[tuple[Atom, bool]], variables: dict[str, tuple[str, ...]]
+    ) -> None:
+        """Choose the means to the literals of a goal.
+
+        Args:
+            literals: atoms of the goal, each with whether it is to hold.
+            variables: the classes of its variables.
+        """
+        # All of a subject first: a potato that is to be hot and `microwaved` needs no stove.
+        marks: dict[str, set[str]] = {}
+        for atom, positive in literals:
+            if positive and atom.args:
+                marks.setdefault(atom.args[0], set()).add(atom.predicate)
+        for atom, positive in literals:
+            if not atom.args:
+                continue
+            subject = atom.args[0]
+            classes = variables.get(subject) or tuple(
+                c for c in (self.inventory.classes.get(subject),) if c
+            )
+            self._for_literal(atom, positive, classes, marks.get(subject, set()))
+
+    def _for_literal(
+        self, atom: Atom, positive: bool, classes: tuple[str, ...], marks: Set[str]
+    ) -> None:
+        predicate, roles, supplies = atom.predicate, self._roles, self._supplies
+        by = supplies.by_achieved if positive else supplies.ended
+        if predicate in roles.predicates(FILLED):
+            self._source("to fill or empty")
+        elif predicate in roles.predicates(RUNNING):
+            self._switches(classes)
+        elif positive and predicate in roles.predicates(DIVIDED):
+            self.chosen.tool()
+            self._pieces()
+        elif positive and predicate in supplies.heated:
+            self._heat(classes, marks, predicate)
+        elif positive and predicate in supplies.of_contents:
+            self._heat_contents(classes, marks)
+        elif positive and predicate in roles.predicates(CONTAINS):
+            self._liquid(atom.args[1], classes)
+        elif predicate in by:
+            self._use(by[predicate], classes)
+
+    def _use(self, supply: Supply, classes: tuple[str, ...]) -> None:
+        """Choose what a means needs, and what to carry things there with."""
+        if supply.switched:
+            self._switched(supply, classes)
+            return
+        if supply.runs:
+            self._source(supply.reason)
+            places = [self.inventory.ontology.range_of(p) for p in self._roles.players(RUNS_INTO)]
+        else:
+            self.chosen.first(supply.needs, supply.reason)
+            places = [supply.needs]
+        for place in places:
+            if place is not None:
+                self._carrier(classes, place)
+
+    def _pieces(self) -> None:
+        """Choose one piece of each chosen source.
+
+        The effects of cutting are about pieces, so without any the problem would not know that
+        something comes of it; more than one would be as good as each other.
+        """
+        pairs = self.chosen.pieces
+        for piece, source in pairs:
+            if source in self.chosen.reasons and not any(
+                s == source and p in self.chosen.reasons for p, s in pairs
+            ):
+                self.chosen.add(piece, f"a piece of {source}")
+
+    def _switches(self, classes: tuple[str, ...]) -> None:
+        """Choose the controls of what is to be switched, and what controls switch."""
+        for control, controlled in self.inventory.joined(SWITCHES):
+            if controlled in self.chosen.reasons and self.inventory.classes[controlled] in classes:
+                self.chosen.add(control, f"switches {controlled}")
+            elif control in self.chosen.reasons and self.inventory.classes[control] in classes:
+                self.chosen.add(controlled, f"is switched by {control}")
+
+    def _carrier(self, classes: tuple[str, ...], place: str) -> None:
+        """Choose a dish to carry things into a place with, if they may not be put there bare."""
+        related = self.inventory.ontology.related
+        for object_class in classes:
+            places = related("placeableIn", object_class)
+            if place in places:
+                continue
+            dishes = sorted(d for d in places if place in related("placeableIn", d))
+            tried = self.inventory.did_not_fit
+            names = [
+                n
+                for d in dishes
+                for n in self.inventory.of(d)
+                if not any((n, p) in tried for p in self.inventory.of(place))
+            ]
+            if not any(n in self.chosen.reasons for n in names) and names:
+                best = min(names, key=lambda n: self.inventory.distances.get(n, math.inf))
+                self.chosen.add(best, f"carries a {object_class} into the {place}")
+
+    def _heat(self, classes: tuple[str, ...], marks: Set[str], predicate: str) -> None:
+        """Choose whatever heats, or also treats, things of the first class.
+
+        Nothing if the goal says how: the mark of that apparatus brings its own means.
+        """
+        if any(supply.achieves in marks for supply in self._supplies.heating):
+            return
+        related = self.inventory.ontology.related
+        # The classes are of one rank or in order of preference; for either the first will do.
+        for object_class in classes[:1]:
+            places = related("placeableIn", object_class)
+            for supply in self._supplies.heating:
+                # Any apparatus makes hot; for good it changes only what it treats.
+                treats = predicate not in self._supplies.treated or any(
+                    object_class in related(relation, supply.needs)
+                    for relation in self._roles.players(TREATS)
+                )
+                if not treats or places.isdisjoint(supply.goes_into):
+                    continue
+                if supply.switched:
+                    self._switched(supply, classes)
+                else:
+                    self.chosen.first(supply.needs, "to heat")
+
+    def _switched(self, supply: Supply, classes: tuple[str, ...]) -> None:
+        """Choose an apparatus with its control, and a dish unless the thing itself goes there."""
+        related = self.inventory.ontology.related
+        places = {p for c in classes for p in related("placeableIn", c)}
+        vessel = None
+        if supply.needs not in places:
+            dishes = [c for c in supply.goes_into if c != supply.needs]
+            named = [n for n in self.chosen.reasons
+                     if self.inventory.classes[n] in places.intersection(dishes)]  # fmt: skip
+            kind = next((c for c in dishes if c in places), dishes[-1])
+            vessel = named[0] if named else self.chosen.first(kind, "to cook in")
+        every = self.inventory.of(supply.needs)
+        if not every:
+            return
+        dishes = [n for n in self.chosen.reasons if self.inventory.parents.get(n) in every]
+        under = [self.inventory.parents[n] for n in (vessel, *dishes) if n
+                 and self.inventory.parents.get(n) in every]  # fmt: skip
+        free = [b for b in every if not self.inventory.contents.get(b)]
+        used = [b for b in every if b in self.chosen.reasons]
+        # The one under the dish saves moving it, a free one saves clearing it.
+        best = [*used, *under, *free, *every][0]
+        self.chosen.add(best, "to heat")
+        for control, controlled in self.inventory.joined(SWITCHES):
+            if controlled == best:
+                self.chosen.add(control, f"switches {best}")
+
+    def _heat_contents(self, classes: tuple[str, ...], marks: Set[str]) -> None:
+        """Choose what heats the liquid in vessels of some classes.
+
+        In the vessel itself; or in another that the liquid is then poured out of.
+        """
+        related = self.inventory.ontology.related
+        places = {p for c in classes for p in related("placeableIn", c)}
+        asked = marks & {supply.achieves for supply in self._supplies.heating}
+        for supply in self._supplies.heating:
+            if asked - {supply.achieves}:
+                continue
+            if not supply.switched:
+                if supply.needs in places:
+                    self.chosen.first(supply.needs, "to heat")
+            elif supply.needs in places:
+                self._switched(supply, classes)
+            else:
+                reason = f"to heat {self._supplies.liquid} in"
+                tried = (self.chosen.first(kind, reason) for kind in supply.vessels)
+                vessel = next((name for name in tried if name is not None), None)
+                if vessel is not None:
+                    self._switched(supply, (self.inventory.classes[vessel],))
+
+    def _source(self, reason: str) -> None:
+        """Choose the first thing that a liquid runs from, with what it runs into."""
+        joined = self.inventory.joined(RUNS_INTO)
+        for kind in filter(
+            None, map(self.inventory.ontology.domain_of, self._roles.players(RUNS_INTO))
+        ):
+            for source in self.inventory.of(kind):
+                drains = [d for s, d in joined if s == source]
+                if drains:
+                    self.chosen.add(source, reason)
+                    self.chosen.add(drains[0], reason)
+                    return
+
+    def _liquid(self, liquid: str, classes: tuple[str, ...]) -> None:
+        """Choose where a liquid comes from, and what to carry it in to vessels of some classes."""
+        supply = self._supplies.by_achieved.get(liquid)
+        related, plays = self.inventory.ontology.related, self._roles.plays
+        if supply is not None and supply.runs:
+            self._source(f"for {liquid}")
+        elif supply is not None:
+            source = self.chosen.first(supply.needs, supply.reason)
+            fits = {p for c in classes for p in related("placeableIn", c)}
+            if source is not None and plays(supply.needs, FILLER) and supply.needs not in fits:
+                kinds = sorted(c for c in self.inventory.ontology.object_types
+                               if supply.needs in related("placeableIn", c))  # fmt: skip
+                label = self.inventory.ontology.label(supply.needs)
+                self.chosen.pick(tuple(kinds), 1, f"fits the {label}")
+        if not any(plays(c, PORTABLE) for c in classes):
+            for carrier in self._supplies.carriers:
+                if self.chosen.first(carrier, "to carry what is poured") is not None:
+                    break
+        # What is full of something else must be emptied first.
+        vessels = [n for n in self.chosen.reasons if self.inventory.classes[n] in classes]
+        if vessels and all(self.inventory.plays(n, FILLED) for n in vessels):
+            self._source("to pour away what is in it")

@@ -1,0 +1,304 @@
+"""The selection of objects by the names that a model answered (paper, section 3.3, KG-RAG)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from hvr.knowledge.ontology import Ontology
+from hvr.knowledge.retrieval.embedders import Embedder
+from hvr.knowledge.retrieval.inventory import Inventory, situation
+from hvr.knowledge.retrieval.words import singular, squeezed, words
+from hvr.knowledge.roles import PIECE_OF
+
+PER_CLASS = 2
+"""How many objects of a class are taken by default."""
+
+THRESHOLDS: Mapping[str, float] = {"lexical": 0.38, "minilm": 0.65}
+"""By embedder, the cosine below which a name stands for nothing (measured: docs/retrieval.md)."""
+
+_FILLERS = frozenset(
+    ("a", "an", "the", "some", "any", "one", "two", "three", "four", "five", "my", "your", "this")
+)
+_LONGEST = 80
+"""Characters of a name at most; what is longer is a sentence."""
+_MOST_WORDS = 3
+"""Words of the name of a kind at most."""
+_NUMBERED = re.compile(r"[-_ #]*\d+\s*$")
+
+
+def default_threshold(embedder: Embedder) -> float:
+    """Return the cosine below which a name stands for nothing; that of minilm for unknown
+    models.
+    """
+    return THRESHOLDS.get(embedder.name, THRESHOLDS["minilm"])
+
+
+@dataclass(frozen=True)
+class SelectedObjects:
+    """The chosen objects.
+
+    Args:
+        reasons: object name to the reason for it, in the order of the model's names.
+        unmatched: names that stand for nothing in the scene, as the model wrote them.
+    """
+
+    reasons: dict[str, str] = field(hash=False)
+    unmatched: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The objects, in the order of choice."""
+        return tuple(self.reasons)
+
+
+def select(
+    names: Sequence[str],
+    inventory: Inventory,
+    embedder: Embedder,
+    *,
+    threshold: float | None = None,
+    per_class: int = PER_CLASS,
+) -> SelectedObjects:
+    """Choose the objects that some names stand for.
+
+    A name is an object (`mug-2`), a class by one of its names in the ontology (`Mug`, "the
+    coffee cup", "knives"), or else the class with the name that is nearest by cosine. Of a
+    class, objects of different situations are taken, the nearest of each: a free burner and
+    one with a pan. A thing and its pieces, made or not, come together, of its pieces the
+    first `per_class`.
+
+    Args:
+        names: what the model answered.
+        inventory: what there is.
+        embedder: compares names.
+        threshold: smallest cosine that counts; that of `default_threshold` if None.
+        per_class: objects of a class at most, those that were named themselves apart.
+
+    Raises:
+        LLMError: a provider of embeddings did not answer.
+    """
+    # Names are taken one by one: which objects one stands for does not depend on the others.
+    limit = default_threshold(embedder) if threshold is None else threshold
+    matcher = Matcher(inventory, embedder, limit)
+    chooser = _Chooser(inventory, per_class)
+    unmatched = []
+    for name in dict.fromkeys(n.strip() for n in names if words(n)):
+        objects, classes, why = matcher.match(name)
+        for object_name in objects:
+            chooser.named(object_name, why)
+        for cls in classes:
+            chooser.of_class(cls, why, sole=len(classes) == 1)
+        if not objects and not classes:
+            unmatched.append(name)
+    return SelectedObjects(chooser.reasons, tuple(unmatched))
+
+
+def mentioned(text: str, inventory: Inventory) -> tuple[str, ...]:
+    """Return the objects and kinds of the scene that a sentence names, in its words and order.
+
+    Args:
+        text: such as "Put the mug on the counter top".
+        inventory: what there is.
+    """
+    return tuple(phrase for phrase, _ in kinds_mentioned(text, inventory))
+
+
+def kinds_mentioned(text: str, inventory: Inventory) -> tuple[tuple[str, frozenset[str]], ...]:
+    """Return the same, each with the classes of the scene that it may mean.
+
+    Args:
+        text: such as "Put the mug on the counter top".
+        inventory: what there is.
+    """
+    known = _names(inventory.ontology)
+    present = frozenset(inventory.classes.values())
+    objects = {squeezed(n): c for n, c in inventory.classes.items()}
+    spoken = words(text)
+    named: dict[str, frozenset[str]] = {}
+    start = 0
+    while start < len(spoken):
+        for length in (_MOST_WORDS, 2, 1):
+            part = spoken[start : start + length]
+            phrase = " ".join(part)
+            # "cabinets, the apple": the article belongs to what comes next.
+            whole = part[0] not in _FILLERS and part[-1] not in _FILLERS
+            kinds = known.get(_key(phrase), ()) if whole else ()
+            below = (inventory.ontology.subclasses(kind, reflexive=True) for kind in kinds)
+            meant = present.intersection(c for classes in below for c in classes)
+            if squeezed(phrase) in objects:
+                meant |= {objects[squeezed(phrase)]}
+            if meant:
+                named.setdefault(phrase, meant)
+                start += length - 1
+                break
+        start += 1
+    return tuple(named.items())
+
+
+class Matcher:
+    """Maps names to objects and classes of a scene.
+
+    Args:
+        inventory: what there is.
+        embedder: compares names that are no name of the ontology.
+        threshold: smallest cosine that counts.
+    """
+
+    def __init__(self, inventory: Inventory, embedder: Embedder, threshold: float) -> None:
+        self._inventory = inventory
+        self._embedder = embedder
+        self._threshold = threshold
+        self._present = frozenset(inventory.classes.values())
+        self._objects = {squeezed(n): n for n in inventory.classes}
+        self._known = _names(inventory.ontology)
+        types = inventory.ontology.object_types
+        self._texts = {t: c for c in types for t in _texts(inventory.ontology, c)}
+
+    def match(self, name: str) -> tuple[tuple[str, ...], tuple[str, ...], str]:
+        """Return the objects or the classes that a name stands for, and why; both empty for none.
+
+        A class that is known and of which the scene has nothing is not replaced by a
+        similar one: where there is no toaster, none can be used.
+        """
+        # From the exact to the vague, so that likeness never overrules a name that is known.
+        if len(name) > _LONGEST:
+            return (), (), ""
+        same = self._objects.get(squeezed(name))
+        if same is not None:
+            return (same,), (), "named by the model"
+        plain = _NUMBERED.sub("", name) or name
+        if plain in self._present:  # "Sink" may also mean what people call a sink: SinkBasin
+            also = (c for c in self._known[_key(plain)] if c != plain and c in self._present)
+            return (), (plain, *also), f"the model named {name!r}"
+        for text in dict.fromkeys((_key(name), _key(plain))):
+            if text in self._known:
+                classes = self._there(self._known[text])
+                return (), classes, f"the model named {name!r}" if classes else ""
+        candidates = list(self._texts)
+        query = " ".join(w for w in words(plain) if w not in _FILLERS) or plain
+        cosines = self._embedder.similarities(query, candidates)
+        score: dict[str, float] = {}
+        for text, cosine in zip(candidates, cosines, strict=True):
+            cls = self._texts[text]
+            # Rounded: the last bits of a sum may depend on the machine.
+            score[cls] = max(score.get(cls, -1.0), round(cosine, 9))
+        # All classes compete, also those that the scene lacks: "toaster" must not become the
+        # next best thing where there is none.
+        best = min(score, key=lambda c: (-score[c], c not in self._present, c))
+        if score[best] < self._threshold or best not in self._present:
+            return (), (), ""
+        return (), (best,), f"the model named {name!r}, nearest to {best} ({score[best]:.2f})"
+
+    def _there(self, classes: Iterable[str]) -> tuple[str, ...]:
+        """Return the object types of the scene that are, or else lie below, the first of the
+        classes.
+        """
+        for cls in classes:
+            if cls in self._present:
+                return (cls,)
+            below = self._inventory.ontology.subclasses(cls)
+            below_here = tuple(sorted(c for c in below if c in self._present))
+            if below_here:
+                return below_here
+        return ()
+
+
+class _Chooser:
+    """Collects objects with the reasons for them."""
+
+    def __init__(self, inventory: Inventory, per_class: int) -> None:
+        self.reasons: dict[str, str] = {}
+        self._inventory = inventory
+        self._per_class = per_class
+        self._source = dict(inventory.joined(PIECE_OF))
+        self._pieces: dict[str, list[str]] = {}
+        for piece, source in self._source.items():
+            self._pieces.setdefault(source, []).append(piece)
+        for pieces in self._pieces.values():
+            pieces.sort(key=lambda n: int(n.rsplit("-", 1)[1]))
+
+    def add(self, name: str, reason: str) -> None:
+        self.reasons.setdefault(name, reason)
+
+    def named(self, name: str, reason: str) -> None:
+        """Add one object, with its pieces, and with the source of a piece that is not made yet."""
+        self.add(name, reason)
+        source = self._source.get(name)
+        if source is not None and not self._there(name):
+            self.add(source, f"what {name} is cut from")
+        self._add_pieces(name)
+
+    def of_class(self, cls: str, reason: str, *, sole: bool) -> None:
+        """Add objects of a class, each in a situation of its own.
+
+        Args:
+            cls: the class.
+            reason: why.
+            sole: the name stands for this class alone; of one class among several ("food")
+                one object is enough.
+        """
+        limit = self._per_class if sole else 1
+        objects = self._inventory.of(cls)
+        whole = [n for n in objects if n not in self._source]
+        seen: set[tuple[object, ...]] = set()
+        for name in whole:
+            here = situation(name, self._inventory)
+            if not self._there(name):
+                self._add_pieces(name)  # what became of it
+            elif here not in seen and len(seen) < limit:
+                seen.add(here)
+                self.add(name, reason)
+                if sole:
+                    self._add_pieces(name)
+        self._of_sources([n for n in objects if n in self._source], reason, limit)
+
+    def _of_sources(self, pieces: list[str], reason: str, limit: int) -> None:
+        """Add the first pieces, those that are made already before others, with their sources."""
+        rank = {n: i for c in {self._inventory.classes[self._source[p]] for p in pieces}
+                for i, n in enumerate(self._inventory.of(c))}  # fmt: skip
+        pieces.sort(
+            key=lambda n: (not self._there(n), rank[self._source[n]], int(n.rsplit("-", 1)[1]))
+        )
+        for name in pieces[:limit]:
+            self.add(name, reason)
+            if not self._there(name):
+                self.add(self._source[name], f"what {name} is cut from")
+
+    def _add_pieces(self, source: str) -> None:
+        for piece in self._pieces.get(source, ())[: self._per_class]:
+            self.add(piece, f"a piece of {source}")
+
+    def _there(self, name: str) -> bool:
+        return self._inventory.true("present", name)
+
+
+def _texts(ontology: Ontology, cls: str) -> tuple[str, ...]:
+    """Return the names of a class: its labels, and its own name as words."""
+    return tuple(dict.fromkeys((*ontology.labels(cls), " ".join(words(cls)))))
+
+
+def _names(ontology: Ontology) -> dict[str, list[str]]:
+    """Return for every name of a kind of object, as `_key` gives it, the classes that have it.
+
+    Object types come before kinds of them, labels before names of classes: a table is a
+    DiningTable before any Table, a sink is a SinkBasin before the Sink around it.
+    """
+    known: dict[str, list[str]] = {}
+    types = ontology.object_types
+    kinds = ontology.subclasses("PhysicalObject") - set(types)
+    kinds -= ontology.subclasses("AffordingObject", reflexive=True)
+    for classes in (types, sorted(kinds)):
+        for cls in classes:
+            for text in ontology.labels(cls):
+                known.setdefault(_key(text), []).append(cls)
+        for cls in classes:
+            known.setdefault(_key(cls), []).append(cls)
+    return known
+
+
+def _key(name: str) -> str:
+    """Return a name without articles, plurals, case and spaces: "the Coffee mugs" is coffeemug."""
+    telling = [w for w in words(name) if w not in _FILLERS] or list(words(name))
+    return "".join(singular(w) for w in telling)

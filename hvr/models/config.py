@@ -1,0 +1,221 @@
+"""Which model is meant and how to reach it: options, environment, pyproject.toml, in this order."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hvr.base.texts import read_toml
+from hvr.errors import UsageError
+from hvr.models.options import ModelOptions
+from hvr.models.prices import Price, read_price
+
+FILE = "pyproject.toml"
+SECTION = "tool.hvr.llm"
+
+_KEYS: Mapping[str, tuple[str, ...]] = {
+    "openai": ("OPENAI_API_KEY",),
+    "gemini": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+}
+_NUMBERS: Mapping[str, type] = {
+    "timeout": float,
+    "attempts": int,
+    "seconds": float,
+    "calls-per-plan": int,
+    "requests-per-minute": int,
+    "tokens-per-minute": int,
+}
+"""Settings that are numbers. The variable of one is its name in capitals behind `HVR_LLM_`."""
+_SETTINGS = ("model", "base-url", *_NUMBERS, "prices")
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A model and how to reach it.
+
+    Args:
+        spec: such as `openai:gpt-4o-mini`; None when nobody named a model.
+        options: how to reach it.
+        untrusted: Why settings of pyproject.toml that decide who gets the prompts were left out, if
+            the model cannot be asked without them; see `trusted`.
+    """
+
+    spec: str | None
+    options: ModelOptions
+    untrusted: str = ""
+
+    def trusted(self) -> Chosen:
+        """Return this choice if no setting that it needs was left out.
+
+        Raises:
+            UsageError: An untrusted file names the model or its address.
+        """
+        if self.untrusted:
+            raise UsageError(self.untrusted)
+        return self
+
+
+def read_config(
+    spec: str | None = None,
+    *,
+    base_url: str | None = None,
+    recorded_url: bool = False,
+    api_key: str | None = None,
+    trust_project: bool = False,
+    environ: Mapping[str, str] | None = None,
+    folder: Path | None = None,
+    **numbers: float | None,
+) -> Chosen:
+    """Put together options, environment and the nearest pyproject.toml; the first one wins.
+
+    The environment has HVR_LLM (the model), HVR_LLM_BASE_URL, HVR_LLM_API_KEY, HVR_LLM_TIMEOUT
+    and the other numbers, and for their providers OPENAI_BASE_URL, OPENAI_API_KEY, GEMINI_API_KEY
+    and GOOGLE_API_KEY. A provider's own key is not sent to an address that a file names: who gives
+    you a project must not get your key. HVR_LLM_API_KEY goes to any address. Nor does a file say
+    who gets the prompts: its model and address count only if the project is trusted.
+
+    Args:
+        spec: the model, from an option.
+        base_url: the address, from an option.
+        recorded_url: it comes from a run folder instead.
+        api_key: the key, from a caller; the command line has no option for it.
+        trust_project: Whether pyproject.toml may name the model and its address.
+        environ: of the process by default.
+        folder: where the search for pyproject.toml begins; the working folder by default.
+        numbers: `timeout` and other fields of `ModelOptions`, from options.
+
+    Raises:
+        DataFileError: the file cannot be read.
+        UsageError: a setting is unknown or has a value that cannot be used, or is a key.
+    """
+    environ = os.environ if environ is None else environ
+    section, file = _section(folder or Path.cwd())
+    named, model = section.get("base-url"), section.get("model")
+    untrusted = ""
+    spec = spec or environ.get("HVR_LLM")
+    if spec is None and model is not None:
+        spec = model if trust_project else None
+        untrusted = "" if trust_project else _left_out(file, f"model = {model!r}", f"--llm {model}")
+    provider = (spec or "").partition(":")[0]
+    address = base_url or environ.get("HVR_LLM_BASE_URL")
+    if not address and provider == "openai":
+        address = environ.get("OPENAI_BASE_URL")
+    if named and not address and not trust_project:
+        if provider in _KEYS:
+            untrusted = _left_out(file, f"base-url = {named!r}", f"--base-url {named}")
+        named = None
+    from_file = bool(base_url and recorded_url) or bool(named and not address)
+    key = api_key or environ.get("HVR_LLM_API_KEY")
+    if not key and not from_file:
+        key = next((k for n in _KEYS.get(provider, ()) if (k := environ.get(n))), None)
+    options = ModelOptions(
+        base_url=address or named,
+        api_key=key.strip() if key else None,
+        prices=_prices(section.get("prices", {}), file),
+        **{**_numbers(section, environ), **{n: v for n, v in numbers.items() if v is not None}},
+    )
+    return Chosen(spec, options, untrusted)
+
+
+def _left_out(file: str, setting: str, option: str) -> str:
+    return (
+        f"{file}: {setting} of [{SECTION}] is not used: a project may not say who gets the "
+        f"prompts; give {option}, or --trust-project"
+    )
+
+
+def read_embedder_config(
+    spec: str, *, environ: Mapping[str, str] | None = None, folder: Path | None = None
+) -> ModelOptions:
+    """Return how to reach an embedder of another provider than the model's.
+
+    Address and key that are meant for the model's provider must not go to another: it has those
+    that are its own in the environment. The numbers hold for both.
+
+    Args:
+        spec: the embedder, such as `openai:text-embedding-3-small`.
+        environ: of the process by default.
+        folder: where the search for pyproject.toml begins; the working folder by default.
+
+    Raises:
+        DataFileError: the file cannot be read.
+        UsageError: a setting is unknown or has a value that cannot be used, or is a key.
+    """
+    environ = os.environ if environ is None else environ
+    section, _ = _section(folder or Path.cwd())
+    provider = spec.partition(":")[0]
+    key = next((k for n in _KEYS.get(provider, ()) if (k := environ.get(n))), None)
+    return ModelOptions(
+        base_url=(environ.get("OPENAI_BASE_URL") if provider == "openai" else None) or None,
+        api_key=key.strip() if key else None,
+        **_numbers(section, environ),
+    )
+
+
+def _numbers(section: Mapping[str, Any], environ: Mapping[str, str]) -> dict[str, Any]:
+    """Return the numbers of the environment, or else of the file, by their fields."""
+    given = {}
+    for name, kind in _NUMBERS.items():
+        field = name.replace("-", "_")
+        variable = f"HVR_LLM_{field.upper()}"
+        if text := environ.get(variable, "").strip():
+            given[field] = _number(text, kind, variable)
+        elif name in section:
+            given[field] = section[name]
+    return given
+
+
+def _number(text: str, kind: type, variable: str) -> float:
+    what = "whole number" if kind is int else "number"
+    try:
+        value: float = kind(text)
+    except ValueError:
+        raise UsageError(f"{variable} is {text!r}; it must be a {what}") from None
+    if not 0 < value < float("inf"):
+        raise UsageError(f"{variable} is {text!r}; it must be a positive {what}")
+    return value
+
+
+def _section(folder: Path) -> tuple[dict[str, Any], str]:
+    """Return the checked settings of the nearest pyproject.toml, and its name."""
+    file = next((p for f in (folder, *folder.parents) if (p := f / FILE).is_file()), None)
+    if file is None:
+        return {}, ""
+    section: Any = read_toml(file)
+    for name in SECTION.split("."):
+        section = section.get(name, {})
+        if not isinstance(section, dict):
+            raise UsageError(f"{file}: {name!r} of [{SECTION}] is not a table")
+    for name, value in section.items():
+        _check(name, value, str(file))
+    return section, str(file)
+
+
+def _check(name: str, value: object, file: str) -> None:
+    where = f"{file}: [{SECTION}]"
+    if "key" in name.lower() or ("token" in name.lower() and name not in _NUMBERS):
+        raise UsageError(
+            f"{where} has {name!r}: a key does not belong in a file; remove it there (and make a "
+            "new one if the file was shared), and set HVR_LLM_API_KEY, OPENAI_API_KEY or "
+            "GEMINI_API_KEY in the environment"
+        )
+    if name not in _SETTINGS:
+        raise UsageError(f"{where} has no setting {name!r}; there are {', '.join(_SETTINGS)}")
+    if name in ("model", "base-url") and not (isinstance(value, str) and value):
+        raise UsageError(f"{where}: {name!r} must be a text")
+    if name in _NUMBERS:
+        whole = _NUMBERS[name] is int
+        good = isinstance(value, int if whole else int | float) and not isinstance(value, bool)
+        if not good or not 0 < value < float("inf"):  # type: ignore[operator]
+            kind = "whole number" if whole else "number"
+            raise UsageError(f"{where}: {name!r} must be a positive {kind}")
+
+
+def _prices(value: object, file: str) -> Mapping[str, Price]:
+    where = f"{file}: [{SECTION}.prices]"
+    if not isinstance(value, Mapping):
+        raise UsageError(f"{where} is not a table of models")
+    return {name: read_price(name, price, where) for name, price in value.items()}

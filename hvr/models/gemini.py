@@ -1,0 +1,279 @@
+"""Gemini through the google-genai SDK."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from hvr.base.extras import load
+from hvr.base.texts import parse_json
+from hvr.errors import UsageError
+from hvr.models import failures
+from hvr.models.errors import ModelError, seconds_of
+from hvr.models.model import Answer, Message, Request, Usage
+from hvr.models.options import ModelOptions
+from hvr.models.prices import priced
+from hvr.models.replies import at, complaint_in, complaint_of
+from hvr.models.transport import bounded_client, http_of
+from hvr.models.usage import reported
+
+_KEYLESS = "none"
+"""The SDK wants a key; a server of one's own ignores it."""
+
+_CUT = frozenset({"MAX_TOKENS", "CONTINUATION"})
+_WITHHELD = frozenset(
+    {
+        "SAFETY",
+        "RECITATION",
+        "BLOCKLIST",
+        "PROHIBITED_CONTENT",
+        "SPII",
+        "IMAGE_SAFETY",
+        "MODEL_ARMOR",
+        "ESCALATION",
+    }
+)
+_CALLED = frozenset({"MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"})
+"""Reasons why an answer ends."""
+
+
+class GeminiModel:
+    """A Gemini model.
+
+    Args:
+        model: such as `gemini-2.0-flash`.
+        options: how to reach it.
+
+    Raises:
+        UsageError: Google itself is to be asked, and there is no key.
+        MissingExtraError: the package google-genai is not installed.
+    """
+
+    simulated = False
+
+    def __init__(self, model: str, options: ModelOptions) -> None:
+        if options.base_url is None and options.api_key is None:
+            raise UsageError(
+                f"gemini:{model} needs a key: set GEMINI_API_KEY (or GOOGLE_API_KEY) in the "
+                "environment"
+            )
+        self._sdk = load("google.genai", "google-genai", "llm")
+        self._types = load("google.genai.types", "google-genai", "llm")
+        self._errors = load("google.genai.errors", "google-genai", "llm")
+        http = http_of(load("google.genai._api_client", "google-genai", "llm"))
+        self._options = options
+        self._model = model
+        self._price = options.price(model)
+        # Without retry options the SDK asks once; hvr tries again by itself.
+        self._client = self._sdk.Client(
+            vertexai=False,
+            api_key=options.api_key or _KEYLESS,
+            http_options=self._types.HttpOptions(
+                base_url=options.base_url,
+                timeout=_milliseconds(options.timeout),
+                httpx_client=bounded_client(http, self.name, options),
+            ),
+        )
+
+    @property
+    def name(self) -> str:
+        """See `Model`."""
+        return f"gemini:{self._model}"
+
+    def __repr__(self) -> str:
+        return f"GeminiModel({self._model!r}, {self._options!r})"
+
+    def answer(self, request: Request) -> Answer:
+        """See `Model`.
+
+        Raises:
+            ModelError: no usable answer; `kind` and `status` say why.
+        """
+        body = self._asked(
+            lambda: self._body(
+                self._client.models.generate_content(
+                    model=self._model,
+                    contents=[self._content(m) for m in request.messages if m.role != "system"],
+                    config=self._config(request),
+                )
+            )
+        )
+        return self._read(body)
+
+    def embed(self, texts: Sequence[str], seconds: float | None = None) -> list[Sequence[float]]:
+        """Return the embeddings of some texts, if the model is one for these.
+
+        Args:
+            texts: the texts.
+            seconds: how long it may take at most; None for the time-out.
+
+        Raises:
+            ModelError: no usable answer; `kind` and `status` say why.
+        """
+        reply = self._asked(
+            lambda: self._client.models.embed_content(
+                model=self._model,
+                contents=list(texts),
+                config=self._types.EmbedContentConfig(http_options=self._http(seconds)),
+            )
+        )
+        return [e.values or () for e in reply.embeddings or ()]
+
+    def _asked(self, call: Callable[[], Any]) -> Any:
+        """Return the reply to a call of the SDK."""
+        try:
+            return call()
+        except ModelError:  # of hvr's own client
+            raise
+        except self._errors.APIError as error:
+            raise self._refused(error) from None
+        except Exception as error:  # see `_failed`
+            raise self._failed(error) from None
+
+    def _body(self, reply: Any) -> Any:
+        """Return the body of a reply as plain JSON.
+
+        Raises:
+            ModelError: It is not JSON.
+        """
+        raw = getattr(reply.sdk_http_response, "body", None)
+        # Older releases of the SDK do not hand it out.
+        if raw is None:
+            return reply.model_dump(mode="json", by_alias=True, exclude_none=True)
+        try:
+            return parse_json(raw, strict=False)
+        except ValueError as error:
+            body = raw.encode() if isinstance(raw, str) else raw
+            raise failures.not_json(self.name, self._options, body, str(error)) from None
+
+    def _http(self, seconds: float | None) -> Any:
+        """Return the options of a request that may take some seconds."""
+        return self._types.HttpOptions(timeout=_milliseconds(self._options.within(seconds)))
+
+    def _content(self, message: Message) -> Any:
+        role = "model" if message.role == "assistant" else "user"
+        return self._types.Content(role=role, parts=[self._types.Part(text=message.text)])
+
+    def _config(self, request: Request) -> Any:
+        system = "\n\n".join(m.text for m in request.messages if m.role == "system")
+        given: dict[str, Any] = {
+            "system_instruction": system or None,
+            "temperature": request.temperature,
+            "max_output_tokens": request.max_tokens,
+            "seed": request.seed,
+            "stop_sequences": list(request.stop) or None,
+            "candidate_count": 1,
+            "http_options": self._http(request.seconds),
+        }
+        if request.schema is not None:
+            given["response_mime_type"] = "application/json"
+            given["response_json_schema"] = dict(request.schema)
+        known = self._types.GenerateContentConfig.model_fields
+        if "automatic_continuation" in known:
+            # Else one call may become several requests that no budget has seen.
+            given["automatic_continuation"] = False
+        if "should_return_http_response" in known:
+            # The SDK reads only replies that are as they should be.
+            given["should_return_http_response"] = True
+        return self._types.GenerateContentConfig(**given)
+
+    def _refused(self, error: Any) -> ModelError:
+        status = error.code if isinstance(error.code, int) else 500
+        headers = getattr(error.response, "headers", None) or {}
+        complaint = complaint_of(error.details)
+        if isinstance(error.details, dict) and error.details.keys() == {"message", "status"}:
+            # So the SDK wraps a body that is not JSON, with the phrase of HTTP as the status.
+            complaint = replace(complaint, codes=())
+        if not complaint.message:
+            complaint = replace(complaint, message=str(error.message or error))
+        refused = failures.reported(
+            self.name, self._options, complaint, status=status, headers=headers
+        )
+        if refused.retry_after is None:
+            refused.retry_after = _delay(error.details)
+        return refused
+
+    def _failed(self, error: Exception) -> ModelError:
+        # The SDK lets errors of its HTTP client through, whose package depends on its version.
+        kinds = {c.__name__ for c in type(error).__mro__}
+        if "TimeoutException" in kinds or "Timeout" in kinds:
+            return failures.late(self.name, self._options)
+        if kinds & {"TransportError", "RequestException", "ConnectionError", "OSError"}:
+            return failures.unreachable(self.name, self._options, failures.root(error))
+        return failures.garbled(self.name, self._options, f"{type(error).__name__}: {error}")
+
+    def _read(self, body: Any) -> Answer:
+        """Return the answer in the body of a reply.
+
+        Raises:
+            ModelError: there is none in it.
+        """
+        candidate = at(body, "candidates", 0)
+        parts = at(candidate, "content", "parts")
+        texts = [
+            text
+            for part in _list(parts)
+            # Thoughts are parts of the reply, and no part of the answer.
+            if isinstance(text := at(part, "text"), str) and not at(part, "thought")
+        ]
+        text = "".join(texts)
+        usage = self._usage(at(body, "usageMetadata"), bool(text))
+        if error := at(body, "error"):
+            raise failures.reported(self.name, self._options, complaint_of(error), usage=usage)
+        if blocked := at(body, "promptFeedback", "blockReason"):
+            raise failures.withheld(self.name, self._options, f"prompt: {blocked}", usage)
+        if not isinstance(candidate, Mapping):
+            complaint = complaint_in(body)
+            if complaint is not None:
+                raise failures.reported(self.name, self._options, complaint, usage=usage)
+            raise failures.garbled(self.name, self._options, "no candidate in the reply")
+        finish = str(at(candidate, "finishReason") or "")
+        if finish in _WITHHELD:
+            reason = f"{finish} {at(candidate, 'finishMessage') or ''}"
+            raise failures.withheld(self.name, self._options, reason, usage, text)
+        calls = [str(at(c, "name")) for part in _list(parts) if (c := at(part, "functionCall"))]
+        if finish in _CALLED and not calls:
+            calls = [finish]
+        reasoned = bool(usage.reasoning or any(at(part, "thought") for part in _list(parts)))
+        if not text.strip() and (calls or reasoned):
+            raise failures.without_text(self.name, usage, calls=calls, cut=finish in _CUT)
+        model = at(body, "modelVersion")
+        return Answer(
+            text=text,
+            model=model if isinstance(model, str) and model else self._model,
+            finish="length" if finish in _CUT else "stop",
+            usage=usage,
+        )
+
+    def _usage(self, counts: Any, answered: bool) -> Usage:
+        output = at(counts, "candidatesTokenCount")
+        if output is None and not answered and at(counts, "promptTokenCount") is not None:
+            output = 0  # an answer without text has no count
+        usage = reported(
+            input=at(counts, "promptTokenCount"),
+            output=output,
+            cached=at(counts, "cachedContentTokenCount"),
+            reasoning=at(counts, "thoughtsTokenCount"),
+            answered=answered,
+        )
+        return priced(usage, self._price)
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _milliseconds(seconds: float) -> int:
+    # The SDK takes 0 for no time-out.
+    return max(1, round(seconds * 1000))
+
+
+def _delay(error: Any) -> float | None:
+    """Return the seconds of a google.rpc.RetryInfo, such as `"34.5s"`."""
+    details = at(error, "error", "details")
+    for detail in details if isinstance(details, list) else ():
+        text = at(detail, "retryDelay")
+        if isinstance(text, str) and text.endswith("s"):
+            return seconds_of(text.removesuffix("s"))
+    return None

@@ -1,0 +1,188 @@
+"""A local model through transformers."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from hvr.base.extras import load
+from hvr.errors import DataFileError
+from hvr.models import schema
+from hvr.models.errors import ModelError
+from hvr.models.model import Answer, Message, Request, Usage
+from hvr.models.options import ModelOptions
+from hvr.models.prices import priced
+
+
+class HuggingFaceModel:
+    """A causal language model that runs in this process, such as Phi-3-mini-4k-instruct.
+
+    At temperature 0 it is greedy. Requests run one after the other.
+
+    Args:
+        model: name on the Hugging Face hub, or a folder.
+        options: its `timeout` bounds an answer; there is no key and no address.
+
+    Raises:
+        MissingExtraError: transformers or torch is not installed.
+        DataFileError: the model cannot be loaded.
+    """
+
+    simulated = False
+
+    def __init__(self, model: str, options: ModelOptions) -> None:
+        self._torch = load("torch", "torch", "local")
+        self._transformers = transformers = load("transformers", "transformers", "local")
+        self._name = model
+        self._options = options
+        self._price = options.prices.get(model)
+        self._lock = threading.Lock()
+        try:
+            self._tokenizer = transformers.AutoTokenizer.from_pretrained(model)
+            self._model = transformers.AutoModelForCausalLM.from_pretrained(model)
+        except (OSError, ValueError, KeyError) as error:
+            reason = options.scrubber.text(str(error)).strip().split("\n")[0]
+            raise DataFileError(
+                f"the model {model!r} cannot be loaded: {reason}; give the name of a model on "
+                "the Hugging Face hub, or a folder that has one"
+            ) from None
+        device = "cuda" if self._torch.cuda.is_available() else "cpu"
+        self._model = self._model.to(device).eval()
+
+    @property
+    def name(self) -> str:
+        """See `Model`."""
+        return f"hf:{self._name}"
+
+    def answer(self, request: Request) -> Answer:
+        """See `Model`.
+
+        Raises:
+            ModelError: the prompt with its answer does not fit the context, the answer took
+                too long, or cannot be used.
+        """
+        # One after the other: two answers at once would share the memory, and the random state.
+        with self._lock:
+            tokens = self._tokens(schema.with_instruction(request))
+            self._check_fits(len(tokens), request.max_tokens)
+            written = self._generate(tokens, request)
+        usage = Usage(input=len(tokens), output=len(written.tokens), cached=0, reasoning=0)
+        usage = priced(usage, self._price)
+        if written.late:
+            seconds = self._options.within(request.seconds)
+            raise ModelError(
+                f"{self.name}: the answer was not complete within {seconds:.3g} s; "
+                "raise the time-out, or use a smaller model",
+                usage=usage,
+            )
+        return Answer(text=written.text, model=self._name, finish=written.finish, usage=usage)
+
+    def count_tokens(self, messages: tuple[Message, ...]) -> int:
+        """Return the tokens of a prompt, with the chat template, by the model's own tokenizer."""
+        return len(self._tokens(messages))
+
+    def _tokens(self, messages: tuple[Message, ...]) -> list[int]:
+        if self._tokenizer.chat_template is None:
+            text = "".join(f"{m.role}: {m.text}\n" for m in messages) + "assistant:"
+            return list(self._tokenizer(text)["input_ids"])
+        try:
+            text = self._template(messages)
+        except Exception as error:
+            # Templates raise errors of Jinja2; some know no system message.
+            if type(error).__module__.split(".")[0] != "jinja2":
+                raise
+            text = self._template(_without_system(messages))
+        return list(self._tokenizer(text, add_special_tokens=False)["input_ids"])
+
+    def _template(self, messages: tuple[Message, ...]) -> str:
+        turns = [{"role": m.role, "content": m.text} for m in messages]
+        return str(
+            self._tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
+        )
+
+    def _check_fits(self, prompt: int, answer: int) -> None:
+        context = getattr(self._model.config, "max_position_embeddings", None)
+        if context is not None and prompt + answer > context:
+            raise ModelError(
+                f"{self.name}: the prompt has {prompt} tokens and the answer may have {answer}, "
+                f"{prompt + answer - context} too many for the model's context of {context}",
+                kind="overflow",
+            )
+
+    def _generate(self, tokens: list[int], request: Request) -> _Written:
+        torch = self._torch
+        given: dict[str, Any] = {"do_sample": request.temperature > 0}
+        if request.temperature > 0:
+            given |= {"temperature": request.temperature, "top_k": 0, "top_p": 1.0}
+        if request.stop:
+            given["stopping_criteria"] = self._criteria(len(tokens), request.stop)
+        prompt = torch.tensor([tokens], device=self._model.device)
+        seconds = self._options.within(request.seconds)
+        start = time.monotonic()
+        # The seed must not change what else draws random numbers in this process.
+        with torch.random.fork_rng(), torch.inference_mode():
+            if request.seed is not None:
+                torch.manual_seed(request.seed)
+            produced = self._model.generate(
+                prompt,
+                attention_mask=torch.ones_like(prompt),
+                max_new_tokens=request.max_tokens,
+                max_time=seconds,
+                pad_token_id=self._pad(),
+                **given,
+            )
+        # `max_time` ends the answer without a sign of why it ended.
+        late = time.monotonic() - start >= seconds
+        return self._read(produced[0][len(tokens) :].tolist(), request, late)
+
+    def _criteria(self, prompt: int, stop: tuple[str, ...]) -> Any:
+        """End the answer when it has one of some texts.
+
+        The library's own `stop_strings` cannot be used with every vocabulary.
+        """
+        torch, tokenizer = self._torch, self._tokenizer
+
+        def ended(produced: Any, _scores: Any, **_: Any) -> Any:
+            text = tokenizer.decode(produced[0][prompt:], skip_special_tokens=True)
+            done = any(s in text for s in stop if s)
+            return torch.tensor([done], device=produced.device)
+
+        return self._transformers.StoppingCriteriaList([ended])
+
+    def _read(self, tokens: list[int], request: Request, late: bool) -> _Written:
+        text = str(self._tokenizer.decode(tokens, skip_special_tokens=True)).strip()
+        ends = [at for s in request.stop if s and (at := text.find(s)) >= 0]
+        complete = bool(ends) or (bool(tokens) and tokens[-1] in self._ends())
+        finish: Literal["stop", "length"] = "stop" if complete else "length"
+        text = text[: min(ends)] if ends else text
+        return _Written(text, tuple(tokens), finish, late and not complete)
+
+    def _ends(self) -> tuple[int, ...]:
+        ends = self._model.generation_config.eos_token_id
+        listed = tuple(ends) if isinstance(ends, list | tuple) else (ends,)
+        return (*listed, self._tokenizer.eos_token_id)
+
+    def _pad(self) -> int:
+        pad = self._tokenizer.pad_token_id
+        return int(pad if pad is not None else self._tokenizer.eos_token_id or 0)
+
+
+@dataclass(frozen=True)
+class _Written:
+    """The text that the model wrote, and whether its time was up."""
+
+    text: str
+    tokens: tuple[int, ...]
+    finish: Literal["stop", "length"]
+    late: bool
+
+
+def _without_system(messages: tuple[Message, ...]) -> tuple[Message, ...]:
+    """Return messages with what the system says in front of the first of the others."""
+    system = "\n\n".join(m.text for m in messages if m.role == "system")
+    rest = [m for m in messages if m.role != "system"]
+    if not system or not rest:
+        return tuple(rest)
+    return (Message(rest[0].role, f"{system}\n\n{rest[0].text}"), *rest[1:])

@@ -1,0 +1,107 @@
+"""Tasks and plans from texts of either language, in one form, for programs that judge plans."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from hvr.pddl.hierarchy.model import Method
+from hvr.pddl.hierarchy.parse import parse_hddl_domain, parse_hddl_problem
+from hvr.pddl.hierarchy.plan import HierarchicalPlan, PlanLine, read_hierarchical_plan
+from hvr.pddl.lexer import decode
+from hvr.pddl.model import And, Domain, GroundAction, Problem, TypedName
+from hvr.pddl.parser import parse_domain, parse_problem
+from hvr.pddl.plan import TimedAction, read_plan
+from hvr.pddl.words import words_of
+from hvr.values import Value
+
+
+class Decomposition(Value):
+    """A task in a plan, and the method that replaces it.
+
+    Attributes:
+        subtasks: The identifiers of its subtasks, in the order of the plan.
+        parameters: The parameters of the method.
+        calls: The task and the subtasks of the method, with variables, as tuples of words.
+        condition: The precondition and the constraints of the method, as words.
+        order: Pairs of indexes of subtasks; the first comes before the second.
+    """
+
+    subtasks: tuple[int, ...]
+    parameters: tuple[TypedName, ...]
+    calls: tuple[Any, ...]
+    condition: Any
+    order: Sequence[tuple[int, int]]
+
+
+class PlanReading(Value):
+    """A domain, a problem and a plan.
+
+    Attributes:
+        domain: The domain.
+        problem: The problem.
+        steps: The steps; those without a time have the times 1, 2, 3 and so on.
+        actions: The identifiers of the actions of a hierarchical plan, in order.
+        calls: The action or task of each identifier, as words; the initial network has None and "".
+        tasks: The decomposed tasks by their identifiers; None is the initial network. A task has
+            None where the domain does not have its method.
+    """
+
+    domain: Domain
+    problem: Problem
+    steps: tuple[TimedAction, ...]
+    actions: tuple[int, ...] = ()
+    calls: Mapping[int | None, tuple[str, ...]] = {}
+    tasks: Mapping[int | None, Decomposition | None] = {}
+
+
+def read_texts(files: Sequence[bytes], language: str, *, lenient: bool) -> PlanReading:
+    """Read a domain, a problem and a plan; hierarchical ones are never read leniently.
+
+    Raises:
+        PddlError: A text cannot be read.
+    """
+    domain_text, problem_text, plan_text = (decode(file, "") for file in files)
+    if language == "hddl":
+        return _read_hierarchy(domain_text, problem_text, read_hierarchical_plan(plan_text))
+    domain = parse_domain(domain_text, lenient=lenient)
+    problem = parse_problem(problem_text, domain, lenient=lenient)
+    return PlanReading(domain, problem, _timed(read_plan(plan_text, lenient=lenient).steps))
+
+
+def _read_hierarchy(domain_text: str, problem_text: str, plan: HierarchicalPlan) -> PlanReading:
+    known = parse_hddl_domain(domain_text)
+    task = parse_hddl_problem(problem_text, known)
+    lines = (*plan.actions, *plan.tasks)
+    tasks: dict[int | None, Decomposition | None] = {
+        None: _decomposition(task.root, plan.root or ())
+    }
+    for line in plan.tasks:
+        used = known.methods.get(line.method)
+        tasks[line.identifier] = _decomposition(used, line.subtasks) if used else None
+    return PlanReading(
+        known.domain,
+        task.problem,
+        _timed([GroundAction(line.name, line.args) for line in plan.actions]),
+        tuple([line.identifier for line in plan.actions]),
+        {None: ("",), **{line.identifier: _call(line) for line in lines}},
+        tasks,
+    )
+
+
+def _timed(steps: Sequence[GroundAction | TimedAction]) -> tuple[TimedAction, ...]:
+    numbered = enumerate(steps, 1)
+    return tuple(
+        [s if isinstance(s, TimedAction) else TimedAction(s, Fraction(n)) for n, s in numbered]
+    )
+
+
+def _call(line: PlanLine) -> tuple[str, ...]:
+    return line.name, *line.args
+
+
+def _decomposition(method: Method, subtasks: tuple[int, ...]) -> Decomposition:
+    calls = ((method.task, *method.args), *map(words_of, method.network.subtasks))
+    condition = words_of(And((method.precondition, method.network.constraints)))
+    return Decomposition(subtasks, method.parameters, calls, condition, method.network.order)

@@ -1,0 +1,222 @@
+"""hvr as a plan validator of unified-planning."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from unified_planning.engines import (
+    Engine,
+    FailedValidationReason,
+    LogLevel,
+    LogMessage,
+    ValidationResult,
+    ValidationResultStatus,
+)
+from unified_planning.engines.mixins import PlanValidatorMixin
+from unified_planning.model import ProblemKind
+from unified_planning.model.problem_kind_versioning import LATEST_PROBLEM_KIND_VERSION
+from unified_planning.plans import PlanKind, TimeTriggeredPlan
+
+from hvr.errors import HvrError
+from hvr.pddl import GroundAction
+from hvr.planning.interop.errors import InteropError
+from hvr.planning.interop.from_plans import (
+    JudgedStep,
+    in_order,
+    instances_of,
+    plan_numbers,
+    steps_of,
+    with_companions,
+)
+from hvr.planning.interop.from_unified import Translation, translate
+from hvr.planning.interop.unified_time import UnifiedRun
+from hvr.validation import FailureKind, Outcome, ValidationReport, Validator
+
+NAME = "hvr"
+
+_FEATURES = """
+    ACTION_BASED
+    FLAT_TYPING HIERARCHICAL_TYPING
+    BOOL_FLUENT_PARAMETERS BOUNDED_INT_FLUENT_PARAMETERS
+    BOOL_ACTION_PARAMETERS BOUNDED_INT_ACTION_PARAMETERS
+    UNBOUNDED_INT_ACTION_PARAMETERS REAL_ACTION_PARAMETERS
+    BOUNDED_TYPES
+    SIMPLE_NUMERIC_PLANNING GENERAL_NUMERIC_PLANNING
+    INT_FLUENTS REAL_FLUENTS OBJECT_FLUENTS
+    NEGATIVE_CONDITIONS DISJUNCTIVE_CONDITIONS EQUALITIES
+    EXISTENTIAL_CONDITIONS UNIVERSAL_CONDITIONS
+    CONDITIONAL_EFFECTS FORALL_EFFECTS INCREASE_EFFECTS DECREASE_EFFECTS
+    STATIC_FLUENTS_IN_BOOLEAN_ASSIGNMENTS FLUENTS_IN_BOOLEAN_ASSIGNMENTS
+    STATIC_FLUENTS_IN_NUMERIC_ASSIGNMENTS FLUENTS_IN_NUMERIC_ASSIGNMENTS
+    STATIC_FLUENTS_IN_OBJECT_ASSIGNMENTS FLUENTS_IN_OBJECT_ASSIGNMENTS
+    CONTINUOUS_TIME DISCRETE_TIME INTERMEDIATE_CONDITIONS_AND_EFFECTS
+    EXTERNAL_CONDITIONS_AND_EFFECTS
+    TIMED_EFFECTS TIMED_GOALS DURATION_INEQUALITIES SELF_OVERLAPPING
+    STATIC_FLUENTS_IN_DURATIONS FLUENTS_IN_DURATIONS INT_TYPE_DURATIONS REAL_TYPE_DURATIONS
+    STATE_INVARIANTS TRAJECTORY_CONSTRAINTS
+    UNDEFINED_INITIAL_NUMERIC UNDEFINED_INITIAL_SYMBOLIC
+    ACTIONS_COST FINAL_VALUE MAKESPAN PLAN_LENGTH OVERSUBSCRIPTION
+    STATIC_FLUENTS_IN_ACTIONS_COST FLUENTS_IN_ACTIONS_COST
+    INT_NUMBERS_IN_ACTIONS_COST REAL_NUMBERS_IN_ACTIONS_COST
+    INT_NUMBERS_IN_OVERSUBSCRIPTION REAL_NUMBERS_IN_OVERSUBSCRIPTION
+"""
+
+_KINDS = (
+    PlanKind.SEQUENTIAL_PLAN,
+    PlanKind.TIME_TRIGGERED_PLAN,
+    PlanKind.PARTIAL_ORDER_PLAN,
+    PlanKind.STN_PLAN,
+)
+
+
+class HvrPlanValidator(Engine, PlanValidatorMixin):  # type: ignore[misc]
+    """Validates plans of unified-planning and says what is wrong with them.
+
+    Plans for problems that hvr cannot translate have the status UNKNOWN; the log says why.
+    """
+
+    def __init__(self, **_options: Any) -> None:
+        Engine.__init__(self)
+        PlanValidatorMixin.__init__(self)
+
+    @property
+    def name(self) -> str:
+        """The name of the engine."""
+        return NAME
+
+    @staticmethod
+    def get_credits(**_kwargs: Any) -> None:
+        """Return None, so that using hvr prints nothing."""
+
+    @staticmethod
+    def supported_kind() -> ProblemKind:
+        """Return the kinds of problems that can be judged."""
+        return ProblemKind(_FEATURES.split(), LATEST_PROBLEM_KIND_VERSION)
+
+    @staticmethod
+    def supports(problem_kind: ProblemKind) -> bool:
+        """Say whether problems of a kind can be judged."""
+        return bool(problem_kind <= HvrPlanValidator.supported_kind())
+
+    @staticmethod
+    def supports_plan(plan_kind: PlanKind) -> bool:
+        """Say whether plans of a kind can be judged."""
+        return plan_kind in _KINDS
+
+    def _validate(self, problem: Any, plan: Any) -> ValidationResult:
+        """Judge a plan."""
+        try:
+            return self._judge(problem, in_order(plan, problem))
+        except HvrError as error:
+            return self._result(ValidationResultStatus.UNKNOWN, str(error), LogLevel.WARNING)
+
+    def _judge(self, problem: Any, plan: Any) -> ValidationResult:
+        for instance in instances_of(plan):
+            if instance.action not in problem.actions:
+                return self._result(
+                    ValidationResultStatus.INVALID,
+                    f"The problem has no action {instance.action.name!r} like that of the plan.",
+                    reason=FailedValidationReason.INAPPLICABLE_ACTION,
+                    inapplicable_action=instance,
+                )
+        numbers = plan_numbers(plan)
+        translation = translate(problem, following=numbers)
+        report = _report(plan, translation)
+        if report.outcome is Outcome.UNKNOWN:
+            return self._result(ValidationResultStatus.UNKNOWN, report.reason, LogLevel.WARNING)
+        if report.outcome is Outcome.INVALID:
+            return self._invalid(plan, report, translation)
+        values: dict[Any, int | Fraction] = {}
+        for index, metric in enumerate(problem.quality_metrics):
+            if index:
+                report = _report(plan, translate(problem, following=numbers, metric=index))
+            value = _value(metric, problem, plan, report)
+            if value is not None:
+                values[metric] = value
+        result = self._result(ValidationResultStatus.VALID, report.explain())
+        result.metric_evaluations = values or None
+        return result
+
+    def _invalid(
+        self, plan: Any, report: ValidationReport, translation: Translation
+    ) -> ValidationResult:
+        failure = report.failure
+        assert failure is not None
+        instances = instances_of(plan)
+        owner: int | None = None
+        if failure.step is not None:
+            owner = failure.step - 1
+            if isinstance(plan, TimeTriggeredPlan):
+                owner = _judged(plan, translation)[owner].owner
+        reason = FailedValidationReason.INAPPLICABLE_ACTION
+        if failure.kind is FailureKind.INTERFERENCE and isinstance(plan, TimeTriggeredPlan):
+            reason, owner = FailedValidationReason.MUTEX_CONFLICT, None
+        elif owner is None:
+            reason = FailedValidationReason.UNSATISFIED_GOALS
+        return self._result(
+            ValidationResultStatus.INVALID,
+            report.explain(),
+            reason=reason,
+            inapplicable_action=None if owner is None else instances[owner],
+        )
+
+    def _result(
+        self,
+        status: ValidationResultStatus,
+        message: str,
+        level: LogLevel = LogLevel.INFO,
+        **fields: Any,
+    ) -> ValidationResult:
+        return ValidationResult(status, NAME, [LogMessage(level, message)], **fields)
+
+
+def _report(plan: Any, translation: Translation) -> ValidationReport:
+    steps = steps_of(plan, translation)
+    # Exact: unified-planning forgives neither durations nor times.
+    zero = Fraction(0)
+    validator = Validator(translation.domain, translation.problem, tolerance=zero, epsilon=zero)
+    if isinstance(plan, TimeTriggeredPlan):
+        return UnifiedRun(validator, _judged(plan, translation)).judge()
+    durative = translation.domain.durative_actions
+    if any(isinstance(s, GroundAction) and s.name in durative for s in steps):
+        raise InteropError("durative actions in a plan without times")
+    if translation.problem.timed_init or translation.companions:
+        raise InteropError("a plan without times for a problem with time")
+    return validator.check(steps)
+
+
+def _judged(plan: Any, translation: Translation) -> tuple[JudgedStep, ...]:
+    """Return the steps to judge; an instance that a plan has twice owns both steps."""
+    first: dict[int, int] = {}
+    owners = [first.setdefault(id(i), index) for index, i in enumerate(instances_of(plan))]
+    return tuple(
+        [
+            item if item.owner is None else item.replace(owner=owners[item.owner])
+            for item in with_companions(steps_of(plan, translation), translation)
+        ]
+    )
+
+
+def _value(metric: Any, problem: Any, plan: Any, report: ValidationReport) -> int | Fraction | None:
+    """Return the value of a metric for a valid plan."""
+    value = report.cost
+    if metric.is_minimize_sequential_plan_length():
+        value = Fraction(len(instances_of(plan)))
+    elif metric.is_minimize_makespan():
+        value = _makespan(problem, plan)
+    if value is None:
+        return None
+    return value.numerator if value.denominator == 1 else value
+
+
+def _makespan(problem: Any, plan: Any) -> Fraction:
+    """Return the time when all is over, timed effects and goals included."""
+    times = [Fraction(0)]
+    if isinstance(plan, TimeTriggeredPlan):
+        times += [Fraction(start + (length or 0)) for start, _, length in plan.timed_actions]
+    times += [Fraction(t.delay) for t in problem.timed_effects]
+    for interval in problem.timed_goals:
+        bound = interval.lower if interval.upper.is_from_end() else interval.upper
+        times.append(Fraction(bound.delay))
+    return max(times)

@@ -1,0 +1,31 @@
+"""The library of macro actions: what was learnt from successful plans, for any robot.
+
+`learn` lifts the blocks of a plan to variables, a `Library` holds them as a value, `retrieve`
+finds one for a new macro action and proves that it works from the present state, and `store`
+keeps them in a file that several runs may write at once. See docs/library.md.
+"""
+
+from hvr.planning.library.candidates import Query
+from hvr.planning.library.entry import Entry, Origin, Parameter, Use
+from hvr.planning.library.learn import learn
+from hvr.planning.library.library import Library
+from hvr.planning.library.lift import lift
+from hvr.planning.library.retrieve import Match, retrieve
+from hvr.planning.library.store import default_path, read_library, update_library, write_library
+
+__all__ = [
+    "Entry",
+    "Library",
+    "Match",
+    "Origin",
+    "Parameter",
+    "Query",
+    "Use",
+    "default_path",
+    "learn",
+    "lift",
+    "read_library",
+    "retrieve",
+    "update_library",
+    "write_library",
+]

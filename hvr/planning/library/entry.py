@@ -1,0 +1,282 @@
+"""An entry of the library: a macro action lifted to variables, with its block and its origins."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from hvr.errors import DataFileError, HvrError
+from hvr.pddl import GroundAction, is_variable
+from hvr.planning.library.literals import Literal, parse_literal, parse_step, variables_of
+from hvr.values import cached_property
+
+_VARIABLE = re.compile(r"\?[\w-]+")
+
+
+@dataclass(frozen=True, order=True)
+class Parameter:
+    """A variable of a macro action and the PDDL type of what it may stand for."""
+
+    variable: str
+    type: str
+
+    def __str__(self) -> str:
+        return f"{self.variable} - {self.type}"
+
+
+@dataclass(frozen=True, order=True, kw_only=True)
+class Origin:
+    """The circumstances in which a macro action was learnt.
+
+    Args:
+        request: id of the task, or the sentence.
+        scene: where it was carried out.
+        model: name of the language model or policy that wrote it.
+        simulated: the model was a simulated one.
+        date: when, as ISO 8601.
+        version: of hvr.
+        run: name of the run's folder.
+    """
+
+    request: str = ""
+    scene: str = ""
+    model: str = ""
+    simulated: bool = False
+    date: str = ""
+    version: str = ""
+    run: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        return dict(self.__dict__)
+
+
+@dataclass(frozen=True, order=True)
+class Use:
+    """The uses of a macro action in one run, and how many of them proved valid.
+
+    Counts are kept for each run, so that two libraries that both know of a run can be merged
+    without counting it twice.
+    """
+
+    run: str
+    used: int
+    validated: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        return dict(self.__dict__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """A macro action of the library. Make one with `make`, which puts its parts in order.
+
+    Args:
+        names: its names, with variables for objects: `put ?mug1 on ?plate1`.
+        parameters: its variables, those of the steps first.
+        precondition: PDDL literals that must hold before, static ones among them.
+        postcondition: PDDL literals that hold after.
+        steps: the block.
+        agent: name of the agent that it was learnt by.
+        origins: where it was learnt.
+        uses: how often it was used.
+    """
+
+    names: tuple[str, ...]
+    parameters: tuple[Parameter, ...]
+    precondition: tuple[str, ...]
+    postcondition: tuple[str, ...]
+    steps: tuple[GroundAction, ...]
+    agent: str
+    origins: tuple[Origin, ...] = ()
+    uses: tuple[Use, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The first of its names."""
+        return self.names[0] if self.names else ""
+
+    @cached_property
+    def id(self) -> str:
+        """A digest of agent, parameters, conditions and steps; names and origins do not count."""
+        parts = [
+            self.agent,
+            [str(p) for p in self.parameters],
+            list(self.precondition),
+            list(self.postcondition),
+            [str(s) for s in self.steps],
+        ]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:12]
+
+    @cached_property
+    def needs(self) -> tuple[Literal, ...]:
+        """The precondition as values."""
+        return tuple(parse_literal(t) for t in self.precondition)
+
+    @cached_property
+    def effects(self) -> tuple[Literal, ...]:
+        """The postcondition as values."""
+        return tuple(parse_literal(t) for t in self.postcondition)
+
+    @cached_property
+    def types(self) -> dict[str, str]:
+        """The PDDL type of every variable."""
+        return {p.variable: p.type for p in self.parameters}
+
+    @property
+    def used(self) -> int:
+        """How often it was used in all."""
+        return sum(u.used for u in self.uses)
+
+    @property
+    def validated(self) -> int:
+        """How often it was used and proved valid."""
+        return sum(u.validated for u in self.uses)
+
+    def merge(self, other: Entry) -> Entry:
+        """Return the same macro action with what two libraries know of it.
+
+        Raises:
+            ValueError: the two are different macro actions.
+        """
+        if other.id != self.id:
+            raise ValueError(f"{self.id} and {other.id} are different macro actions")
+        # The larger count of a run, not the sum: both may have learnt of the run from one file.
+        counts: dict[str, Use] = {}
+        for use in (*self.uses, *other.uses):
+            known = counts.get(use.run, use)
+            counts[use.run] = Use(
+                use.run, max(use.used, known.used), max(use.validated, known.validated)
+            )
+        return make(
+            replace(
+                self,
+                names=(*self.names, *other.names),
+                origins=(*self.origins, *other.origins),
+                uses=tuple(counts.values()),
+            )
+        )
+
+    def with_use(self, run: str, *, validated: bool = True) -> Entry:
+        """Return the entry after one more use in a run."""
+        known = next((u for u in self.uses if u.run == run), Use(run, 0, 0))
+        more = Use(run, known.used + 1, known.validated + int(validated))
+        return make(replace(self, uses=(*(u for u in self.uses if u.run != run), more)))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        return {
+            "id": self.id,
+            "names": list(self.names),
+            "agent": self.agent,
+            "parameters": [[p.variable, p.type] for p in self.parameters],
+            "precondition": list(self.precondition),
+            "postcondition": list(self.postcondition),
+            "steps": [str(s) for s in self.steps],
+            "origins": [o.to_json() for o in self.origins],
+            "uses": [u.to_json() for u in self.uses],
+        }
+
+
+def make(entry: Entry) -> Entry:
+    """Return the entry in canonical form: sets sorted, nothing twice.
+
+    Raises:
+        DataFileError: it has no name or no step, a literal or a count is malformed, or a
+            variable is no parameter.
+    """
+    made = replace(
+        entry,
+        names=tuple(sorted(set(entry.names), key=lambda n: (-len(_VARIABLE.findall(n)), n))),
+        precondition=tuple(sorted(set(entry.precondition))),
+        postcondition=tuple(sorted(set(entry.postcondition))),
+        origins=tuple(sorted(set(entry.origins))),
+        uses=tuple(sorted(set(entry.uses))),
+    )
+    problem = _problem(made)
+    if problem:
+        raise DataFileError(f"macro action {made.name or made.id!r}: {problem}")
+    return made
+
+
+def _problem(entry: Entry) -> str:
+    """Return the first defect of an entry; empty if it has none."""
+    if not entry.names or not all(n.strip() for n in entry.names):
+        return "it has no name"
+    if any(len(name.splitlines()) > 1 for name in entry.names):
+        return "its name has several lines"
+    if not entry.steps:
+        return "it has no steps"
+    if not entry.agent:
+        return "it has no agent"
+    try:
+        used = variables_of((*entry.needs, *entry.effects))
+    except HvrError as error:
+        return str(error)
+    used |= {a for step in entry.steps for a in step.args if is_variable(a)}
+    used |= {v for name in entry.names for v in _VARIABLE.findall(name)}
+    known = {p.variable for p in entry.parameters}
+    if len(known) < len(entry.parameters):
+        return "a parameter is there twice"
+    if not all(is_variable(p.variable) and p.type for p in entry.parameters):
+        return "a parameter has no variable or no type"
+    if not used <= known:
+        return f"{', '.join(sorted(used - known))} is no parameter"
+    if any(u.used < u.validated or u.validated < 0 for u in entry.uses):
+        return "a count of uses is impossible"
+    return ""
+
+
+def entry_from_json(values: Mapping[str, Any]) -> Entry:
+    """Return the entry that `Entry.to_json` wrote.
+
+    Raises:
+        DataFileError: something is missing or malformed, or the id is not that of the content.
+    """
+    name = f"macro action {values.get('id', '?')}"
+    try:
+        entry = make(
+            Entry(
+                names=_texts(values["names"]),
+                parameters=tuple(Parameter(str(v), str(t)) for v, t in values["parameters"]),
+                precondition=_texts(values["precondition"]),
+                postcondition=_texts(values["postcondition"]),
+                steps=tuple(parse_step(s) for s in _texts(values["steps"])),
+                agent=str(values["agent"]),
+                origins=tuple(_origin(o) for o in values["origins"]),
+                uses=tuple(
+                    Use(str(u["run"]), int(u["used"]), int(u["validated"])) for u in values["uses"]
+                ),
+            )
+        )
+        wanted = values["id"]
+    except KeyError as error:
+        raise DataFileError(f"{name}: {error.args[0]!r} is missing") from error
+    except (TypeError, ValueError, AttributeError) as error:
+        raise DataFileError(f"{name}: an entry has the wrong form: {error}") from error
+    except DataFileError:
+        raise
+    except HvrError as error:
+        raise DataFileError(f"{name}: {error}") from error
+    if wanted != entry.id:
+        raise DataFileError(f"{name}: its content has the id {entry.id}; was it changed by hand?")
+    return entry
+
+
+def _origin(values: Mapping[str, Any]) -> Origin:
+    texts = {f: values[f] for f in Origin.__annotations__ if f != "simulated"}
+    if not all(isinstance(v, str) for v in texts.values()):
+        raise TypeError("an origin is not made of text")
+    return Origin(**texts, simulated=bool(values["simulated"]))
+
+
+def _texts(values: Iterable[Any]) -> tuple[str, ...]:
+    texts = tuple(values) if not isinstance(values, str) else (values,)
+    if not all(isinstance(v, str) for v in texts):
+        raise TypeError(f"expected texts, not {texts!r}")
+    return texts

@@ -1,0 +1,208 @@
+"""The families of classical and numeric problems: what is drawn for a level.
+
+Each function returns a draft. For a problem without a plan it takes something
+away that every plan needs. The search proves it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise, product
+from math import gcd
+from random import Random
+
+from hvr.planning.problems.values import Draft
+
+
+def names(letter: str, count: int) -> list[str]:
+    """Return the names of some objects."""
+    return [f"{letter}{number}" for number in range(1, count + 1)]
+
+
+def blocksworld(rng: Random, level: int, *, solvable: bool) -> Draft:
+    """Draw towers of 3 to 7 blocks."""
+    blocks = names("b", level + 2)
+    facts = ["(handempty)"]
+    for tower in _towers(rng, blocks, len(blocks)):
+        facts += [f"(ontable {tower[0]})", f"(clear {tower[-1]})"]
+        facts += [f"(on {above} {below})" for below, above in pairwise(tower)]
+    goal = [
+        f"(on {above} {below})"
+        for tower in _towers(rng, blocks, 5 - level // 2)  # higher levels ask for higher towers
+        for below, above in pairwise(tower)
+    ]
+    if not solvable or not goal:
+        # No block stands on itself, however many blocks are between.
+        ring = rng.sample(blocks, rng.randint(2, len(blocks)))
+        goal = [f"(on {above} {below})" for below, above in pairwise([*ring, ring[0]])]
+    return Draft(" ".join(blocks), tuple(facts), tuple(goal))
+
+
+def _towers(rng: Random, blocks: Sequence[str], most: int) -> list[list[str]]:
+    """Return at most so many towers, each from its lowest block up."""
+    towers: list[list[str]] = []
+    for block in rng.sample(blocks, len(blocks)):
+        place = rng.randrange(min(len(towers) + 1, most))
+        if place == len(towers):
+            towers.append([])
+        towers[place].append(block)
+    return towers
+
+
+def gripper(rng: Random, level: int, *, solvable: bool) -> Draft:
+    """Draw 1 to 5 balls in 2 to 4 rooms."""
+    rooms, balls = names("room", 2 + level // 2), names("ball", level)
+    doors = _tree(rng, rooms)
+    places = {ball: rng.choice(rooms) for ball in balls}
+    goals = {ball: _other(rng, rooms, places[ball]) for ball in balls}
+    if not solvable:
+        doors = _cut(doors, rooms, goals[balls[0]])
+    robot = rng.choice([r for r in rooms if solvable or r != goals[balls[0]]])
+    init = [f"(robot-in {robot})", "(free left)", "(free right)"]
+    init += [f"(door {a} {b})" for one, two in doors for a, b in ((one, two), (two, one))]
+    init += [f"(in {ball} {room})" for ball, room in places.items()]
+    goal = [f"(in {ball} {room})" for ball, room in goals.items()]
+    objects = f"{' '.join(rooms)} - room {' '.join(balls)} - ball left right - gripper"
+    return Draft(objects, tuple(init), tuple(goal))
+
+
+def ferry(rng: Random, level: int, *, solvable: bool) -> Draft:
+    """Draw 1 to 5 cars at 3 or 4 ports."""
+    ports, cars = names("port", 3 + level // 3), names("car", level)
+    lines = _tree(rng, ports)
+    places = {car: rng.choice(ports) for car in cars}
+    goals = {car: _other(rng, ports, places[car]) for car in cars}
+    if not solvable:
+        lines = _cut(lines, ports, goals[cars[0]])
+    start = rng.choice([p for p in ports if solvable or p != goals[cars[0]]])
+    init = [f"(ferry-at {start})", "(empty)"]
+    init += [f"(line {a} {b})" for one, two in lines for a, b in ((one, two), (two, one))]
+    init += [f"(at {car} {port})" for car, port in places.items()]
+    goal = [f"(at {car} {port})" for car, port in goals.items()]
+    return Draft(f"{' '.join(ports)} - port {' '.join(cars)} - car", tuple(init), tuple(goal))
+
+
+def logistics(rng: Random, level: int, *, solvable: bool) -> Draft:
+    """Draw 1 to 3 parcels in 2 or 3 cities of an airport and a place each."""
+    cities = names("city", 2 if level < 5 else 3)
+    parcels = names("parcel", min(1 + level // 2, 3))
+    airports = {city: f"air{city[4:]}" for city in cities}
+    offices = {city: f"office{city[4:]}" for city in cities}
+    places = [*airports.values(), *offices.values()]
+    at = {parcel: rng.choice(places) for parcel in parcels}
+    to = {parcel: _other(rng, places, at[parcel]) for parcel in parcels}
+    trucks = {f"truck{city[4:]}": city for city in cities}
+    if not solvable:
+        # The first parcel goes to an office whose city has no truck.
+        city = rng.choice([c for c in cities if offices[c] != at[parcels[0]]])
+        to[parcels[0]] = offices[city]
+        del trucks[f"truck{city[4:]}"]
+    init = [f"(at plane1 {rng.choice(list(airports.values()))})"]
+    for city in cities:
+        init += [f"(part-of {airports[city]} {city})", f"(part-of {offices[city]} {city})"]
+    init += [f"(at {t} {rng.choice([airports[c], offices[c]])})" for t, c in trucks.items()]
+    init += [f"(lies-at {parcel} {place})" for parcel, place in at.items()]
+    objects = (
+        f"{' '.join(trucks)} - truck plane1 - plane {' '.join(airports.values())} - airport "
+        f"{' '.join(offices.values())} - place {' '.join(parcels)} - parcel "
+        f"{' '.join(cities)} - city"
+    )
+    goal = [f"(lies-at {parcel} {place})" for parcel, place in to.items()]
+    return Draft(objects, tuple(init), tuple(goal))
+
+
+def grid(rng: Random, level: int, *, solvable: bool) -> Draft:
+    """Draw a grid of up to 5 by 5 cells with a locked one and up to two keys."""
+    width, height = 2 + (level + 1) // 2, 2 + level // 2
+    cells = {(x, y): f"c{x}-{y}" for x, y in product(range(width), range(height))}
+    # A wall with one locked cell parts the grid.
+    wall = rng.randrange(1, width - 1)
+    door = cells[wall, rng.randrange(height)]
+    walls = {cells[wall, y] for y in range(height)} - {door}
+    near = [cell for (x, _), cell in cells.items() if x < wall]
+    far = [cell for (x, _), cell in cells.items() if x > wall]
+    keys = names("key", 1 + level // 3)
+    shapes = {key: f"shape{number}" for number, key in enumerate(keys, 1)}
+    robot, goal = rng.choice(near), rng.choice(far)
+    lies = {key: rng.choice(near) for key in keys}
+    if not solvable:
+        lies[keys[0]] = rng.choice(far)  # behind the door that it opens
+    init = [f"(robot-at {robot})", "(free)", f"(locked {door})", f"(lock-shape {door} shape1)"]
+    init += [f"(open {cell})" for cell in cells.values() if cell != door and cell not in walls]
+    for (x, y), cell in cells.items():
+        beside = (cells.get((x + a, y + b)) for a, b in ((1, 0), (-1, 0), (0, 1), (0, -1)))
+        init += [f"(next {cell} {other})" for other in beside if other is not None]
+    init += [f"(key-shape {key} {shape})" for key, shape in shapes.items()]
+    init += [f"(lies {key} {cell})" for key, cell in lies.items()]
+    wanted = [f"(robot-at {goal})"]
+    if level > 1:
+        wanted = [f"(lies {keys[-1]} {goal})"] + ([] if level < 4 else [f"(robot-at {robot})"])
+    if not solvable:
+        wanted = [f"(robot-at {goal})"]
+    objects = (
+        f"{' '.join(cells.values())} - cell {' '.join(keys)} - key "
+        f"{' '.join(shapes.values())} - shape"
+    )
+    return Draft(objects, tuple(init), tuple(wanted))
+
+
+def kitchen(rng: Random, level: int, *, solvable: bool) -> Draft:
+    """Draw 1 or 2 things to fetch, wash, heat or cool in a kitchen with a few places."""
+    appliances = {"sink": "washes", "microwave": "heats", "fridge": "cools"}
+    states = {"washes": "clean", "heats": "hot", "cools": "cold"}
+    doors = ("microwave", "fridge", "cupboard")
+    places = ["table", "sink", "microwave", "fridge", "cupboard"][: 4 if level < 3 else 5]
+    things = rng.sample(["mug", "plate", "apple", "potato"], 1 if level < 3 else 2)
+    goal: list[str] = []
+    missing = "" if solvable else rng.choice(list(appliances))
+    for number, thing in enumerate(things):
+        goal.append(f"(in {thing} {rng.choice(['table', places[-1]])})")
+        wanted = [a for a in appliances if a != missing]
+        if level > 1 and (number == 0 or level > 3):
+            some = rng.sample(wanted, 1 if level < 5 else min(2, len(wanted)))
+            some = [a for a in some if not (a == "fridge" and "microwave" in some)]
+            goal += [f"({states[appliances[a]]} {thing})" for a in some]
+    if missing:
+        goal.append(f"({states[appliances[missing]]} {things[0]})")
+    init = ["(hand-empty)", f"(near {rng.choice(places)})"]
+    init += [f"(in {thing} {rng.choice(places)})" for thing in things]
+    init += [f"({'closed' if place in doors else 'open'} {place})" for place in places]
+    init += [f"({does} {place})" for place, does in appliances.items() if place != missing]
+    objects = f"{' '.join(places)} - place {' '.join(things)} - thing"
+    return Draft(objects, tuple(init), tuple(dict.fromkeys(goal)))
+
+
+def jugs(rng: Random, level: int, *, solvable: bool) -> Draft:
+    """Draw two jugs and a target amount for the larger one."""
+    while True:
+        sizes = rng.sample(range(1 + level, 3 + 3 * level), 2)
+        if not solvable:
+            sizes = [size * rng.choice((2, 3)) for size in sizes]
+        unit = gcd(*sizes)
+        amounts = [a for a in range(1, max(sizes)) if (a % unit == 0) == solvable]
+        amounts = [a for a in amounts if a not in sizes]
+        if amounts:
+            break
+    pair = names("jug", 2)
+    init = [f"(= (capacity {jug}) {size})" for jug, size in zip(pair, sizes, strict=True)]
+    init += [f"(= (amount {jug}) 0)" for jug in pair]
+    goal = f"(= (amount {pair[sizes.index(max(sizes))]}) {rng.choice(amounts)})"
+    return Draft(f"{' '.join(pair)} - jug", tuple(init), (goal,))
+
+
+def _tree(rng: Random, nodes: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the edges of a tree."""
+    return [(nodes[number], rng.choice(nodes[:number])) for number in range(1, len(nodes))]
+
+
+def _cut(
+    edges: Sequence[tuple[str, str]], nodes: Sequence[str], node: str
+) -> list[tuple[str, str]]:
+    """Return a graph in which one node has no edges and the others are connected."""
+    others = [other for other in nodes if other != node]
+    kept = [edge for edge in edges if node not in edge]
+    return [*kept, *pairwise(others)]
+
+
+def _other(rng: Random, values: Sequence[str], value: str) -> str:
+    return rng.choice([other for other in values if other != value])

@@ -1,0 +1,119 @@
+"""Graded problems from seeds: drawn, proven, and checked by the validator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from importlib.resources import files
+from random import Random
+
+from hvr.errors import UsageError
+from hvr.pddl import Task, parse_domain, parse_problem
+from hvr.planning.problems import families
+from hvr.planning.problems.cellar import Cellar
+from hvr.planning.problems.exhaust import shortest
+from hvr.planning.problems.values import Draft, GradedProblem, Proven
+
+LEVELS = (1, 2, 3, 4, 5)
+_DRAWN = {
+    "blocksworld": families.blocksworld,
+    "logistics": families.logistics,
+    "gripper": families.gripper,
+    "ferry": families.ferry,
+    "grid": families.grid,
+    "kitchen": families.kitchen,
+    "jugs": families.jugs,
+}
+_TIMED = "cellar"
+FAMILIES = (*_DRAWN, _TIMED)
+"""The families: six classical ones, one with numbers, one with time."""
+_STATES = 200_000
+"""The most states of a problem: what has more is drawn again."""
+
+
+def graded(family: str, level: int, seed: int, *, solvable: bool = True) -> GradedProblem:
+    """Return the problem of a family, level and seed.
+
+    Args:
+        family: One of `FAMILIES`.
+        level: From 1 to 5; higher levels have more objects and longer plans.
+        seed: Any number; the same number gives the same problem.
+        solvable: Whether the problem has a plan.
+
+    Raises:
+        UsageError: There is no such family or level.
+    """
+    if family not in FAMILIES:
+        raise UsageError(f"no family named {family!r}: there are {', '.join(FAMILIES)}")
+    if level not in LEVELS:
+        raise UsageError(f"the level must be from 1 to 5, got {level}")
+    domain = (files("hvr.planning.problems") / "domains" / f"{family}.pddl").read_text(
+        encoding="utf-8"
+    )
+    rng = Random(f"{family} {level} {seed} {solvable}")
+    while True:
+        draft, proven = _proven(family, domain, rng, level, solvable=solvable)
+        # A draw is no problem where nothing is to do, where it has too many states to prove
+        # anything of it, or where it came out the other way.
+        if proven is None or proven.plan == () or (proven.plan is not None) != solvable:
+            continue
+        plan = proven.plan
+        return GradedProblem(
+            family, level, seed, domain, _text(draft, domain), len(plan) if plan else None, plan,
+            proven.proof, family == _TIMED,
+        )  # fmt: skip
+
+
+def series(
+    chosen: Sequence[str] = FAMILIES,
+    levels: Sequence[int] = LEVELS,
+    count: int = 40,
+    seed: int = 0,
+    unsolvable: float = 0.0,
+) -> Iterator[GradedProblem]:
+    """Yield problems, of the families and levels in turn.
+
+    Args:
+        chosen: Names of families.
+        levels: Their levels.
+        count: The number of problems.
+        seed: The seed of the first problem; the others have the numbers behind it.
+        unsolvable: The share of problems that have no plan, from 0 to 1.
+
+    Raises:
+        UsageError: There is no such family or level, or the share is out of its range.
+    """
+    if not 0 <= unsolvable <= 1:
+        raise UsageError(f"the share of unsolvable problems must be from 0 to 1, got {unsolvable}")
+    kinds = [(family, level) for level in levels for family in chosen]
+    if not kinds:
+        raise UsageError("name at least one family and one level")
+    for number in range(count):
+        family, level = kinds[number % len(kinds)]
+        # Every family and level has its share: the n-th problem of a kind is one without a plan
+        # where the share of n grows past a whole number.
+        turn = number // len(kinds)
+        none = int((turn + 1) * unsolvable) > int(turn * unsolvable)
+        yield graded(family, level, seed + number, solvable=not none)
+
+
+def _proven(
+    family: str, domain: str, rng: Random, level: int, *, solvable: bool
+) -> tuple[Draft, Proven | None]:
+    if family == _TIMED:
+        cellar = Cellar.drawn(rng, level, solvable=solvable)
+        return cellar.draft(), cellar.proven()
+    draft = _DRAWN[family](rng, level, solvable=solvable)
+    parsed = parse_domain(domain)
+    task = Task(parsed, parse_problem(_text(draft, domain), parsed))
+    return draft, shortest(task, _STATES)
+
+
+def _text(draft: Draft, domain: str) -> str:
+    """Return a problem as PDDL."""
+    name = domain.partition("(domain ")[2].partition(")")[0]
+    goal = "\n    ".join(draft.goal)
+    return (
+        f"(define (problem drawn)\n  (:domain {name})\n  (:objects {draft.objects})\n"
+        f"  (:init\n    {chr(10).join(draft.init).replace(chr(10), chr(10) + '    ')})\n"
+        f"  (:goal (and\n    {goal})))\n"
+    )

@@ -1,0 +1,276 @@
+"""Fast Downward's search, as shipped by up-fast-downward, run on hvr's own grounding.
+
+Two searches run side by side: A* with a landmark heuristic, which proves a shortest plan, and
+an anytime search, which finds a first plan soon and then better ones. If A* is done in time
+its plan is the answer, the same in every run. If not, the best plan found so far is; how far
+the anytime search gets depends on the machine, so such a plan may differ from run to run.
+
+unified-planning's own engine for Fast Downward is reached by `hvr.planning.search.unified`; this
+one exists because importing that takes longer than planning.
+"""
+
+from __future__ import annotations
+
+import errno
+import importlib.util
+import os
+import re
+import shutil
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from hvr.base.files import temporary_folder, unwritable, writing
+from hvr.base.processes import ProcessTree
+from hvr.errors import PlannerError
+from hvr.pddl import GroundAction, Task
+from hvr.planning.search.ground import build, plan_actions
+from hvr.planning.search.sas import to_sas
+
+OPTIMAL = "let(hlc,landmark_cost_partitioning(lm_rhw()),astar(hlc,lazy_evaluator=hlc))"
+"""A* with an admissible landmark heuristic (Karpas & Domshlak 2009), which supports conditional
+effects. It depends on the paths by which a state was reached, so it is evaluated again when a state
+is taken from the queue; else the f-values in the log would be no lower bounds."""
+
+_LAZY = "lazy_wastar([hff,hlm],preferred=[hff,hlm],w={})"
+ANYTIME = (
+    "let(hlm,landmark_sum(lm_reasonable_orders_hps(lm_rhw()),pref=true),let(hff,ff(),"
+    "let(hlc,landmark_cost_partitioning(lm_rhw()),iterated(["
+    "lazy_greedy([hff,hlm],preferred=[hff,hlm]),"
+    + ",".join(_LAZY.format(weight) for weight in (5, 3, 2))
+    + ",eager_wastar([hff],w=1),eager_wastar([hlc],w=2)],continue_on_solve=true))))"
+)
+"""LAMA (Richter & Westphal 2010): greedy search, then weighted A* with falling weights, for some
+plan in a few hundredths of a second. Then A* with the FF heuristic, which overestimates little
+enough that its plans are mostly shortest ones, and weighted A* with the admissible heuristic, whose
+plans are at most twice as long as need be."""
+
+MEMORY = 8 << 30
+"""Bytes that a search may use."""
+
+_POLL_SECONDS = 0.005
+_MOST_WAITING = 4
+"""How many times the patience is waited on a machine that is busy with other things."""
+
+_ROOM = 1 << 16
+_EXHAUSTED = frozenset({11, 12})
+_OUT_OF_MEMORY = frozenset({1, 3, 22, 24})
+_KNOWN = frozenset({0, 2, 23}) | _EXHAUSTED | _OUT_OF_MEMORY
+"""Exit codes: https://www.fast-downward.org/latest/documentation/exit-codes/. A search that ends
+without a plan says 12 (incomplete) whatever the algorithm; of A* it is a proof, too."""
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """What a planner found.
+
+    Args:
+        plan: the actions, or None when there is no plan.
+        optimal: the plan is proven to be a shortest one (or its absence is proven).
+        seconds: wall time of the search.
+        planner: name of the planner and configuration that won.
+        operators: size of the search problem in ground operators.
+        lower_bound: it is proven that no plan has fewer actions.
+    """
+
+    plan: tuple[GroundAction, ...] | None
+    optimal: bool
+    seconds: float
+    planner: str
+    operators: int
+    lower_bound: int = 0
+
+
+def solve(task: Task, seconds: float, *, patience: float = 0.0) -> SearchResult:
+    """Find a short plan.
+
+    Args:
+        task: the task.
+        seconds: wall time to spend; it is not used up when a shortest plan is proven before.
+        patience: stop when the anytime search has worked this long without improving its plan
+            (0: search for a proof until the time is up). Time that it waits for a processor on a
+            busy machine counts only after some multiple of it.
+
+    Raises:
+        PlannerError: no plan was found in the time, or Fast Downward is missing or failed.
+        DataFileError: there is no room for its files.
+    """
+    started = time.perf_counter()
+    problem = build(task)
+    size = len(problem.operators)
+
+    def result(
+        plan: Sequence[int] | None, optimal: bool, planner: str, bound: int = 0
+    ) -> SearchResult:
+        actions = None if plan is None else tuple(plan_actions(problem, plan))
+        if optimal and actions is not None:
+            bound = len(actions)
+        elapsed = time.perf_counter() - started
+        return SearchResult(actions, optimal, elapsed, planner, size, bound)
+
+    if not problem.goals:
+        return result(None, True, "reachability")
+    if any(goal.holds(problem.initial) for goal in problem.goals):
+        return result((), True, "initial state")
+    command = str(binary())
+    text = to_sas(problem)
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(temporary_folder("hvr-fd-")))
+        prover, anytime = (
+            stack.enter_context(_Search(command, search, text, folder / name))
+            for name, search in (("optimal", OPTIMAL), ("anytime", ANYTIME))
+        )
+        _race(prover, anytime, started + seconds, patience)
+        # The prover's plan where it has one, though the other's may be as short: it is the same
+        # in every run.
+        if prover.solved:
+            plan = prover.best()
+            # Without room on the disk it ends well and leaves no plan.
+            if plan is not None or prover.exhausted:
+                return result(plan, True, "Fast Downward A*")
+        plan, bound = anytime.best(), prover.lower_bound()
+        if plan is None:
+            _check_space(folder)
+            raise _without_plan((prover, anytime), seconds)
+        return result(plan, False, "Fast Downward LAMA", bound)
+
+
+def _race(prover: _Search, anytime: _Search, deadline: float, patience: float) -> None:
+    """Wait until there is a proof, the plan has not improved for long, or the time is up."""
+    # By looking at files: Fast Downward has no other way to tell of a plan while it goes on.
+    length: int | None = None
+    improved, worked = time.perf_counter(), 0.0
+    while not prover.finished() and (now := time.perf_counter()) < deadline:
+        plan = anytime.best()
+        if plan is not None and length != len(plan):
+            length, improved, worked = len(plan), now, anytime.worked()
+        waited = now - improved
+        enough = waited > _MOST_WAITING * patience or anytime.worked() - worked > patience
+        if patience and length is not None and enough:
+            return
+        time.sleep(_POLL_SECONDS)
+    # Without the proof a plan may still come in the time that is left.
+    while not prover.solved and not anytime.finished() and time.perf_counter() < deadline:
+        if anytime.best() is not None:
+            return
+        time.sleep(_POLL_SECONDS)
+
+
+def _check_space(folder: Path) -> None:
+    """Raise a DataFileError if a search may have had no room for its plan."""
+    if shutil.disk_usage(folder).free < _ROOM:
+        raise unwritable(folder, OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
+
+
+def _without_plan(searches: Sequence[_Search], seconds: float) -> PlannerError:
+    if any(search.out_of_memory for search in searches):
+        return PlannerError(f"no plan was found: the search ran out of memory ({MEMORY >> 30} GiB)")
+    return PlannerError(
+        f"no plan was found in {seconds:g} s; a larger budget gives more time", field="budget"
+    )
+
+
+class _Search:
+    """A running search; leaving its context ends it.
+
+    Raises:
+        PlannerError: it cannot be started.
+        DataFileError: its files cannot be written.
+    """
+
+    def __init__(self, command: str, search: str, text: str, folder: Path) -> None:
+        self.folder = folder
+        source = folder / "output.sas"
+        with writing(folder):
+            folder.mkdir()
+            source.write_text(text, encoding="utf-8")
+            (folder / "log").touch()
+        try:
+            with source.open("rb") as stdin, (folder / "log").open("wb") as log:
+                self._process = ProcessTree(
+                    [command, "--search", search, "--internal-plan-file", "plan"],
+                    folder,
+                    log,
+                    stdin=stdin,
+                    memory=MEMORY,
+                )
+        except OSError as error:
+            raise PlannerError(f"Fast Downward cannot be started: {error}", exit_code=2) from error
+
+    def __enter__(self) -> _Search:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.end()
+
+    def finished(self) -> bool:
+        """Say whether it has ended by itself.
+
+        Raises:
+            PlannerError: it has failed.
+            DataFileError: … for want of room for its plan.
+        """
+        code = self._process.code
+        if code is not None and code not in _KNOWN:
+            _check_space(self.folder)
+            raise PlannerError(f"Fast Downward failed with status {code}: {self._log()[-400:]}")
+        return code is not None
+
+    def worked(self) -> float:
+        """Return the seconds of a processor that it has used; 0 where that cannot be told."""
+        return self._process.cpu_seconds()
+
+    @property
+    def solved(self) -> bool:
+        """It has looked until it found a plan or knew that there is none."""
+        return self.finished() and self._process.code in _EXHAUSTED | {0}
+
+    @property
+    def exhausted(self) -> bool:
+        """It has searched everything and found no plan."""
+        return self.finished() and self._process.code in _EXHAUSTED
+
+    @property
+    def out_of_memory(self) -> bool:
+        """It ended for lack of memory."""
+        return self.finished() and self._process.code in _OUT_OF_MEMORY
+
+    def best(self) -> tuple[int, ...] | None:
+        """Return the best plan found so far, as operator numbers."""
+        files = sorted(self.folder.glob("plan*"), key=lambda path: (len(path.name), path.name))
+        for path in reversed(files):
+            text = path.read_text(encoding="utf-8")
+            # The last line of a plan: without it the file is still being written.
+            if "; cost" in text:
+                return tuple(int(n) for n in re.findall(r"^\((\d+)\s*\)", text, re.MULTILINE))
+        return None
+
+    def lower_bound(self) -> int:
+        """Return the cost up to which A* has searched."""
+        return max((int(f) for f in re.findall(r" f = (\d+),", self._log())), default=0)
+
+    def _log(self) -> str:
+        return (self.folder / "log").read_text(encoding="utf-8", errors="replace")
+
+
+def binary() -> Path:
+    """Find Fast Downward's search binary in the installed package up-fast-downward.
+
+    Raises:
+        PlannerError: the package or its binary is missing.
+    """
+    spec = importlib.util.find_spec("up_fast_downward")
+    if spec is None or spec.origin is None:
+        raise PlannerError(
+            "up-fast-downward is not installed: pip install up-fast-downward", exit_code=2
+        )
+    path = Path(spec.origin).parent / "downward" / "builds" / "release" / "bin" / "downward"
+    if not path.exists():
+        path = path.with_suffix(".exe")
+    if not path.exists():
+        raise PlannerError(
+            f"up-fast-downward has no search binary at {path}: reinstall it", exit_code=2
+        )
+    return path

@@ -1,0 +1,244 @@
+"""Planners as programs: each is given a domain, a problem and a folder, and writes plans there.
+
+Plans are files `plan.1`, `plan.2`, … in that folder, each better than the one before and ended by a
+line `; cost …`. The exit codes are Fast Downward's. A program is ended when nobody waits for it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from hvr.base.files import writing
+from hvr.base.processes import ProcessTree
+from hvr.errors import PlannerError
+from hvr.planning.search.fast_downward import OPTIMAL, binary
+from hvr.planning.solving.features import Feature
+
+NO_PLAN = frozenset({10, 11})
+"""Exit codes of a program that has proven that there is no plan."""
+_OUT_OF_TIME = frozenset({21, 23})
+_OUT_OF_MEMORY = frozenset({1, 3, 20, 22, 24})
+_GAVE_UP = frozenset({0, 2, 12})
+UNABLE = 34
+"""Exit code of a program that cannot plan with what the problem uses."""
+_ENDED = "; cost"
+_ALL_LACK = frozenset({Feature.CONTINUOUS})
+_BOTH_LACK = _ALL_LACK | {Feature.DURATIVE, Feature.NUMERIC, Feature.TIMED}
+_GROUNDED_LACKS = _BOTH_LACK | {Feature.DERIVED}
+_FORWARD_LACKS = _ALL_LACK | {
+    Feature.DURATIVE, Feature.TIMED, Feature.CONSTRAINTS, Feature.PREFERENCES,
+}  # fmt: skip
+_DOWNWARD_LACKS = _BOTH_LACK | {Feature.CONSTRAINTS, Feature.PREFERENCES, Feature.METRIC}
+_LM_CUT = "astar(lmcut())"
+_MAKES_RULES = frozenset({Feature.DERIVED, Feature.UNIVERSAL})
+"""What Fast Downward's translator makes axioms of, which admissible heuristics cannot do with."""
+
+
+class PlannerEnd(StrEnum):
+    """How a planner without a plan ended."""
+
+    OUT_OF_TIME = "ran out of time"
+    OUT_OF_MEMORY = "ran out of memory"
+    GAVE_UP = "searched to its end and found no plan, which proves nothing"
+    PROVES_NONE = "proved that there is no plan"
+    UNABLE = "cannot plan with the problem"
+    CRASHED = "crashed"
+
+
+@dataclass(frozen=True)
+class PlannerJob:
+    """What a program is started with.
+
+    Args:
+        domain, problem: PDDL files.
+        features: what they use.
+        seconds: wall time at most.
+        optimal: search for a plan that is proven to be cheapest.
+        shared: several programs are started, which may be more than there are processors.
+        memory: Bytes that each planner may use, with everything that it starts; 0 sets no limit.
+        downward: Fast Downward's own options in place of hvr's: `--alias NAME`, `--search TEXT`.
+    """
+
+    domain: Path
+    problem: Path
+    features: frozenset[Feature]
+    seconds: float
+    optimal: bool = False
+    shared: bool = False
+    memory: int = 0
+    downward: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Program:
+    """A planner.
+
+    Args:
+        name: as `--planner` names it.
+        lacks: what it cannot plan with.
+        module: the module of hvr that is the program; empty for Fast Downward as it comes.
+        engine: which engine of unified-planning.
+    """
+
+    name: str
+    lacks: frozenset[Feature] = frozenset()
+    module: str = ""
+    engine: str = ""
+
+    def command(self, job: PlannerJob) -> list[str]:
+        """Return the command line, to be run in the folder for the plans."""
+        files = [str(job.domain.resolve()), str(job.problem.resolve())]
+        if self.module:
+            words = [
+                sys.executable,
+                "-W",
+                "ignore",
+                "-P",
+                "-m",
+                self.module,
+                *files,
+                f"{job.seconds:g}",
+            ]
+            words += [self.engine] if self.engine else []
+            return [*words, *["--yield"] * job.shared, *["--optimal"] * job.optimal]
+        driver = binary().parents[3] / "fast-downward.py"
+        limits = ["--overall-time-limit", f"{max(1, round(job.seconds))}s", "--plan-file", "plan"]
+        if job.downward[:1] == ("--alias",):
+            return [sys.executable, str(driver), *limits, *job.downward, *files]
+        if job.downward:
+            return [sys.executable, str(driver), *limits, *files, *job.downward]
+        if not job.optimal:
+            return [sys.executable, str(driver), *limits, "--alias", "lama", *files]
+        search = OPTIMAL if Feature.CONDITIONAL in job.features else _LM_CUT
+        if job.features & _MAKES_RULES:
+            search = "astar(blind())"
+        return [sys.executable, str(driver), *limits, *files, "--search", search]
+
+
+GROUNDED = Program("fast-downward", _GROUNDED_LACKS, "hvr.planning.solving.grounded")
+"""Fast Downward's searches on hvr's grounding, which shrinks the problem before."""
+DOWNWARD = Program("downward", _DOWNWARD_LACKS)
+"""Fast Downward as it comes, with its own translator; `lama`."""
+
+
+FORWARD = Program("forward", _FORWARD_LACKS, "hvr.planning.solving.forward")
+"""hvr's own forward search, which knows numbers and derived predicates."""
+
+
+TEMPORAL = Program(
+    "temporal", _ALL_LACK | {Feature.DERIVED, Feature.PREFERENCES, Feature.CONSTRAINTS},
+    "hvr.planning.solving.temporal",
+)  # fmt: skip
+"""hvr's own search over happenings."""
+
+
+def unified(engine: str) -> Program:
+    """Return an engine of unified-planning, which gets the whole problem."""
+    return Program(
+        f"up:{engine}", _ALL_LACK | {Feature.DERIVED}, "hvr.planning.solving.unified", engine
+    )
+
+
+class Running:
+    """A planner at work; leaving its context ends it and everything that it has started.
+
+    Raises:
+        PlannerError: The planner cannot be started.
+        DataFileError: Its files cannot be written.
+    """
+
+    def __init__(self, program: Program, job: PlannerJob, folder: Path) -> None:
+        self.program = program
+        self.folder = folder
+        self._seen = 0
+        with writing(folder):
+            folder.mkdir()
+        try:
+            with (folder / "log").open("wb") as log:
+                self._process = ProcessTree(program.command(job), folder, log, memory=job.memory)
+        except OSError as error:
+            raise PlannerError(f"{program.name} cannot be started: {error}", exit_code=2) from error
+
+    def __enter__(self) -> Running:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+
+    def end(self) -> None:
+        """End it, with everything that it has started."""
+        self._process.end()
+
+    def pause(self) -> bool:
+        """Stop it for a while; return whether that is possible."""
+        return self._process.pause()
+
+    def resume(self) -> None:
+        """Let it go on."""
+        self._process.resume()
+
+    @property
+    def code(self) -> int | None:
+        """Its exit code; None while it works."""
+        return self._process.code
+
+    @property
+    def done(self) -> bool:
+        """It has searched to the end: what it found last is proven to be best, for its measure."""
+        return self.code == 0
+
+    @property
+    def proves_none(self) -> bool:
+        """It has proven that there is no plan."""
+        return self.code in NO_PLAN
+
+    def new_plans(self) -> Iterator[str]:
+        """Yield the texts of the plans that have been finished since the last call."""
+        while True:
+            path = self.folder / f"plan.{self._seen + 1}"
+            # A single search names its only plan without a number.
+            if self._seen == 0 and not path.exists():
+                path = self.folder / "plan"
+            try:
+                text = path.read_text(encoding="utf-8")
+            except OSError:
+                return
+            if _ENDED not in text:
+                return  # still being written
+            self._seen += 1
+            yield text
+
+    @property
+    def outcome(self) -> PlannerEnd:
+        """How far it has come."""
+        code = self.code
+        if code is None or code in _OUT_OF_TIME:
+            return PlannerEnd.OUT_OF_TIME
+        if code in NO_PLAN:
+            return PlannerEnd.PROVES_NONE
+        if code == 1 and self.program.module and not self._last_line().startswith("MemoryError"):
+            return PlannerEnd.CRASHED  # an exception of Python, not Fast Downward's code
+        if code in _OUT_OF_MEMORY:
+            return PlannerEnd.OUT_OF_MEMORY
+        if code in _GAVE_UP:
+            return PlannerEnd.GAVE_UP
+        return PlannerEnd.UNABLE if code == UNABLE else PlannerEnd.CRASHED
+
+    def _last_line(self) -> str:
+        """Return the last line that it has printed."""
+        log = (self.folder / "log").read_text(encoding="utf-8", errors="replace").strip()
+        return log.splitlines()[-1].strip() if log else ""
+
+    def account(self) -> str:
+        """Return how it ended, without a plan, and why."""
+        outcome = self.outcome
+        if outcome not in (PlannerEnd.UNABLE, PlannerEnd.CRASHED, PlannerEnd.GAVE_UP):
+            return outcome
+        last = self._last_line()
+        if outcome == PlannerEnd.CRASHED and not last:
+            last = f"exit status {self.code}"
+        return f"{outcome}: {last}" if last else outcome

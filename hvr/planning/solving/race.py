@@ -1,0 +1,296 @@
+"""Planners take turns: every plan is judged when it comes, and the best one is kept."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+
+from hvr.pddl import Problem, Step, read_plan
+from hvr.planning.solving.machine import memory_is_short
+from hvr.planning.solving.programs import PlannerEnd, PlannerJob, Program, Running
+from hvr.planning.solving.retiming import retimed
+from hvr.planning.solving.turns import WorkSlice
+from hvr.validation.report import ValidationReport
+from hvr.validation.validator import Validator
+
+_POLL_SECONDS = 0.01
+
+
+@dataclass(frozen=True)
+class FoundPlan:
+    """A plan that a planner has written.
+
+    Args:
+        steps: the plan.
+        report: hvr's judgement of it.
+        planner: who wrote it.
+        seconds: when it came, from the start of the race.
+    """
+
+    steps: tuple[Step, ...]
+    report: ValidationReport
+    planner: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class RaceResult:
+    """How a race ended.
+
+    Args:
+        best: the best valid plan; None without one.
+        proven: by whom it is proven that no plan is better (or, without a plan, that there is
+            none); empty where it is not.
+        rejected: plans that hvr's validator does not accept.
+        ends: How each planner without a valid plan ended, by its name: as a value and in words.
+        seconds: wall time.
+    """
+
+    best: FoundPlan | None
+    proven: str
+    rejected: tuple[FoundPlan, ...]
+    ends: Mapping[str, tuple[PlannerEnd, str]]
+    seconds: float
+
+
+@dataclass(frozen=True)
+class RaceField:
+    """What takes part in a race.
+
+    Args:
+        programs: The planners.
+        turns: Their turns without end, given the seconds that each has worked.
+        slots: How many work at the same time.
+        more: Returns further planners once they are known, None before, an empty list at last.
+    """
+
+    programs: Sequence[Program]
+    turns: Callable[[Sequence[Program], Mapping[str, float]], Iterator[WorkSlice]]
+    slots: int
+    more: Callable[[], Sequence[Program] | None] = lambda: ()
+
+
+@dataclass
+class _Runner:
+    """A planner that has started, and how long it has worked."""
+
+    running: Running
+    worked: float = 0.0
+    since: float | None = None
+    until: float = 0.0
+
+    def total(self, now: float) -> float:
+        return self.worked + (0.0 if self.since is None else now - self.since)
+
+
+class _Referee:
+    """Judges plans as they come and keeps the best one."""
+
+    def __init__(
+        self, problem: Problem, validator: Validator, listen: Callable[[FoundPlan], None] | None
+    ) -> None:
+        self.maximise = problem.metric is not None and problem.metric.direction == "maximize"
+        self.validator = validator
+        self.listen = listen
+        self.started = time.perf_counter()
+        self.best: FoundPlan | None = None
+        self.rejected: list[FoundPlan] = []
+        self.authors: set[str] = set()
+        self.first = self.last = self.started
+
+    def look(self, running: Running) -> bool:
+        """Judge what a planner has written since the last look; return whether that is better."""
+        better = False
+        for text in running.new_plans():
+            steps, report = self._best_timed(read_plan(text, file=running.program.name).steps)
+            now = time.perf_counter()
+            candidate = FoundPlan(steps, report, running.program.name, now - self.started)
+            if not report.valid:
+                self.rejected.append(candidate)
+                continue
+            self.authors.add(running.program.name)
+            if self.best is None or self._value(candidate) < self._value(self.best):
+                if self.best is None:
+                    self.first = now
+                self.best, self.last, better = candidate, now, True
+                if self.listen is not None:
+                    self.listen(candidate)
+        return better
+
+    def _best_timed(self, steps: tuple[Step, ...]) -> tuple[tuple[Step, ...], ValidationReport]:
+        """Return a plan as it is, or at better times, and the judgement of it."""
+        report = self.validator.check(steps)
+        moved = retimed(self.validator, steps)
+        if moved is None or moved == steps:
+            return steps, report
+        other = self.validator.check(moved)
+        better = not report.valid or self._worth(other, moved) < self._worth(report, steps)
+        return (moved, other) if other.valid and better else (steps, report)
+
+    def _value(self, candidate: FoundPlan) -> tuple[Fraction, int]:
+        return self._worth(candidate.report, candidate.steps)
+
+    def _worth(self, report: ValidationReport, steps: Sequence[Step]) -> tuple[Fraction, int]:
+        value = Fraction(len(steps)) if report.cost is None else report.cost
+        return -value if self.maximise else value, len(steps)
+
+
+@dataclass
+class _Race:
+    entry: RaceField
+    job: PlannerJob
+    folder: Path
+    stack: ExitStack
+    judge: _Referee
+    runners: dict[str, _Runner] = field(default_factory=dict)
+    dropped: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.programs = {program.name: program for program in self.entry.programs}
+        self.spent: dict[str, float] = {}
+        self.complete = False
+        self._plan_turns()
+
+    def _plan_turns(self) -> None:
+        self.turns = self.entry.turns(tuple(self.programs.values()), self.spent)
+
+    def admit(self) -> None:
+        """Let further planners take part, once they are known."""
+        if self.complete or (more := self.entry.more()) is None:
+            return
+        self.complete = True
+        if more:
+            self.programs |= {program.name: program for program in more}
+            self._plan_turns()
+
+    def working(self) -> list[_Runner]:
+        return [runner for runner in self.runners.values() if runner.since is not None]
+
+    def over(self) -> bool:
+        """Return whether every planner has ended."""
+        return self.complete and all(
+            name in self.runners and self.runners[name].running.code is not None
+            for name in self.programs
+        )
+
+    def take_turns(self, now: float) -> None:
+        """Pause those whose turn is over and let others work."""
+        for runner in self.working():
+            self.spent[runner.running.program.name] = runner.total(now)
+            if runner.running.code is not None:
+                runner.worked, runner.since = runner.total(now), None
+        waiting = [name for name in self.programs if not self._busy(name)]
+        for runner in self.working():
+            if waiting and runner.total(now) >= runner.until:
+                self._pause(runner, now)
+        while len(self.working()) < self.entry.slots and waiting:
+            turn = next(self.turns)
+            if turn.planner in waiting:
+                waiting.remove(turn.planner)
+                self._start(turn, now)
+
+    def _busy(self, name: str) -> bool:
+        runner = self.runners.get(name)
+        return runner is not None and (runner.since is not None or runner.running.code is not None)
+
+    def _start(self, turn: WorkSlice, now: float) -> None:
+        runner = self.runners.get(turn.planner)
+        if runner is None:
+            if self.working() and memory_is_short():
+                return
+            place = self.folder / str(len(self.runners))
+            running = Running(self.programs[turn.planner], self.job, place)
+            runner = self.runners[turn.planner] = _Runner(self.stack.enter_context(running))
+        else:
+            runner.running.resume()
+        runner.since, runner.until = now, turn.until
+
+    def _pause(self, runner: _Runner, now: float) -> None:
+        if memory_is_short():
+            # What it holds is worth more to the others than what it has found out.
+            runner.running.end()
+            self.dropped.add(runner.running.program.name)
+        elif not runner.running.pause():
+            return
+        runner.worked, runner.since = runner.total(now), None
+
+    def outcome(self, proven: str) -> RaceResult:
+        """Return how the race ended."""
+        invalid = {candidate.planner for candidate in self.judge.rejected}
+        ends: dict[str, tuple[PlannerEnd, str]] = {}
+        for name in self.programs:
+            runner = self.runners.get(name)
+            if name in self.judge.authors:
+                continue
+            if runner is None:
+                ends[name] = PlannerEnd.OUT_OF_TIME, "had no turn in the time"
+            elif name in self.dropped:
+                ends[name] = PlannerEnd.OUT_OF_MEMORY, PlannerEnd.OUT_OF_MEMORY
+            elif name in invalid and runner.running.outcome == PlannerEnd.GAVE_UP:
+                ends[name] = PlannerEnd.GAVE_UP, "wrote a plan that is not valid"
+            else:
+                ends[name] = runner.running.outcome, runner.running.account()
+        seconds = time.perf_counter() - self.judge.started
+        return RaceResult(self.judge.best, proven, tuple(self.judge.rejected), ends, seconds)
+
+
+def race(
+    entry: RaceField,
+    job: PlannerJob,
+    folder: Path,
+    judged: tuple[Problem, Validator],
+    *,
+    patience: float,
+    proves: Callable[[Program], bool],
+    listen: Callable[[FoundPlan], None] | None = None,
+) -> RaceResult:
+    """Let planners search, as many at a time as the machine allows.
+
+    Args:
+        entry: the planners.
+        job: the problem and the time.
+        folder: An existing folder for their files.
+        judged: the problem as parsed, and who judges plans.
+        patience: stop when there is a plan and it has not become better for this many seconds, or
+            for as long as the first plan took to come; 0: search until there is a proof.
+        proves: whether a planner that has searched to the end has proven what is asked.
+        listen: is told of each plan that is better than the ones before.
+
+    Raises:
+        PlannerError: a planner cannot be started.
+        DataFileError: there is no room for its files.
+    """
+    judge = _Referee(*judged, listen)
+    deadline = judge.started + job.seconds
+    with ExitStack() as stack:
+        run = _Race(entry, job, folder, stack, judge)
+        while True:
+            run.admit()
+            run.take_turns(time.perf_counter())
+            # Asked before looking: what ends in between has written its plan already.
+            over = run.over()
+            for runner in run.runners.values():
+                if judge.look(runner.running):
+                    # Who has just become better goes on.
+                    runner.until += _FRESH_SECONDS
+            for runner in run.runners.values():
+                running = runner.running
+                if running.proves_none:
+                    return run.outcome(running.program.name if judge.best is None else "")
+                if running.done and judge.best is not None and proves(running.program):
+                    return run.outcome(running.program.name)
+            now = time.perf_counter()
+            if over or now >= deadline:
+                return run.outcome("")
+            enough = max(patience, judge.first - judge.started)
+            if patience and judge.best is not None and now - judge.last > enough:
+                return run.outcome("")
+            time.sleep(_POLL_SECONDS)
+
+
+_FRESH_SECONDS = 2.0
+"""How much longer a planner works that has just found a better plan."""

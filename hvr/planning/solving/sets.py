@@ -1,0 +1,297 @@
+"""Many problems: one row each, of what `hvr solve` found and how good that is."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from hvr.base.texts import read_bytes, read_json_lines
+from hvr.errors import DataFileError, HvrError, UsageError
+from hvr.pddl import print_plan
+from hvr.pddl.plan import decimal_text
+from hvr.planning.solving.race import FoundPlan
+from hvr.planning.solving.solve import Solution, solve
+from hvr.validation.suites import MANIFEST_ENDING, Left
+
+PLAN, NO_PLAN, UNDECIDED, UNUSABLE, LOST = "plan", "no plan", "undecided", "unusable", "lost"
+"""What becomes of a problem; a lost one is tried again."""
+
+
+@dataclass(frozen=True)
+class SetProblem:
+    """A problem of a set.
+
+    Args:
+        domain, problem: Names of the files.
+        best: The cost of the best known plan, if any.
+    """
+
+    domain: str
+    problem: str
+    best: Fraction | None = None
+
+    @property
+    def key(self) -> str:
+        """The name of the problem in a set."""
+        return f"{self.domain} {self.problem}"
+
+
+def digest_of(asked: SetProblem) -> str:
+    """Return a digest of the two files of a problem; empty where one cannot be read."""
+    try:
+        texts = [read_bytes(Path(name)) for name in (asked.domain, asked.problem)]
+    except DataFileError:
+        return ""
+    return hashlib.sha256(b"\0".join(texts)).hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class SetOptions:
+    """How each problem of a set is solved; see `hvr.planning.solving.solve.solve`."""
+
+    planner: str | None = None
+    seconds: float = 60.0
+    optimal: bool = False
+    memory: int = 0
+    downward: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        return {
+            "planner": self.planner,
+            "seconds": self.seconds,
+            "optimal": self.optimal,
+            "memory": self.memory,
+            "downward": list(self.downward),
+        }
+
+
+@dataclass(frozen=True)
+class SetCell:
+    """One problem, how to solve it, and how many planners may work on it at a time."""
+
+    asked: SetProblem
+    options: SetOptions
+    cores: int
+
+
+@dataclass(frozen=True)
+class SetRow:
+    """What became of one problem of a set.
+
+    Args:
+        domain, problem: Names of the files.
+        digest: A digest of both files.
+        outcome: `plan`, `no plan`, `undecided`, `unusable` or `lost`.
+        proven: The plan is proven to be best, or it is proven that there is none.
+        cost: The value of the metric, or the number of steps.
+        maximise: The metric is to be maximised, so that no quality is defined.
+        steps: The number of steps.
+        seconds: Wall time.
+        first: Seconds until the first valid plan.
+        planner: The planner that found the plan or the proof.
+        message: Why there is neither a plan nor a proof.
+        plan: The text of the plan.
+    """
+
+    domain: str
+    problem: str
+    digest: str
+    outcome: str
+    proven: bool = False
+    cost: Fraction | None = None
+    maximise: bool = False
+    steps: int | None = None
+    seconds: float = 0.0
+    first: float | None = None
+    planner: str = ""
+    message: str = ""
+    plan: str = field(default="", repr=False)
+
+    @property
+    def key(self) -> str:
+        """The name of the problem in a set."""
+        return f"{self.domain} {self.problem}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        return {
+            "domain": self.domain,
+            "problem": self.problem,
+            "digest": self.digest,
+            "outcome": self.outcome,
+            "proven": self.proven,
+            "cost": None if self.cost is None else decimal_text(self.cost),
+            "maximise": self.maximise,
+            "steps": self.steps,
+            "seconds": round(self.seconds, 3),
+            "first": None if self.first is None else round(self.first, 3),
+            "planner": self.planner,
+            "message": self.message,
+            "plan": self.plan,
+        }
+
+    @classmethod
+    def of_json(cls, data: Mapping[str, Any]) -> SetRow:
+        """Read what `to_json` gives.
+
+        Raises:
+            ValueError, KeyError, TypeError: It is something else.
+        """
+        cost = None if data["cost"] is None else Fraction(data["cost"])
+        return cls(**{**data, "cost": cost})
+
+    def quality(self, best: Fraction | None) -> float | None:
+        """Return the score of the satisficing tracks of the planning competitions.
+
+        It is the cost of the reference plan divided by this plan's, 0 without a plan, and 1 for a
+        proof that there is none (IPC 2008 and later).
+
+        Args:
+            best: The best cost that is known from elsewhere; None if none is.
+
+        Returns:
+            The score; None where nothing is known to compare with, or costs are to be large.
+        """
+        if self.outcome == NO_PLAN:
+            return 1.0
+        if self.outcome != PLAN or self.cost is None:
+            return 0.0
+        if self.proven:
+            return 1.0
+        if best is None or self.maximise:
+            return None
+        if self.cost <= best:
+            return 1.0
+        return float(best / self.cost)
+
+    def agility(self, limit: float) -> float:
+        """Return the score of the agile tracks: 1 within a second, 0 at the limit of the time.
+
+        In between it is 1 - log t / log limit, where t is the time of the first plan (IPC 2014 and
+        later, with a limit of 300 seconds).
+        """
+        taken = self.first if self.outcome == PLAN else self.seconds
+        if self.outcome not in (PLAN, NO_PLAN) or taken is None:
+            return 0.0
+        if taken <= 1:
+            return 1.0
+        return max(0.0, 1 - math.log(taken) / math.log(limit)) if limit > 1 else 0.0
+
+
+def solve_cell(cell: SetCell) -> SetRow:
+    """Solve a problem of a set; what is expected to go wrong is part of the row."""
+    asked, options = cell.asked, cell.options
+    firsts: list[FoundPlan] = []
+    row = SetRow(asked.domain, asked.problem, digest_of(asked), UNUSABLE)
+    try:
+        solution = solve(
+            Path(asked.domain),
+            Path(asked.problem),
+            planner=options.planner,
+            seconds=options.seconds,
+            optimal=options.optimal,
+            memory=options.memory,
+            cores=cell.cores,
+            downward=options.downward,
+            listen=firsts.append,
+        )
+    except HvrError as error:
+        outcome = UNDECIDED if error.exit_code == 4 else UNUSABLE
+        seconds = options.seconds if outcome == UNDECIDED else 0.0
+        return replace(row, outcome=outcome, seconds=seconds, message=str(error))
+    return _row_of(row, solution, firsts)
+
+
+def _row_of(row: SetRow, solution: Solution, firsts: Sequence[FoundPlan]) -> SetRow:
+    row = replace(row, proven=solution.proven, seconds=solution.seconds, planner=solution.planner)
+    if solution.steps is None:
+        return replace(row, outcome=NO_PLAN)
+    return replace(
+        row,
+        outcome=PLAN,
+        cost=solution.cost,
+        maximise=solution.maximise,
+        steps=len(solution.steps),
+        first=firsts[0].seconds if firsts else solution.seconds,
+        plan=print_plan(solution.steps, solution.cost),
+    )
+
+
+def find_set(name: str, domain: str | None = None) -> tuple[list[SetProblem], list[Left]]:
+    """Return the problems of a folder or a manifest, and the files that are left out.
+
+    Args:
+        name: A folder, or JSON lines with `domain`, `problem` and perhaps `best`, the cost of the
+            best known plan; paths are relative to the manifest's folder.
+        domain: The domain of all problems; None looks for the domain of each in the folder.
+
+    Raises:
+        UsageError: There is no problem with a domain.
+        DataFileError: It cannot be read.
+    """
+    left: list[Left] = []
+    if name.endswith(MANIFEST_ENDING):
+        found = [_entry(line, f"{name}:{n}", Path(name).parent)
+                 for n, line in read_json_lines(Path(name))]  # fmt: skip
+    else:
+        from hvr.validation.suites.collected import files_below
+        from hvr.validation.suites.kinds import Kind, definition
+        from hvr.validation.suites.pairing import with_domains
+
+        seen = [one for one in map(definition, files_below(name, [])) if one is not None]
+        problems = [one for one in seen if one.kind is Kind.PROBLEM]
+        domains = [one for one in seen if one.kind is Kind.DOMAIN]
+        if domain is not None:
+            pairs = [(domain, one.file) for one in problems]
+        else:
+            pairs, left = with_domains(domains, problems)
+        found = [SetProblem(*pair) for pair in pairs]
+    if not found:
+        why = f": {left[0]}" if left else ""
+        raise UsageError(f"there is no problem with a domain in {name}{why}")
+    return list({one.key: one for one in found}.values()), left
+
+
+def _entry(line: Any, place: str, folder: Path) -> SetProblem:
+    if not isinstance(line, dict):
+        raise DataFileError(f'{place}: expected an object with "domain" and "problem"')
+    for name in ("domain", "problem"):
+        if not isinstance(line.get(name), str) or not line[name]:
+            raise DataFileError(f'{place}: "{name}" must be the name of a file')
+    best = line.get("best")
+    if best is not None and (isinstance(best, bool) or not isinstance(best, int | float)):
+        raise DataFileError(f'{place}: "best" must be a number, the cost of the best known plan')
+    known = None if best is None else Fraction(str(best))
+    return SetProblem(str(folder / line["domain"]), str(folder / line["problem"]), known)
+
+
+def summary(rows: Iterable[SetRow], best: Mapping[str, Fraction], limit: float) -> dict[str, Any]:
+    """Return the figures of a set.
+
+    Args:
+        rows: One for each problem.
+        best: The best known costs, by the keys of the problems.
+        limit: Seconds that each problem had.
+    """
+    rows = list(rows)
+    qualities = [row.quality(best.get(row.key)) for row in rows]
+    known = [one for one in qualities if one is not None]
+    return {
+        "problems": len(rows),
+        "solved": sum(row.outcome == PLAN for row in rows),
+        "proven_best": sum(row.outcome == PLAN and row.proven for row in rows),
+        "proven_without_plan": sum(row.outcome == NO_PLAN for row in rows),
+        "undecided": sum(row.outcome == UNDECIDED for row in rows),
+        "unusable": sum(row.outcome == UNUSABLE for row in rows),
+        "lost": sum(row.outcome == LOST for row in rows),
+        "quality": round(sum(known), 3),
+        "quality_of": len(known),
+        "agility": round(sum(row.agility(limit) for row in rows), 3),
+        "seconds": round(sum(row.seconds for row in rows), 1),
+    }

@@ -1,0 +1,278 @@
+"""A plan for a domain and a problem: choose planners, let them search, judge, cut into blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from hvr.base.files import temporary_folder, write_whole
+from hvr.base.numbers import check_positive
+from hvr.errors import HvrError, PlannerError, UsageError
+from hvr.pddl import (
+    Domain,
+    GroundAction,
+    Problem,
+    Step,
+    Task,
+    parse_domain,
+    parse_problem,
+    print_problem,
+)
+from hvr.pddl.plan import decimal_text
+from hvr.planning.plans import AABlock
+from hvr.planning.solving.features import TOTAL_COST, Feature, features_of
+from hvr.planning.solving.landmarks import blocks_of
+from hvr.planning.solving.machine import usable_cores
+from hvr.planning.solving.portfolio import Portfolio, named, portfolio, scout
+from hvr.planning.solving.programs import (
+    DOWNWARD,
+    FORWARD,
+    GROUNDED,
+    PlannerEnd,
+    PlannerJob,
+    Program,
+)
+from hvr.planning.solving.race import FoundPlan, RaceField, RaceResult, race
+from hvr.planning.solving.turns import WorkSlice, recorded_races, turns
+from hvr.validation.report import ValidationReport
+from hvr.validation.validator import Validator
+
+PATIENCE = 1.5
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What became of a problem.
+
+    Args:
+        steps: the plan; None when it is proven that there is none.
+        report: hvr's judgement of the plan; None without one.
+        blocks: the plan cut at its landmarks; empty for plans in time.
+        planner: who found it, or proved that there is none.
+        proven: no plan is better (or there is none), and this is proven.
+        seconds: wall time of the search.
+        notes: what a reader should know, one sentence each.
+        objects: how many a planner planned with, which is all there are; None of a model's plan.
+        others: Planners without a valid plan: why each was not started, or how it ended.
+        maximise: the cost is to be large.
+    """
+
+    steps: tuple[Step, ...] | None
+    report: ValidationReport | None
+    blocks: tuple[AABlock, ...]
+    planner: str
+    proven: bool
+    seconds: float
+    notes: tuple[str, ...] = ()
+    objects: int | None = None
+    others: Mapping[str, str] = field(default_factory=dict)
+    maximise: bool = False
+
+    @property
+    def cost(self) -> Fraction | None:
+        """The value of the metric, or the number of steps; None where it is undefined."""
+        return None if self.report is None else self.report.cost
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        return {
+            "solved": self.steps is not None,
+            "proven": self.proven,
+            "planner": self.planner,
+            "seconds": round(self.seconds, 3),
+            "objects": self.objects,
+            "cost": None if self.cost is None else decimal_text(self.cost),
+            "steps": None if self.steps is None else [str(step) for step in self.steps],
+            "blocks": [block.to_json() for block in self.blocks],
+            "notes": list(self.notes),
+            "others": dict(self.others),
+        }
+
+
+def solve(
+    domain: Path,
+    problem: Path,
+    *,
+    planner: str | None = None,
+    seconds: float = 60.0,
+    optimal: bool = False,
+    anytime: bool = False,
+    memory: int = 0,
+    cores: int | None = None,
+    downward: tuple[str, ...] = (),
+    listen: Callable[[FoundPlan], None] | None = None,
+) -> Solution:
+    """Find a plan for a problem, and prove it.
+
+    Args:
+        domain, problem: PDDL files.
+        planner: `fast-downward` (on hvr's grounding), `downward` (as it comes), `forward` (hvr's
+            own) or `up:ENGINE`; None takes those that can, side by side.
+        seconds: wall time at most.
+        optimal: search until the plan is proven to be best, or the time is up.
+        anytime: search on for better plans until the time is up or the best plan is proven.
+        memory: Bytes that each planner may use, with everything that it starts; 0 sets no limit.
+        cores: How many planners work at the same time; None for as many as the machine allows.
+        downward: Fast Downward's own options, `--alias NAME` or `--search TEXT`; it plans alone.
+        listen: is told of each plan that is better than the ones before.
+
+    Raises:
+        DataFileError, PddlError: a file cannot be read.
+        UsageError: no such planner, or one that lacks what the problem uses.
+        PlannerError: in the time there was neither a plan nor a proof that there is none.
+    """
+    check_positive("budget", seconds)
+    parsed_domain = parse_domain(domain)
+    parsed = parse_problem(problem, parsed_domain)
+    features = features_of(parsed_domain, parsed)
+    planner = planner or (DOWNWARD.name if downward else None)
+    chosen = named(planner, features) if planner else portfolio(features)
+    task = Task(parsed_domain, parsed)
+    with temporary_folder("hvr-solve-") as name:
+        given = _for_domain(Path(name), problem, parsed, parsed_domain)
+        shared = len(chosen.programs) > 1
+        job = PlannerJob(domain, given, features, seconds, optimal, shared, memory, downward)
+        patience = 0.0 if optimal or anytime else PATIENCE
+        how = _Manner(patience, cores or usable_cores(), listen)
+        outcome, ends = _outcome(chosen, job, Path(name), task, how)
+    best = outcome.best
+    if best is None and not outcome.proven:
+        raise _undecided(outcome, ends)
+    notes = [] if best is None else [
+        f"{name} {why}" for name, (end, why) in ends.items() if end in _FAULTS
+    ]  # fmt: skip
+    notes += [_rejection(candidate) for candidate in outcome.rejected]
+    return Solution(
+        None if best is None else best.steps,
+        None if best is None else best.report,
+        () if best is None else _blocks(task, best.steps),
+        outcome.proven if best is None else best.planner,
+        bool(outcome.proven),
+        outcome.seconds,
+        tuple(dict.fromkeys(notes)),
+        len(task.objects),
+        {name: why for name, (_, why) in ends.items()},
+        parsed.metric is not None and parsed.metric.direction == "maximize",
+    )
+
+
+_Ends: TypeAlias = Mapping[str, tuple[PlannerEnd, str]]
+
+
+@dataclass(frozen=True)
+class _Manner:
+    """How a race is held: its patience in seconds, how many work at a time, and who listens."""
+
+    patience: float
+    slots: int
+    listen: Callable[[FoundPlan], None] | None
+
+
+def _outcome(
+    chosen: Portfolio, job: PlannerJob, folder: Path, task: Task, how: _Manner
+) -> tuple[RaceResult, _Ends]:
+    """Let planners race, then the reserve if all of them fail.
+
+    What makes all of them fail, as deep nesting does others' translators, need not be too much
+    for hvr's own search.
+
+    Returns:
+        The outcome, and how planners ended that found no valid plan.
+    """
+    judged = task.problem, Validator(task)
+
+    def turns_of(programs: Sequence[Program], spent: Mapping[str, float]) -> Iterator[WorkSlice]:
+        names = [program.name for program in programs]
+        return turns(names, job.features, len(task.objects), recorded_races(), spent)
+
+    def race_of(entry: RaceField, seconds: float, place: str) -> RaceResult:
+        (folder / place).mkdir()
+        return race(
+            entry, replace(job, seconds=seconds), folder / place, judged,
+            patience=how.patience,
+            proves=lambda program: _proves(program, job.features, job.optimal),
+            listen=how.listen,
+        )  # fmt: skip
+
+    with ExitStack() as stack:
+        excluded, entry = dict(chosen.excluded), RaceField(chosen.programs, turns_of, how.slots)
+        if chosen.asks:
+            asked = stack.enter_context(scout(job.domain, job.problem, folder / "scout"))
+            entry = replace(entry, more=asked.programs)
+        outcome = race_of(entry, job.seconds, "race")
+        if chosen.asks:
+            excluded |= asked.excluded
+    ends = {**{name: (PlannerEnd.UNABLE, why) for name, why in excluded.items()}, **outcome.ends}
+    left = job.seconds - outcome.seconds
+    failed = all(end in _HOPELESS for end, _ in ends.values())
+    if chosen.reserve and outcome.best is None and failed and not outcome.proven and left > 0:
+        second = race_of(RaceField(chosen.reserve, turns_of, how.slots), left, "reserve")
+        ends |= second.ends
+        outcome = replace(second, ends={**outcome.ends, **second.ends})
+    return outcome, ends
+
+
+_HOPELESS = frozenset(
+    {PlannerEnd.UNABLE, PlannerEnd.CRASHED, PlannerEnd.OUT_OF_MEMORY, PlannerEnd.GAVE_UP}
+)
+"""Ends that more time would not change."""
+
+
+_FAULTS = frozenset({PlannerEnd.CRASHED, PlannerEnd.OUT_OF_MEMORY})
+
+
+def _undecided(outcome: RaceResult, ends: _Ends) -> HvrError:
+    """Return the error of a search without a plan and without a proof."""
+    rejected = [_rejection(candidate) for candidate in outcome.rejected]
+    started = [(name, *ends[name]) for name in ends if name in outcome.ends]
+    if not started:
+        same: dict[str, list[str]] = {}
+        for name, (_, why) in ends.items():
+            same.setdefault(why, []).append(name)
+        lacks = "; ".join(f"{', '.join(names)} {why}" for why, names in same.items())
+        return UsageError(
+            f"no planner can plan with this problem ({lacks}): install another engine of "
+            "unified-planning, such as up-enhsp (numeric), up-lpg or up-tamer (temporal)"
+        )
+    whys = dict.fromkeys([*rejected, *(f"{name} {why}" for name, _, why in started)])
+    more_time = any(end == PlannerEnd.OUT_OF_TIME for _, end, _ in started)
+    advice = "; a larger budget gives more time" if more_time else ""
+    hopeless = all(end in _HOPELESS - {PlannerEnd.OUT_OF_MEMORY} for _, end, _ in started)
+    return PlannerError(
+        f"no plan was found in {outcome.seconds:.1f} s: {'; '.join(whys)}{advice}",
+        field="budget" if more_time else None,
+        exit_code=2 if hopeless else None,
+    )
+
+
+def _rejection(candidate: FoundPlan) -> str:
+    return f"a plan of {candidate.planner} was not accepted: {candidate.report.explain(1)}"
+
+
+def _for_domain(folder: Path, file: Path, problem: Problem, domain: Domain) -> Path:
+    """Return the file of a problem, or a copy that names the domain, as other planners insist."""
+    if problem.domain_name == domain.name:
+        return file
+    copy = folder / "problem.pddl"
+    write_whole(copy, print_problem(problem.replace(domain_name=domain.name)))
+    return copy
+
+
+def _blocks(task: Task, steps: Sequence[Step]) -> tuple[AABlock, ...]:
+    actions = [step for step in steps if isinstance(step, GroundAction)]
+    numeric = task.fluent_functions - {TOTAL_COST}
+    if len(actions) != len(steps) or numeric or task.derived_predicates:
+        return ()
+    return blocks_of(task, actions)
+
+
+def _proves(program: Program, features: frozenset[Feature], optimal: bool) -> bool:
+    """Say whether a planner that has searched to the end has proven its plan to be best."""
+    if program is GROUNDED:  # it counts steps
+        return not features & {Feature.COSTS, Feature.METRIC, Feature.PREFERENCES}
+    # The last search of `lama` is no proof, and the forward search takes the first plan.
+    return program is not FORWARD and (program is not DOWNWARD or optimal)

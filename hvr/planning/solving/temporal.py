@@ -1,0 +1,318 @@
+"""A search over happenings in this process, for durative actions and timed initial literals.
+
+Decision epochs (Cushing, Kambhampati, Mausam & Weld 2007, "When is temporal planning really
+temporal?"): at each time any action may start, or time goes on to the next end or timed literal.
+Plans that need an action to start between two happenings are not found, so a search without a plan
+proves nothing. Estimates take the starts and ends as instantaneous actions. A plan becomes
+as early as possible (`hvr.planning.solving.retiming`), and counts only if hvr's validator accepts it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import TypeAlias
+
+from hvr.base.files import write_whole
+from hvr.errors import HvrError
+from hvr.pddl import (
+    Comparison,
+    Domain,
+    GroundAction,
+    Problem,
+    Step,
+    Task,
+    TimedAction,
+    UndefinedValueError,
+    parse_domain,
+    parse_problem,
+    print_plan,
+)
+from hvr.pddl.conditions import Operator
+from hvr.pddl.durative import DurativeOperator, ground_durative
+from hvr.pddl.model import TRUE, functions_of, walk
+from hvr.pddl.numeric import Rational, Values, evaluate
+from hvr.planning.solving.best_first import BestFirst
+from hvr.planning.solving.forward import TOO_LARGE, NumericKey, holds
+from hvr.planning.solving.programs import UNABLE
+from hvr.planning.solving.retiming import retimed
+from hvr.planning.solving.snapping import Snapped, snapped
+from hvr.planning.solving.subgoals import Distance, Subgoals
+from hvr.validation.relaxation import Clock, Relaxation
+from hvr.validation.search import execute, read_functions
+from hvr.validation.validator import Validator
+
+_WAIT = -1
+"""The step to the next end or timed literal."""
+_ORDER = Fraction(1, 10**6)
+"""How far apart steps are written that start at the same time one after another."""
+_MARGIN = Fraction(1, 100)
+"""How far a duration stays from a bound that is excluded."""
+
+
+@dataclass(frozen=True)
+class _Going:
+    """An action that goes on, or a timed literal that is to come.
+
+    Args:
+        end: When it ends, or happens.
+        order: The number of its start; literals come first.
+        number: Index of its start among the operators; -1 for a literal.
+        operator: The action, compiled; None for a literal.
+        effect: The literal, compiled; None for an action.
+        start, duration: Its times in the plan.
+    """
+
+    end: Rational
+    order: int
+    number: int
+    operator: DurativeOperator | None
+    effect: Operator | None
+    start: Rational = 0
+    duration: Rational = 0
+
+
+@dataclass(frozen=True)
+class _Instant:
+    """A state at a time.
+
+    Args:
+        bits, values: The facts and numbers.
+        now: The time.
+        agenda: The later ends and timed literals, the next first.
+        plan: The steps that have started, newest first: (earlier ones, step).
+        count: How many steps those are.
+    """
+
+    bits: int
+    values: Values
+    now: Rational
+    agenda: tuple[_Going, ...]
+    plan: _Started = ()
+    count: int = 0
+
+
+_Started: TypeAlias = "tuple[()] | tuple[_Started, TimedAction]"
+
+
+class _Happenings:
+    """The moments of a temporal task: a `SearchSpace`.
+
+    Args:
+        task: The task, of the domain with starts and ends.
+        names: The names of the starts and ends.
+        relaxation: The ground actions.
+        validator: Judges plans for the problem as it is written.
+    """
+
+    def __init__(
+        self, task: Task, names: Snapped, relaxation: Relaxation, validator: Validator
+    ) -> None:
+        self.task = task
+        self.names = names
+        self.operators = relaxation.operators
+        self.subgoals = Subgoals(task, self.operators, relaxation.rules, task.goal)
+        self.validator = validator
+        self.key_of = NumericKey(task, read_functions(task) | _in_durations(task))
+        ends = {**names.ends, **dict.fromkeys(names.literals, "")}
+        self.waits = {n for n, one in enumerate(self.operators) if one.action.name in ends}
+
+    def key(self, state: _Instant) -> object:
+        later = tuple([(going.end - state.now, going.number) for going in state.agenda])
+        return self.key_of(state.bits, state.values), later
+
+    def satisfied(self, state: _Instant) -> bool:
+        if any(going.operator is not None for going in state.agenda):
+            return False
+        if not holds(self.task.goal, state.bits, state.values):
+            return False
+        plan = self.plan(state)
+        return self.validator.check(plan).valid
+
+    def plan(self, state: _Instant) -> tuple[Step, ...]:
+        """Return the steps that have started, as early as possible."""
+        steps: list[Step] = []
+        rest = state.plan
+        while rest:
+            rest, step = rest
+            steps.append(step)
+        steps.reverse()
+        return retimed(self.validator, steps) or tuple(steps)
+
+    def estimate(self, state: _Instant) -> Distance | None:
+        estimate = self.subgoals.estimate(state.bits, state.values)
+        if estimate is None:
+            return None
+        steps = [(n, 1) for n, _ in estimate.helpful if n not in self.waits]
+        if len(steps) < len(estimate.helpful) or not steps:
+            steps.append((_WAIT, 1))
+        return Distance(estimate.steps, tuple(steps))
+
+    def choices(self, state: _Instant) -> Iterator[int]:
+        yield _WAIT
+        bits = state.bits
+        for number, operator in enumerate(self.operators):
+            possible = bits & operator.positive == operator.positive
+            if possible and not bits & operator.negative and number not in self.waits:
+                yield number
+
+    def after(self, state: _Instant, step: int) -> _Instant | None:
+        try:
+            if step == _WAIT:
+                return self._waited(state)
+            # What ends at this time has its turn before anything starts.
+            if state.agenda and state.agenda[0].end <= state.now:
+                return None
+            name = self.operators[step].action.name
+            if name in self.names.starts:
+                return self._started(state, step, self.names.starts[name])
+            return self._done(state, self.operators[step])
+        except UndefinedValueError:
+            return None
+
+    def _waited(self, state: _Instant) -> _Instant | None:
+        if not state.agenda:
+            return None
+        going, *later = state.agenda
+        operator = going.effect if going.operator is None else going.operator.end
+        assert operator is not None
+        after = execute(self.task, operator, state.bits, state.values)
+        if after is None:
+            return None
+        bits, values = after
+        if going.operator is not None:
+            bits &= ~self._going_on(self.operators[going.number].action)
+        if not self._kept(bits, values, later):
+            return None
+        return _Instant(bits, values, going.end, tuple(later), state.plan, state.count)
+
+    def _started(self, state: _Instant, number: int, name: str) -> _Instant | None:
+        action = GroundAction(name, self.operators[number].action.args)
+        going_on = self._going_on(action, name)
+        if state.bits & going_on:
+            return None
+        duration = self._duration(action, state.values)
+        if duration is None or duration <= 0:
+            return None
+        durative = ground_durative(self.task, action, duration)
+        after = execute(self.task, durative.start, state.bits, state.values)
+        if after is None:
+            return None
+        end = state.now + duration
+        going = _Going(end, state.count, number, durative, None, state.now, duration)
+        agenda = sorted([*state.agenda, going], key=lambda one: (one.end, one.order))
+        if not self._kept(*after, agenda):
+            return None
+        step = TimedAction(action, state.now + state.count * _ORDER, Fraction(duration))
+        bits, values = after[0] | going_on, after[1]
+        plan = state.plan, step
+        return _Instant(bits, values, state.now, tuple(agenda), plan, state.count + 1)
+
+    def _done(self, state: _Instant, operator: Operator) -> _Instant | None:
+        after = execute(self.task, operator, state.bits, state.values)
+        if after is None or not self._kept(*after, state.agenda):
+            return None
+        step = TimedAction(operator.action, state.now + state.count * _ORDER)
+        return _Instant(*after, state.now, state.agenda, (state.plan, step), state.count + 1)
+
+    def _going_on(self, action: GroundAction, name: str = "") -> int:
+        """Return the bit that is set while an action goes on."""
+        name = name or self.names.starts[action.name]
+        return 1 << self.task.index_of(self.names.running[name], action.args)
+
+    @staticmethod
+    def _kept(bits: int, values: Values, agenda: list[_Going] | tuple[_Going, ...]) -> bool:
+        """Return whether what must hold while actions go on does."""
+        return all(
+            going.operator is None or holds(going.operator.invariant, bits, values)
+            for going in agenda
+        )
+
+    def _duration(self, action: GroundAction, values: Values) -> Rational | None:
+        """Return the shortest duration that an action allows; the longest if only that is told."""
+        least: Rational | None = None
+        most: Rational | None = None
+        for test in ground_durative(self.task, action, None).tests:
+            bound = evaluate(test.bound, values)
+            if test.symbol in ("=", ">=", ">"):
+                bound = bound + _MARGIN if test.symbol == ">" else bound
+                least = bound if least is None else max(least, bound)
+            if test.symbol in ("=", "<=", "<"):
+                bound = bound - _MARGIN if test.symbol == "<" else bound
+                most = bound if most is None else min(most, bound)
+        if least is None or least <= 0:
+            return most
+        return None if most is not None and most < least else least
+
+
+def _in_durations(task: Task) -> frozenset[str]:
+    """Return the functions that durations read."""
+    return frozenset(
+        term.function
+        for schema in task.domain.durative_actions.values()
+        for test in walk(schema.duration)
+        if isinstance(test, Comparison)
+        for term in functions_of(test.right)
+    )
+
+
+@dataclass(frozen=True)
+class TemporalOutcome:
+    """A plan, or why there is none."""
+
+    plan: tuple[Step, ...] | None
+    why: str
+
+
+def temporal(domain: Domain, problem: Problem, seconds: float) -> TemporalOutcome:
+    """Search for a timed plan.
+
+    Args:
+        domain, problem: Without continuous effects; constraints and preferences are not looked at
+            until a plan is judged.
+        seconds: Wall time at most.
+    """
+    clock = Clock(seconds)
+    names = snapped(domain, problem)
+    task = Task(names.domain, problem)
+    relaxation = Relaxation(task.initial, task.goal, read_functions(task), clock, beyond=None)
+    if not relaxation.reachable:
+        return TemporalOutcome(None, "" if relaxation.complete else TOO_LARGE)
+    space = _Happenings(task, names, relaxation, Validator(Task(domain, problem)))
+    literals = [
+        _Going(
+            Fraction(timed.time), number - len(problem.timed_init), -1, None,
+            task.operator(GroundAction("at"), {}, TRUE, timed.effect),
+        )
+        for number, timed in enumerate(problem.timed_init)
+    ]  # fmt: skip
+    agenda = tuple(sorted(literals, key=lambda one: (one.end, one.order)))
+    start = _Instant(task.initial.bits, task.initial.values, 0, agenda)
+    end = BestFirst(space, clock).run(start)
+    if end.state is not None:
+        return TemporalOutcome(space.plan(end.state), "")
+    return TemporalOutcome(None, end.why)
+
+
+def main(arguments: list[str]) -> int:
+    """Write the plan that was found; return Fast Downward's exit code for the outcome."""
+    domain_file, problem_file, seconds = arguments[:3]
+    try:
+        domain = parse_domain(Path(domain_file))
+        problem = parse_problem(Path(problem_file), domain)
+        outcome = temporal(domain, problem, float(seconds))
+    except HvrError as error:
+        print(error)
+        return UNABLE
+    if outcome.plan is None:
+        print(outcome.why or "it does not look for plans with a start between two happenings")
+        return 23 if outcome.why else 12
+    write_whole(Path("plan.1"), print_plan(outcome.plan))
+    return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

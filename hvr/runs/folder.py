@@ -1,0 +1,337 @@
+"""The folder that a run leaves, with everything needed to look at it again.
+
+task.json       the request with all options, from the beginning; in the end the goal, what was
+                assumed and the result, or the error that the run broke off with
+subgraph.json   the objects chosen for the problem, why, and the facts about them
+domain.pddl     the domain
+problem.pddl    the problem, derived from the graph (problem-2.pddl after a new plan)
+plan.pddl       the plan as an IPC plan file
+plan.json       the plan as macro actions with their blocks
+llm.jsonl       with a language model: every prompt and answer, as they came
+planning.json   with a language model: how each block came about
+goal.json       with the policy goal: each goal that the model wrote, and what was wrong with it
+planner.jsonl   with a language model: what the classical planner found
+library.ttl     with a library: the macro actions that could be used
+prompts/        with prompts of the user's own: these
+ledger.sqlite   with a language model: what was charged, for the budget
+thor/           with AI2-THOR: every action sent and the pictures (docs/thor.md)
+faults.json     with faults: which were played, and what they changed
+scene-before.json  the floor plan before the first step (hvr.runs.report.floor_plan)
+scene-after.json   the same after the last one
+trace.jsonl     one event a line, written as it happens
+graph/          the knowledge graph, as a file of its changes
+graph.ttl       the same as Turtle, written at the end
+shared.json     with a store: under which name the graph is there
+run.lock        while the run goes on: a lock that ends with its process
+
+A run that broke off can be gone on with. It is then done again from the beginning in the same
+folder, and gets the answers that are in `llm.jsonl` without asking. What was paid for and what the
+run began with stays in its place; the rest is moved aside, so that two tries never mix:
+
+llm-aside.jsonl what was paid for and is no part of the run, such as the error that ended a try
+broken-1/       what the first try left, but for its graph, which is removed; and so on
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from hvr.base.files import append_json_line, unwritable, write_whole, writing
+from hvr.base.locks import Lock, held, take
+from hvr.errors import DataFileError, UsageError
+from hvr.runs.report.floor_plan.plan import floor_plan
+from hvr.runs.report.run_page.state import ACCOUNT, LOCK, RunState, read_account
+from hvr.values import cached_property
+from hvr.worlds.naming import Names
+
+_STAYS = re.compile(
+    r"task\.json|run\.lock|llm\.jsonl|llm-aside\.jsonl|planner\.jsonl|library\.ttl|prompts|shared\.json"
+    r"|ledger\.sqlite.*|broken-\d+"
+)
+"""What a run is gone on with."""
+
+_REMNANT = re.compile(r"run\.lock|\.task\.json\.[\d-]+\.part")
+"""What remains of a run that was killed before it began."""
+
+_TRIES = 100
+"""How often a folder is made that other runs remove; each time, one of them has come to its end."""
+
+
+class _TakenError(Exception):
+    """Another run has the folder."""
+
+
+class RunFolder:
+    """A folder being filled, by one run alone.
+
+    Args:
+        path: the folder; it exists and is empty.
+        made: the folders that were made for it, outermost first.
+        lock: the lock that says that the run goes on.
+    """
+
+    TRANSCRIPT = "llm.jsonl"
+    """File with the dialogue with a language model; `hvr.models.transcript` writes it."""
+
+    def __init__(self, path: Path, made: tuple[Path, ...] = (), lock: Lock | None = None) -> None:
+        self.path = path
+        self._made = made
+        self._lock = lock
+        self._resumed = False
+
+    @classmethod
+    def reopen(cls, path: Path) -> tuple[RunFolder, Mapping[str, Any]]:
+        """Take the folder of a run that broke off.
+
+        Returns:
+            the folder, and the account that the run gave of itself.
+
+        Raises:
+            UsageError: there is no run, it is finished, or it is still going on.
+            DataFileError: the folder cannot be used, or the account is damaged.
+        """
+        lock = _lock_of_run(path)
+        try:
+            # Under the lock: another process may just have gone on with the run.
+            about, state = read_account(path)
+            if "state" not in about:
+                raise UsageError(
+                    f"{path}: an earlier version of hvr made this run, which cannot be resumed",
+                    field="resume",
+                )
+            if state is RunState.FINISHED:
+                raise UsageError(f"{path}: this run is finished", field="resume")
+        except BaseException:
+            lock.release()
+            raise
+        folder = cls(path, (), lock)
+        folder._resumed = True
+        return folder, about
+
+    @classmethod
+    def create(cls, path: Path | None, text: str, now: datetime) -> RunFolder:
+        """Take a folder for a run, which no other run gets.
+
+        Args:
+            path: the folder; None makes one under `./runs` named by time and request.
+            text: the request.
+            now: the time for the name.
+
+        Raises:
+            DataFileError: the folder cannot be made, is not empty, or another run has taken it.
+        """
+        made: list[Path] = []
+        if path is not None:
+            try:
+                return cls._take(path, made, new=False)
+            except _TakenError:
+                raise DataFileError(
+                    f"{path}: another run has taken this folder; choose another", field="save"
+                ) from None
+        for name in _names(text, now):
+            with suppress(_TakenError):
+                return cls._take(Path("runs") / name, made, new=True)
+        raise AssertionError("there is always another name")
+
+    @classmethod
+    def _take(cls, path: Path, made: list[Path], *, new: bool) -> RunFolder:
+        """Make a folder, if need be, and take its lock.
+
+        Args:
+            path: the folder.
+            made: takes the folders that are made.
+            new: it must not be there yet.
+
+        Raises:
+            _TakenError: another run has it, or it is not new.
+            DataFileError: it cannot be made, or is not empty.
+        """
+        try:
+            path.absolute()  # where the working folder is gone this fails, and trying would not end
+            for _ in range(_TRIES):
+                _make(path, made)
+                if new and path not in made:
+                    raise _TakenError
+                # Another run may remove the folder as long as it has nothing of this one in it.
+                with suppress(FileNotFoundError):
+                    return cls(path, tuple(made), _lock(path))
+        except OSError as error:
+            refused: DataFileError = unwritable(path, error, "the run cannot be written here")
+            refused.field = "save"
+            raise refused from error
+        raise _TakenError
+
+    def close(self) -> None:
+        """Say that the run does not go on. Idempotent."""
+        if self._lock is not None:
+            self._lock.release()
+
+    def write(self, name: str, text: str) -> None:
+        """Write a text file whole or not at all.
+
+        Raises:
+            DataFileError: it cannot be written.
+        """
+        write_whole(self.path / name, text)
+
+    def write_json(self, name: str, value: Any) -> None:
+        """Write a JSON file whole or not at all."""
+        self.write(name, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+
+    def write_scene(
+        self, name: str, metadata: Mapping[str, Any], names: Names | None = None
+    ) -> None:
+        """Write the scene of an event of the environment as a floor plan.
+
+        Args:
+            name: `BEFORE` or `AFTER` of `hvr.runs.report.run_page.scenes`.
+            metadata: metadata of the event.
+            names: the names of the scene.
+
+        Raises:
+            DataFileError: the file cannot be written.
+        """
+        self.write_json(name, floor_plan(metadata, names).to_json())
+
+    def append(self, name: str, value: Any) -> None:
+        """Add a line of JSON to a file.
+
+        Raises:
+            DataFileError: it cannot be written.
+        """
+        append_json_line(self.path / name, value)
+
+    def worth_keeping(self) -> bool:
+        """Return whether there is a plan, something that a model was asked, or an earlier try."""
+        return (
+            self._resumed
+            or (self.path / "plan.pddl").exists()
+            or (self.path / self.TRANSCRIPT).exists()
+        )
+
+    def move_aside(self) -> None:
+        """Move what a try left to a folder of its own, but for what the next one needs.
+
+        Raises:
+            DataFileError: it cannot be moved.
+        """
+        left = [e for e in sorted(self.path.iterdir()) if not _STAYS.fullmatch(e.name)]
+        with writing(self.path):
+            for entry in left:
+                if entry.name == "graph":  # by far the largest, and made again
+                    shutil.rmtree(entry)
+                elif entry.suffix == ".part":  # a file that a kill cut off
+                    entry.unlink()
+                else:
+                    entry.rename(self._aside / entry.name)
+
+    @cached_property
+    def _aside(self) -> Path:
+        """The folder for what the last try left; it is made."""
+        number = 1
+        while (path := self.path / f"broken-{number}").exists():
+            number += 1
+        path.mkdir()
+        return path
+
+    def discard(self) -> None:
+        """Remove everything that was made, as far as possible, and let go of the folder."""
+        for entry in self.path.iterdir():
+            if entry.name == LOCK:
+                continue
+            if entry.is_dir() and not entry.is_symlink():
+                shutil.rmtree(entry, ignore_errors=True)
+            else:
+                with suppress(OSError):
+                    entry.unlink()
+        self.close()
+        # From here on another run may take the folder, which then cannot be removed.
+        for folder in reversed(self._made):
+            with suppress(OSError):
+                folder.rmdir()
+
+
+def _lock_of_run(path: Path) -> Lock:
+    """Return the lock of a run that does not go on.
+
+    Raises:
+        UsageError: there is no run, or it is still going on.
+        DataFileError: the folder cannot be written.
+    """
+    if not (path / ACCOUNT).is_file():
+        raise UsageError(f"{path}: no run has begun here: there is no {ACCOUNT}", field="resume")
+    try:
+        lock = take(path / LOCK)
+    except OSError as error:
+        raise unwritable(path, error) from error
+    if lock is None:
+        raise UsageError(f"{path}: this run is still going on", field="resume")
+    return lock
+
+
+def _make(path: Path, made: list[Path]) -> None:
+    """Make a folder and those above it, and note which were not there, outermost first."""
+    for _ in range(_TRIES):
+        try:
+            path.mkdir()
+        except FileNotFoundError:
+            if path.parent == path:
+                raise
+            _make(path.parent, made)
+        except FileExistsError:
+            if not path.is_dir():
+                raise
+            return
+        else:
+            made.append(path)
+            return
+
+
+def _lock(path: Path) -> Lock:
+    """Return the lock of an empty folder.
+
+    Raises:
+        _TakenError: another run has it.
+        DataFileError: the folder is not empty.
+        FileNotFoundError: it has just been removed.
+    """
+    _check_empty(path)
+    lock = take(path / LOCK)
+    if lock is None:
+        raise _TakenError
+    try:
+        # A run may have begun and ended between the first look and the lock.
+        _check_empty(path)
+        for entry in path.iterdir():
+            if entry.name != LOCK:
+                entry.unlink()
+    except BaseException:
+        lock.release()
+        raise
+    return lock
+
+
+def _check_empty(path: Path) -> None:
+    if all(_REMNANT.fullmatch(entry.name) for entry in path.iterdir()):
+        return
+    if held(path / LOCK):
+        raise _TakenError
+    raise DataFileError(
+        f"{path}: the run folder must be new or empty; choose another", field="save"
+    )
+
+
+def _names(text: str, now: datetime) -> Iterator[str]:
+    """Return names for a folder: the first is the best one, and the others are numbered."""
+    words = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:40].strip("-") or "run"
+    name = f"{now:%Y%m%d-%H%M%S}-{words}"
+    yield name
+    yield from (f"{name}-{number}" for number in itertools.count(2))

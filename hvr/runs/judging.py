@@ -1,0 +1,293 @@
+"""What a plan is judged against: a problem file, a goal in PDDL, a sentence, or its own run."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from hvr.errors import DataFileError, ImpossibleGoalError, LanguageError, UsageError
+from hvr.execution.world import open_world
+from hvr.judging.combined import check, measure
+from hvr.judging.model import ask
+from hvr.judging.repair import WORK
+from hvr.judging.symbolic import judge
+from hvr.judging.verdict import Critique, CritiqueKind, PlanVerdict
+from hvr.knowledge.ontology import Ontology
+from hvr.knowledge.retrieval.inventory import Inventory
+from hvr.knowledge.world_file import load_world, world_of_scene
+from hvr.language.goals import Goal, Stage, end_conditions
+from hvr.language.readers import make_reader
+from hvr.language.taxonomy import Taxonomy
+from hvr.models.model import Model
+from hvr.pddl import (
+    Domain,
+    GroundAction,
+    Problem,
+    Step,
+    parse_domain,
+    parse_problem,
+    read_plan,
+)
+from hvr.runs.judged_goals import judge_by_goals, scene_problem
+from hvr.tools.logs.reading import ReadPlan
+from hvr.tools.tool_plan import ToolPlan
+from hvr.validation import Validator
+from hvr.validation.extraction.steps import read_steps
+from hvr.validation.sequences import action_of
+
+_MOST_OBJECTS_NAMED = 3
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a plan is to be judged against; one of the first four, or a plan that is a run.
+
+    Args:
+        problem: file of a problem.
+        goal: a sentence.
+        goal_pddl: file of a goal about objects of a scene.
+        scene: the scene of a goal.
+        domain: file of the domain; None for that of the scene's world.
+        lenient: whether to overlook what leaves the meaning of a file clear.
+    """
+
+    problem: Path | None = None
+    goal: str | None = None
+    goal_pddl: Path | None = None
+    scene: str | None = None
+    domain: Path | None = None
+    lenient: bool = False
+
+
+@dataclass(frozen=True)
+class JudgedPlan:
+    """A plan with what the judge says of it.
+
+    Args:
+        file: of the plan.
+        verdict: the verdict.
+        steps: as they stand in the file.
+        validator: where the plan begins; None where the goal is unknown.
+        goal: what it is judged against, in words or PDDL.
+        reading: what a sentence was taken to mean, where it can mean several things; else "".
+        tool_plan: the plan where it is one over tools.
+        read: The record of its log, with the skipped parts; None for other plans.
+        note: How the plan was read out of an answer; "" for a file that is a plan.
+    """
+
+    file: Path
+    verdict: PlanVerdict
+    steps: tuple[Step, ...]
+    validator: Validator | None
+    goal: str = ""
+    reading: str = ""
+    tool_plan: ToolPlan | None = None
+    read: ReadPlan | None = None
+    note: str = ""
+
+    @property
+    def repaired(self) -> tuple[Step, ...] | None:
+        """The repaired plan, with the times of the file where nothing was put in."""
+        verdict = self.verdict
+        if verdict.repaired is None or verdict.missing or not self.steps:
+            return verdict.repaired
+        return tuple(
+            [step for number, step in enumerate(self.steps, 1) if number not in verdict.removed]
+        )
+
+    @property
+    def title(self) -> str:
+        """The name of the plan: its file, and its id where a file has many."""
+        return self.file.name if self.tool_plan is None else f"plan {self.tool_plan.id}"
+
+
+def judge_plan(plan: Path, asked: Asked, *, work: int = WORK) -> tuple[JudgedPlan, ...]:
+    """Judge the plan of a file, or the plans of a run, one for each stage.
+
+    Args:
+        plan: a PDDL plan, or the folder of a run.
+        asked: what it is for.
+        work: How many conditions to test.
+
+    Raises:
+        UsageError: it does not say what the plan is for, or says it twice.
+        DataFileError: a file is missing or damaged.
+        PddlError: a PDDL file is wrong.
+        SceneError: there is no such scene.
+    """
+    given = [asked.problem is not None, asked.goal is not None, asked.goal_pddl is not None]
+    if sum(given) > 1:
+        raise UsageError("give one of a problem, a goal and a goal in PDDL", field="goal")
+    if asked.scene is not None and asked.problem is not None:
+        raise UsageError("a problem says where a plan begins: leave out the scene", field="scene")
+    if plan.is_dir() and not any(given):
+        return tuple(_judged(*part, work) for part in _parts_of_run(plan))
+    file = plan / "plan.pddl" if plan.is_dir() else plan
+    if not file.is_file():
+        raise DataFileError(f"{file}: there is no such file")
+    if asked.problem is not None:
+        domain = _domain(asked)
+        problem = parse_problem(asked.problem, domain, lenient=asked.lenient)
+        objects = [item.name for item in (*domain.constants, *problem.objects)]
+        steps, note = _steps(file, domain, asked, objects)
+        judged = _judged(file, steps, Validator(domain, problem), str(problem.goal), work)
+        return (replace(judged, note=note),)
+    if not any(given):
+        raise UsageError(
+            f"what is {plan} for? Say it with a sentence, a condition in PDDL, or a problem",
+            field="goal",
+        )
+    steps, note = _steps(file, _domain(asked), asked)
+    return (replace(_judged_in_scene(file, steps, asked, work), note=note),)
+
+
+def _steps(
+    file: Path, domain: Domain, asked: Asked, objects: Collection[str] | None = None
+) -> tuple[tuple[Step, ...], str]:
+    """Return the steps of a plan file or of an answer, and how an answer was read."""
+    return read_steps(
+        file,
+        actions=[*domain.actions, *domain.durative_actions],
+        predicates=tuple(domain.predicates),
+        objects=objects,
+        lenient=asked.lenient,
+    )
+
+
+def _domain(asked: Asked) -> Domain:
+    if asked.domain is None:
+        return world_of_scene(asked.scene or "").agent.domain()
+    return parse_domain(asked.domain, lenient=asked.lenient)
+
+
+def _judged(
+    file: Path, steps: tuple[Step, ...], validator: Validator, goal: str, work: int
+) -> JudgedPlan:
+    verdict = judge(validator, steps, work=work)
+    return JudgedPlan(file, verdict, steps, validator, goal)
+
+
+def _parts_of_run(folder: Path) -> Iterable[tuple[Path, tuple[Step, ...], Validator, str]]:
+    """Yield the plans of a run with the problems that they were made for."""
+    if not (folder / "plan.pddl").is_file():
+        raise DataFileError(f"{folder}: there is no plan to judge (plan.pddl)")
+    number = 1
+    while (plan := folder / ("plan.pddl" if number == 1 else f"plan-{number}.pddl")).is_file():
+        domain = parse_domain(folder / "domain.pddl")
+        problem = parse_problem(folder / plan.name.replace("plan", "problem"), domain)
+        steps = read_plan(plan).steps
+        yield plan, steps, Validator(domain, problem), str(problem.goal)
+        number += 1
+
+
+# In a scene -------------------------------------------------------------------------------------
+
+
+def _judged_in_scene(file: Path, steps: tuple[Step, ...], asked: Asked, work: int) -> JudgedPlan:
+    from hvr.worlds.registry import EnvironmentSetup, open_environment
+
+    domain = _domain(asked)
+    scene = asked.scene or load_world().first_scene
+    place = world_of_scene(scene)
+    ontology = place.scene_ontology
+    environment = open_environment(place.environments[0], EnvironmentSetup(scene=scene))
+    world = open_world(environment, ontology=ontology)
+    inventory = world.inventory()
+    actions = tuple([action_of(step) for step in steps])
+
+    def undecided(why: str, goal: str = "") -> JudgedPlan:
+        return JudgedPlan(file, PlanVerdict(actions, unknown=why), steps, None, goal)
+
+    try:
+        if asked.goal is not None:
+            goals = _goals(asked.goal, ontology, domain, inventory)
+        else:
+            assert asked.goal_pddl is not None
+            goals = (Goal((with_ends(asked.goal_pddl.read_text(encoding="utf-8"), ontology),)),)
+    except (LanguageError, ImpossibleGoalError) as error:
+        return undecided(f"the goal is not understood: {error}")
+    except OSError as error:
+        raise DataFileError(f"{asked.goal_pddl}: {error.strerror or error}") from error
+    strange = _strange(actions, inventory)
+    if strange:
+        named = ", ".join(strange[:_MOST_OBJECTS_NAMED])
+        return undecided(f"{inventory.scene} has no {named}", goals[0].stages[-1].text)
+    named_objects = [name for action in actions for name in action.args]
+
+    def problem_of(stages: Sequence[Stage]) -> Problem:
+        return scene_problem(world, inventory, domain, stages, named_objects)
+
+    found = judge_by_goals(goals, problem_of, domain, steps, work=work)
+    return JudgedPlan(file, found.verdict, steps, found.validator, found.goal, found.reading)
+
+
+def _goals(
+    sentence: str, ontology: Ontology, domain: Domain, inventory: Inventory
+) -> tuple[Goal, ...]:
+    """Return what a sentence can mean."""
+    goals = make_reader(None, ontology, domain).goals(sentence, inventory)
+    whole = tuple(goal for goal in goals if not goal.unread)
+    if not whole:
+        raise LanguageError(f"{', '.join(map(repr, goals[0].unread))} was not read in {sentence!r}")
+    return whole
+
+
+def _strange(actions: Sequence[GroundAction], inventory: Inventory) -> list[str]:
+    known = set(inventory.classes)
+    return sorted({name for action in actions for name in action.args} - known)
+
+
+def with_ends(wanted: str, ontology: Ontology) -> Stage:
+    """Return a goal in PDDL with the preferences of an ontology for how a scene is left."""
+    holding = "(holding" in wanted
+    ends = end_conditions(Taxonomy(ontology), set(), holding=holding)
+    return Stage(wanted, tuple(ends))
+
+
+def with_opinion(judged: JudgedPlan, model: Model) -> JudgedPlan:
+    """Return a judged plan with what a model says of what is left of it, as far as it is proven.
+
+    Raises:
+        LLMError: the model did not answer.
+    """
+    verdict = judged.verdict
+    if judged.validator is None:
+        return judged
+    plan = verdict.repaired or verdict.plan
+    start = judged.validator.state
+    checked = check(start, plan, ask(model, judged.goal, plan))
+    if measure(start, checked.plan) >= measure(start, plan):
+        return judged
+    places = _places(verdict)
+    critiques = list(verdict.critiques)
+    for number in checked.removed:
+        place = places[number - 1]
+        if place is not None:
+            action = verdict.plan[place]
+            why = f"{model.name} says so, and the plan without it reaches the same goal"
+            critiques.append(Critique(CritiqueKind.REMOVE, place + 1, (action,), why))
+    for number, action in checked.inserted:
+        following = [p for p in places[number - 1 :] if p is not None]
+        index = following[0] + 1 if following else len(verdict.plan) + 1
+        why = f"{model.name} misses it, and with it the plan comes nearer to its goal"
+        critiques.append(Critique(CritiqueKind.MISSING, index, (action,), why))
+    critiques.sort(key=lambda critique: critique.index)
+    reached = judged.validator.check(checked.plan).valid
+    repaired = checked.plan if reached else verdict.repaired
+    changed = replace(verdict, critiques=tuple(critiques), repaired=repaired)
+    return replace(judged, verdict=changed)
+
+
+def _places(verdict: PlanVerdict) -> list[int | None]:
+    """Return, of each step that is left, the index in the judged plan; None if it was put in."""
+    if verdict.repaired is None:
+        return list(range(len(verdict.plan)))
+    places: list[int | None] = []
+    for number in range(1, len(verdict.plan) + 2):
+        for critique in verdict.missing:
+            if critique.index == number:
+                places += [None] * len(critique.actions)
+        if number <= len(verdict.plan) and number not in verdict.removed:
+            places.append(number - 1)
+    return places

@@ -1,0 +1,249 @@
+"""A floor plan as marks on a sheet: what SVG and PNG have in common."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from hvr.runs.report.floor_plan.kinds import Kind
+from hvr.runs.report.floor_plan.plan import FloorPlan, Pose, Shape
+from hvr.runs.report.floor_plan.route import Route
+from hvr.runs.report.floor_plan.stops import Stop, stops
+
+PIXELS_PER_METRE = 110.0
+LETTER = 6.2
+"""Usual width of a letter of a label, pixels."""
+
+_BODY = 0.2
+_CELL = 0.26
+_FOOT = 34.0
+
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Something painted.
+
+    Args:
+        shape: `rect` (two corners), `area` (closed, through points), `line` (open, through
+            points), `disc` (centre, and a point on its edge), `cells` and `dots` (one small
+            square or dot at each point), `text` (its middle).
+        look: class of its look, see `hvr.runs.report.floor_plan.looks`.
+        points: pixels, x to the right and y down.
+        text: what is written; only of `text`.
+        title: what it is, for the reader who asks.
+        name: of the object that it stands for.
+        steps: numbers of the steps that it stands for.
+        size: edge of a cell or width of a dot, pixels.
+    """
+
+    shape: str
+    look: str
+    points: tuple[Point, ...]
+    text: str = ""
+    title: str = ""
+    name: str = ""
+    steps: tuple[int, ...] = ()
+    size: float = 0.0
+
+    @property
+    def rounded(self) -> bool:
+        """A rectangle with round ends: the sign of a stop."""
+        return self.look in ("stop", "bad")
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A floor plan as marks, the lowest first.
+
+    Args:
+        title: what it shows, in a sentence.
+        width: pixels.
+        height: pixels.
+        marks: the marks by group: `ground`, `objects`, `route`, `agent`, `labels`.
+        left: x of the left edge, metres.
+        top: z of the top edge, metres.
+        scale: pixels per metre.
+    """
+
+    title: str
+    width: float
+    height: float
+    marks: tuple[tuple[str, tuple[Mark, ...]], ...]
+    left: float
+    top: float
+    scale: float = PIXELS_PER_METRE
+
+    def place(self, x: float, z: float) -> Point:
+        """Return where a point of the scene lies on the sheet."""
+        return (x - self.left) * self.scale, (self.top - z) * self.scale
+
+
+def draw(
+    plan: FloorPlan,
+    route: Route | None = None,
+    *,
+    labels: str | Collection[str] = "main",
+    scale: float = PIXELS_PER_METRE,
+) -> Drawing:
+    """Lay out a floor plan: +z is up, +x to the right.
+
+    Args:
+        plan: the scene.
+        route: a way of the robot to draw over it.
+        labels: `main` (what is large), `all`, `none`, or the names to write.
+        scale: pixels per metre.
+    """
+    x0, z0, x1, z1 = plan.bounds
+    title = f"Floor plan of {plan.scene or 'the scene'}: {len(plan.shapes)} objects"
+    if route is not None:
+        title += f", and the robot's way in {len(route.visits)} steps"
+    sheet = Drawing(
+        title=title,
+        width=(x1 - x0) * scale,
+        height=(z1 - z0) * scale + _FOOT,
+        marks=(),
+        left=x0,
+        top=z1,
+        scale=scale,
+    )
+    halts = stops(route) if route is not None else ()
+    groups = (
+        ("ground", tuple(_ground(plan, sheet))),
+        ("objects", tuple(_objects(plan, sheet))),
+        ("route", tuple(_way(route, sheet, halts)) if route is not None else ()),
+        ("agent", tuple(_agent(plan.agent, sheet))),
+        ("labels", (*_labels(plan, sheet, labels, halts), *_foot(sheet))),
+    )
+    return replace(sheet, marks=groups)
+
+
+def _ground(plan: FloorPlan, sheet: Drawing) -> Iterator[Mark]:
+    """Floor and surfaces, and over them where the agent can stand.
+
+    The box of a counter that goes round a corner covers the floor in the corner: what the
+    agent can walk on is floor.
+    """
+    yield Mark("rect", "ground", ((0.0, 0.0), (sheet.width, sheet.height)))
+    low = [s for s in plan.shapes if s.kind in (Kind.FLOOR, Kind.SURFACE) and not s.overhead]
+    for shape in sorted(low, key=_low_and_large_first):
+        yield _rect(shape, sheet)
+    if plan.grid:
+        points = tuple(sheet.place(x, z) for x, z in plan.grid)
+        yield Mark("cells", "walkable", points, size=_CELL * sheet.scale)
+        title = f"{len(points)} points where the robot can stand, 0.25 m apart"
+        yield Mark("dots", "dot", points, title=title, size=max(1.5, 0.022 * sheet.scale))
+
+
+def _objects(plan: FloorPlan, sheet: Drawing) -> Iterator[Mark]:
+    rest = [s for s in plan.shapes if s.kind not in (Kind.FLOOR, Kind.SURFACE) or s.overhead]
+    order = list(Kind)
+    rest.sort(key=lambda s: (s.overhead, order.index(s.kind), *_low_and_large_first(s)[1:]))
+    for shape in rest:
+        yield _rect(shape, sheet)
+
+
+def _low_and_large_first(shape: Shape) -> tuple[bool, float, float, str]:
+    return shape.kind is not Kind.FLOOR, -shape.box.footprint, shape.box.y1, shape.name
+
+
+def _rect(shape: Shape, sheet: Drawing) -> Mark:
+    if shape.enclosed:
+        look = "enclosed"
+    elif shape.overhead:
+        look = "overhead"
+    else:
+        look = shape.kind.value
+    box = shape.box
+    corners = (sheet.place(box.x0, box.z1), sheet.place(box.x1, box.z0))
+    return Mark("rect", look, corners, title=shape.caption, name=shape.name)
+
+
+def _way(route: Route, sheet: Drawing, halts: Sequence[Stop]) -> Iterator[Mark]:
+    at = route.start
+    for visit in route.visits:
+        if math.dist(at[:2], visit.pose[:2]) > 1e-3:
+            line = (sheet.place(at.x, at.z), sheet.place(visit.pose.x, visit.pose.z))
+            look = "jump" if visit.jumped else "way"
+            how = "jump to" if visit.jumped else "way to"
+            title = f"{how} step {visit.number}"
+            yield Mark("line", look, line, title=title, steps=(visit.number,))
+        at = visit.pose
+    for halt in halts:
+        x, y = sheet.place(halt.x, halt.z)
+        half = max(10.0, LETTER * len(halt.text) / 2 + 5)
+        title = f"steps {halt.text}" if len(halt.steps) > 1 else f"step {halt.text}"
+        if halt.failed:
+            title += f"; something went wrong in {', '.join(map(str, halt.failed))}"
+        look = "bad" if halt.failed else "stop"
+        corners = ((x - half, y - 9), (x + half, y + 9))
+        yield Mark("rect", look, corners, title=title, steps=halt.steps)
+        yield Mark("text", "stoptext", ((x, y),), text=halt.text, steps=halt.steps)
+
+
+def _agent(pose: Pose, sheet: Drawing) -> Iterator[Mark]:
+    """Yield a disc as wide as the agent, an arrow, and what its camera (90 degrees) looks at."""
+    title = f"robot, looking {direction(pose.yaw)}"
+
+    def at(length: float, turn: float) -> Point:
+        angle = math.radians(pose.yaw + turn)
+        x, z = pose.x + length * math.sin(angle), pose.z + length * math.cos(angle)
+        return sheet.place(x, z)
+
+    middle = sheet.place(pose.x, pose.z)
+    wedge = tuple(at(1.0, turn) for turn in range(-45, 46, 9))
+    yield Mark("area", "view", (middle, *wedge))
+    yield Mark("disc", "agent", (middle, at(_BODY, 90)), title=title)
+    yield Mark("area", "stoptext", (at(0.16, 0), at(0.14, 140), at(0.05, 180), at(0.14, 220)))
+
+
+def direction(yaw: float) -> str:
+    """Return where a yaw points on the plan: `up (+z)`, `right (+x)`, or degrees."""
+    names = {0: "up (+z)", 90: "right (+x)", 180: "down (-z)", 270: "left (-x)"}
+    return names.get(round(yaw) % 360, f"{yaw:.0f} degrees from up, clockwise")
+
+
+def _labels(
+    plan: FloorPlan, sheet: Drawing, wanted: str | Collection[str], halts: Sequence[Stop]
+) -> Iterator[Mark]:
+    """Yield the wanted names beside what they name, large things first, where there is room."""
+    taken = [(*sheet.place(h.x, h.z), LETTER * len(h.text) / 2 + 5, 9.0) for h in halts]
+    taken.append((*sheet.place(plan.agent.x, plan.agent.z), 20.0, 20.0))
+    for shape in sorted(plan.shapes, key=lambda s: (-s.box.footprint, s.name)):
+        if not _named(shape, wanted):
+            continue
+        half = LETTER * len(shape.name) / 2
+        x, y = sheet.place(shape.box.center[0], shape.box.center[2])
+        down = (shape.box.z1 - shape.box.z0) * sheet.scale / 2 + 9
+        places = [(x, y), (x, y - down), (x, y + down)]
+        # A name in the middle would cover a small thing.
+        if shape.kind is Kind.SMALL:
+            places = [(x, y - down), (x, y + down), (x + half + 12, y), (x - half - 12, y)]
+        for wished, py in places:
+            px = min(max(wished, half + 2), sheet.width - half - 2)
+            if not any(abs(px - a) < half + w + 2 and abs(py - b) < 7 + h for a, b, w, h in taken):
+                taken.append((px, py, half, 7.0))
+                yield Mark("text", "label", ((px, py),), text=shape.name, name=shape.name)
+                break
+
+
+def _named(shape: Shape, wanted: str | Collection[str]) -> bool:
+    if shape.kind is Kind.FLOOR or wanted == "none":
+        return False
+    if wanted == "all":
+        return True
+    if wanted == "main":
+        small = shape.kind in (Kind.SMALL, Kind.STORAGE, Kind.FIXTURE) or shape.overhead
+        inner = shape.object_type.endswith("Basin")
+        return not small and not inner and shape.box.footprint > 0.05
+    return shape.name in wanted
+
+
+def _foot(sheet: Drawing) -> Iterator[Mark]:
+    """Yield a scale of one metre."""
+    y = sheet.height - 14
+    ends = ((12.0, y), (12.0 + sheet.scale, y))
+    yield Mark("line", "scale", ((12.0, y - 4), *ends, (12.0 + sheet.scale, y - 4)))
+    yield Mark("text", "label", ((30.0 + sheet.scale, y),), text="1 m")

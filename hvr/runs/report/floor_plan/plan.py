@@ -1,0 +1,269 @@
+"""The floor plan of a scene at one moment, as a plain value."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from hvr.errors import DataFileError
+from hvr.runs.report.floor_plan.kinds import Kind, kind_of
+from hvr.values import Value
+from hvr.worlds.geometry import Box
+from hvr.worlds.naming import Names
+from hvr.worlds.scenes import load_scene, scene_names
+from hvr.worlds.thor.observe import direct_parents
+
+OVERHEAD = 1.35
+"""Objects that begin above this height, metres, hang over the counters."""
+
+_MARGIN = 0.2
+_LARGEST = 10_000.0
+"""Metres and degrees beyond are a damaged file."""
+_FLAGS = (
+    *("isPickedUp", "isOpen", "isToggled", "isSliced", "isBroken", "isCooked", "isDirty"),
+    "isUsedUp",
+)
+_SAID = {"isPickedUp": "held", "isToggled": "on", "isUsedUp": "used up"}
+"""What is said of a true field, where it is not its name without "is"."""
+
+
+class Pose(NamedTuple):
+    """Pose of the agent: metres, and a yaw of 0 along +z, 90 along +x."""
+
+    x: float
+    z: float
+    yaw: float
+
+
+class Shape(Value):
+    """One object on the plan.
+
+    Args:
+        name: hvr's name, `mug-1`.
+        object_type: AI2-THOR's type, `Mug`.
+        object_id: AI2-THOR's id.
+        kind: how it is drawn.
+        box: axis aligned box, metres.
+        state: words for what is special about it now: `open`, `on`, `dirty`, `hot`, …
+        place: name of what it is on or in; empty if of nothing.
+        enclosed: it is in something closed, so nobody sees it.
+    """
+
+    name: str
+    object_type: str
+    object_id: str
+    kind: Kind
+    box: Box
+    state: tuple[str, ...] = ()
+    place: str = ""
+    enclosed: bool = False
+
+    @property
+    def overhead(self) -> bool:
+        """It hangs over what is on the counters."""
+        return self.box.y0 > OVERHEAD and self.kind is not Kind.SMALL
+
+    @property
+    def caption(self) -> str:
+        """A line about it: `mug-1 (Mug) on countertop-1: dirty`."""
+        parts = f"{self.name} ({self.object_type})"
+        if self.place:
+            parts += f" in {self.place}, closed" if self.enclosed else f" at {self.place}"
+        return f"{parts}: {', '.join(self.state)}" if self.state else parts
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        return {
+            "name": self.name,
+            "type": self.object_type,
+            "id": self.object_id,
+            "kind": self.kind.value,
+            "box": [round(value, 4) for value in self.box],
+            "state": list(self.state),
+            "place": self.place or None,
+            "enclosed": self.enclosed,
+        }
+
+
+class FloorPlan(Value):
+    """A scene from above.
+
+    Args:
+        scene: its name, `FloorPlan16`.
+        shapes: the objects, in order of their names' types and numbers.
+        grid: (x, z) of the points where the agent can stand, metres; may be empty.
+        agent: where the agent is.
+        held: name of what is in its hand, or None.
+    """
+
+    scene: str
+    shapes: tuple[Shape, ...]
+    grid: tuple[tuple[float, float], ...]
+    agent: Pose
+    held: str | None = None
+
+    @property
+    def bounds(self) -> tuple[float, float, float, float]:
+        """x0, z0, x1, z1 of everything on the plan, with a margin, metres."""
+        xs = [self.agent.x, *(x for x, _ in self.grid)]
+        zs = [self.agent.z, *(z for _, z in self.grid)]
+        for shape in self.shapes:
+            xs += (shape.box.x0, shape.box.x1)
+            zs += (shape.box.z0, shape.box.z1)
+        return min(xs) - _MARGIN, min(zs) - _MARGIN, max(xs) + _MARGIN, max(zs) + _MARGIN
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON values, from which `from_json` makes the plan again."""
+        return {
+            "scene": self.scene,
+            "agent": {"x": self.agent.x, "z": self.agent.z, "yaw": self.agent.yaw},
+            "held": self.held,
+            "objects": [shape.to_json() for shape in self.shapes],
+            "grid": [list(point) for point in self.grid],
+        }
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any], source: str) -> FloorPlan:
+        """Return the plan of `to_json`.
+
+        Args:
+            raw: the values.
+            source: where they come from, for the message.
+
+        Raises:
+            DataFileError: they are not such a plan.
+        """
+        try:
+            agent = raw["agent"]
+            return cls(
+                scene=str(raw["scene"]),
+                shapes=tuple(_shape(entry) for entry in raw["objects"]),
+                grid=tuple((_number(x), _number(z)) for x, z in raw["grid"]),
+                agent=Pose(_number(agent["x"]), _number(agent["z"]), _number(agent["yaw"])),
+                held=None if raw["held"] is None else str(raw["held"]),
+            )
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+            raise DataFileError(
+                f"{source} is not a floor plan ({type(error).__name__}: {error})"
+            ) from error
+
+
+def _number(value: Any) -> float:
+    number = float(value)
+    if not abs(number) <= _LARGEST:
+        raise ValueError(f"no place in a room is at {number}")
+    return number
+
+
+def _shape(entry: Mapping[str, Any]) -> Shape:
+    box = Box(*map(_number, entry["box"]))
+    return Shape(
+        name=str(entry["name"]),
+        object_type=str(entry["type"]),
+        object_id=str(entry["id"]),
+        kind=Kind(entry["kind"]),
+        box=box,
+        state=tuple(map(str, entry["state"])),
+        place=str(entry["place"] or ""),
+        enclosed=bool(entry["enclosed"]),
+    )
+
+
+def floor_plan(
+    metadata: Mapping[str, Any],
+    names: Names | None = None,
+    grid: Iterable[tuple[float, float]] | None = None,
+) -> FloorPlan:
+    """Return the floor plan that an event shows.
+
+    What was sliced is left out: its pieces are there instead.
+
+    Args:
+        metadata: metadata of an event of the kitchen or of AI2-THOR.
+        names: the names of its scene; None names the objects by this event.
+        grid: where the agent can stand; None takes the packaged scene's grid, if there is one.
+
+    Raises:
+        UnknownObjectError: an object appears that the names do not know.
+    """
+    names = names or Names.from_metadata(metadata)
+    scene = str(metadata.get("sceneName", "")).removesuffix("_physics")
+    if grid is None:
+        grid = load_scene(scene).grid if scene in scene_names() else ()
+    entries = {entry["objectId"]: entry for entry in metadata["objects"]}
+    inventory = metadata.get("inventoryObjects") or ()
+    held_id = inventory[0]["objectId"] if inventory else None
+    shapes = []
+    for object_id, entry in entries.items():
+        box = box_of(entry)
+        if box is None or entry.get("isSliced"):
+            continue
+        parents = direct_parents(entry, entries, held_id)
+        shapes.append(
+            Shape(
+                name=names.name(object_id),
+                object_type=entry["objectType"],
+                object_id=object_id,
+                kind=kind_of(entry),
+                box=box,
+                state=_state(entry),
+                place=names.name(parents[0]) if parents else "",
+                enclosed=_enclosed(entry, entries),
+            )
+        )
+    shapes.sort(key=lambda shape: _by_number(shape.name))
+    agent = metadata["agent"]
+    pose = Pose(agent["position"]["x"], agent["position"]["z"], agent["rotation"]["y"] % 360.0)
+    held = names.name(held_id) if held_id is not None else None
+    return FloorPlan(scene, tuple(shapes), tuple(grid), pose, held)
+
+
+def scene_plan(name: str) -> FloorPlan:
+    """Return the plan of a packaged scene before anything happened.
+
+    Raises:
+        SceneError: there is no such scene.
+    """
+    from hvr.worlds.kitchen import Kitchen
+
+    return floor_plan(Kitchen(name).last_event.metadata)
+
+
+def box_of(entry: Mapping[str, Any]) -> Box | None:
+    """Return the axis aligned box of an object, or None when its metadata has no usable one."""
+    raw = entry.get("axisAlignedBoundingBox")
+    if not raw or not raw.get("size"):
+        return None
+    center, size = raw["center"], raw["size"]
+    middle, edges = (center["x"], center["y"], center["z"]), (size["x"], size["y"], size["z"])
+    return Box.around(middle, edges) if math.isfinite(sum(middle + edges)) else None
+
+
+def _state(entry: Mapping[str, Any]) -> tuple[str, ...]:
+    words = [_SAID.get(f, f.removeprefix("is").lower()) for f in _FLAGS if entry.get(f)]
+    if entry.get("isFilledWithLiquid"):
+        words.append(f"filled with {entry.get('fillLiquid') or 'something'}")
+    if entry.get("temperature") in ("Hot", "Cold"):
+        words.append(str(entry["temperature"]).lower())
+    return tuple(words)
+
+
+def _enclosed(entry: Mapping[str, Any], entries: Mapping[str, Mapping[str, Any]]) -> bool:
+    """Return whether something closed is around it, however far out."""
+    seen: set[str] = set()
+    todo = list(entry.get("parentReceptacles") or ())
+    while todo:
+        parent = todo.pop()
+        if parent in seen or parent not in entries:
+            continue
+        seen.add(parent)
+        if entries[parent].get("openable") and not entries[parent].get("isOpen"):
+            return True
+        todo += entries[parent].get("parentReceptacles") or ()
+    return False
+
+
+def _by_number(name: str) -> tuple[str, int]:
+    stem, _, number = name.rpartition("-")
+    return (stem, int(number)) if number.isdecimal() else (name, 0)

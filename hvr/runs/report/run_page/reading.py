@@ -1,0 +1,354 @@
+"""From a run folder to its story.
+
+Traces of older and newer versions are read alike: unknown events become remarks, missing fields
+stay empty.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from hvr.base.texts import read_log
+from hvr.errors import DataFileError
+from hvr.models.transcript import NAME
+from hvr.runs.report.floor_plan.route import Route, route
+from hvr.runs.report.run_page.dialogue import asked_of, turns_of
+from hvr.runs.report.run_page.expected import Changes, expected_changes
+from hvr.runs.report.run_page.scenes import scene_after, scene_before
+from hvr.runs.report.run_page.state import ACCOUNT, LOCK, RunState, read_account
+from hvr.runs.report.run_page.story import Remark, Story, StoryBlock, StoryPlan, StoryStep
+from hvr.validation.text import count
+
+_TRACE = "trace.jsonl"
+
+_OF_PLANNING = frozenset(
+    {
+        "understood",
+        "objects",
+        "macro-plan",
+        "conditions",
+        "macro-check",
+        "block",
+        "block-check",
+        "left-out",
+    }
+)
+"""Events before the first step, which the page shows as a dialogue."""
+
+_DAMAGED = (KeyError, TypeError, ValueError, AttributeError)
+
+
+def read_story(folder: Path) -> Story:
+    """Read a run folder, also of a run that broke off.
+
+    Args:
+        folder: the run folder.
+
+    Raises:
+        DataFileError: It is not a run folder, a file in it is damaged, or the trace of a finished
+            run is missing or ends too early.
+    """
+    if not any((folder / name).is_file() for name in (ACCOUNT, _TRACE)):
+        if (folder / LOCK).is_file():
+            raise DataFileError(f"{folder}: a run was about to begin here and has left nothing")
+        raise DataFileError(f"{folder}: this is no run folder: it has no {ACCOUNT} and no {_TRACE}")
+    about, state = read_account(folder)
+    events = read_trace(folder, about, state)
+    scene = str(about.get("scene") or "")
+    before, note = scene_before(folder, scene)
+    try:
+        plans, starts = _plans(events)
+        steps = _steps(events, starts)
+        way = None
+        if before is not None:
+            raw = [e for e in events if e.get("event") == "step"]
+            way = route(before.agent, raw, [s.number for s in steps if not s.as_expected])
+        steps = _completed(steps, way, expected_changes(folder, steps))
+        ends = [event for event in events if event.get("event") == "finished"]
+        end = ends[-1] if ends else {}
+        return Story(
+            request=str(about.get("request") or folder.name),
+            scene=scene,
+            facts=tuple(_facts(about, end, plans)),
+            state=state,
+            reached=_reached(about, end) if state is RunState.FINISHED else None,
+            outcome=_outcome(about, end, steps)
+            if state is RunState.FINISHED
+            else _unfinished(state, about, plans, steps),
+            plans=plans,
+            steps=steps,
+            before=before,
+            after=scene_after(folder),
+            note=note,
+            route=way,
+            simulated=_simulated(folder, about),
+            turns=turns_of(events),
+            asked=asked_of(folder),
+        )
+    except _DAMAGED as error:
+        raise DataFileError(
+            f"{folder}: the run cannot be read: {type(error).__name__}: {error}"
+        ) from error
+
+
+def read_trace(folder: Path, about: Mapping[str, Any], state: RunState) -> list[dict[str, Any]]:
+    """Return the events of a run, as far as it has come.
+
+    A last line that was cut off, as by a crash, is passed over.
+
+    Args:
+        folder: The run folder.
+        about: The account of the run.
+        state: How far the run has come.
+
+    Raises:
+        DataFileError: A line is damaged; or the run is finished, and the trace is missing or has
+            no end although the account claims success.
+    """
+    path = folder / _TRACE
+    if not path.is_file():
+        if state is RunState.FINISHED:
+            raise _untold(folder, about, "is missing")
+        return []
+    events = []
+    for number, event in read_log(path):
+        if not isinstance(event, dict):
+            raise DataFileError(f"{path}:{number}: this line is damaged: it holds no event")
+        events.append(event)
+    ended = any(event.get("event") == "finished" for event in events)
+    if state is RunState.FINISHED and about.get("reached") and not ended:
+        raise _untold(folder, about, "is cut off before the end of the run")
+    return events
+
+
+def _untold(folder: Path, about: Mapping[str, Any], fault: str) -> DataFileError:
+    """Return the error of a run whose account nothing backs."""
+    message = f"{folder}: {_TRACE} {fault}, so the steps of the run are unknown"
+    if (reached := about.get("reached")) is not None:
+        claim = "was reached" if reached else "was not reached"
+        message += f"; only {ACCOUNT} says that the goal {claim}"
+    return DataFileError(message)
+
+
+def _plans(events: Iterable[Mapping[str, Any]]) -> tuple[tuple[StoryPlan, ...], list[int]]:
+    """Return the plans, and for each event the index of the plan that it belongs to."""
+    plans: list[StoryPlan] = []
+    belongs, reason = [], ""
+    for event in events:
+        if event.get("event") == "replanning":
+            reason = str(event.get("reason") or "")
+        elif event.get("event") == "plan":
+            plan = event["plan"]
+            if event.get("looking_for"):
+                reason = f"looking for {', '.join(map(str, event['looking_for']))}"
+            plans.append(
+                StoryPlan(
+                    blocks=tuple(map(_block, plan["blocks"])),
+                    first_step=int(event.get("first_step", 1)),
+                    validator=str((event.get("validation") or {}).get("outcome") or ""),
+                    planner=str(plan.get("planner") or ""),
+                    reason=reason,
+                )
+            )
+            reason = ""
+        belongs.append(len(plans) - 1)
+    return tuple(plans), belongs
+
+
+def _block(raw: Mapping[str, Any]) -> StoryBlock:
+    macro = raw["macro"]
+    return StoryBlock(
+        name=str(macro["name"]),
+        precondition=_texts(macro.get("precondition")),
+        postcondition=_texts(macro.get("postcondition")),
+        actions=tuple(map(_action, raw["actions"])),
+    )
+
+
+def _action(raw: Mapping[str, Any]) -> str:
+    return f"({' '.join([str(raw['action']), *map(str, raw.get('args') or ())])})"
+
+
+def _steps(events: Sequence[Mapping[str, Any]], starts: Sequence[int]) -> tuple[StoryStep, ...]:
+    """Return the steps, each with the remarks that follow it; the first also has those before."""
+    steps: list[StoryStep] = []
+    remarks: dict[int, list[Remark]] = {}
+    for event, plan in zip(events, starts, strict=True):
+        kind = str(event.get("event", ""))
+        if kind == "step":
+            steps.append(_step(event, plan))
+        elif kind == "noticed":
+            number = steps[-1].number if steps else 1
+            for failure in event.get("failures") or ():
+                remarks.setdefault(number, []).append(_remark("failure", failure))
+        elif kind not in _OF_PLANNING and kind not in ("plan", "finished"):
+            about = event.get("step")
+            number = about if isinstance(about, int) else steps[-1].number if steps else 1
+            remarks.setdefault(number, []).append(_remark(kind, event))
+    return tuple(
+        replace(step, remarks=(*step.remarks, *remarks.get(step.number, ()))) for step in steps
+    )
+
+
+def _step(event: Mapping[str, Any], plan: int) -> StoryStep:
+    differs = event.get("difference") or {}
+    missing, unexpected = _texts(differs.get("missing")), _texts(differs.get("unexpected"))
+    failures = tuple(_remark("failure", f) for f in event.get("failures") or ())
+    success = bool(event.get("success", True))
+    # Old traces have differences only and no failures.
+    wrong = bool(failures) if "failures" in event else bool(missing or unexpected)
+    return StoryStep(
+        number=int(event["step"]),
+        action=str(event["action"]),
+        plan=plan,
+        block=int(event.get("block") or 0),
+        success=success,
+        error=str(event.get("error") or ""),
+        as_expected=success and not wrong,
+        missing=missing,
+        unexpected=unexpected,
+        expected=None,
+        sent=tuple(_sent(action) for action in event.get("sent") or ()),
+        unseen=_texts(event.get("not_seen")),
+        heard=_texts(event.get("sounds")),
+        remarks=failures,
+        changed=_texts(event.get("changed")),
+    )
+
+
+def _sent(action: Mapping[str, Any]) -> str:
+    skipped = ("action", "success", "error")
+    arguments = ", ".join(
+        f"{k}={json.dumps(v, ensure_ascii=False)}" for k, v in action.items() if k not in skipped
+    )
+    call = f"{action.get('action', '?')}({arguments})"
+    if action.get("success", True):
+        return call
+    return f"{call} failed: {action.get('error') or 'no reason'}"
+
+
+def _remark(kind: str, event: Mapping[str, Any]) -> Remark:
+    """Return an event in words; kinds of events not known here are worded by their fields."""
+    title = " ".join(
+        str(event[key]) for key in ("kind", "rung", "attempt") if event.get(key) is not None
+    )
+    text = next(
+        (str(event[key]) for key in ("explanation", "reason", "text", "message") if event.get(key)),
+        "",
+    )
+    if event.get("outcome"):
+        text = f"{text.rstrip('.')}; outcome: {event['outcome']}" if text else str(event["outcome"])
+    literals = _texts(event.get("literals"))
+    if literals:
+        text += f" ({'violated ' if text else ''}{' '.join(literals)})"
+    if not text:
+        rest = {k: v for k, v in event.items() if k not in ("event", "step", "kind", "rung")}
+        text = ", ".join(
+            f"{k}: {v}" for k, v in rest.items() if isinstance(v, str | int | float | bool)
+        )
+    return Remark(kind, f"{kind}: {title}" if title else kind, text.strip())
+
+
+def _completed(
+    steps: Iterable[StoryStep], way: Route | None, expected: Mapping[int, Changes]
+) -> tuple[StoryStep, ...]:
+    poses = {visit.number: visit.pose for visit in way.visits} if way is not None else {}
+    return tuple(
+        replace(s, expected=expected.get(s.number), pose=poses.get(s.number)) for s in steps
+    )
+
+
+def _reached(about: Mapping[str, Any], end: Mapping[str, Any]) -> bool | None:
+    value = about["reached"] if "reached" in about else end.get("reached")
+    return None if value is None else bool(value)
+
+
+def _outcome(about: Mapping[str, Any], end: Mapping[str, Any], steps: Sequence[StoryStep]) -> str:
+    """Return how a finished run ended."""
+    reached, verdict = _reached(about, end), str(about.get("verdict") or "")
+    reason = verdict or str(end.get("reason") or "")
+    if about.get("would_reach") is not None:
+        does = "reaches" if about["would_reach"] else "does not reach"
+        return f"Planned, not executed: the plan {does} the goal{': ' * bool(verdict)}{verdict}."
+    if reached:
+        return "The goal is reached" + (f": {verdict}." if verdict else ".")
+    if reached is None:
+        if verdict:
+            return f"Not judged: {verdict}."
+        return "Carried out." if steps else "Planned and validated, not executed."
+    unmet = " ".join(_texts(end.get("remains")) or _texts(end.get("unmet")))
+    failure = f"The goal is not reached: {reason}" if reason else "The goal is not reached"
+    return f"{failure}. Missing: {unmet}" if unmet else f"{failure}."
+
+
+def _unfinished(
+    state: RunState,
+    about: Mapping[str, Any],
+    plans: Sequence[StoryPlan],
+    steps: Sequence[StoryStep],
+) -> str:
+    """Return how far a run has come that is not finished."""
+    if state is RunState.RUNNING:
+        waits = "the first step is not done yet" if plans else "there is no plan yet"
+        far = f"{count(len(steps), 'step')} so far" if steps else waits
+        return f"The run is still going on: {far}."
+    far = "before the first step" if plans else "before there was a plan"
+    if steps:
+        far = f"after {count(len(steps), 'step')}"
+    broke = f"The run broke off {far}"
+    if state is RunState.KILLED:
+        return f"{broke}, without an account of why: it was killed."
+    return f"{broke}: {about.get('message') or about.get('error')}"
+
+
+def _simulated(folder: Path, about: Mapping[str, Any]) -> bool:
+    """Return whether the model is a simulation: by the account, or else by the transcript."""
+    if "simulated" in about:
+        return bool(about["simulated"])
+    path = folder / NAME
+    header = read_log(path)[:1] if path.is_file() else []
+    return any(isinstance(value, dict) and bool(value.get("simulated")) for _, value in header)
+
+
+def _facts(
+    about: Mapping[str, Any], end: Mapping[str, Any], plans: Sequence[StoryPlan]
+) -> Iterable[tuple[str, str]]:
+    pairs = (
+        ("scene", about.get("scene")),
+        ("task", about.get("task")),
+        ("policy", about.get("policy")),
+        ("setting", about.get("setting")),
+        ("model", about.get("model") or (about.get("llm") or {}).get("spec")),
+        ("planner", (plans[-1].planner if plans else "") or about.get("planner")),
+        ("environment", about.get("env")),
+        ("seed", about.get("seed")),
+        ("plans", len(plans) or None),
+        ("earlier tries", len(about.get("earlier") or ()) or None),
+        ("failures", _counted(end.get("failures"))),
+        ("recoveries", _counted(end.get("recoveries"))),
+    )
+    for title, value in pairs:
+        if value not in (None, ""):
+            yield title, str(value)
+    if reading := "; then ".join(_texts(about.get("reading"))):
+        yield "read as", reading
+    if (reader := str(about.get("read_by") or "grammar")) != "grammar":
+        yield "read by", reader
+    if unread := ", ".join(_texts(about.get("unread"))):
+        yield "not read", unread
+    for stage in about.get("goal") or ():
+        yield "goal", str(stage)
+    for note in about.get("notes") or ():
+        yield "assumed", str(note)
+
+
+def _counted(counts: Any) -> str:
+    return ", ".join(f"{name}: {count}" for name, count in dict(counts or {}).items())
+
+
+def _texts(values: Any) -> tuple[str, ...]:
+    return tuple(map(str, values or ()))

@@ -1,0 +1,245 @@
+"""A navigation graph as an SVG picture and as a page: tools, links, how often they worked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from hvr.base.printable import one_line, short
+from hvr.runs.report.markup import SVG, element, escaped, page, paragraph, table, tooltip
+from hvr.tools.navigation.evidence import CallEvidence
+from hvr.tools.navigation.evolution import PRUNING, prune_score
+from hvr.tools.navigation.graph import NavigationGraph
+from hvr.tools.navigation.links import Links
+
+_WIDE, _HIGH, _GAP_X, _GAP_Y, _EDGE = 210, 44, 90, 16, 24
+_PER_COLUMN = 14
+_COLUMNS = 6
+MOST_TOOLS = 300
+"""Tools of which a picture can be seen; more are left out, those that were called least."""
+
+
+def draw_tool_graph(graph: NavigationGraph) -> str:
+    """Return the tools from left to right, with the links that calls have shown.
+
+    A tool is the redder the more often it fails, grey if nobody called it, and dashed if it was
+    removed. A link is the thicker the more often it was taken; one that no call has shown but whose
+    tools can feed one another by their schemas is thin and grey. Titles hold all figures.
+
+    Args:
+        graph: the graph.
+
+    Returns:
+        A whole SVG document.
+    """
+    shown = sorted(graph.tools, key=lambda n: (-graph.tools[n].evidence.count, n))[:MOST_TOOLS]
+    places = _places(graph, sorted(shown))
+    links = [link for link in _links(graph) if {link.source, link.target} <= set(places)]
+    wide = 2 * _EDGE + max((x for x, _ in places.values()), default=0) + _WIDE
+    high = _EDGE + max((y for _, y in places.values()), default=_EDGE) + _HIGH
+    left = len(graph.tools) - len(shown)
+    more = f"; {left} more are not drawn" if left else ""
+    parts = [
+        element("rect", x=0, y=0, width=wide, height=high, fill="#fff"),
+        element("text", escaped(f"{summary(graph)}{more}"), x=_EDGE, y=_EDGE),
+        *(_arc(link, places) for link in links),
+        *(_box(graph, name, place) for name, place in places.items()),
+    ]
+    body = "".join(f"\n{part}" for part in parts)
+    return element("svg", body, "\n", xmlns=SVG, width=wide, height=high,
+                   viewBox=f"0 0 {wide} {high}", role="img", font_family="sans-serif",
+                   font_size=12) + "\n"  # fmt: skip
+
+
+def tool_graph_page(graph: NavigationGraph, note: str = "") -> str:
+    """Return the page of a graph: the picture, and tables of tools, links and parameters."""
+    parts = [
+        element("h1", "Tool graph"),
+        element("p", escaped(summary(graph))),
+        paragraph(note, "note"),
+        element("figure", draw_tool_graph(graph), style="overflow:auto"),
+        table("Tools", _TOOL_HEAD, _tool_rows(graph),
+              "Chance: share of successes, smoothed by one of each; old calls count less. "
+              "Prune: the higher, the sooner the tool is removed (above 0.7)."),
+        table("Calls after calls", _LINK_HEAD, _link_rows(graph.calls)),
+        table("Values passed on", _LINK_HEAD, _link_rows(graph.passes)),
+    ]  # fmt: skip
+    return page("Tool graph", "\n".join(parts))
+
+
+def summary(graph: NavigationGraph) -> str:
+    """Return a line about a graph."""
+    calls = sum(tool.evidence.count for tool in graph.tools.values())
+    failed = sum(tool.evidence.failures for tool in graph.tools.values())
+    removed = [name for name, absence in graph.absent.items() if not absence.gone]
+    gone = len(graph.absent) - len(removed)
+    parts = [
+        f"{len(graph.tools)} tools, {sum(1 for _ in graph.parameters())} parameters",
+        f"{len(graph.inputs)} inputs and {len(graph.outputs)} outputs",
+        f"{len(graph.calls)} links of calls, {len(graph.passes)} of values",
+        f"{calls} calls, {failed} failed",
+    ]
+    if graph.absent:
+        parts.append(f"{len(removed)} tools removed, {gone} gone")
+    return " · ".join(parts)
+
+
+def state(graph: NavigationGraph, name: str) -> str:
+    """Return what is the matter with a tool, in a word; empty if it is in use."""
+    absence = graph.absent.get(name)
+    if absence is None:
+        return "" if graph.tools[name].evidence.count else "untried"
+    return "gone" if absence.gone else "on trial" if absence.trial else "removed"
+
+
+@dataclass(frozen=True)
+class _Link:
+    source: str
+    target: str
+    evidence: CallEvidence | None = None
+
+
+def _links(graph: NavigationGraph) -> Iterator[_Link]:
+    """Give what is drawn, what matters most last."""
+    seen = {(source, target) for source, target, _ in graph.calls}
+    for source, target in sorted(_feeding(graph) - seen):
+        yield _Link(source, target)
+    for source, target, evidence in graph.calls:
+        yield _Link(source, target, evidence)
+
+
+def _feeding(graph: NavigationGraph) -> set[tuple[str, str]]:
+    """Return tools of which the one gives what the other needs."""
+    return {
+        (source, name)
+        for name, tool in graph.tools.items()
+        for parameter in tool.needs
+        for source in graph.outputs.sources(parameter)
+        if source != name
+    }
+
+
+def _places(graph: NavigationGraph, names: Sequence[str]) -> Mapping[str, tuple[int, int]]:
+    """Return the corner of each tool: it stands right of tools that give what it needs."""
+    shown = set(names)
+    depth: dict[str, int] = {}
+    for column in range(_COLUMNS):
+        ready = [
+            name for name in names if name not in depth and all(
+                not (givers := shown.intersection(graph.outputs.sources(p)) - {name})
+                or givers & depth.keys()
+                for p in graph.tools[name].needs
+            )
+        ]  # fmt: skip
+        depth |= dict.fromkeys(ready, column)
+    # Where tools feed each other in a circle none of them is first.
+    depth |= dict.fromkeys(shown - depth.keys(), 0)
+    columns: dict[int, list[str]] = {}
+    for name in names:
+        columns.setdefault(depth[name], []).append(name)
+    places: dict[str, tuple[int, int]] = {}
+    at = _EDGE
+    for _, together in sorted(columns.items()):
+        for number, name in enumerate(together):
+            x = at + number // _PER_COLUMN * (_WIDE + _GAP_X // 3)
+            y = 2 * _EDGE + number % _PER_COLUMN * (_HIGH + _GAP_Y)
+            places[name] = x, y
+        at = max(x for x, _ in places.values()) + _WIDE + _GAP_X
+    return places
+
+
+def _box(graph: NavigationGraph, name: str, place: tuple[int, int]) -> str:
+    tool, (x, y) = graph.tools[name], place
+    evidence = tool.evidence
+    absent = state(graph, name)
+    figures = f"{evidence.successes} of {evidence.count} went well" if evidence.count else "untried"
+    title = (
+        f"{_name(name)}: {figures}, chance {evidence.weight:.2f}; needs "
+        f"{_listed(tool.needs)}; gives {_listed(tool.gives)}{'; ' + absent if absent else ''}"
+    )
+    fill = _colour(evidence.weight) if evidence.count else "#eee"
+    dash = "5 3" if name in graph.absent else None
+    return element(
+        "g", tooltip(title),
+        element("rect", x=x, y=y, width=_WIDE, height=_HIGH, rx=6, fill=fill, stroke="#444",
+                stroke_dasharray=dash),
+        element("text", escaped(short(_name(name), 30)), x=x + 8, y=y + 18),
+        element("text", escaped(figures), x=x + 8, y=y + 35, fill="#333", font_size=11),
+    )  # fmt: skip
+
+
+def _arc(link: _Link, places: Mapping[str, tuple[int, int]]) -> str:
+    (x1, y1), (x2, y2) = places[link.source], places[link.target]
+    ends = f"{_name(link.source)} -> {_name(link.target)}"
+    start, end = (x1 + _WIDE, y1 + _HIGH / 2), (x2, y2 + _HIGH / 2)
+    bend = _GAP_X * (1.0 if end[0] > start[0] else 2.0)
+    path = f"M{start[0]} {start[1]:.0f} C{start[0] + bend:.0f} {start[1]:.0f} " \
+           f"{end[0] - bend:.0f} {end[1]:.0f} {end[0]} {end[1]:.0f}"  # fmt: skip
+    if link.evidence is not None:
+        weight = link.evidence.weight
+        title = f"{ends}: {link.evidence.successes} of {link.evidence.count}, chance {weight:.2f}"
+        width, colour = min(1.0 + link.evidence.count / 5, 6.0), _dark(weight)
+    else:
+        title, width, colour = f"{ends}: by their schemas", 0.6, "#bbb"
+    return element("path", tooltip(title), d=path, fill="none", stroke=colour, stroke_width=width)
+
+
+def _colour(weight: float) -> str:
+    """Return light red for 0, yellow for a half, green for 1."""
+    return _between(weight, ("#f6c1bd", "#f7ecb5", "#c4e8c5"))
+
+
+def _dark(weight: float) -> str:
+    return _between(weight, ("#b3261e", "#b08800", "#1e7b2f"))
+
+
+def _between(weight: float, colours: tuple[str, str, str]) -> str:
+    """Return the mixture of three colours for 0, a half and 1."""
+    place = min(max(weight, 0.0), 1.0) * 2
+    one, other = colours[int(place > 1)], colours[1 + int(place > 1)]
+    share = place - int(place > 1)
+    parts = (
+        round((1 - share) * int(one[i : i + 2], 16) + share * int(other[i : i + 2], 16))
+        for i in (1, 3, 5)
+    )
+    return "#" + "".join(f"{part:02x}" for part in parts)
+
+
+_TOOL_HEAD = ("tool", "state", "calls", "went well", "chance", "last", "prune", "needs", "gives")
+_LINK_HEAD = ("from", "to", "times", "went well", "chance", "last")
+
+
+def _tool_rows(graph: NavigationGraph) -> Iterator[tuple[str, ...]]:
+    most = max((tool.evidence.count for tool in graph.tools.values()), default=0)
+    for name, tool in sorted(graph.tools.items()):
+        evidence = tool.evidence
+        yield (
+            _name(name), state(graph, name), str(evidence.count), str(evidence.successes),
+            f"{evidence.weight:.2f}", _date(evidence.last),
+            f"{prune_score(tool, most, PRUNING):.2f}", _listed(tool.needs), _listed(tool.gives),
+        )  # fmt: skip
+
+
+def _link_rows(links: Links) -> Iterator[tuple[str, ...]]:
+    for source, target, evidence in links:
+        yield (
+            _name(source), _name(target), str(evidence.count), str(evidence.successes),
+            f"{evidence.weight:.2f}", _date(evidence.last),
+        )  # fmt: skip
+
+
+def _name(name: str) -> str:
+    return short(one_line(name), 80)
+
+
+def _listed(names: frozenset[str]) -> str:
+    some = sorted(map(_name, names))
+    more = f" and {len(some) - 8} more" if len(some) > 8 else ""
+    return (", ".join(some[:8]) + more) or "nothing"
+
+
+def _date(time: float) -> str:
+    if not time:
+        return "never"
+    return datetime.fromtimestamp(time, UTC).strftime("%Y-%m-%d %H:%M")

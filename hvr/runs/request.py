@@ -1,0 +1,329 @@
+"""Requests: a sentence, one of the paper's tasks, or the repetition of a recorded run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hvr.errors import DataFileError, ImpossibleGoalError, UsageError
+from hvr.execution.belief import Sight
+from hvr.knowledge.world_file import WorldFile, load_world, world_of_scene, world_of_types
+from hvr.models.choice import ModelChoice
+from hvr.planning.plans import Policy
+from hvr.planning.search.planners import PLANNERS, Planner, make_planner
+from hvr.policies.registry import POLICIES, policy_class
+from hvr.runs.options import Options
+from hvr.runs.tasks import PaperTask, load_task
+from hvr.worlds.registry import ENVIRONMENTS, names_program
+from hvr.worlds.scenes import is_recorded, load_scene
+
+if TYPE_CHECKING:
+    from hvr.models.recorded import Recorded
+    from hvr.worlds.faults import Schedule
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunRequest:
+    """A request and how it is to be run.
+
+    Args:
+        text: the sentence.
+        task: the paper's task that the sentence belongs to; None for any other sentence.
+        world: the world that the scene belongs to.
+        scene: name of the scene, or the path of a recorded one.
+        environment: name of the environment to execute in.
+        options: the options; those of a recorded run where one is repeated.
+        policy: class of the policy.
+        planner: the classical planner.
+        faults: faults to play; None for none.
+    """
+
+    text: str
+    task: PaperTask | None
+    world: WorldFile
+    scene: str
+    environment: str
+    options: Options
+    policy: type[Policy[Any]]
+    planner: Planner
+    faults: Schedule | None
+
+    @property
+    def name(self) -> str:
+        """The name of the request, for the run folder."""
+        return self.task.id if self.task else self.text
+
+    def about(self) -> Mapping[str, Any]:
+        """Return all that it takes to repeat the run, by the names that transcripts use."""
+        options = self.options
+        return {
+            "request": self.text,
+            "task": self.task.reference if self.task else None,
+            "scene": self.scene,
+            "seed": options.seed,
+            "planner": options.planner,
+            "budget": options.budget,
+            "max_replans": options.max_replans,
+            "execute": options.execute,
+            "sight": options.sight,
+            "error_rate": options.error_rate,
+            "faults": self.faults.to_json() if self.faults is not None else None,
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the request with all options, but for keys and programs, as plain JSON values.
+
+        `request_from_json` reads it.
+        """
+        options = self.options
+        own = {f.name: getattr(options, f.name) for f in fields(options) if f.name in _OWN}
+        model = options.model if self.policy.asks_model else None
+        return {
+            **self.about(),
+            **own,
+            "scene": self.scene,
+            "world": self.options.world or self.world.name,
+            "env": self.environment,
+            "policy": options.policy_name,
+            "env_options": [text for text in options.env_options if not names_program(text)],
+            "setting": model.setting if model else None,
+            "llm": _choice_json(model) if model else None,
+        }
+
+
+_OWN = frozenset(f.name for f in fields(Options)) - {"save", "model", "faults"}
+"""Options that are plain values."""
+
+_PATHS = ("prompts", "library", "cache")
+_CREDENTIALS = re.compile(r"://[^/?#]*@")
+
+
+def request_from_json(
+    values: Mapping[str, Any], folder: Path, named: Collection[str] = ()
+) -> RunRequest:
+    """Return the request of a run that has begun, from its account.
+
+    Args:
+        values: what `RunRequest.to_json` returned.
+        folder: of the run.
+        named: code that the caller names, and the account may, as `module:attribute`.
+
+    Raises:
+        UsageError: the account names other code.
+        DataFileError: something is missing or damaged.
+        HvrError: see `read_request`.
+    """
+    try:
+        choice = _choice_from_json(values["llm"]) if values["llm"] else ModelChoice()
+        # What is not there is an option that came later.
+        own = {name: values[name] for name in _OWN if name in values}
+        own["env_options"] = tuple(map(str, own["env_options"]))
+        own["env"] = str(own["env"])
+        options = Options(**own, model=choice, save=folder)
+        task, text = values["task"], str(values["request"])
+        faults = values["faults"]
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise DataFileError(
+            f"{folder}: the account of the run is damaged: {type(error).__name__}: {error}"
+        ) from error
+    POLICIES.check_from_file(options.policy_name, folder, named)
+    PLANNERS.check_from_file(options.planner, folder, named)
+    ENVIRONMENTS.check_from_file(own["env"], folder, named)
+    request = read_request(None if task else text, task, options)
+    if faults is None:
+        return request
+    from hvr.worlds.faults import Schedule
+
+    return replace(request, faults=Schedule.from_json(faults))
+
+
+def resumed(
+    about: Mapping[str, Any],
+    folder: Path,
+    anew: Mapping[str, Any],
+    env_options: Sequence[str],
+    named: Collection[str] = (),
+) -> RunRequest:
+    """Return the request of a run that is gone on with.
+
+    Args:
+        about: its account.
+        folder: of the run.
+        anew: what is given anew, by the fields of `ModelChoice`; None for what is not.
+        env_options: options of the environment that name a program.
+        named: see `request_from_json`.
+
+    Raises:
+        UsageError: an option cannot be given anew, or the account names code.
+        DataFileError: the account is damaged.
+    """
+    others = [text for text in env_options if not names_program(text)]
+    if others:
+        raise UsageError(
+            f"{others[0]}: a run is gone on with in the environment that it began in",
+            field="env_options",
+        )
+    request = request_from_json(about, folder, named)
+    options, model = request.options, request.options.model
+    given = {name: value for name, value in anew.items() if value is not None}
+    if "base_url" in given:
+        given["recorded_url"] = False
+    if "limits" in given:
+        limits = {name: v for name, v in asdict(given["limits"]).items() if v is not None}
+        given["limits"] = replace(model.limits or given["limits"], **limits)
+    model = replace(model, **given)
+    options = replace(options, model=model, env_options=(*options.env_options, *env_options))
+    return replace(request, options=options)
+
+
+def _choice_json(choice: ModelChoice) -> dict[str, Any]:
+    values = asdict(choice)
+    del values["recorded_url"], values["trust_project"]
+    for name in _PATHS:
+        # A run may be gone on with from another folder.
+        values[name] = str(values[name].absolute()) if values[name] is not None else None
+    if choice.base_url is not None:
+        values["base_url"] = _CREDENTIALS.sub("://", choice.base_url)
+    return values
+
+
+def _choice_from_json(values: Mapping[str, Any]) -> ModelChoice:
+    from hvr.models.budget import Limits
+
+    given = dict(values)
+    for name in _PATHS:
+        given[name] = Path(given[name]) if given[name] is not None else None
+    if given["limits"] is not None:
+        given["limits"] = Limits(**given["limits"])
+    return ModelChoice(**given, recorded_url=given["base_url"] is not None)
+
+
+def read_request(text: str | None, task: str | None, options: Options) -> RunRequest:
+    """Return the request, checked before anything is opened or written.
+
+    Args:
+        text: the sentence; or
+        task: id of one of the paper's tasks. A recorded run needs neither.
+        options: how to run.
+
+    Raises:
+        UsageError, DataFileError, SceneError: something cannot be used.
+        ImpossibleGoalError: the scene lacks what the task needs.
+        MissingExtraError: a package that the policy needs is not installed.
+    """
+    policy = policy_class(options.policy_name)
+    if options.model.spec is not None and not policy.asks_model:
+        raise UsageError(
+            f"the model {options.model.spec} is named, and the policy {options.policy_name} asks "
+            "none: leave out one",
+            field="spec",
+        )
+    recorded = None
+    if policy.asks_model:
+        # Imported only where a model is asked: `hvr plan` starts fast.
+        from hvr.models.config import read_config
+        from hvr.models.recorded import recorded_run
+
+        # Named here for good: the environment may be another when the run is gone on with.
+        named = read_config(options.model.spec, trust_project=options.model.trust_project).spec
+        options = replace(options, model=replace(options.model, spec=named))
+        recorded = recorded_run(options.model)
+    if recorded is not None:
+        if text is None and task is None:
+            task = recorded.run["task"]
+            text = recorded.run["request"] if task is None else None
+        options = _repeated(options, recorded)
+        policy = policy_class(options.policy_name)
+    if (text is None) == (task is None):
+        raise UsageError("give either a request (a sentence) or a task (its name), one of the two")
+    faults = _faults(options, recorded)
+    planner = make_planner(options.planner, options.budget)
+    chosen = load_task(task) if task is not None else None
+    world, scene = _place(options, chosen)
+    environment = options.env or world.environments[0]
+    ENVIRONMENTS.check(environment)
+    if options.env is None and not world.trusted:
+        ENVIRONMENTS.check_from_file(environment, world.file)
+    if chosen is not None and scene not in chosen.scenes:
+        raise ImpossibleGoalError(
+            f"{scene} lacks what {chosen.id} needs ({', '.join(chosen.requires)}); "
+            f"scenes that have it: {', '.join(chosen.scenes)}"
+        )
+    if options.sight is None:
+        unseen = chosen is not None and chosen.unseen
+        options = replace(options, sight=str(Sight.DOORS if unseen else Sight.OMNISCIENT))
+    return RunRequest(
+        text=chosen.goal_oriented if chosen else text or "",
+        task=chosen,
+        world=world,
+        scene=scene,
+        environment=environment,
+        options=options,
+        policy=policy,
+        planner=planner,
+        faults=faults,
+    )
+
+
+def _place(options: Options, task: PaperTask | None) -> tuple[WorldFile, str]:
+    """Return the world and the scene of a request, the one known by the other.
+
+    Raises:
+        UsageError: there is no such world, it has no scenes, or not this one.
+        DataFileError: its `world.toml` is missing or wrong.
+        SceneError: there is no such scene.
+    """
+    named = load_world(options.world) if options.world is not None else None
+    if named is not None and not named.scenes:
+        raise UsageError(
+            f"the world {named.name} has no scenes: its problems are solved by hvr solve --world",
+            field="world",
+        )
+    wanted = options.scene or (task.ground_truth.scene if task else None)
+    if wanted is None:
+        world = named or load_world()
+        return world, world.first_scene
+    scene = load_scene(wanted)
+    world = named or world_of_scene(scene.name)
+    if is_recorded(wanted):
+        return named or world_of_types(o.object_type for o in scene.objects), wanted
+    if scene.name not in world.scenes:
+        raise UsageError(
+            f"the world {world.name} has no scene {scene.name}: it is one of "
+            f"{world_of_scene(scene.name).name}",
+            field="scene",
+        )
+    return world, scene.name
+
+
+def _repeated(options: Options, recorded: Recorded) -> Options:
+    """Return the options of a recorded run, except where to save and execute it."""
+    from hvr.models.recorded import repeated
+
+    run = recorded.run
+    PLANNERS.check_from_file(str(run["planner"]), recorded.folder, (options.planner,))
+    return replace(
+        options,
+        scene=str(run["scene"]),
+        seed=int(run["seed"]),
+        planner=str(run["planner"]),
+        budget=float(run["budget"]),
+        max_replans=int(run["max_replans"]),
+        execute=bool(run["execute"]),
+        sight=str(run.get("sight", Sight.OMNISCIENT)),
+        error_rate=float(run.get("error_rate", options.error_rate)),
+        model=repeated(options.model, recorded),
+    )
+
+
+def _faults(options: Options, recorded: Recorded | None) -> Schedule | None:
+    """Return the faults to play: those of the file, or of the run that is repeated."""
+    earlier = recorded.run.get("faults") if recorded is not None else None
+    if options.faults is None and earlier is None:
+        return None
+    from hvr.worlds.faults import Schedule
+
+    return Schedule.load(options.faults) if options.faults else Schedule.from_json(earlier)

@@ -1,0 +1,192 @@
+"""Scripts: the ground truth of a task as macro actions with blocks of actions."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from hvr.errors import UsageError
+from hvr.execution.world import open_world
+from hvr.knowledge.conduct import load_conduct
+from hvr.knowledge.retrieval.inventory import Inventory
+from hvr.knowledge.wording import load_wording
+from hvr.knowledge.world_file import world_of_scene
+from hvr.pddl import Expression, GroundAction, Problem, Task, parse_formula
+from hvr.planning.macro_actions import block_conditions, block_name
+from hvr.planning.plans import AABlock, MacroAction
+from hvr.runs.simulated.adapt import Providers, providers_of
+from hvr.runs.tasks import PaperTask
+from hvr.worlds.kitchen import Kitchen
+from hvr.worlds.scenes import Scene, load_scene
+
+_INSTANCE = re.compile(r"\b[a-z]+-\d+\b")
+_ARTICLES = frozenset({"the", "a", "an"})
+_NTH = ("another", "a third", "a fourth", "a fifth", "a sixth", "a seventh", "an eighth")
+_AGAIN = ("again", "a third time", "a fourth time", "a fifth time", "a sixth time")
+MIN_NAME_SIMILARITY = 0.8
+"""Similarity by `difflib` from which a name may mean a macro action."""
+
+
+@dataclass(frozen=True)
+class Script:
+    """The plan that the simulated model knows.
+
+    Args:
+        blocks: macro actions with conditions, and their actions.
+        title: name of the task.
+        providers: the steps that establish each literal, see `adapt`.
+        goal: what shall hold in the end; None where nobody asks for it.
+        constraints: what shall hold on the way, as PDDL.
+        kinds: of objects whose names do not tell them.
+
+    Raises:
+        UsageError: there are no blocks, or two macro actions have the same name.
+    """
+
+    blocks: tuple[AABlock, ...]
+    title: str = "a plan"
+    providers: Providers = field(default_factory=dict, hash=False)
+    goal: Expression | None = None
+    constraints: tuple[str, ...] = ()
+    kinds: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+    def __post_init__(self) -> None:
+        keys = [_key(block.macro.name) for block in self.blocks]
+        if not keys:
+            raise UsageError("a script needs at least one block")
+        if len(set(keys)) < len(keys) or not all(keys):
+            raise UsageError("the macro actions of a script need names, each a different one")
+
+    @property
+    def steps(self) -> tuple[GroundAction, ...]:
+        """The plan as one sequence."""
+        return tuple(action for block in self.blocks for action in block.actions)
+
+    def find(self, name: str) -> AABlock | None:
+        """Return the block of a macro action, by its name as it may come back; None if there is
+        none.
+        """
+        by_key = {_key(block.macro.name): block for block in self.blocks}
+        wanted = _key(name)
+        near = difflib.get_close_matches(wanted, list(by_key), n=1, cutoff=MIN_NAME_SIMILARITY)
+        return by_key.get(wanted) or (by_key[near[0]] if near else None)
+
+
+def script_of(task: PaperTask, scene: str) -> Script:
+    """Return the script of a task: its ground truth, with names of macro actions that name classes.
+
+    Conditions are those of `block_conditions` among the objects that the plan names and what
+    these stand on or in; that a place is free is no precondition that anybody writes.
+
+    Args:
+        task: the task.
+        scene: where; there is only one scene in which the ground truth is known.
+
+    Raises:
+        UsageError: it is another scene.
+    """
+    truth = task.ground_truth
+    if scene != truth.scene:
+        raise UsageError(
+            f"the simulated model knows the ground truth of {task.id} only in {truth.scene}, not "
+            f"in {scene}: choose the scene {truth.scene}"
+        )
+    place = world_of_scene(scene)
+    domain = place.agent.domain()
+    world = open_world(Kitchen(scene), ontology=place.scene_ontology)
+    with world.graph as graph:
+        inventory = world.inventory()
+        problem: Problem = graph.problem(domain, "script", _objects(truth.steps, inventory))
+    pddl = Task(domain, problem)
+    state = pddl.initial.bits
+    blocks: list[AABlock] = []
+    names: dict[str, list[str]] = {}
+    for actions in truth.blocks:
+        before, after, following = block_conditions(pddl, state, actions)
+        name = _sentence(block_name(pddl, actions, state, following), inventory.classes, names)
+        needs = tuple(text for text in before if not text.startswith(("(not (on ", "(not (in ")))
+        blocks.append(AABlock(MacroAction(name, needs, after), actions))
+        state = following
+    providers = providers_of(pddl, truth.steps)
+    goal = parse_formula(task.goal, domain, problem.objects)
+    return Script(tuple(blocks), f"{task.id} in {scene}", providers, goal, task.constraints)
+
+
+def scene_name(scene: str | Scene) -> str:
+    """Return the name of a scene, as it is written everywhere.
+
+    Raises:
+        SceneError: there is no such scene.
+    """
+    return scene.name if isinstance(scene, Scene) else load_scene(scene).name
+
+
+def _objects(steps: Iterable[GroundAction], inventory: Inventory) -> tuple[str, ...]:
+    """Return the objects of a plan: named ones, their switches, and what they stand on or in."""
+    names = {name for action in steps for name in action.args}
+    ontology = inventory.ontology
+    names |= {n for ground in ontology.subjects("isGround") for n in inventory.of(ground)}
+    for prop in ontology.subjects("joinsSwitch"):
+        for predicate in ontology.predicates(prop):
+            names |= {n for pair in inventory.pairs(predicate) if names & set(pair) for n in pair}
+    waiting = list(names)
+    while waiting:
+        parent = inventory.parents.get(waiting.pop())
+        if parent is not None and parent not in names:
+            names.add(parent)
+            waiting.append(parent)
+    return tuple(sorted(names))
+
+
+def _sentence(text: str, classes: Mapping[str, str], names: dict[str, list[str]]) -> str:
+    """Return `put mug-1 on plate-1` as `Put the mug on the plate`, unique in its wording.
+
+    Args:
+        text: with names of objects.
+        classes: the class of each object.
+        names: the texts that each sentence was made from before; this one is added.
+    """
+
+    def noun_phrase(match: re.Match[str], article: str = "the") -> str:
+        return f"{article} {_noun(classes[match[0]])}"
+
+    text = _as_order(text)
+    sentence = _capital(_INSTANCE.sub(noun_phrase, text))
+    before = names.setdefault(sentence, [])
+    before.append(text)
+    times = len(before) - 1
+    if not times:
+        return sentence
+    if before.count(text) > 1:
+        return f"{sentence} {_AGAIN[times - 1]}"
+    nth = _INSTANCE.sub(lambda match: noun_phrase(match, _NTH[times - 1]), text, count=1)
+    return _capital(_INSTANCE.sub(noun_phrase, nth))
+
+
+def _as_order(text: str) -> str:
+    """Return the name of a block as somebody would ask for it, where that is said otherwise."""
+    for use in load_conduct().uses:
+        if use.sentence:
+            pattern = re.escape(use.title.text)
+            pattern = pattern.replace(r"\{0\}", "(.+)").replace(r"\{1\}", r"(\S+)")
+            match = re.fullmatch(pattern, text)
+            if match:
+                return use.sentence.fill(match.groups())
+    return text
+
+
+def _noun(object_class: str) -> str:
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", object_class).lower().split()
+    # "bread sliced" is sliced bread.
+    is_piece = object_class.lower() in load_wording().wholes
+    return " ".join([words[-1], *words[:-1]] if is_piece else words)
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _key(name: str) -> str:
+    return " ".join(w for w in re.findall(r"[a-z0-9]+", name.lower()) if w not in _ARTICLES)

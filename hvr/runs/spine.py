@@ -1,0 +1,256 @@
+"""The spine: open, understand, plan, validate, execute and watch, judge, save.
+
+Planning and validation are the executor's: it asks the policy for a plan of each stage, and for
+another one when the world turns out otherwise.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hvr.errors import (
+    DataFileError,
+    ImpossibleGoalError,
+    InvalidPlanError,
+    MissingObjectError,
+    UsageError,
+)
+from hvr.execution.events import Finished
+from hvr.pddl import And, Task, Trajectory, parse_constraint
+from hvr.planning.plans import Judgement, Understanding
+from hvr.runs.account import accounted, earlier_tries
+from hvr.runs.assembly import Assembly, assembled
+from hvr.runs.dry_run import foreseen
+from hvr.runs.folder import RunFolder
+from hvr.runs.options import Options
+from hvr.runs.recorder import Listener
+from hvr.runs.request import RunRequest, read_request, resumed
+from hvr.runs.result import Run, result_of, summary
+from hvr.validation.promises import ground_constraints
+from hvr.worlds.scenes import scenes_with
+
+if TYPE_CHECKING:
+    from hvr.models.budget import Limits
+
+
+def plan(
+    text: str | None = None,
+    *,
+    task: str | None = None,
+    options: Options | None = None,
+    listen: Listener | None = None,
+) -> Run:
+    """Plan a request, prove the plan, execute and watch it, and save the run.
+
+    Args:
+        text: the request, such as "make coffee"; or
+        task: the id of one of the paper's tasks, such as "T2". Its sentence is the request;
+            its gold goal is not looked at.
+        options: how to run.
+        listen: called with each event as it happens.
+
+    Raises:
+        LanguageError: the request was not understood.
+        ImpossibleGoalError: it cannot be met in this scene; the message says why.
+        PlannerError: no plan was found in the time allowed, or it does not validate.
+        LLMError: the language model gave no usable answer; what it was asked and answered so
+            far is in the error's `folder`.
+        SceneError, UsageError, DataFileError: an option cannot be used.
+        SimulatorError, MissingExtraError: AI2-THOR cannot be started, or has ended.
+    """
+    started = time.perf_counter()
+    request = read_request(text, task, options or Options())
+    folder = RunFolder.create(request.options.save, request.name, datetime.now())
+    return _carried_out(request, folder, request.to_json(), listen, started)
+
+
+def resume(
+    folder: Path | str,
+    *,
+    base_url: str | None = None,
+    trust_project: bool = False,
+    timeout: float | None = None,
+    limits: Limits | None = None,
+    env_options: Sequence[str] = (),
+    named: Sequence[str] = (),
+    listen: Listener | None = None,
+) -> Run:
+    """Go on with a run that broke off, as it began.
+
+    It is done again from the beginning in the same folder. What a language model was asked before
+    is not asked again; what it was paid counts for the limits, and in `Run.spent`.
+
+    Args:
+        folder: of the run.
+        base_url: address of the model's server; None for the one that the run began with. To that
+            one no provider's own key is sent: whoever gives you a folder must not get your key.
+        trust_project: Whether pyproject.toml may name that address.
+        timeout: seconds for a request at most; None for that of the run.
+        limits: what may be used at most, of all tries together; a limit of None is the run's.
+        env_options: options of the environment that name a program, which no folder may.
+        named: the policy, planner or environment of the run, where it is `module:attribute`: what
+            only a folder names is not run.
+        listen: called with each event as it happens.
+
+    Raises:
+        UsageError: there is no run, it is finished, or it is still going on.
+        HvrError: see `plan`.
+    """
+    started = time.perf_counter()
+    opened, about = RunFolder.reopen(Path(folder))
+    with closing(opened):
+        anew = {
+            "base_url": base_url,
+            "trust_project": trust_project,
+            "timeout": timeout,
+            "limits": limits,
+        }
+        request = resumed(about, opened.path, anew, env_options, named)
+        begun = {**request.to_json(), "earlier": earlier_tries(about)}
+        opened.move_aside()
+        return _carried_out(request, opened, begun, listen, started)
+
+
+def _carried_out(
+    request: RunRequest,
+    folder: RunFolder,
+    begun: Mapping[str, Any],
+    listen: Listener | None,
+    started: float,
+) -> Run:
+    with accounted(folder, begun) as account:
+        with assembled(request, folder, listen) as run:
+            try:
+                understanding = _understand(run)
+                finished = _pursue(run, understanding)
+            finally:
+                for name, record in run.policy.records().items():
+                    folder.write_json(name, record)
+            judgement = _judge(run, understanding, finished)
+            judgement = _with_budget(judgement, run.request, finished)
+            judgement = _with_store(judgement, run)
+        seconds = time.perf_counter() - started
+        result = result_of(run, understanding.goal, finished, judgement, seconds)
+        account.finish(summary(result))
+    return result
+
+
+def _understand(run: Assembly) -> Understanding[Any]:
+    """Return how the policy understands the request.
+
+    When an object is missing, the error names scenes that have one.
+    """
+    try:
+        understanding = run.policy.understand(
+            run.request.text, run.world.graph, run.world.inventory()
+        )
+    except MissingObjectError as error:
+        scenes = scenes_with(error.classes, run.request.world.name)
+        where = f"scenes that have one: {', '.join(scenes)}" if scenes else "no scene has one"
+        raise ImpossibleGoalError(f"{error}; {where}") from error
+    run.recorder.understood(understanding)
+    return understanding
+
+
+def _pursue(run: Assembly, understanding: Understanding[Any]) -> Finished | None:
+    """Plan, validate, execute and watch; return None if the plan is only made."""
+    try:
+        if run.request.options.execute:
+            return run.executor.run(understanding.stages, _only_watched(run, understanding))
+        stage = understanding.stages[0]
+        if sought := run.executor.sought(stage):
+            raise UsageError(
+                f"a dry run opens no doors, and nobody has seen where {' and '.join(sought)} may "
+                "be: leave out --dry-run, or give --sight omniscient",
+                field="execute",
+            )
+        run.executor.prepare(stage)
+        return None
+    except InvalidPlanError as error:
+        if not run.policy.asks_model:
+            raise
+        # Without verification a model may well write what cannot be done: that is a result.
+        steps, replans = len(run.recorder.steps), run.executor.replans
+        finished = Finished(False, steps, replans, str(error))
+        run.recorder(finished)
+        return finished
+
+
+def _only_watched(run: Assembly, understanding: Understanding[Any]) -> tuple[Trajectory, ...]:
+    """Return the constraints of a goal that what writes the plans does not see."""
+    goal = understanding.goal
+    if goal is None or not understanding.judged_only:
+        return ()
+    texts = dict.fromkeys(text for stage in goal.stages for text in stage.constraints)
+    if not texts:
+        return ()
+    graph = run.world.graph
+    domain = run.request.world.agent.domain()
+    problem = graph.problem(domain, "watched")
+    constraints = And(tuple(parse_constraint(t, domain, problem.objects) for t in texts))
+    return ground_constraints(Task(domain, problem.replace(constraints=constraints)))
+
+
+def _judge(
+    run: Assembly, understanding: Understanding[Any], finished: Finished | None
+) -> Judgement:
+    """Return whether the request was met, and let the policy keep a plan that met it.
+
+    Without an execution: whether the plan would meet it.
+    """
+    if finished is None:
+        planned, domain = run.recorder.planned[-1], run.request.world.agent.domain()
+        asks_model = run.policy.asks_model
+        return foreseen(planned, understanding, run.world, domain, asks_model=asks_model)
+    judgement = run.policy.judge(
+        understanding,
+        Judgement(finished.reached, finished.reason),
+        run.world.graph,
+        run.world.inventory(),
+    )
+    if judgement.reached and len(run.recorder.planned) == 1:
+        try:
+            run.policy.keep(run.recorder.planned[0], run.folder.path.name)
+        except DataFileError as error:
+            judgement = judgement.noting(f"nothing was added to the library: {error}")
+    return with_reservations(judgement, understanding, finished)
+
+
+def _with_budget(judgement: Judgement, request: RunRequest, finished: Finished | None) -> Judgement:
+    """Return a judgement that says whether the goal was reached within the task's budget."""
+    budget = request.task.budget_in(request.scene) if request.task else None
+    if budget is None or finished is None or not judgement.reached:
+        return judgement
+    where = "within" if finished.steps <= budget else "beyond"
+    return judgement.noting(f"{where} the budget of {budget} steps")
+
+
+def _with_store(judgement: Judgement, run: Assembly) -> Judgement:
+    """Return a judgement that says whether the server with the graphs lacks this run."""
+    why = run.world.graph.catch_up()
+    if not why:
+        return judgement
+    store = run.request.options.store
+    return judgement.noting(
+        f"the store lacks this run: {why}; "
+        f"`hvr kg publish {run.folder.path} --store {store}` sends it"
+    )
+
+
+def with_reservations(
+    judgement: Judgement, understanding: Understanding[Any], finished: Finished
+) -> Judgement:
+    """Return a judgement that does not claim more than was done."""
+    if not judgement.reached:
+        return judgement
+    if finished.steps == 0:
+        judgement = judgement.noting("it was already so, nothing had to be done")
+    goal = understanding.goal
+    if goal is not None and goal.unread:
+        judgement = judgement.noting(f"as read, without {', '.join(map(repr, goal.unread))}")
+    return judgement

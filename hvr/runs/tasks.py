@@ -1,0 +1,362 @@
+"""The tasks: T1 to T12 of the paper and the harder T13 to T24, each a file of `tasks/`.
+
+A user's own task is named by the path of its file (docs/tasks.md).
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from hvr.base.files import data_path
+from hvr.base.texts import read_toml
+from hvr.errors import DataFileError, PddlError, UsageError
+from hvr.knowledge.world_file import DEFAULT_WORLD, load_world, shipped_worlds, world_of_scene
+from hvr.pddl import GroundAction, TypedName, parse_constraint, parse_formula, parse_plan
+from hvr.values import Value
+
+_LAST_OF_PAPER = 12
+_ENDING = ".toml"
+_NAME = re.compile(r"\b([a-z]+)-\d+\b")
+
+
+class GroundTruth(Value):
+    """A minimal plan for one scene.
+
+    Args:
+        scene: the scene.
+        blocks: the plan in blocks of steps.
+        order: pairs (i, j) of block numbers, from 1: block i must come before block j. Every
+            order of the blocks that respects the pairs reaches the goal; steps of different
+            blocks are not interleaved.
+    """
+
+    scene: str
+    blocks: tuple[tuple[GroundAction, ...], ...]
+    order: tuple[tuple[int, int], ...]
+
+    @property
+    def steps(self) -> tuple[GroundAction, ...]:
+        """The plan as one sequence."""
+        return tuple(action for block in self.blocks for action in block)
+
+
+class Optimum(Value):
+    """The length of a shortest plan in a scene.
+
+    Args:
+        steps: length of the shortest plan known.
+        bound: no plan is shorter than this; equal to `steps` when it is proven.
+    """
+
+    steps: int
+    bound: int
+
+    @property
+    def proven(self) -> bool:
+        """No shorter plan exists, for the objects retrieved."""
+        return self.bound == self.steps
+
+
+class PaperTask(Value):
+    """A task.
+
+    Args:
+        id: `T2`.
+        name: what the paper calls it.
+        goal_oriented: the request as a desired end.
+        constructive: the request as instructions.
+        paraphrases: other ways to say it.
+        goal: PDDL condition.
+        requires: object types the scene must have.
+        scenes: scenes that have them.
+        paper_steps: length of the paper's ground truth, navigation counted; empty where the
+            paper has no such task.
+        ground_truth: a minimal plan for one scene.
+        optimum: length of a shortest plan for each scene.
+        constraints: PDDL trajectory constraints that a plan must keep on the way.
+        step_budget: most steps that a plan in the scene of the ground truth should take; None
+            where there is no such limit. A plan that takes more is judged to be beyond it.
+        unseen: what is behind closed doors has not been seen at the beginning.
+        file: path of its file, of a task that is not hvr's own.
+    """
+
+    id: str
+    name: str
+    goal_oriented: str
+    constructive: str
+    paraphrases: tuple[str, ...]
+    goal: str
+    requires: tuple[str, ...]
+    scenes: tuple[str, ...]
+    paper_steps: str
+    ground_truth: GroundTruth
+    optimum: Mapping[str, Optimum]
+    constraints: tuple[str, ...] = ()
+    step_budget: int | None = None
+    unseen: bool = False
+    file: str = ""
+
+    @property
+    def reference(self) -> str:
+        """What `load_task` finds it by: its id, or the path of its file."""
+        return self.file or self.id
+
+    def budget_in(self, scene: str) -> int | None:
+        """Return the budget of steps in a scene; it is that of the ground truth's scene alone."""
+        return self.step_budget if scene == self.ground_truth.scene else None
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """All ways to say it."""
+        return (self.goal_oriented, self.constructive, *self.paraphrases)
+
+
+def task_ids(folder: Path | None = None, world: str = DEFAULT_WORLD) -> tuple[str, ...]:
+    """Return ids of all tasks in natural order: T1, T2, …, T5, T5bis, T6, …
+
+    Args:
+        folder: where they are; None for those of a world.
+        world: the world.
+
+    Raises:
+        UsageError: there is no such world.
+    """
+    files = folder.glob("*.toml") if folder is not None else load_world(world).task_files
+    return tuple(sorted((path.stem for path in files), key=_natural))
+
+
+def paper_task_ids(folder: Path | None = None) -> tuple[str, ...]:
+    """Return the ids of the paper's own tasks, T1 to T12 with T5bis, in natural order."""
+    return tuple(name for name in task_ids(folder) if _natural(name)[0] <= _LAST_OF_PAPER)
+
+
+def expand_ids(names: Iterable[str], folder: Path | None = None) -> tuple[str, ...]:
+    """Return ids for what a user writes: ids, ranges (`T13-T24`), `all` and `paper`.
+
+    Paths of files stay as they are, and folders become the files in them. Tasks of other worlds are
+    known by their ids, and all those of a world by its name; `all` are those of the usual one.
+
+    Raises:
+        UsageError: a range begins or ends with no task, or holds none, or a folder has no task.
+    """
+    usual = task_ids(folder)
+    found: list[str] = []
+    for name in names:
+        first, dash, last = name.partition("-")
+        known = usual if folder is not None else _fellows(first, usual)
+        if name.endswith(_ENDING):
+            found.append(name)
+        elif "/" in name or "\\" in name:
+            own = [str(Path(name) / f"{i}{_ENDING}") for i in task_ids(Path(name))]
+            if not own:
+                raise UsageError(f"{name}: there is no folder with tasks (files *{_ENDING}) there")
+            found += own
+        elif name.lower() == "all":
+            found += usual
+        elif folder is None and name.lower() in shipped_worlds() and task_ids(world=name.lower()):
+            found += task_ids(world=name.lower())
+        elif name.lower() == "paper":
+            found += paper_task_ids(folder)
+        elif dash:
+            begin, end = (known.index(_id(text, known)) for text in (first, last))
+            if begin > end:
+                raise UsageError(f"the range {name!r} holds no task: did you mean {last}-{first}?")
+            # T5bis comes with T5.
+            found += (k for k in known[begin:] if _natural(k)[0] <= _natural(known[end])[0])
+        else:
+            found.append(_id(name, known))
+    return tuple(dict.fromkeys(found))
+
+
+def _fellows(name: str, usual: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the ids of the world that a task belongs to; the usual ones where none has it."""
+    file = _of_other_worlds().get(name.strip().lower())
+    return usual if file is None else task_ids(file.parent)
+
+
+def _id(text: str, known: Sequence[str]) -> str:
+    """Return the id of a task as it is written in the files.
+
+    Raises:
+        UsageError: there is no such task.
+    """
+    by_key = {name.lower(): name for name in known}
+    name = by_key.get(text.strip().lower())
+    if name is None:
+        near = difflib.get_close_matches(text, list(known), n=1, cutoff=0.5)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        raise UsageError(f"unknown task {text!r}{hint} (tasks: {', '.join(known)})")
+    return name
+
+
+def label(reference: str) -> str:
+    """Return the short name of a task: its id, or the name of its file without the ending."""
+    return Path(reference).stem if reference.endswith(_ENDING) else reference
+
+
+def load_task(task_id: str, folder: Path | None = None) -> PaperTask:
+    """Read a task.
+
+    Args:
+        task_id: its id, or the path of the file of a user's own task.
+        folder: where tasks with an id are; None for hvr's own, of all worlds.
+
+    Raises:
+        UsageError: there is no such task.
+        DataFileError: its file is missing or damaged.
+    """
+    if task_id.endswith(_ENDING):
+        path = Path(task_id).absolute()
+        return _task(read_toml(path), path, own=False)
+    if folder is None and (other := _of_other_worlds().get(task_id.strip().lower())) is not None:
+        return _task(read_toml(other), other, own=True)
+    path = (folder or data_path("tasks")) / f"{_id(task_id, task_ids(folder))}{_ENDING}"
+    return _task(read_toml(path), path, own=folder is None)
+
+
+@cache
+def _of_other_worlds() -> Mapping[str, Path]:
+    """Return the files of tasks of all worlds that hvr brings but the usual one, by their ids."""
+    names = [name for name in shipped_worlds() if name != DEFAULT_WORLD]
+    return {path.stem.lower(): path for name in names for path in load_world(name).task_files}
+
+
+def _task(values: Mapping[str, Any], path: Path, *, own: bool) -> PaperTask:
+    try:
+        _check_names(values)
+        truth = _table(values, "ground_truth")
+        _table(values, "optimum")
+        optimum = {
+            scene: Optimum(_whole(entry, "steps"), _whole(entry, "bound"))
+            for scene in values["optimum"]
+            for entry in [_table(values["optimum"], scene)]
+        }
+        task = PaperTask(
+            id=_text(values, "id"),
+            name=_text(values, "name"),
+            goal_oriented=_text(values, "goal_oriented"),
+            constructive=_text(values, "constructive"),
+            paraphrases=_texts(values, "paraphrases") if "paraphrases" in values else (),
+            goal=_text(values, "goal"),
+            requires=_texts(values, "requires") if "requires" in values else (),
+            scenes=tuple(optimum),
+            paper_steps=_text(values, "paper_steps") if "paper_steps" in values else "",
+            ground_truth=GroundTruth(
+                _text(truth, "scene"),
+                tuple(parse_plan("\n".join(b), file=str(path)) for b in truth["blocks"]),
+                _pairs(truth, "order"),
+            ),
+            optimum=optimum,
+            constraints=_texts(values, "constraints") if "constraints" in values else (),
+            step_budget=_whole(values, "step_budget") if "step_budget" in values else None,
+            unseen=_truth_value(values, "unseen") if "unseen" in values else False,
+            file="" if own else str(path),
+        )
+        _check(task)
+        if not own:  # hvr's own are tested
+            _check_formulas(task)
+    except KeyError as error:
+        raise DataFileError(f"{path}: the entry {error.args[0]!r} is missing") from error
+    except (TypeError, ValueError, AttributeError) as error:
+        raise DataFileError(f"{path}: an entry has the wrong form: {error}") from error
+    return task
+
+
+_ENTRIES = frozenset((
+    "id", "name", "goal_oriented", "constructive", "paraphrases", "goal", "constraints", "requires",
+    "scenes", "paper_steps", "step_budget", "unseen", "ground_truth", "optimum",
+))  # fmt: skip
+
+
+def _check_names(values: Mapping[str, Any]) -> None:
+    for name in values:
+        if name not in _ENTRIES:
+            near = difflib.get_close_matches(name, sorted(_ENTRIES), n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else f": {', '.join(sorted(_ENTRIES))}"
+            raise ValueError(f"{name!r} is no entry of a task{hint}")
+
+
+def _check(task: PaperTask) -> None:
+    truth = task.ground_truth
+    if truth.scene not in task.optimum:
+        raise ValueError(f"'optimum' has no line for {truth.scene}, the scene of 'ground_truth'")
+    count = len(truth.blocks)
+    for pair in truth.order:
+        if not all(1 <= number <= count for number in pair) or pair[0] == pair[1]:
+            raise ValueError(f"'order' has {list(pair)}, and there are blocks 1 to {count}")
+    bound = task.optimum[truth.scene].bound
+    if task.step_budget is not None and task.step_budget < bound:
+        raise ValueError(
+            f"'step_budget' is {task.step_budget}, and no plan has fewer than {bound} steps"
+        )
+
+
+def _check_formulas(task: PaperTask) -> None:
+    """Parse goal and constraints: else a bench would be paid for before the error is found."""
+    domain = world_of_scene(task.ground_truth.scene).agent.domain()
+    texts = {"goal": (task.goal,), "constraints": task.constraints}
+    named = {m[0]: m[1] for text in (task.goal, *task.constraints) for m in _NAME.finditer(text)}
+    objects = [TypedName(name, (kind,)) for name, kind in named.items()]
+    for entry, formulas in texts.items():
+        parse = parse_formula if entry == "goal" else parse_constraint
+        for text in formulas:
+            try:
+                parse(text, domain, objects, file=entry)
+            except PddlError as error:
+                raise ValueError(f"{entry!r}: {error}") from error
+
+
+def _text(values: Mapping[str, Any], key: str) -> str:
+    value = values[key]
+    if not isinstance(value, str):
+        raise TypeError(f"{key!r} must be text, not {value!r}")
+    return value
+
+
+def _texts(values: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    texts = values[key]
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise TypeError(f"{key!r} must be a list of texts, not {texts!r}")
+    return tuple(texts)
+
+
+def _table(values: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    table = values[key]
+    if not isinstance(table, Mapping):
+        raise TypeError(f"{key!r} must be a table, not {table!r}")
+    return table
+
+
+def _pairs(values: Mapping[str, Any], key: str) -> tuple[tuple[int, int], ...]:
+    pairs = []
+    for pair in values[key] if isinstance(values[key], list) else [values[key]]:
+        match pair:
+            case [int(a), int(b)]:
+                pairs.append((a, b))
+            case _:
+                raise TypeError(f"{key!r} must be a list of pairs of numbers, and has {pair!r}")
+    return tuple(pairs)
+
+
+def _whole(values: Mapping[str, Any], key: str) -> int:
+    number = values[key]
+    if isinstance(number, bool) or not isinstance(number, int) or number < 1:
+        raise TypeError(f"{key!r} must be a whole number from 1, not {number!r}")
+    return number
+
+
+def _truth_value(values: Mapping[str, Any], key: str) -> bool:
+    value = values[key]
+    if not isinstance(value, bool):
+        raise TypeError(f"{key!r} must be true or false, not {value!r}")
+    return value
+
+
+def _natural(name: str) -> tuple[int, str]:
+    match = re.match(r"\D*(\d+)(.*)", name)
+    return (int(match[1]), match[2]) if match else (0, name)

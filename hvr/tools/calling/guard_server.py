@@ -1,0 +1,201 @@
+"""`AgentGuard` as an MCP server: any agent calls the tools of other servers through it.
+
+Questions to the user are elicitations. In older versions of the protocol they are sent within the
+call; since 2026-07-28 the client answers with a second call. A client without elicitation gets a
+refusal with the reason.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hvr.base.extras import load
+from hvr.tools.calling.agent_guard import AgentGuard, Question
+from hvr.tools.calling.ledger import key_of
+from hvr.tools.calling.log import excerpt
+from hvr.tools.calling.values import CallFailure, CallOutcome, Json, ToolCall
+from hvr.tools.catalogue.schema import Catalogue, ToolSchema
+
+SAID = "hvr-said"
+"""The key of a call's `_meta` with what the user said: a text, or a list of texts and values."""
+
+_INPUT_REQUIRED = "2026-07-28"
+_QUESTION = "confirm"
+_FORM = {
+    "type": "object",
+    "properties": {
+        _QUESTION: {"type": "boolean", "title": "Make this call", "default": False},
+    },
+    "required": [_QUESTION],
+}
+_INSTRUCTIONS = (
+    "Calls that change something are checked by hvr: every value must come from the user, from a "
+    "default, or be the only id that a look-up with the user's values gave. A refusal says what "
+    "to ask the user. Equal calls are not repeated without the user's word."
+)
+
+
+class GuardServer:
+    """Serves the tools of a guard.
+
+    Args:
+        guard: It makes the calls.
+        tools: The listed tools, in the protocol's form.
+        last: Returns the last answer as the client of `mcp` read it, to be passed on whole; None
+            where there is no such thing.
+    """
+
+    def __init__(self, guard: AgentGuard, tools: Sequence[Mapping[str, Any]], last: Any) -> None:
+        load("mcp.server.lowlevel.server", "mcp", "mcp")
+        import anyio
+
+        self._guard, self._tools, self._last = guard, tools, last
+        self._seen: Any = None
+        self._asked: dict[str, tuple[str, Question]] = {}
+        # One call at a time: the budget, the ledger and the session's values are shared.
+        self._turn = anyio.Lock()
+
+    def server(self) -> Any:
+        """Return the server of the package `mcp`."""
+        from mcp.server.lowlevel.server import Server
+
+        return Server(
+            "hvr guard", instructions=_INSTRUCTIONS, on_list_tools=self._list,
+            on_call_tool=self._call,
+        )  # fmt: skip
+
+    async def _list(self, ctx: Any, params: Any) -> Any:
+        import mcp_types as types
+
+        del ctx, params
+        return types.ListToolsResult(tools=[types.Tool.model_validate(one) for one in self._tools])
+
+    async def _call(self, ctx: Any, params: Any) -> Any:
+        call = ToolCall(params.name, dict(params.arguments or {}))
+        async with self._turn:
+            self._guard.say(_declared(ctx.meta))
+            answered = self._answered(call, params)
+            if isinstance(answered, CallOutcome):
+                return self._result(answered)
+            found = await self._made(call, answered)
+            if not isinstance(found, Question):
+                return self._result(found)
+            if not _can_ask(ctx):
+                why = "the user has to confirm it, and this client cannot ask them"
+                return self._refused(found, why)
+            if str(ctx.protocol_version) >= _INPUT_REQUIRED:
+                return self._question(call, found)
+            answer = await ctx.session.elicit_form(found.text(), _FORM, ctx.request_id)
+            if not _yes(answer):
+                return self._refused(found, "the user does not want it")
+            found = await self._made(call, found)
+            if isinstance(found, Question):
+                return self._refused(found, "it has changed while the user was asked")
+            return self._result(found)
+
+    async def _made(self, call: ToolCall, confirmed: Question | None) -> CallOutcome | Question:
+        import anyio.to_thread
+
+        self._seen = self._last()
+        # Not given up when the client goes away: what may have been done has to be written down.
+        return await anyio.to_thread.run_sync(self._guard.call, call, confirmed)
+
+    def _question(self, call: ToolCall, question: Question) -> Any:
+        """Return the question as the result of a call, which the client answers with another."""
+        import mcp_types as types
+
+        state = secrets.token_urlsafe()
+        self._asked[state] = key_of(call), question
+        ask = types.ElicitRequest(
+            params=types.ElicitRequestFormParams(message=question.text(), requested_schema=_FORM)
+        )
+        return types.InputRequiredResult(input_requests={_QUESTION: ask}, request_state=state)
+
+    def _answered(self, call: ToolCall, params: Any) -> Question | CallOutcome | None:
+        """Return the question that a call answers with yes; its refusal if it answers with no."""
+        state = getattr(params, "request_state", None)
+        if state is None:
+            return None
+        # A state counts once, and for the call for which it was given out.
+        key, question = self._asked.pop(state, ("", None))
+        if question is None or key != key_of(call):
+            return None
+        answer = (params.input_responses or {}).get(_QUESTION)
+        if _yes(answer):
+            return question
+        error = question.reason("the user does not want it")
+        return CallOutcome(call, failure=CallFailure.NOT_ALLOWED, error=error)
+
+    def _refused(self, question: Question, why: str) -> Any:
+        call = question.proposed.call
+        error = question.reason(why)
+        return self._result(CallOutcome(call, failure=CallFailure.NOT_ALLOWED, error=error))
+
+    def _result(self, outcome: CallOutcome) -> Any:
+        import mcp_types as types
+
+        answer = self._last()
+        # A call that did not reach the server has the answer of the one before it.
+        if answer is not None and answer is not self._seen:
+            self._seen = answer
+            return types.CallToolResult(
+                content=answer.content, structured_content=answer.structured_content,
+                is_error=answer.is_error,
+            )  # fmt: skip
+        if not outcome.ok:
+            text = f"{outcome.failure}: {outcome.error}"
+            return types.CallToolResult(content=[types.TextContent(text=text)], is_error=True)
+        result = outcome.result
+        text = result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)
+        structured = result if isinstance(result, dict) else {"result": result}
+        return types.CallToolResult(
+            content=[types.TextContent(text=text)], structured_content=structured
+        )
+
+
+def listed(catalogue: Catalogue) -> list[dict[str, Any]]:
+    """Return tools in the protocol's form, as far as their schemas are known."""
+    return [
+        {
+            "name": tool.name,
+            "description": tool.description,
+            "inputSchema": _input_schema(tool),
+        }
+        for tool in catalogue.tools
+    ]
+
+
+def _input_schema(tool: ToolSchema) -> dict[str, Any]:
+    properties: dict[str, Any] = {}
+    for parameter in tool.takes:
+        one: dict[str, Any] = {"description": parameter.description}
+        if parameter.type:
+            kinds = parameter.type.split("|")
+            one["type"] = kinds if len(kinds) > 1 else kinds[0]
+        if parameter.choices:
+            one["enum"] = [json.loads(choice) for choice in parameter.choices]
+        properties[parameter.name] = one
+    required = [parameter.name for parameter in tool.takes if parameter.required]
+    return {"type": "object", "properties": properties, "required": required}
+
+
+def _declared(meta: Any) -> list[Json]:
+    """Return the texts and values that a client declares as said by the user."""
+    value = meta.get(SAID) if isinstance(meta, Mapping) else None
+    plain = excerpt(value, 100_000)
+    return plain if isinstance(plain, list) else [] if plain is None else [plain]
+
+
+def _can_ask(ctx: Any) -> bool:
+    capabilities = ctx.session.client_capabilities
+    asks = capabilities.elicitation if capabilities is not None else None
+    # A client that says nothing of forms or addresses asks by forms.
+    return asks is not None and (asks.form is not None or asks.url is None)
+
+
+def _yes(answer: Any) -> bool:
+    action, content = getattr(answer, "action", ""), getattr(answer, "content", None)
+    return action == "accept" and isinstance(content, dict) and content.get(_QUESTION) is True

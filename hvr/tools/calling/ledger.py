@@ -1,0 +1,292 @@
+"""The ledger of calls that may write: each is written down before it is made, and closed after it.
+
+A process that was killed in the middle of a call leaves an open entry, so that another sees what
+may have been done. The file is append-only: one JSON object a line, flushed to the disk.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from hvr.base.files import append_json_line
+from hvr.base.locks import only_writer
+from hvr.base.secrets.forms import without_keys
+from hvr.errors import DataFileError
+from hvr.tools.calling.log import error_text, redacted
+from hvr.tools.calling.provenance import Place, Source, sources_json
+from hvr.tools.calling.values import CallFailure, CallOutcome, Json, ToolCall
+
+_NOT_DONE = frozenset({CallFailure.REFUSED, CallFailure.BAD_ARGUMENTS, CallFailure.UNKNOWN_TOOL})
+"""Failures that say that nothing was done; after any other the call may have been."""
+
+
+class CallState(StrEnum):
+    """What is known of a call that may write."""
+
+    OPEN = "open"
+    """It was begun, and its end is not written down: its process was killed, or is at it."""
+    DONE = "done"
+    NOT_DONE = "not done"
+    UNCERTAIN = "uncertain"
+    """It failed in a way that leaves open whether it was done."""
+
+
+@dataclass(frozen=True)
+class LedgerEntry:
+    """A call in the ledger.
+
+    Args:
+        id: Its number, which no other entry has.
+        key: The idempotency key: what tool and arguments come to.
+        tool: The tool.
+        arguments: The arguments, without what looks like a key.
+        request: The request in which it was made.
+        time: When it was begun, in ISO 8601.
+        state: What is known of it.
+        error: What the tool said of its failure.
+    """
+
+    id: str
+    key: str
+    tool: str
+    arguments: Mapping[str, Json]
+    request: str
+    time: str
+    state: CallState = CallState.OPEN
+    error: str = ""
+
+    @property
+    def unclear(self) -> bool:
+        """Whether the call may have been done, and it is not known that it was."""
+        return self.state in (CallState.OPEN, CallState.UNCERTAIN)
+
+    def to_json(self) -> dict[str, Json]:
+        """Return what users are shown of it, as plain JSON values."""
+        return {
+            "tool": self.tool,
+            "arguments": dict(self.arguments),
+            "request": self.request,
+            "time": self.time,
+            "state": self.state.value,
+            "error": self.error,
+        }
+
+
+class CallLedger:
+    """The calls that may write, of one file or, without one, of this process.
+
+    Args:
+        path: The file, which is made with the first entry; None to keep the entries in memory.
+        request: The request, by which equal calls of one request are known: a call that was done
+            may be made for another request, but not again for the same one.
+        secrets: Whether arguments keep values that look like keys.
+    """
+
+    def __init__(self, path: Path | None = None, request: str = "", *, secrets: bool = False):
+        self._path = path
+        self._request = without_keys(request)
+        self._secrets = secrets
+        # The file only grows, so that each line is read once.
+        self._entries: dict[str, LedgerEntry] = {}
+        self._read = self._lines = 0
+        self._own: set[str] = set()
+
+    @property
+    def path(self) -> Path | None:
+        """The file; None if entries are kept in memory."""
+        return self._path
+
+    def for_request(self, request: str) -> CallLedger:
+        """Return a ledger with the same entries for another request."""
+        other = CallLedger(self._path, request, secrets=self._secrets)
+        if self._path is None:
+            other._entries = self._entries
+        return other
+
+    def reset(self) -> None:
+        """Forget the entries that are only in memory."""
+        if self._path is None:
+            self._entries.clear()
+            self._own.clear()
+
+    def entries(self) -> tuple[LedgerEntry, ...]:
+        """Return all entries in the order in which they were begun.
+
+        Raises:
+            DataFileError: The file cannot be read, or is not a ledger.
+        """
+        lines, rest, end = self._new_lines()
+        for number, line in enumerate(lines, self._lines + 1):
+            self._take(line, number, self._entries)
+        # Only now: a ledger with a wrong line stays refused.
+        self._read, self._lines = end, self._lines + len(lines)
+        # A process that was killed leaves at most the last line broken; then it made no call yet.
+        found = dict(self._entries)
+        if rest and _parsed(rest) is not None:
+            self._take(rest, self._lines + 1, found)
+        return tuple(found.values())
+
+    def unclear(self) -> tuple[LedgerEntry, ...]:
+        """Return the entries of this process's calls that may have been done."""
+        return tuple(one for one in self.entries() if one.unclear and one.id in self._own)
+
+    def before(self, call: ToolCall, *, own: bool = True) -> LedgerEntry | None:
+        """Return the last equal call that must not be repeated silently; None if there is none.
+
+        That is one that may have been done, in whatever request, or was done in this one.
+
+        Args:
+            call: The call.
+            own: Whether the calls of this process count, too.
+        """
+        key = key_of(call)
+        for one in reversed(self.entries()):
+            if one.key != key or (not own and one.id in self._own):
+                continue
+            if one.unclear or (one.state is CallState.DONE and one.request == self._request):
+                return one
+        return None
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep other processes from beginning a call between a look and an entry.
+
+        Raises:
+            DataFileError: There can be no lock.
+        """
+        if self._path is None:
+            yield
+            return
+        with only_writer(self._path):
+            yield
+
+    def begin(self, call: ToolCall, sources: Mapping[Place, Source]) -> str:
+        """Write down that a call is about to be made, and return the entry's number.
+
+        Raises:
+            DataFileError: It cannot be written: the call must not be made.
+        """
+        number = uuid.uuid4().hex
+        told: dict[str, Json] = {
+            "arguments": dict(call.arguments),
+            "sources": sources_json(call, sources),
+        }
+        told = told if self._secrets else {name: redacted(value) for name, value in told.items()}
+        self._append({
+            "event": "open", "id": number, "key": key_of(call), "time": _now(),
+            "request": self._request, "tool": call.tool, **told,
+        })  # fmt: skip
+        self._own.add(number)
+        return number
+
+    def close(self, number: str, outcome: CallOutcome) -> None:
+        """Write down what became of a call.
+
+        Raises:
+            DataFileError: It cannot be written: the entry stays open.
+        """
+        state = CallState.DONE if outcome.ok else CallState.UNCERTAIN
+        state = CallState.NOT_DONE if outcome.failure in _NOT_DONE else state
+        error = error_text(outcome, secrets=self._secrets)
+        self._append({"event": "close", "id": number, "time": _now(), "state": state.value,
+                      "error": error})  # fmt: skip
+
+    def settle(self, call: ToolCall, by: str, *, done: bool) -> None:
+        """Write down what was found out about a call that may have been done.
+
+        Args:
+            call: The call; all its entries that may have been done are settled.
+            by: How it was found out, such as "get_order shows it".
+            done: Whether it was done.
+
+        Raises:
+            DataFileError: It cannot be written.
+        """
+        state = CallState.DONE if done else CallState.NOT_DONE
+        for one in self.entries():
+            if one.key == key_of(call) and one.unclear:
+                self._append({"event": "settle", "id": one.id, "time": _now(),
+                              "state": state.value, "error": without_keys(by)})  # fmt: skip
+
+    def _append(self, record: dict[str, Any]) -> None:
+        if self._path is None:
+            self._take(json.dumps(record).encode(), 0, self._entries)
+        else:
+            append_json_line(self._path, record, durable=True)
+
+    def _new_lines(self) -> tuple[list[bytes], bytes, int]:
+        """Return the whole lines that were not read yet, the rest of the file, and their end."""
+        if self._path is None:
+            return [], b"", 0
+        try:
+            with self._path.open("rb") as file:
+                file.seek(self._read)
+                new = file.read()
+        except FileNotFoundError:
+            return [], b"", 0
+        except OSError as error:
+            raise DataFileError(f"{self._path}: the ledger cannot be read: {error}") from None
+        whole, newline, rest = new.rpartition(b"\n")
+        end = self._read + len(whole) + len(newline)
+        return (whole.split(b"\n") if newline else []), rest, end
+
+    def _take(self, line: bytes, number: int, entries: dict[str, LedgerEntry]) -> None:
+        """Take a line into entries."""
+        record = _parsed(line)
+        try:
+            if record is None:
+                raise ValueError
+            if record["event"] == "open":
+                entries[record["id"]] = LedgerEntry(
+                    record["id"], record["key"], record["tool"], record["arguments"],
+                    record["request"], record["time"],
+                )  # fmt: skip
+            else:
+                state, error = CallState(record["state"]), str(record.get("error", ""))
+                entries[record["id"]] = replace(entries[record["id"]], state=state, error=error)
+        except (KeyError, TypeError, ValueError):
+            raise DataFileError(
+                f"{self._path}:{number}: not an entry of a ledger; keep the file, which says "
+                "what may have been done, and name another with --ledger"
+            ) from None
+
+
+def _parsed(line: bytes) -> dict[str, Any] | None:
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return record if isinstance(record, dict) else None
+
+
+def key_of(call: ToolCall) -> str:
+    """Return the idempotency key of a call: equal for equal tools and arguments.
+
+    An argument that is null is one that is left out, and 5.0 is 5.
+    """
+    given = {name: _plain(value) for name, value in call.arguments.items() if value is not None}
+    text = json.dumps([call.tool, given], sort_keys=True)
+    return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()
+
+
+def _plain(value: Json) -> Json:
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, list):
+        return [_plain(inner) for inner in value]
+    if isinstance(value, dict):
+        return {name: _plain(inner) for name, inner in value.items()}
+    return value
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -1,0 +1,380 @@
+"""Any MCP server as an environment of tools, by the official client, over stdio or HTTP."""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+import tempfile
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import ExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any, TypeVar
+
+from hvr.base.extras import load
+from hvr.base.numbers import check_real
+from hvr.base.printable import one_line, short
+from hvr.base.processes import supervised
+from hvr.base.proxies import DIRECT, proxy_of
+from hvr.errors import DataFileError, SimulatorError, UsageError
+from hvr.tools.calling.checks import check_call, check_result, find_tool, with_nulls
+from hvr.tools.calling.mcp_tool_list import ToolListFilter
+from hvr.tools.calling.values import CallFailure, CallOutcome, Json, ToolCall
+from hvr.tools.catalogue.formats import read_tool
+from hvr.tools.catalogue.schema import Catalogue, ToolSchema, quoted
+
+PAGES = 100
+"""Pages of `tools/list` that are read; a server that goes on for ever is refused."""
+MOST_CHARACTERS = 20_000_000
+"""Of a result; a longer one is not kept."""
+
+_METHOD_NOT_FOUND, _INVALID_PARAMS = -32601, -32602  # JSON-RPC 2.0, section 5.1
+_Result = TypeVar("_Result")
+
+
+@dataclass(frozen=True)
+class McpServer:
+    """Where a server is.
+
+    Args:
+        command: program and arguments that start it; empty if it runs already.
+        url: of a server that runs, over streamable HTTP; empty if it is started.
+        folder: in which it is started.
+        env: further environment variables of the program, which gets few of this process's.
+        seconds: for one answer at most.
+        trusted: Whether its annotations say what its tools do. Those of a server that is not
+            trusted only make its tools more dangerous.
+    """
+
+    command: tuple[str, ...] = ()
+    url: str = ""
+    folder: Path | None = None
+    env: dict[str, str] = field(default_factory=dict)
+    seconds: float = 30.0
+    trusted: bool = False
+
+    def __post_init__(self) -> None:
+        if bool(self.command) == bool(self.url):
+            raise UsageError("an MCP server has a command that starts it, or a URL")
+        check_real("seconds", self.seconds, 0.001, 86_400)
+
+
+def open_server(value: Any, folder: Path, place: str) -> McpTools:
+    """Open the server that a `world.toml` names.
+
+    Args:
+        value: a table with `command` (a list of texts) or `url`, and `env`, `seconds` and
+            `trusted`.
+        folder: of the world.
+        place: where the table is, for messages.
+
+    Raises:
+        DataFileError: the table is wrong.
+        SimulatorError: the server cannot be reached.
+        MissingExtraError: the package `mcp` is not installed.
+    """
+    kinds = {"command": list, "url": str, "env": dict, "seconds": (int, float), "trusted": bool}
+    good = isinstance(value, dict) and set(value) <= set(kinds)
+    good = good and all(isinstance(value[key], kinds[key]) for key in value)  # type: ignore[arg-type]
+    texts = [*value.get("command", ()), *value.get("env", {}).values()] if good else []
+    if not good or not all(isinstance(text, str) for text in texts):
+        raise DataFileError(
+            f'{place}: mcp needs command = ["PROGRAM", …] or url = "…", and may have env, '
+            "seconds and trusted"
+        )
+    return McpTools(
+        McpServer(
+            tuple(value.get("command", ())), value.get("url", ""), folder,
+            dict(value.get("env", {})), float(value.get("seconds", 30.0)),
+            value.get("trusted", False),
+        )
+    )  # fmt: skip
+
+
+class McpTools:
+    """The tools of a server.
+
+    Args:
+        server: it is started or reached at once.
+
+    Raises:
+        SimulatorError: it cannot be started or reached, or does not list tools in time.
+        DataFileError: what it lists are no tools.
+        MissingExtraError: the package `mcp` is not installed.
+    """
+
+    def __init__(self, server: McpServer) -> None:
+        self._server = server
+        self._client: Any = None
+        self._lists = ToolListFilter()
+        self._portal: Any = None
+        self._stack = ExitStack()
+        self._said: IO[str] | None = None
+        self.listed: list[dict[str, Any]] = []
+        """The tools as the server described them, in the protocol's form."""
+        self.answer: Any = None
+        """What the server answered to the last call, as the client of `mcp` read it."""
+        self._touched = self._broken = self._closed = False
+        load("mcp.client.client", "mcp", "mcp")
+        self._open()
+        try:
+            self._catalogue = self._read()
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """The tools as the server listed them when it was opened, with its hints."""
+        return self._catalogue
+
+    def reset(self) -> None:
+        """Start a server anew that was started here; one that runs elsewhere goes on as it is."""
+        if self._server.command and self._touched:
+            self._reopen()
+
+    def call(self, call: ToolCall) -> CallOutcome:
+        """Call a tool; what the server says of a failure is its outcome."""
+        refused = check_call(self._catalogue, call)
+        tool = find_tool(self._catalogue, call.tool)
+        if refused is not None or tool is None:
+            return refused or CallOutcome(call, failure=CallFailure.UNKNOWN_TOOL)
+        start = time.perf_counter()
+        if self._client is None or self._broken:
+            try:
+                self._reopen()
+            except SimulatorError as gone:
+                seconds = time.perf_counter() - start
+                return CallOutcome(call, None, CallFailure.UNAVAILABLE, str(gone), seconds)
+        self._touched = True
+        result: Json = None
+        failure, error = None, ""
+        self.answer = None
+        try:
+            answer = self._ask(lambda c: c.call_tool(call.tool, with_nulls(tool, call.arguments)))
+            self.answer = answer
+            size = sum(len(block.text) for block in answer.content if block.type == "text")
+            if size > MOST_CHARACTERS:
+                failure = CallFailure.WRONG_TYPE
+                error = f"the result has {size} characters, and {MOST_CHARACTERS} are kept"
+            else:
+                result = content_of(answer)
+                if answer.is_error:
+                    failure, error = CallFailure.REFUSED, _as_text(result)
+        except TimeoutError:
+            failure = CallFailure.TIMED_OUT
+            error = f"no answer within {self._server.seconds:g} s"
+        except Exception as broken:  # whatever the client raises, the server is what failed
+            failure, error = _classified(broken)
+            self._broken = failure is CallFailure.UNAVAILABLE
+        seconds = time.perf_counter() - start
+        if failure is not None:
+            return CallOutcome(call, None, failure, error, seconds)
+        return check_result(tool, CallOutcome(call, result, seconds=seconds))
+
+    def state(self) -> Json:
+        """Return None: a server does not show its state."""
+        return None
+
+    def close(self) -> None:
+        """End the connection, and a server that was started here."""
+        self._closed = True
+        self._end()
+
+    def _reopen(self) -> None:
+        """Connect anew: a server that broke down may be back; one that was started here, start.
+
+        Raises:
+            SimulatorError: it cannot be reached, or the environment was closed.
+        """
+        self._end()
+        if self._closed:
+            raise SimulatorError("the server has ended", exit_code=2)
+        self._open()
+        self._broken = self._touched = False
+
+    def _end(self) -> None:
+        self._client = None
+        with suppress(Exception):  # a server that has died cannot be taken leave of
+            self._stack.close()
+        self._stack = ExitStack()
+
+    def _open(self) -> None:
+        import anyio.from_thread
+        from mcp import StdioServerParameters, stdio_client
+        from mcp.client.client import Client
+        from mcp.client.streamable_http import streamable_http_client
+
+        target: Any = self._server.url
+        if self._server.command:
+            program, *arguments = supervised(self._server.command)
+            parameters = StdioServerParameters(
+                command=program, args=arguments, env=self._server.env or None,
+                cwd=self._server.folder,
+            )  # fmt: skip
+            # What a server prints is not for the terminal; the end of it explains a failure.
+            said = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
+            self._said = self._stack.enter_context(said)
+            target = stdio_client(parameters, errlog=self._said)
+        # The client logs a traceback for a line that is not a message, and each tool that it drops.
+        for log in map(logging.getLogger, ("mcp", "client")):
+            if not log.handlers:
+                log.addHandler(logging.NullHandler())
+        self._portal = self._stack.enter_context(anyio.from_thread.start_blocking_portal())
+        try:
+            if self._server.url:
+                direct = self._direct() if proxy_of(self._server.url) is None else None
+                target = streamable_http_client(target, http_client=direct)
+            target = self._lists.around(target)
+            client = Client(target, read_timeout_seconds=self._server.seconds)
+            self._client = self._enter(_connected(client, self._server.seconds))
+            self._lists.version = self._client.protocol_version
+        except Exception as error:
+            raise self._unreachable(error) from None
+
+    def _direct(self) -> Any:
+        """Return an HTTP client that goes past the proxies of the environment."""
+        http = load("mcp.client.streamable_http", "mcp", "mcp").httpx2
+        timeout = http.Timeout(self._server.seconds)
+        return self._enter(http.AsyncClient(timeout=timeout, mounts=dict.fromkeys(DIRECT)))
+
+    def _enter(self, manager: Any) -> Any:
+        return self._stack.enter_context(self._portal.wrap_async_context_manager(manager))
+
+    def _read(self) -> Catalogue:
+        tools: list[ToolSchema] = []
+        left_out: list[str] = []
+        cursor = None
+        for _ in range(PAGES):
+            try:
+                page = self._ask(lambda c, at=cursor: c.list_tools(cursor=at))  # type: ignore[misc]
+            except Exception as error:
+                raise self._unreachable(error) from None
+            for tool in self._lists.told(page.tools):
+                place = f"{self._where}: tool {len(tools) + len(left_out) + 1}"
+                try:
+                    if isinstance(tool, str):
+                        raise DataFileError(f"{place}: {tool}")
+                    body = tool.model_dump(by_alias=True, exclude_none=True, mode="json")
+                    read = read_tool(body, place, trusted=self._server.trusted)
+                    if any(read.name == one.name for one in tools):
+                        raise DataFileError(f"{place}: a second tool named {quoted(read.name)}")
+                except DataFileError as wrong:
+                    left_out.append(str(wrong))
+                    continue
+                self.listed.append(body)
+                tools.append(read)
+            cursor = page.next_cursor
+            if not cursor:
+                return Catalogue(tuple(tools), tuple(left_out))
+        raise SimulatorError(f"{self._where}: its list of tools does not end", exit_code=2)
+
+    def _ask(self, what: Callable[[Any], Awaitable[_Result]]) -> _Result:
+        client = self._client
+        answer: _Result = self._portal.call(_within, self._server.seconds, lambda: what(client))
+        return answer
+
+    @property
+    def _where(self) -> str:
+        named = " ".join(self._server.command) or self._server.url
+        return f"the MCP server {quoted(named)}"
+
+    def _unreachable(self, error: BaseException) -> SimulatorError:
+        last = _innermost(error)
+        reason = str(last) or type(last).__name__
+        if isinstance(last, TimeoutError):
+            reason = f"no answer within {self._server.seconds:g} s"
+        through = proxy_of(self._server.url) if self._server.url else None
+        reason += f", through {through}" if through else ""
+        printed = ""
+        if self._said is not None:
+            with suppress(OSError, ValueError):
+                self._said.seek(0)
+                printed = one_line(self._said.read().strip().rpartition("\n")[2])
+        more = f" (it printed: {short(printed, 200)})" if printed else ""
+        self._end()
+        return SimulatorError(
+            f"{self._where} cannot be used: {short(one_line(reason), 200)}{more}", exit_code=2
+        )
+
+
+def content_of(answer: Any) -> Json:
+    """Return what a result holds: its structured content, else its texts, read as JSON if they are.
+
+    Pictures and sounds are told by their type alone; links and resources by their address.
+    """
+    structured: Json = answer.structured_content
+    texts = [block.text for block in answer.content if block.type == "text"]
+    if structured is not None:
+        # What is no object is wrapped so by servers, as the protocol has only objects here.
+        if isinstance(structured, dict) and set(structured) == {"result"}:
+            return structured["result"]
+        return structured
+    others = [
+        {"type": block.type, "uri": str(getattr(block, "uri", "") or "")}
+        for block in answer.content
+        if block.type != "text"
+    ]
+    values: Sequence[Json] = [*map(_read_text, texts), *others]
+    return values[0] if len(values) == 1 else list(values)
+
+
+def _read_text(text: str) -> Json:
+    try:
+        value: Json = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return value if isinstance(value, (dict, list)) else text
+
+
+def _as_text(result: Json) -> str:
+    return result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)
+
+
+def _classified(error: BaseException) -> tuple[CallFailure, str]:
+    from mcp.shared.exceptions import MCPError
+
+    last = _innermost(error)
+    text = str(last) or type(last).__name__
+    if isinstance(last, MCPError):
+        if last.code == _INVALID_PARAMS:
+            return CallFailure.BAD_ARGUMENTS, text
+        if last.code == _METHOD_NOT_FOUND:
+            return CallFailure.UNKNOWN_TOOL, text
+        if "imed out" in text:
+            return CallFailure.TIMED_OUT, text
+    if isinstance(last, TimeoutError):
+        return CallFailure.TIMED_OUT, text
+    return CallFailure.UNAVAILABLE, text
+
+
+def _innermost(error: BaseException) -> BaseException:
+    while isinstance(error, BaseExceptionGroup) and error.exceptions:
+        error = error.exceptions[0]
+    return error
+
+
+@asynccontextmanager
+async def _connected(client: Any, seconds: float) -> AsyncIterator[Any]:
+    """Connect within a time; the client itself waits that long for each of several attempts.
+
+    Raises:
+        TimeoutError: The time is up.
+    """
+    import anyio
+
+    with anyio.CancelScope(deadline=anyio.current_time() + seconds) as scope:
+        async with client:
+            scope.deadline = math.inf
+            yield client
+    if scope.cancelled_caught:
+        raise TimeoutError
+
+
+async def _within(seconds: float, what: Callable[[], Awaitable[_Result]]) -> _Result:
+    import anyio
+
+    with anyio.fail_after(seconds):
+        return await what()

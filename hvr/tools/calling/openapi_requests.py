@@ -1,0 +1,171 @@
+"""Calls of OpenAPI operations as HTTP requests: where each argument goes, and in which style."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Mapping
+from urllib.parse import quote, urlencode
+
+from hvr.tools.calling.http_exchange import HttpRequest
+from hvr.tools.calling.values import Json
+from hvr.tools.catalogue.openapi import ApiOperation, RequestField, RequestPart
+from hvr.tools.catalogue.schema import quoted
+
+FORM, MULTIPART = "application/x-www-form-urlencoded", "multipart/form-data"
+_STYLES = {RequestPart.PATH: "simple", RequestPart.HEADER: "simple"}
+_SEPARATORS = {"spaceDelimited": "%20", "pipeDelimited": "|"}
+
+
+def sendable(media: str) -> bool:
+    """Return whether bodies of a media type can be written: JSON, forms and texts."""
+    kind = _kind(media)
+    return not media or kind in (FORM, MULTIPART) or _is_json(kind) or kind.startswith("text/")
+
+
+def request_of(operation: ApiOperation, server: str, arguments: Mapping[str, Json]) -> HttpRequest:
+    """Return the request that carries out an operation.
+
+    Args:
+        operation: The operation.
+        server: Address that its path stands below.
+        arguments: Values by parameter; those that are null are not sent outside the body.
+
+    Raises:
+        ValueError: A value cannot stand where it belongs.
+    """
+    path, query, cookies = operation.path, list[str](), list[str]()
+    headers = {"Accept": "application/json, */*;q=0.5", "User-Agent": "hvr"}
+    body: dict[str, Json] = {}
+    whole: Json = None
+    for name, value in arguments.items():
+        field = operation.fields[name]
+        if field.place is RequestPart.BODY:
+            body[field.name] = value
+        elif field.place is RequestPart.WHOLE:
+            whole = value
+        elif value is None:
+            continue
+        elif field.place is RequestPart.PATH:
+            path = path.replace("{" + field.name + "}", _in_path(field, value))
+        elif field.place is RequestPart.QUERY:
+            query += _pairs(field, value)
+        elif field.place is RequestPart.HEADER:
+            headers[field.name] = _in_header(field, value)
+        else:
+            cookies += _pairs(field, value)
+    if cookies:
+        headers["Cookie"] = "; ".join(cookies)
+    content, media = _body(operation, body, whole)
+    if content is not None:
+        headers["Content-Type"] = media
+    address = server.rstrip("/") + path
+    if query:
+        address += ("&" if "?" in address else "?") + "&".join(query)
+    return HttpRequest(operation.method, address, headers, content)
+
+
+def _in_path(field: RequestField, value: Json) -> str:
+    style = field.style or "simple"
+    explode = bool(field.explode)
+    text = _joined(field, value, ",", explode)
+    if style == "label":
+        text = "." + _joined(field, value, "." if explode else ",", explode)
+    elif style == "matrix":
+        pairs = _pairs(RequestField(field.name, field.place, "form", explode), value)
+        return ";" + ";".join(pairs)
+    # A segment of dots would lead to another path, an empty one to the collection.
+    if text.strip(".") == "" or text in ("%2E", "%2E%2E"):
+        raise ValueError(f"{quoted(field.name)} cannot be {quoted(value)}: it is part of a path")
+    return text
+
+
+def _in_header(field: RequestField, value: Json) -> str:
+    plain = json.dumps(value) if field.as_json else _joined(field, value, ",", bool(field.explode))
+    text = plain if field.as_json or not isinstance(value, str) else value
+    if any(ord(sign) < 32 or ord(sign) > 255 or ord(sign) == 127 for sign in text):
+        raise ValueError(f"{quoted(field.name)} cannot be {quoted(value)}: it is a header")
+    return text
+
+
+def _pairs(field: RequestField, value: Json) -> list[str]:
+    """Return a value as pairs of name and value, percent-encoded."""
+    name = quote(field.name, safe="[]$")
+    style = field.style or "form"
+    explode = field.explode if field.explode is not None else style == "form"
+    if field.as_json:
+        return [f"{name}={quote(json.dumps(value), safe='')}"]
+    if isinstance(value, dict):
+        if style == "deepObject":
+            return [f"{name}[{quote(key, safe='')}]={_text(one)}" for key, one in value.items()]
+        if explode:
+            return [f"{quote(key, safe='')}={_text(one)}" for key, one in value.items()]
+    if isinstance(value, list) and explode:
+        return [f"{name}={_text(one)}" for one in value]
+    return [f"{name}={_joined(field, value, _SEPARATORS.get(style, ','), explode=False)}"]
+
+
+def _joined(field: RequestField, value: Json, separator: str, explode: bool) -> str:
+    if field.as_json:
+        return quote(json.dumps(value), safe="")
+    if isinstance(value, list):
+        return separator.join(_text(one) for one in value)
+    if isinstance(value, dict):
+        pairs = [(quote(key, safe=""), _text(one)) for key, one in value.items()]
+        mark = "=" if explode else separator
+        return separator.join(f"{key}{mark}{one}" for key, one in pairs)
+    return _text(value)
+
+
+def _text(value: Json) -> str:
+    return quote(_plain(value), safe="")
+
+
+def _plain(value: Json) -> str:
+    if isinstance(value, str):
+        return value
+    return "" if value is None else json.dumps(value)
+
+
+def _body(
+    operation: ApiOperation, body: Mapping[str, Json], whole: Json
+) -> tuple[bytes | None, str]:
+    media = operation.media
+    kind = _kind(media)
+    expects = operation.method in ("POST", "PUT", "PATCH")
+    if not media or (not body and whole is None and not expects):
+        return None, ""
+    if _is_json(kind):
+        return json.dumps(body if whole is None else whole).encode(), media
+    if kind == FORM:
+        some = whole if isinstance(whole, dict) else body
+        pairs = [
+            (name, _plain(one))
+            for name, value in some.items()
+            for one in (value if isinstance(value, list) else [value])
+        ]
+        return urlencode(pairs).encode(), FORM
+    if kind == MULTIPART:
+        return _multipart(whole if isinstance(whole, dict) else body)
+    return _plain(whole).encode(), media
+
+
+def _multipart(body: Mapping[str, Json]) -> tuple[bytes, str]:
+    boundary = secrets.token_hex(16)
+    parts = []
+    for name, value in body.items():
+        for one in value if isinstance(value, list) else [value]:
+            label = name.replace('"', "%22").replace("\r", "%0D").replace("\n", "%0A")
+            head = f'--{boundary}\r\nContent-Disposition: form-data; name="{label}"\r\n'
+            head += "Content-Type: application/json\r\n" if isinstance(one, dict) else ""
+            parts.append(f"{head}\r\n{_plain(one)}\r\n")
+    content = "".join(parts) + f"--{boundary}--\r\n"
+    return content.encode(), f"{MULTIPART}; boundary={boundary}"
+
+
+def _kind(media: str) -> str:
+    return media.partition(";")[0].strip().lower()
+
+
+def _is_json(kind: str) -> bool:
+    return kind == "*/*" or kind.endswith(("/json", "+json"))

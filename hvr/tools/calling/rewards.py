@@ -1,0 +1,177 @@
+"""Rewards for language models that call tools: by the state that the calls lead to.
+
+```python
+from hvr.tools.calling.rewards import ToolRewards
+
+rewards = ToolRewards(environment, reference=calls)
+(score,) = rewards.scores([completion])
+```
+
+Each completion is carried out in the environment, which is begun anew before it: give one that
+simulates tools, never one with effects that last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from hvr.errors import HvrError, UsageError
+from hvr.tools.calling.environment import ToolEnvironment
+from hvr.tools.calling.values import Json, ToolCall
+from hvr.tools.logs.events import trace
+from hvr.tools.logs.shapes import events
+from hvr.validation.rewards.score import MISSED
+from hvr.validation.rewards.shaping import shaped
+from hvr.values import Value
+
+_Place = tuple[str | int, ...]
+
+
+class ToolScore(Value):
+    """The worth of one completion.
+
+    Attributes:
+        reward: From 0 to 1: 1 where the calls lead to the goal state, else `MISSED` at most.
+        reached: Whether the state behind the last call is the goal state.
+        rewards: One number for each call, from -1 to 1, by potential-based shaping.
+        right: The number of places of the state that had to change and are as in the goal state.
+        needed: The number of places that had to change.
+        wrong: The number of other places that are not as in the goal state.
+        failed: The number of calls that failed.
+        says: What is wrong, in words for the model; empty where the goal state is reached.
+    """
+
+    reward: float
+    reached: bool = False
+    rewards: tuple[float, ...] = ()
+    right: int = 0
+    needed: int = 0
+    wrong: int = 0
+    failed: int = 0
+    says: str = ""
+
+
+class ToolRewards:
+    """Scores completions that call tools, by the goal state.
+
+    Args:
+        environment: The tools, with a state that can be seen.
+        reference: Calls that lead to the goal state.
+        most: The most calls of a completion that are carried out.
+
+    Raises:
+        UsageError: The state of the environment cannot be seen, or a reference call fails.
+    """
+
+    def __init__(
+        self, environment: ToolEnvironment, reference: Sequence[ToolCall], *, most: int = 50
+    ) -> None:
+        self._environment = environment
+        self._most = most
+        self._start = self._begun()
+        for number, call in enumerate(reference, 1):
+            outcome = environment.call(call)
+            if outcome.failure is not None:
+                raise UsageError(
+                    f"reference call {number} ({call.tool}) fails: "
+                    f"{outcome.error or outcome.failure.value}"
+                )
+        self._end = environment.state()
+        self._goal = _places(self._end)
+        self._needed = {
+            place for place in self._start.keys() | self._goal.keys()
+            if self._start.get(place, _ABSENT) != self._goal.get(place, _ABSENT)
+        }  # fmt: skip
+
+    def scores(
+        self, completions: Sequence[str | Sequence[Mapping[str, Any]]], *, discount: float = 1.0
+    ) -> list[ToolScore]:
+        """Return the scores of completions, in their order.
+
+        Args:
+            completions: The text or the messages that a model wrote, in any form that
+                `hvr tools learn` reads.
+            discount: The discount of the learner, for the rewards of single calls.
+        """
+        return [self._score(completion, discount) for completion in completions]
+
+    def _score(
+        self, completion: str | Sequence[Mapping[str, Any]], discount: float
+    ) -> ToolScore:  # fmt: skip
+        try:
+            calls = calls_of(completion)
+        except (HvrError, RecursionError) as error:
+            return ToolScore(0.0, needed=len(self._needed), says=str(error) or "it is too deep")
+        if not calls:
+            return ToolScore(0.0, needed=len(self._needed), says="there is no call in the answer")
+        self._begun()
+        potentials: list[float] = []
+        failed: list[str] = []
+        for call in calls[: self._most]:
+            potentials.append(self._potential())
+            outcome = self._environment.call(call)
+            if outcome.failure is not None:
+                failed.append(f"{call.tool}: {outcome.error or outcome.failure.value}")
+        right, wrong = self._compared()
+        reached = len(calls) <= self._most and self._environment.state() == self._end
+        final = 1.0 if reached else MISSED * self._potential()
+        says = list(failed[:3])
+        if right < len(self._needed):
+            says.append(f"{len(self._needed) - right} of {len(self._needed)} changes are missing")
+        if wrong:
+            says.append(f"{wrong} places of the state are changed that should not be")
+        if len(calls) > self._most:
+            says.append(f"there are {len(calls)} calls, more than {self._most}")
+        return ToolScore(
+            final, reached, shaped(potentials, float(reached), discount), right,
+            len(self._needed), wrong, len(failed), "" if reached else "; ".join(says),
+        )  # fmt: skip
+
+    def _begun(self) -> dict[_Place, Json]:
+        self._environment.reset()
+        state = self._environment.state()
+        if state is None:
+            raise UsageError("the state of these tools cannot be seen: there is nothing to compare")
+        return _places(state)
+
+    def _compared(self) -> tuple[int, int]:
+        """Return how many places are right that had to change, and how many others are wrong."""
+        state = _places(self._environment.state())
+        different = {
+            place for place in state.keys() | self._goal.keys()
+            if state.get(place, _ABSENT) != self._goal.get(place, _ABSENT)
+        }  # fmt: skip
+        return len(self._needed - different), len(different - self._needed)
+
+    def _potential(self) -> float:
+        right, wrong = self._compared()
+        if not self._needed:
+            return float(not wrong)
+        return max(0.0, (right - wrong) / len(self._needed))
+
+
+def calls_of(completion: str | Sequence[Mapping[str, Any]]) -> tuple[ToolCall, ...]:
+    """Return the calls in a text or in messages."""
+    value: Any = completion
+    if isinstance(completion, str):
+        value = [{"role": "assistant", "content": completion}]
+    found = trace(events(value)).calls
+    return tuple([ToolCall(call.tool, dict(call.arguments or {})) for call in found])
+
+
+_ABSENT = object()
+
+
+def _places(state: Json) -> dict[_Place, Json]:
+    """Return the values of a state that are neither lists nor objects, by their place."""
+    return dict(_leaves(state, ()))
+
+
+def _leaves(value: Json, place: _Place) -> Iterator[tuple[_Place, Json]]:
+    if isinstance(value, dict | list):
+        parts = value.items() if isinstance(value, dict) else enumerate(value)
+        for key, part in parts:
+            yield from _leaves(part, (*place, key))
+    else:
+        yield place, value

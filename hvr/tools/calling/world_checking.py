@@ -1,0 +1,108 @@
+"""What is wrong with a world of tools, and what there is in it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hvr.errors import HvrError
+from hvr.knowledge.retrieval.text_vectors import TextVectors
+from hvr.knowledge.world_file import WorldFile, line_of
+from hvr.tools.calling.sources import SOURCES
+from hvr.tools.calling.worlds import listed_tools, meanings_file, open_tools
+from hvr.tools.catalogue.merging import NONE, ParameterMeaning, meanings, read_overrides
+from hvr.tools.catalogue.schema import Catalogue
+
+
+def check_tools(world: WorldFile, *, run: bool = False) -> tuple[str, ...]:
+    """Return what is wrong with a world of tools, one sentence each that begins with its place.
+
+    Args:
+        world: The world.
+        run: Whether to open its tools to list them; none is called. Otherwise those are checked
+            that can be read from the source of its module (`hvr.tools.calling.worlds.listed_tools`).
+    """
+    try:
+        catalogue, found = _looked_at(world, run)
+    except HvrError as error:
+        text = str(error).splitlines()[0]
+        own = text.startswith(str(world.folder))
+        return (text if own else f"{world.file}:{line_of(world.file, '[tools]')}: {text}",)
+    findings = []
+    if catalogue is not None and not catalogue.tools:
+        findings.append(f"{world.file}:1: there are no tools: nothing can be done in it")
+    named = world.tools.get("decisions")
+    if named and not (world.folder / named).is_file():
+        line = line_of(world.file, "decisions")
+        findings.append(f"{world.file}:{line}: decisions: there is no file {named!r}")
+    if catalogue is None:
+        return tuple(findings)
+    findings += [f"{world.file}:{line_of(world.file, '[tools]')}: {t}" for t in catalogue.left_out]
+    names = {tool.name for tool in catalogue.tools}
+    called = {m.name for m in found} | {
+        text for m in found for s in m.slots for text in (s.name, f"{s.tool}.{s.name}")
+    }
+    for task in world.tool_tasks.values():
+        wrong = [f"there is no tool {name!r}" for name in task.done if name not in names]
+        wrong += [
+            f"no parameter is called {name!r}"
+            for name in (*task.known, *task.values) if name not in called
+        ]  # fmt: skip
+        line = line_of(world.file, f"tasks.{task.name}")
+        findings += [f"{world.file}:{line}: the task {task.name!r}: {text}" for text in wrong]
+    return tuple(findings)
+
+
+def code_of(world: WorldFile) -> str:
+    """Return the entry of `world.toml` that names code or a server to run; empty without one."""
+    if world.environment:
+        return f"environment = {world.environment!r}"
+    return next((f"{key} = {world.tools[key]!r}" for key in SOURCES
+                 if key in world.tools and key != "openapi"), "")  # fmt: skip
+
+
+def overview(world: WorldFile, *, run: bool = False) -> dict[str, Any]:
+    """Return what there is in a world of tools, as plain JSON values.
+
+    Args:
+        world: The world.
+        run: Whether to open its tools; otherwise `tools` is null where only a program can list
+            them.
+
+    Raises:
+        HvrError: the tools cannot be opened or read.
+    """
+    catalogue, found = _looked_at(world, run)
+    return {
+        "name": world.name,
+        "tools": None
+        if catalogue is None
+        else [
+            {
+                "name": tool.name,
+                "description": tool.description,
+                "takes": [{"name": p.name, "required": p.required} for p in tool.takes],
+                "gives": [p.name for p in tool.gives],
+                "effect": tool.effect.value,
+                "idempotent": tool.idempotent,
+            }
+            for tool in catalogue.tools
+        ],
+        "shared": {m.name: [str(s) for s in m.slots] for m in found if len(m.slots) > 1},
+        "tasks": {name: task.request for name, task in world.tool_tasks.items()},
+    }
+
+
+def _looked_at(
+    world: WorldFile, run: bool
+) -> tuple[Catalogue | None, tuple[ParameterMeaning, ...]]:
+    file = meanings_file(world)
+    overrides = NONE if file is None else read_overrides(file)
+    if run:
+        tools = open_tools(world)
+        catalogue: Catalogue | None = tools.catalogue
+        tools.close()
+    else:
+        catalogue = listed_tools(world)
+    if catalogue is None:
+        return None, ()
+    return catalogue, meanings(catalogue, TextVectors("lexical-hash"), overrides=overrides)

@@ -1,0 +1,270 @@
+"""Worlds of tools: the table `[tools]` of a `world.toml` says where the tools are.
+
+```
+[tools]
+module = "desk"                                    # Python functions: desk.py of the folder
+bfcl = ["TravelAPI"]                               # or classes of BFCL
+tau2 = "retail"                                    # or a domain of tau2-bench
+mcp = { command = ["python", "server.py"] }        # or an MCP server that is started
+mcp = { url = "http://127.0.0.1:8000/mcp" }        # or one that runs
+entry = "module:function"                          # or whatever a function opens
+openapi = "shop.yaml"                              # or the operations of an OpenAPI document
+openapi = { file = "shop.yaml", server = "http://127.0.0.1:8000", auth = { key = "SHOP_KEY" } }
+
+# Several entries, and lists of them, are several sources; `name` names a server or document:
+mcp = [{ name = "git", command = ["git-mcp"] }, { url = "http://127.0.0.1:8000/mcp" }]
+
+reads = ["find_customer"]                          # tools that change nothing
+writes = ["change_address"]                        # tools that change something, and
+destroys = ["delete_account"]                      # those after which something is gone
+idempotent = ["change_address"]                    # writing tools that may be called twice
+meanings = "meanings.toml"                         # which parameters mean the same
+decisions = "decisions.json"                       # what judged dialogues taught of the next move
+```
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from collections.abc import Mapping
+from contextlib import ExitStack, redirect_stdout
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from hvr.base.texts import read_text
+from hvr.errors import HvrError, SimulatorError, UsageError
+from hvr.knowledge.world_file import WorldFile
+from hvr.tools.calling.environment import ToolEnvironment
+from hvr.tools.calling.joined_tools import JoinedTools, joined
+from hvr.tools.calling.sources import SOURCES, ToolSource, read_sources, wrong_entry
+from hvr.tools.calling.values import CallOutcome, Json, ToolCall
+from hvr.tools.catalogue.effects import worsened
+from hvr.tools.catalogue.python_functions import read_functions
+from hvr.tools.catalogue.schema import Catalogue, Effect, ToolSchema, quoted
+
+EFFECTS = (Effect.READS, Effect.WRITES, Effect.DESTROYS)
+"""The effects that a world can say of a tool, each in an entry of its name."""
+
+_LISTS = (*(effect.value for effect in EFFECTS), "idempotent")
+_SAYS = {**dict.fromkeys(_LISTS, list), "meanings": str, "decisions": str}
+
+
+def open_tools(world: WorldFile) -> ToolEnvironment:
+    """Open the tools of a world, in their first state.
+
+    Raises:
+        UsageError: it is no world of tools, they cannot be opened as it says, or it is not
+            trusted.
+        DataFileError: its table `[tools]` is wrong.
+        SimulatorError: code of the world raises.
+        MissingExtraError: a package is not installed.
+    """
+    if not world.tools:
+        raise UsageError(f"{world.name} is no world of tools: it has no [tools]", field="world")
+    sources = _sources(world)
+    for source in sources:
+        if source.kind != "openapi":  # a description runs nothing
+            world.check_trusted(f"{source.kind} = {source.value!r}", source.kind)
+    with ExitStack() as stack:
+        parts = []
+        for source in sources:
+            part = _opened_source(world, source)
+            stack.callback(part.close)
+            parts.append((source.label, part))
+        opened = parts[0][1] if len(parts) == 1 else JoinedTools(parts)
+        stack.pop_all()
+    try:
+        catalogue = _as_said(world, opened.catalogue, _hints(world))
+    except HvrError:
+        opened.close()
+        raise
+    return _Said(opened, catalogue)
+
+
+def listed_tools(world: WorldFile) -> Catalogue | None:
+    """Return the tools that are read from the folder without running anything.
+
+    Returns:
+        The functions of its modules, by their source, and the operations of its OpenAPI documents;
+        None if only a program can list some of its tools.
+
+    Raises:
+        DataFileError: its table `[tools]` is wrong, or the module is not Python.
+    """
+    parts = []
+    for source in _sources(world):
+        catalogue = _listed_source(world, source)
+        if catalogue is None:
+            return None
+        parts.append((source.label, catalogue))
+    return _as_said(world, joined(parts)[0], _hints(world))
+
+
+def _hints(world: WorldFile) -> dict[str, tuple[str, ...]]:
+    return {key: tuple(world.tools.get(key, ())) for key in _LISTS}
+
+
+def meanings_file(world: WorldFile) -> Path | None:
+    """Return the file that says which parameters mean the same; None if there is none."""
+    name = world.tools.get("meanings")
+    return world.folder / name if isinstance(name, str) else None
+
+
+class _Said:
+    """An environment with what its world says of the tools."""
+
+    def __init__(self, inner: ToolEnvironment, catalogue: Catalogue) -> None:
+        self._inner = inner
+        self._catalogue = catalogue
+
+    @property
+    def catalogue(self) -> Catalogue:
+        return self._catalogue
+
+    def reset(self) -> None:
+        self._inner.reset()
+
+    def call(self, call: ToolCall) -> CallOutcome:
+        return self._inner.call(call)
+
+    def state(self) -> Json:
+        return self._inner.state()
+
+    def close(self) -> None:
+        self._inner.close()
+
+
+def _sources(world: WorldFile) -> tuple[ToolSource, ...]:
+    for key, value in world.tools.items():
+        if key not in SOURCES and key not in _SAYS:
+            known = ", ".join((*SOURCES, *_SAYS))
+            raise wrong_entry(world, f"[tools] has no entry {key!r}; there are {known}", key)
+        kind = _SAYS.get(key)
+        texts = not isinstance(value, list) or all(isinstance(one, str) for one in value)
+        if kind is not None and not (isinstance(value, kind) and texts):
+            word = "a list of names of tools" if kind is list else "the name of a file"
+            raise wrong_entry(world, f"{key} is {word}", key)
+    return read_sources(world)
+
+
+def _opened_source(world: WorldFile, source: ToolSource) -> ToolEnvironment:
+    try:
+        return _opened(world, source.kind, source.value)
+    except HvrError:
+        raise
+    except (Exception, SystemExit) as error:  # code of the world, which may raise anything
+        raise SimulatorError(
+            f"{world.file}: the tools of {quoted(source.label)} cannot be opened: "
+            f"{type(error).__name__}: {error}", exit_code=2,
+        ) from error  # fmt: skip
+
+
+def _listed_source(world: WorldFile, source: ToolSource) -> Catalogue | None:
+    if source.kind == "openapi":
+        from hvr.tools.calling.openapi_world import listed_operations, read_server
+
+        return listed_operations(read_server(source.value, world.folder, str(world.file)))
+    name = str(source.value)
+    path = world.folder / f"{name}.py"
+    if source.kind != "module" or not name.isidentifier() or not path.is_file():
+        return None
+    return Catalogue(read_functions(read_text(path), str(path)))
+
+
+def _opened(world: WorldFile, source: str, value: Any) -> ToolEnvironment:
+    if source == "mcp":
+        from hvr.tools.calling.mcp_world import open_server
+
+        return open_server(value, world.folder, str(world.file))
+    if source == "openapi":
+        from hvr.tools.calling.openapi_world import OpenApiTools, read_server
+
+        return OpenApiTools(read_server(value, world.folder, str(world.file)))
+    if source == "bfcl" and isinstance(value, list):
+        from hvr.tools.calling.bfcl_world import BfclTools
+
+        return BfclTools([str(name) for name in value])
+    if (source != "bfcl" and not isinstance(value, str)) or source == "bfcl":
+        raise wrong_entry(world, f"{source} is a {'list' if source == 'bfcl' else 'name'}", source)
+    if source == "tau2":
+        from hvr.tools.calling.tau2_world import Tau2Tools
+
+        return Tau2Tools(value)
+    name, colon, attribute = value.partition(":")
+    if source == "module":
+        from hvr.tools.calling.python_world import open_module
+
+        return open_module(_module(world, name))
+    entry = getattr(_module(world, name), attribute, None) if colon else None
+    if not callable(entry):
+        raise wrong_entry(world, f"entry is {value!r}; write module:function", "entry")
+    opened: Any = entry(world.folder)
+    lacking = [
+        n for n in ("catalogue", "reset", "call", "state", "close") if not hasattr(opened, n)
+    ]
+    if lacking:
+        raise wrong_entry(world, f"what {value} returns has no {', '.join(lacking)}", "entry")
+    environment: ToolEnvironment = opened
+    return environment
+
+
+def _module(world: WorldFile, name: str) -> ModuleType:
+    """Import a module: that of the folder where it has one of this name, anew each time."""
+    path = world.folder / f"{name}.py"
+    if not name.isidentifier() or not path.is_file():
+        try:
+            return importlib.import_module(name)
+        except ImportError as error:
+            raise UsageError(
+                f"{world.file}: the module {quoted(name)} cannot be imported: {error}"
+            ) from None
+    spec = importlib.util.spec_from_file_location(f"hvr_tools_{name}", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    # Dataclasses, enums and hints look their module up by its name.
+    sys.modules[module.__name__] = module
+    with redirect_stdout(sys.stderr):  # what it prints is not what the command prints
+        spec.loader.exec_module(module)
+    return module
+
+
+def _as_said(
+    world: WorldFile, catalogue: Catalogue, said: Mapping[str, tuple[str, ...]]
+) -> Catalogue:
+    """Return a catalogue with what the world says of its tools."""
+    names = {tool.name for tool in catalogue.tools}
+    for key, some in said.items():
+        for name in some:
+            if name not in names:
+                raise wrong_entry(world, f"{key}: there is no tool {quoted(name)}", name)
+    effects: dict[str, Effect] = {}
+    for effect in EFFECTS:
+        for name in said[effect.value]:
+            if effects.setdefault(name, effect) is not effect:
+                both = f"{effects[name].value} and {effect.value}"
+                raise wrong_entry(world, f"{quoted(name)} is said to be one that {both}", name)
+    again = set(said["idempotent"])
+    return replace(
+        catalogue,
+        tools=tuple(
+            replace(
+                tool,
+                effect=_effect(tool, effects),
+                idempotent=True if tool.name in again else tool.idempotent,
+            )
+            for tool in catalogue.tools
+        ),
+    )
+
+
+def _effect(tool: ToolSchema, said: Mapping[str, Effect]) -> Effect:
+    if tool.name in said:
+        return said[tool.name]
+    # Who says which tools read has said that the others do not.
+    lists_readers = Effect.READS in said.values()
+    known = Effect.WRITES if lists_readers and tool.effect is Effect.UNKNOWN else tool.effect
+    return worsened(known, tool.name, tool.description)

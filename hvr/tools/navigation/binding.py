@@ -1,0 +1,421 @@
+"""The values of a goal call: which are said or identified, which look-ups may find, what is asked.
+
+One rule decides what a call may be made with. A value is said, or it is the id of the one entity
+that meets what was said; everything else is a question to the user.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from hvr.base.printable import one_line, short
+from hvr.tools.calling.provenance import Provenance, Source
+from hvr.tools.calling.values import Json, ToolCall
+from hvr.tools.catalogue.schema import Effect, ToolSchema, quoted
+from hvr.tools.navigation.entities import EntityGraph, Fit
+from hvr.tools.navigation.found_values import FoundValues, key
+from hvr.tools.navigation.identifying import LIKE, EntityCandidate, Identification, Identifier
+from hvr.tools.navigation.lookups import Search
+from hvr.tools.navigation.preconditions import LearntConditions
+from hvr.tools.navigation.request import (
+    EntityQuery,
+    GoalCall,
+    NamedValue,
+    Place,
+    ToolRequest,
+    at,
+    given_leaves,
+    leaves,
+    peers_of,
+)
+
+
+class QuestionKind(StrEnum):
+    """Why the user is asked."""
+
+    MISSING = "missing"
+    """Nobody has said the value, and it is none that can be looked up."""
+    SEVERAL = "several"
+    """Several values meet what was said."""
+    CONFIRM = "confirm"
+    """One value may be meant, but not all that was said is known to hold of it."""
+
+
+@dataclass(frozen=True)
+class UserQuestion:
+    """What only the user can say.
+
+    Args:
+        kind: Why it is asked.
+        goal: The number of the goal call that needs it.
+        name: The parameter, or what is to be known.
+        why: A clause for people.
+        choices: Values that may be meant, each with what tells it from the others.
+    """
+
+    kind: QuestionKind
+    goal: int
+    name: str
+    why: str
+    choices: tuple[tuple[Json, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class BoundValues:
+    """What is known of the values of a goal call.
+
+    Args:
+        values: Those that are said or identified, by their places.
+        sources: Where each of them comes from.
+        searches: Those that look-ups may find, in the order in which the tool takes them.
+        questions: What the user has to say.
+        told: A measure of how much is known about the candidates.
+        met: The number of constraints that the best of them are known to meet.
+    """
+
+    values: Mapping[Place, Json]
+    sources: Mapping[Place, Source]
+    searches: tuple[Search, ...] = ()
+    questions: tuple[UserQuestion, ...] = ()
+    told: int = 0
+    met: int = 0
+
+
+@dataclass
+class Binder:
+    """Binds values to the goal calls of a request.
+
+    Args:
+        request: What is asked for.
+        found: The values at hand.
+        graph: The entities of the results.
+        conditions: What was learnt of the states in which tools refuse.
+        schemas: Of the tools, by name.
+        readers: Tools that are known to only read.
+        made: The calls of goals that are done, by their numbers.
+        unfit: By the number of a goal, what is not to be taken for it.
+    """
+
+    request: ToolRequest
+    found: FoundValues
+    graph: EntityGraph
+    conditions: LearntConditions
+    schemas: Mapping[str, ToolSchema]
+    readers: Sequence[ToolSchema]
+    made: dict[int, ToolCall] = field(default_factory=dict)
+    unfit: dict[int, list[Json]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._identifier = Identifier(self.found, self.graph, self.readers)
+        direct = {
+            key(value) for goal in self.request.goals
+            for _, _, value in given_leaves(goal.arguments) if value is not None
+        }  # fmt: skip
+        self._every: dict[int, list[Json]] = {}
+        self._passed: dict[int, list[Json]] = {}
+        self._beside = tuple(one for one in self.request.said if key(one.value) not in direct)
+
+    def pending(self, number: int) -> tuple[Json, ...]:
+        """Return the values for which a call of a goal that means every entity is left to make."""
+        gone = {key(value) for value in self._passed.get(number, ())}
+        return tuple(one for one in self._every.get(number, ()) if key(one) not in gone)
+
+    def count(self, number: int) -> int:
+        """Return the number of entities that a goal means; 0 if it does not mean every one."""
+        return len(self._every.get(number, ()))
+
+    def pass_over(self, number: int, call: ToolCall) -> None:
+        """Take note that a goal that means every entity needs no more calls for one of them."""
+        place = self._every_place(number)
+        if place is not None:
+            self._passed.setdefault(number, []).append(at(call.arguments, place))
+
+    def _every_place(self, number: int) -> Place | None:
+        return next((place for place, _, query in leaves(self.request.goals[number].arguments)
+                     if isinstance(query, EntityQuery) and query.every), None)  # fmt: skip
+
+    def _each(
+        self, number: int, goal: GoalCall, place: Place, name: str, query: EntityQuery,
+        found: Identification,
+    ) -> tuple[UserQuestion | None, Json]:  # fmt: skip
+        """Return the next of the values that are all meant, or the question to which one leads."""
+        if number not in self._passed:
+            # What calls change is no reason to take other entities than at first.
+            self._every[number] = [one.found.value for one in found.chosen]
+            for one in found.chosen:
+                alone = replace(found, chosen=(one,))
+                question, _ = self._decided(number, goal, place, name, query, alone)
+                if question is not None:
+                    return replace(question, choices=self._told(found.chosen)), None
+        left = self.pending(number)
+        return None, left[0] if left else None
+
+    def missing(self) -> tuple[UserQuestion, ...]:
+        """Return what has to be asked whatever look-ups bring: nothing can identify it."""
+        found = []
+        for number, goal in enumerate(self.request.goals):
+            for place, name, query in leaves(goal.arguments):
+                if isinstance(query, EntityQuery) and not self._can_find(goal, place, query):
+                    why = f"{quoted(goal.tool)} needs it, and nobody has said it"
+                    found.append(UserQuestion(QuestionKind.MISSING, number, name, why))
+        return tuple(found)
+
+    def bind(self, number: int, *, final: bool) -> BoundValues:
+        """Return what is known of the values of a goal call.
+
+        What comes first in a call names the entity of what follows, so nothing is bound before it.
+
+        Args:
+            number: Of the goal call.
+            final: Whether no look-up can tell more.
+        """
+        goal = self.request.goals[number]
+        known: dict[Place, Json] = {p: v for p, _, v in given_leaves(goal.arguments)}
+        said = Source(Provenance.SAID, "the request says it")
+        sources = dict.fromkeys([*known, *_wholly_said(goal)], said)
+        searches: list[Search] = []
+        questions: list[UserQuestion] = []
+        before: dict[Place, Json] = {}
+        told = met = 0
+        for place, name, query in leaves(goal.arguments):
+            if not isinstance(query, EntityQuery):
+                before[place] = known.get(place)
+                continue
+            bound = tuple(value for value in known.values() if value is not None)
+            ties = tuple(peers_of(place, before)) or bound
+            taken = self._taken(number, place, before)
+            search = Search(name, query, bound, ties, goal.tool)
+            if questions:
+                continue  # what is asked names the entity of what follows
+            if searches:
+                searches.append(search)
+                continue
+            entities = self._entities(known)
+            open_ = [
+                one for one in self._beside
+                if all(self.graph.fit(entity, one) is not Fit.MET for entity in entities)
+            ]  # fmt: skip
+            if number in self._passed and query.every:
+                known[place] = before[place] = next(iter(self.pending(number)), None)
+                sources[place] = Source(Provenance.IDENTIFIED, f"a {name} of all that were found")
+                continue
+            found = self._identifier.identify(
+                name, goal.tool, query, open_, ties, taken, final=final
+            )
+            told, met = told + found.told, met + found.met
+            if found.open or not found.chosen:
+                near = self._near([one.entity for one in found.open])
+                searches.append(replace(search, near=near, lacking=found.lacking, found=found.some))
+                continue
+            decide = self._each if query.every and goal.tool else self._decided
+            question, value = decide(number, goal, place, name, query, found)
+            if question is not None:
+                questions.append(question)
+                continue
+            known[place] = before[place] = value
+            sources[place] = self._source(found.chosen[0], name)
+        asks = any(isinstance(query, EntityQuery) for _, _, query in leaves(goal.arguments))
+        if not searches and not questions and (self._writes(goal) or (goal.tool and asks)):
+            more = self._unused(number, goal, known, final=final)
+            searches += more[0]
+            questions += more[1]
+        return BoundValues(known, sources, tuple(searches), tuple(questions), told, met)
+
+    def _can_find(self, goal: GoalCall, place: Place, query: EntityQuery) -> bool:
+        if not goal.tool or query.constraints or query.selection:
+            return True
+        return self._names_entity(goal, place)
+
+    def _names_entity(self, goal: GoalCall, place: Place) -> bool:
+        """Say whether what a call takes at a place names an entity."""
+        keys = [step for step in place if isinstance(step, str)]
+        takes = self.schemas[goal.tool].takes if goal.tool and len(keys) == 1 else ()
+        parameter = next((p for p in takes if p.name == place[0]), None)
+        return self._identifier.names_entity(keys[-1], parameter)
+
+    def _decided(
+        self, number: int, goal: GoalCall, place: Place, name: str, query: EntityQuery,
+        found: Identification,
+    ) -> tuple[UserQuestion | None, Json]:  # fmt: skip
+        """Return the value that is identified, or the question to which candidates lead."""
+        chosen = self._allowed(goal, name, found.chosen)
+        values = [one.found.value for one in chosen]
+        if not goal.tool:
+            # What a look-up took has led to the answer, although it says nothing of this entity.
+            doubts = [
+                one for one in chosen
+                if one.broken or any(not self.found.taken(c.value) for c in one.untold)
+            ]  # fmt: skip
+            if not doubts:  # several answers are all answers
+                return None, values[0] if len(values) == 1 else values
+            why = self._doubt(doubts[0])
+            return UserQuestion(QuestionKind.CONFIRM, number, name, why, self._told(chosen)), None
+        if len(chosen) > 1:
+            why = f"several values of {quoted(name)} meet what was said"
+            return UserQuestion(QuestionKind.SEVERAL, number, name, why, self._told(chosen)), None
+        one = chosen[0]
+        writes = self._writes(goal)
+        why = ""
+        if writes and not self._names_entity(goal, place):
+            why = "it was found in a result, and nobody has said that it is meant"
+        elif writes and one.fit <= LIKE:
+            why = "it was found under another name"
+        elif one.broken or not set(query.constraints) <= one.met:
+            why = self._doubt(one)
+        elif writes and self.graph.cut:
+            why = "a result was too long to be read whole, so there may be others"
+        elif writes and not self._related(one, goal):
+            why = "nothing that was said is known to hold of it"
+        if why:
+            return UserQuestion(QuestionKind.CONFIRM, number, name, why, self._told(chosen)), None
+        return None, one.found.value
+
+    def _doubts(
+        self, entities: Iterable[int], broken: Iterable[NamedValue], untold: Iterable[NamedValue]
+    ) -> str:
+        """Return clauses that name what was said and is not known to hold of entities."""
+        entities = list(entities)
+        told = [self._contradiction(one, entities) for one in broken]
+        told += [f"nothing tells whether {_listed([one])} holds" for one in untold]
+        return "; ".join(told)
+
+    def _doubt(self, one: EntityCandidate) -> str:
+        return self._doubts([one.entity], sorted(one.broken, key=str), sorted(one.untold, key=str))
+
+    def _near(self, entities: Iterable[int]) -> tuple[Json, ...]:
+        """Return the ids of entities and of what they belong to, those of the entities first."""
+        entities = list(entities)
+        wider = [n for entity in entities for n in sorted(self.graph.above(entity))]
+        ids = (self.graph[n].id for n in (*entities, *wider))
+        return tuple({key(one): one for one in ids if one is not None}.values())
+
+    def _related(self, one: EntityCandidate, goal: GoalCall) -> bool:
+        """Say whether anything that was said leads to an entity: it, or one that it belongs to."""
+        if one.met:
+            return True
+        values: list[Json] = [v for _, _, v in given_leaves(goal.arguments) if v is not None]
+        values += [said.value for said in self.request.said]
+        reached = self.graph.above(one.entity)
+        owners = {n for value in values for n in self.graph.holders(value)}
+        return any(reached & self.graph.above(owner) for owner in owners)
+
+    def _unused(
+        self, number: int, goal: GoalCall, known: Mapping[Place, Json], *, final: bool
+    ) -> tuple[list[Search], list[UserQuestion]]:
+        """Return how to find out whether what was said beside holds of what a call names.
+
+        Nothing that the user said may be ignored where something is written.
+        """
+        goals = self.request.goals
+        others = [n for n, one in enumerate(goals) if one.tool and n not in {number, *self.made}]
+        queries = any(
+            isinstance(v, EntityQuery)
+            for n in others for _, _, v in leaves(self.request.goals[n].arguments)
+        )  # fmt: skip
+        entities = self._entities(known)
+        for call in self.made.values():
+            entities += self._entities({p: v for p, _, v in given_leaves(call.arguments)})
+        fits = {
+            said: {self.graph.fit(entity, said) for entity in entities} for said in self._beside
+        }
+        open_ = [said for said, fit in fits.items() if Fit.MET not in fit]
+        if queries:
+            return [], []  # it may be said of what these ask for
+        broken = [said for said in open_ if Fit.BROKEN in fits[said]]
+        if not broken and not final:
+            names = [
+                (place, name) for place, name, _ in leaves(goal.arguments)
+                if place in known and self._names_entity(goal, place)
+            ]  # fmt: skip
+            values = tuple(known[place] for place, _ in names)
+            near = dict.fromkeys((*values, *self._near(self._entities(known))))
+            lacking = frozenset(one.name for one in open_ if one.name)
+            if names and lacking:
+                query = EntityQuery(tuple(open_))
+                return [Search(names[0][1], query, values, values, goal.tool, tuple(near),
+                               lacking, found=True)], []  # fmt: skip
+        if not any(isinstance(query, EntityQuery) for _, _, query in leaves(goal.arguments)):
+            open_ = broken  # the request names what it means itself
+        if not open_:
+            return [], []
+        first = next(iter(known), ())
+        name = str(first[0]) if first else goal.tool
+        told = self._doubts(entities, broken, [one for one in open_ if one not in broken])
+        choices = tuple((known[p], "") for p in known if p == first)
+        return [], [UserQuestion(QuestionKind.CONFIRM, number, name, told, choices)]
+
+    def _contradiction(self, said: NamedValue, entities: Iterable[int]) -> str:
+        has = next(
+            (self.graph.property(n, said.name) for n in entities
+             if self.graph.fit(n, said) is Fit.BROKEN), ()
+        )  # fmt: skip
+        listed = ", ".join(short(one_line(str(value)), 80) for value in has[:3])
+        return f"{quoted(said.name)} is {listed}, not {short(one_line(str(said.value)), 80)}"
+
+    def _entities(self, known: Mapping[Place, Json]) -> list[int]:
+        return [n for value in known.values() if value is not None
+                for n in self.graph.holders(value)]  # fmt: skip
+
+    def _writes(self, goal: GoalCall) -> bool:
+        return bool(goal.tool) and self.schemas[goal.tool].effect is not Effect.READS
+
+    def _source(self, one: EntityCandidate, name: str) -> Source:
+        met = sorted(one.met, key=str)
+        of = f"the one with {_listed(met)}" if met else "the only one that what was said leads to"
+        return Source(Provenance.IDENTIFIED, f"the {name} of {of}")
+
+    def _told(self, chosen: Sequence[EntityCandidate]) -> tuple[tuple[Json, str], ...]:
+        """Return values with what tells each of them from the others."""
+        described = [self.graph.telling(one.entity) for one in chosen]
+        alike = {
+            name for name in (described[0] if described else {})
+            if len(described) > 1 and all(d.get(name) == described[0][name] for d in described)
+        }  # fmt: skip
+        return tuple(
+            (one.found.value, ", ".join(
+                f"{name} {short(one_line(str(value)), 60)}" for name, value in said.items()
+                if name not in alike and key(value) != key(one.found.value)))
+            for one, said in zip(chosen, described, strict=True)
+        )  # fmt: skip
+
+    def _allowed(
+        self, goal: GoalCall, name: str, chosen: tuple[EntityCandidate, ...]
+    ) -> tuple[EntityCandidate, ...]:
+        """Return the candidates of which no confirmed condition is known to fail, or all."""
+        if not self._writes(goal):
+            return chosen
+        broken: Callable[..., object] = self.conditions.violated
+        known = self.graph.known_of
+        some = tuple(
+            one for one in chosen if broken(goal.tool, {name: known(one.found.value)}) is None
+        )
+        return some or chosen
+
+    def _taken(self, number: int, place: Place, before: Mapping[Place, Json]) -> tuple[Json, ...]:
+        """Return what is not meant at a place: what goals in the same words have taken there, what
+        stands before it in the same call, and entities of which a condition does not hold."""
+        goals = self.request.goals
+        same = [n for n in self.made if goals[n] == goals[number]]
+        taken = [at(self.made[n].arguments, place) for n in same]
+        earlier = [value for value in before.values() if value is not None]
+        return (*taken, *earlier, *self.unfit.get(number, ()))
+
+
+def readers_of(tools: Iterable[ToolSchema]) -> tuple[ToolSchema, ...]:
+    """Return the tools that may be called to look something up: those known to only read."""
+    return tuple(tool for tool in tools if tool.effect is Effect.READS)
+
+
+def _wholly_said(goal: GoalCall) -> list[Place]:
+    """Return the arguments in which nothing is asked for, empty lists and objects among them."""
+    asked = {place[0] for place, _, v in leaves(goal.arguments) if isinstance(v, EntityQuery)}
+    return [(name,) for name in goal.arguments if name not in asked]
+
+
+def _listed(constraints: Iterable[NamedValue]) -> str:
+    return " and ".join(
+        short(one_line(f"{one.name.replace('_', ' ')} {one.value}".strip()), 80)
+        for one in constraints
+    )

@@ -1,0 +1,323 @@
+"""The cheapest chain of calls, as a plan: `(known p)` and `(done api)` are facts, tools actions.
+
+Calls take nothing away, so what can be reached is a fixed point; which way is cheapest is a
+planner's question, and its answer is proven by hvr's validator.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from hvr.base.files import write_whole
+from hvr.errors import PlannerError, UsageError
+from hvr.pddl import GroundAction
+from hvr.planning.solving.solve import solve
+from hvr.tools.catalogue.schema import Catalogue, quoted
+from hvr.tools.navigation.narrowing import affordable_tools
+
+if TYPE_CHECKING:
+    from hvr.tools.catalogue.merging import ParameterMeaning
+
+ASKING = 1_000_000
+"""What it costs to ask the user for one value: more than any chain of calls."""
+
+
+@dataclass(frozen=True)
+class CallCounts:
+    """How often calls of a tool went well or not.
+
+    Args:
+        successes: calls that went well.
+        failures: calls that did not.
+        link: the chance that the tool is the one to call there, from links between tools; above 0.
+    """
+
+    successes: int = 0
+    failures: int = 0
+    link: float = 1.0
+
+    @property
+    def probability(self) -> float:
+        """The chance that the next call goes well, smoothed by one of each (Beta(1, 1))."""
+        return (self.successes + 1) / (self.successes + self.failures + 2)
+
+    @property
+    def cost(self) -> int:
+        """What a call costs in a plan: -100 ln(p_link p_success), at least 1."""
+        return max(1, round(-100 * math.log(self.probability * self.link)))
+
+
+@dataclass(frozen=True)
+class NavigationTool:
+    """A tool as a step from meanings to meanings.
+
+    Args:
+        name: in the catalogue.
+        needs: the meanings without which it cannot be called.
+        gives: those that its result has.
+    """
+
+    name: str
+    needs: frozenset[str]
+    gives: frozenset[str]
+
+
+@dataclass(frozen=True)
+class CallFacts:
+    """What is so between calls.
+
+    Args:
+        known: meanings of which a value is at hand.
+        done: tools that were called and answered.
+    """
+
+    known: frozenset[str] = frozenset()
+    done: frozenset[str] = frozenset()
+
+    def covers(self, other: CallFacts) -> bool:
+        """Whether all that is asked for holds here."""
+        return other.known <= self.known and other.done <= self.done
+
+    def after(self, tool: NavigationTool) -> CallFacts:
+        """Return what is so when the tool has answered."""
+        return CallFacts(self.known | tool.gives, self.done | {tool.name})
+
+
+@dataclass(frozen=True)
+class ToolChain:
+    """A proven plan.
+
+    Args:
+        asked: meanings that the user is asked for first.
+        calls: names of tools, in order.
+        cost: of the calls together.
+    """
+
+    asked: tuple[str, ...] = ()
+    calls: tuple[str, ...] = ()
+    cost: int = field(default=0, compare=False)
+
+
+def navigation_tools(
+    catalogue: Catalogue, found: Iterable[ParameterMeaning]
+) -> tuple[NavigationTool, ...]:
+    """Return a catalogue's tools; what a call may leave out is no need of it."""
+    from hvr.tools.catalogue.subjects import Slot
+
+    meaning = {slot: m.name for m in found for slot in m.slots}
+    return tuple(
+        NavigationTool(
+            tool.name,
+            frozenset(meaning[Slot(tool.name, p.name)] for p in tool.takes if p.required),
+            frozenset(meaning[Slot(tool.name, p.name, gives=True)] for p in tool.gives),
+        )
+        for tool in catalogue.tools
+    )
+
+
+def with_enablers(
+    tools: Iterable[NavigationTool], enablers: Mapping[str, Collection[str]]
+) -> tuple[NavigationTool, ...]:
+    """Return the tools, where those that are refused now need a call that makes them possible.
+
+    Args:
+        tools: Those that may be called.
+        enablers: The tools that make a refused tool possible, by the name of the refused one.
+    """
+    possible = {tool: f"{tool} is possible" for tool, makers in enablers.items() if makers}
+    gives: dict[str, set[str]] = defaultdict(set)
+    for tool, meaning in possible.items():
+        for maker in enablers[tool]:
+            gives[maker].add(meaning)
+    return tuple(
+        NavigationTool(
+            tool.name,
+            tool.needs | {possible[tool.name]} if tool.name in possible else tool.needs,
+            tool.gives | gives[tool.name],
+        )
+        for tool in tools
+    )
+
+
+def reachable(facts: CallFacts, tools: Iterable[NavigationTool]) -> CallFacts:
+    """Return all that calls of these tools can lead to, if none fails."""
+    made = callable_tools(facts, tools)
+    return CallFacts(
+        facts.known.union(*(tool.gives for tool in made)),
+        facts.done.union(tool.name for tool in made),
+    )
+
+
+def callable_tools(facts: CallFacts, tools: Iterable[NavigationTool]) -> list[NavigationTool]:
+    """Return the tools that can be called sooner or later, each after what it needs."""
+    missing: list[int] = []
+    takers: dict[str, list[int]] = defaultdict(list)
+    known, listed = set(facts.known), list(tools)
+    for number, tool in enumerate(listed):
+        lacking = tool.needs - known
+        missing.append(len(lacking))
+        for meaning in lacking:
+            takers[meaning].append(number)
+    ready = [number for number, count in enumerate(missing) if not count]
+    for number in ready:
+        for meaning in sorted(listed[number].gives - known):
+            known.add(meaning)
+            for taker in takers.get(meaning, ()):
+                missing[taker] -= 1
+                if not missing[taker]:
+                    ready.append(taker)
+    return [listed[number] for number in ready]
+
+
+def useful_tools(
+    facts: CallFacts,
+    goal: CallFacts,
+    tools: Iterable[NavigationTool],
+    askable: Collection[str] = (),
+) -> tuple[NavigationTool, ...]:
+    """Return the tools that a cheapest chain can have: callable, and of use for the goal.
+
+    None is left out that a chain without a needless call has.
+    """
+    ready = callable_tools(CallFacts(facts.known.union(askable)), tools)
+    givers: dict[str, list[NavigationTool]] = defaultdict(list)
+    for tool in ready:
+        for meaning in tool.gives:
+            givers[meaning].append(tool)
+    wanted = set(goal.known - facts.known)
+    queue = sorted(wanted)
+    kept = {tool.name for tool in ready if tool.name in goal.done - facts.done}
+    for tool in ready:
+        if tool.name in kept:
+            queue += sorted(tool.needs - facts.known - wanted)
+            wanted |= tool.needs - facts.known
+    for meaning in queue:
+        for tool in givers.get(meaning, ()):
+            kept.add(tool.name)
+            queue += sorted(tool.needs - facts.known - wanted)
+            wanted |= tool.needs - facts.known
+    return tuple(tool for tool in ready if tool.name in kept)
+
+
+def cheapest_chain(
+    facts: CallFacts,
+    goal: CallFacts,
+    tools: Iterable[NavigationTool],
+    counts: Mapping[str, CallCounts] | None = None,
+    askable: Collection[str] = (),
+    seconds: float = 10.0,
+) -> ToolChain | None:
+    """Return the chain with the fewest questions, and of these the likeliest to go well.
+
+    Args:
+        facts: what is so now.
+        goal: what is to be so.
+        tools: those that may be called.
+        counts: how calls went so far, by tool; nothing is known of tools that are not there.
+        askable: meanings that the user may be asked for.
+        seconds: for the search, at most.
+
+    Returns:
+        The chain; None if there is none.
+
+    Raises:
+        UsageError: two tools have one name.
+        PlannerError: the planner failed or ran out of time, or its plan is not valid.
+    """
+    tools = tuple(tools)
+    if len({tool.name for tool in tools}) < len(tools):
+        names = [tool.name for tool in tools]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise UsageError(f"tool {quoted(twice)} is there twice: give each tool a name of its own")
+    if facts.covers(goal):
+        return ToolChain()
+    start = CallFacts(facts.known | frozenset(askable), facts.done)
+    if not reachable(start, tools).covers(goal):
+        return None
+    asked = tuple(sorted(set(askable) - facts.known))
+    tools = useful_tools(facts, goal, tools, asked)
+    costs = {tool.name: (counts or {}).get(tool.name, CallCounts()).cost for tool in tools}
+    tools = affordable_tools(facts, goal, tools, costs, dict.fromkeys(asked, ASKING))
+    domain, problem = _pddl(facts, goal, tools, counts or {}, asked)
+    with TemporaryDirectory(prefix="hvr-tools-") as folder:
+        files = Path(folder, "domain.pddl"), Path(folder, "problem.pddl")
+        for file, text in zip(files, (domain, problem), strict=True):
+            write_whole(file, text)
+        solution = solve(*files, planner="downward", seconds=seconds, optimal=True)
+    if solution.steps is None or solution.report is None or not solution.report.valid:
+        raise PlannerError("the planner found no valid chain of calls, though there is one")
+    steps = [step.name for step in solution.steps if isinstance(step, GroundAction)]
+    calls = [tools[_number(name)].name for name in steps if name.startswith("call-")]
+    return ToolChain(
+        tuple(asked[_number(name)] for name in steps if name.startswith("ask-")),
+        tuple(calls),
+        sum(costs[name] for name in calls),
+    )
+
+
+def _pddl(
+    facts: CallFacts,
+    goal: CallFacts,
+    tools: tuple[NavigationTool, ...],
+    counts: Mapping[str, CallCounts],
+    asked: tuple[str, ...],
+) -> tuple[str, str]:
+    """Return domain and problem. Names from elsewhere are numbered: they never become PDDL."""
+    meanings = set(facts.known | goal.known).union(asked, *(t.needs | t.gives for t in tools))
+    known = {m: f"(known m{i}-{_slug(m)})" for i, m in enumerate(sorted(meanings))}
+    apis = sorted({t.name for t in tools} | facts.done | goal.done)
+    done = {a: f"(done t{i}-{_slug(a)})" for i, a in enumerate(apis)}
+    kinds = (
+        ([f[7:-1] for f in known.values()], "meaning"),
+        ([f[6:-1] for f in done.values()], "tool"),
+    )
+    constants = " ".join(" ".join([*names, "-", kind]) for names, kind in kinds if names)
+    actions = [
+        _action(
+            f"call-{i}-{_slug(t.name)}",
+            [known[m] for m in sorted(t.needs)],
+            [done[t.name], *(known[m] for m in sorted(t.gives))],
+            counts.get(t.name, CallCounts()).cost,
+        )
+        for i, t in enumerate(tools)
+    ]
+    actions += [_action(f"ask-{i}-{_slug(m)}", [], [known[m]], ASKING) for i, m in enumerate(asked)]
+    domain = (
+        "(define (domain tools)\n(:requirements :strips :typing :action-costs)\n"
+        f"(:types meaning tool)\n(:constants {constants})\n"
+        "(:predicates (known ?m - meaning) (done ?t - tool))\n"
+        "(:functions (total-cost) - number)\n" + "\n".join(actions) + "\n)\n"
+    )
+
+    def listed(some: CallFacts) -> str:
+        facts = [*(known[m] for m in sorted(some.known)), *(done[a] for a in sorted(some.done))]
+        return " ".join(facts)
+
+    problem = (
+        "(define (problem request)\n(:domain tools)\n"
+        f"(:init (= (total-cost) 0) {listed(facts)})\n(:goal (and {listed(goal)}))\n"
+        "(:metric minimize (total-cost))\n)\n"
+    )
+    return domain, problem
+
+
+def _action(name: str, needs: list[str], adds: list[str], cost: int) -> str:
+    return (
+        f"(:action {name} :parameters () :precondition (and {' '.join(needs)}) "
+        f":effect (and {' '.join(adds)} (increase (total-cost) {cost})))"
+    )
+
+
+def _slug(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "_", name.lower())[:40].strip("_") or "x"
+
+
+def _number(action: str) -> int:
+    return int(action.split("-")[1])

@@ -1,0 +1,344 @@
+"""Worlds of tools from Python: `hvr.tools.open(world)` plans requests and carries them out.
+
+```python
+with hvr.tools.open("./library") as library:
+    print(library.plan("lend_book", title="Emma", reader="Ann").chain.calls)
+    run = library.run("lend_book", title="Emma", reader="Ann", approve=lambda call: True)
+    print(run.reached, run.answers)
+```
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from queue import SimpleQueue
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from hvr.errors import UsageError
+from hvr.knowledge.retrieval.text_vectors import TextVectors
+from hvr.knowledge.world_file import WorldFile, load_world
+from hvr.tools.calling.agent_guard import AgentGuard
+from hvr.tools.calling.guard import Approve, CallPolicy, GuardedTools, ProposedCall
+from hvr.tools.calling.guard_server import listed
+from hvr.tools.calling.ledger import CallLedger, LedgerEntry
+from hvr.tools.calling.values import CallOutcome, Json
+from hvr.tools.calling.worlds import meanings_file, open_tools
+from hvr.tools.catalogue.merging import NONE, meanings, read_overrides
+from hvr.tools.catalogue.naming_values import meaning_of
+from hvr.tools.catalogue.schema import Catalogue
+from hvr.tools.navigation.acting import ToolRun, carry_out, decision_of
+from hvr.tools.navigation.asked import ToolErrand, answered, errand_of
+from hvr.tools.navigation.decision import Decision, NextMove
+from hvr.tools.navigation.errands import ErrandSteps, Learnt
+from hvr.tools.navigation.request import ToolRequest
+from hvr.tools.navigation.steps import ErrandChain
+from hvr.tools.navigation.suiting import Suiting
+from hvr.tools.navigation.words.read_request import ReadRequest
+from hvr.tools.navigation.words.request_reader import RequestReader
+
+if TYPE_CHECKING:
+    from hvr.execution.events import Event
+
+
+@dataclass(frozen=True)
+class ToolResult:
+    """How a request to tools went.
+
+    Args:
+        run: The run, with its decision, its steps and the executor's events.
+        waiting: The calls that wait for the user's approval.
+        uncertain: The calls that may have been done.
+    """
+
+    run: ToolRun
+    waiting: tuple[ProposedCall, ...]
+    uncertain: tuple[LedgerEntry, ...]
+
+    @property
+    def reached(self) -> bool:
+        """Whether all that was wanted is done and known, and no call is uncertain."""
+        return self.run.exit_code == 0 and not self.uncertain
+
+    @property
+    def answers(self) -> Mapping[str, Json]:
+        """The values that were to be known."""
+        return self.run.steps.answers
+
+    @property
+    def outcomes(self) -> tuple[CallOutcome, ...]:
+        """The calls in order, each with the sources of its arguments."""
+        return self.run.outcomes
+
+    @property
+    def ask(self) -> tuple[str, ...]:
+        """The values that only the user can say."""
+        return self.run.decision.ask
+
+    @property
+    def why(self) -> str:
+        """What the decision rests on, in a sentence."""
+        return self.run.decision.why
+
+
+class ToolWorld:
+    """An opened world of tools; see `open_world`.
+
+    Args:
+        world: The file of the world.
+        ledger: The file of calls that may write; see `open_world`.
+    """
+
+    def __init__(self, world: WorldFile, ledger: Path | None = None) -> None:
+        self._world = world
+        self._tools = open_tools(world)
+        try:
+            # What another process did to a world whose state can be seen is gone.
+            lasting = self._tools.state() is None
+            path = world.folder / "ledger.jsonl" if ledger is None and lasting else ledger
+            self._ledger = CallLedger(path)
+            file = meanings_file(world)
+            overrides = NONE if file is None else read_overrides(file)
+            encoder = TextVectors("lexical-hash")
+            self._meanings = meanings(self._tools.catalogue, encoder, overrides=overrides)
+        except BaseException:
+            self._tools.close()
+            raise
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """The tools."""
+        return self._tools.catalogue
+
+    @property
+    def listed(self) -> list[dict[str, Any]]:
+        """The tools with JSON Schemas of their arguments, as MCP lists them."""
+        return listed(self.catalogue)
+
+    def guard(self, policy: CallPolicy | None = None, session: str = "") -> AgentGuard:
+        """Return a guard for an agent that calls the tools itself.
+
+        Args:
+            policy: The budget, whether it is a dry run, and the log.
+            session: The purpose of the calls: an equal call may be done once in each session.
+        """
+        schemas = {one["name"]: one["inputSchema"] for one in self.listed}
+        ledger = self._ledger.for_request(session)
+        return AgentGuard(self._tools, self._world.name, schemas, policy or CallPolicy(), ledger)
+
+    def __enter__(self) -> Self:
+        """Return the world."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:  # fmt: skip
+        """Close the world."""
+        self.close()
+
+    def close(self) -> None:
+        """Let go of processes and connections."""
+        self._tools.close()
+
+    def plan(self, *goals: str, **values: Json) -> Decision:
+        """Return the next move and the cheapest proven chain of calls, without a call.
+
+        Args:
+            goals: Tools that are to have been called, values that are to be known, one task of
+                the world, or one request in words.
+            values: The values that the user gives, by parameter or meaning.
+
+        Raises:
+            UsageError: There is no such tool or value.
+        """
+        if (read := self._read(goals)) is not None and read.request is None:
+            ask = tuple(question.name for question in read.questions)
+            return Decision(read.move or NextMove.ASK, read.why, ask=ask)
+        guarded = GuardedTools(self._tools, self._world.name)
+        request, learnt, _ = self._request(goals, values)
+        return decision_of(ErrandChain(ErrandSteps(guarded, request, learnt), self.catalogue.tools))
+
+    def run(
+        self,
+        *goals: str,
+        approve: Approve | None = None,
+        policy: CallPolicy | None = None,
+        listen: Callable[[Event], None] | None = None,
+        **values: Json,
+    ) -> ToolResult:
+        """Carry a request out.
+
+        Args:
+            goals: See `plan`.
+            approve: Asked before each call that may write; None if no one can be asked, so that
+                such calls wait.
+            policy: The budget, whether it is a dry run, and the log.
+            listen: Called with each event as it happens.
+            values: See `plan`.
+
+        Raises:
+            UsageError: There is no such tool or value, or the words alone lead to no call.
+            DataFileError: The ledger cannot be read or written.
+        """
+        request, learnt, text = self._request(goals, values)
+        guarded = GuardedTools(
+            self._tools, self._world.name, policy, self._ledger.for_request(text),
+            approve or _no_one,
+        )  # fmt: skip
+        done = carry_out(guarded, request, learnt, listen=listen)
+        return ToolResult(done, guarded.waiting, guarded.uncertain)
+
+    async def arun(
+        self, *goals: str, approve: Approve | None = None, policy: CallPolicy | None = None,
+        **values: Json,
+    ) -> ToolResult:  # fmt: skip
+        """Carry a request out without blocking the event loop; see `run`.
+
+        When the task is cancelled, the run ends before its next call that may write.
+        """
+        events = self.events(*goals, approve=approve, policy=policy, **values)
+        try:
+            return await asyncio.to_thread(events.result)
+        except asyncio.CancelledError:
+            await asyncio.to_thread(events.close)
+            raise
+
+    def events(
+        self, *goals: str, approve: Approve | None = None, policy: CallPolicy | None = None,
+        **values: Json,
+    ) -> RunEvents:  # fmt: skip
+        """Carry a request out in a thread of its own, and return its events; see `run`."""
+
+        def carry(listen: Callable[[Event], None], go_on: Callable[[], None]) -> ToolResult:
+            def asked(proposed: ProposedCall) -> bool | None:
+                answer = None if approve is None else approve(proposed)
+                go_on()
+                return answer
+
+            return self.run(*goals, approve=asked, policy=policy, listen=listen, **values)
+
+        return RunEvents(carry)
+
+    def _read(self, goals: tuple[str, ...]) -> ReadRequest | None:
+        """Return the reading of a request in words; None if the goals are named."""
+        if len(goals) != 1 or " " not in goals[0].strip() or goals[0] in self._world.tool_tasks:
+            return None
+        reader = RequestReader(self.catalogue, self._meanings, TextVectors("lexical-hash").encode)
+        return reader.read(goals[0])
+
+    def _request(
+        self, goals: tuple[str, ...], values: Mapping[str, Json]
+    ) -> tuple[ToolRequest, Learnt, str]:
+        """Return a request, what is learnt from it, and its words."""
+        found, text = self._meanings, ", ".join(goals)
+        learnt = Learnt(meanings=found)
+        suits = Suiting(learnt.experience.flow, found)
+        if (read := self._read(goals)) is not None:
+            if read.request is None:
+                raise UsageError(read.why, field="goals")
+            given = {meaning_of(name, found): value for name, value in values.items()}
+            request = answered(read.request, given, suits)
+            return request, learnt, f"{text} {sorted(given.items())}"
+        said: dict[str, Json] = {}
+        if len(goals) == 1 and goals[0] in self._world.tool_tasks:
+            task = self._world.tool_tasks[goals[0]]
+            goals, said, text = (*task.done, *task.known), dict(task.values), task.request
+        if not goals:
+            raise UsageError("name a goal: a tool, a value, or a task of the world", field="goals")
+        given = {meaning_of(n, found, goals): v for n, v in {**said, **values}.items()}
+        tools = {tool.name for tool in self.catalogue.tools}
+        done = tuple(goal for goal in goals if goal in tools)
+        known = tuple(meaning_of(goal, found) for goal in goals if goal not in tools)
+        asked = ToolErrand(done, known, given, text)
+        return errand_of(asked, self.catalogue, suits), learnt, f"{text} {sorted(given.items())}"
+
+
+class RunEvents:
+    """The events of a run that goes on in a thread, in order, and then its result.
+
+    Args:
+        carry: Carries the request out. It calls its first argument with each event, and its second
+            before each call that may write, which raises once the run is closed.
+    """
+
+    def __init__(
+        self, carry: Callable[[Callable[[Event], None], Callable[[], None]], ToolResult]
+    ) -> None:
+        self._carry = carry
+        self._events: SimpleQueue[Event | None] = SimpleQueue()
+        self._closed = threading.Event()
+        self._result: ToolResult | None = None
+        self._error: BaseException | None = None
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def __iter__(self) -> Iterator[Event]:
+        """Give the events as they happen.
+
+        Raises:
+            HvrError: The run failed; raised after its last event.
+        """
+        while (event := self._events.get()) is not None:
+            yield event
+        self._events.put(None)  # for whoever asks again
+        if self._error is not None:
+            raise self._error
+
+    def result(self) -> ToolResult:
+        """Wait for the end of the run, and return how it went.
+
+        Raises:
+            HvrError: The run failed.
+        """
+        self._thread.join()
+        if self._error is not None:
+            raise self._error
+        assert self._result is not None
+        return self._result
+
+    def close(self) -> None:
+        """End the run before its next call that may write, and wait for it."""
+        self._closed.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        try:
+            self._result = self._carry(self._hear, self._go_on)
+        except BaseException as error:  # it belongs to whoever asks for the result
+            self._error = error
+        finally:
+            self._events.put(None)
+
+    def _hear(self, event: Event) -> None:
+        self._go_on()
+        self._events.put(event)
+
+    def _go_on(self) -> None:
+        if self._closed.is_set():
+            raise asyncio.CancelledError("the run was closed")
+
+
+def open_world(world: str | Path, *, ledger: Path | None = None, trust: bool = False) -> ToolWorld:
+    """Open a world of tools.
+
+    Args:
+        world: A folder whose `world.toml` has `[tools]`, or the name of one that hvr brings.
+        ledger: The ledger's file. The default is `ledger.jsonl` beside the world's file, or memory
+            where the world begins anew with each process.
+        trust: Whether the code that the world names may run although its folder was only named.
+
+    Raises:
+        HvrError: The world cannot be opened.
+    """
+    file = load_world(str(world), trust=trust)
+    return ToolWorld(file, ledger)
+
+
+def _no_one(proposed: ProposedCall) -> None:
+    """Answer for a user who cannot be asked."""
+    del proposed

@@ -1,0 +1,485 @@
+"""The arguments of a call that a clause says: values bound to the parameters of one tool.
+
+A value is bound by its form, by the words beside it and by its place among the others. Each value
+goes to one parameter, and the surest pairs come first. A value without a form of its own, such as
+"milk" in "search for milk", is bound only where one parameter and one run of words are left.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from hvr.tools.calling.values import Json
+from hvr.tools.catalogue.schema import ToolParameter, ToolSchema
+from hvr.tools.navigation.words.english import (
+    AUXILIARIES,
+    DETERMINERS,
+    END_NAMES,
+    FROM_WORDS,
+    NAMING,
+    ORDINALS,
+    PREPOSITIONS,
+    PRONOUNS,
+    RESTRICTIONS,
+    START_NAMES,
+    TO_WORDS,
+)
+from hvr.tools.navigation.words.kinds import ValueKind, kind_of, suits
+from hvr.tools.navigation.words.moods import RequestClause
+from hvr.tools.navigation.words.read_request import ReadValue
+from hvr.tools.navigation.words.stems import stem, stems_of, words_in
+from hvr.tools.navigation.words.tokens import Token
+from hvr.tools.navigation.words.values import ValueForm, ValueSpan
+from hvr.tools.navigation.words.verbs import alike
+from hvr.tools.navigation.words.vocabulary import ToolVocabulary, is_content
+
+SURE = 0.9
+"""The least score with which the form of a value alone says which parameter takes it."""
+
+NAMED_BY = 0.6
+"""How much it says for a parameter that its name stands beside a value."""
+
+LEAST = 0.5
+"""The least score with which a value is bound to a parameter."""
+
+WHY = frozenset(map(stem, ("reason", "why", "cause", "note", "comment")))
+"""The stems of the names of parameters that take what follows "because"."""
+
+_NEAR = 3
+"""Words before a value that may say what it is."""
+
+
+@dataclass
+class ReadCall:
+    """A call as one clause says it.
+
+    Args:
+        tool: The tool.
+        arguments: The values that are said, by parameter.
+        values: How each of them was read.
+        used: The places of the words and values that the call accounts for.
+        quality: How well each value suits its parameter, by its place, from 0 to 1.
+    """
+
+    tool: ToolSchema
+    arguments: dict[str, Json] = field(default_factory=dict)
+    values: list[ReadValue] = field(default_factory=list)
+    used: set[int] = field(default_factory=set)
+    quality: dict[int, float] = field(default_factory=dict)
+
+    def open(self) -> list[ToolParameter]:
+        """Return the parameters that need a value and have none."""
+        return [p for p in self.tool.takes if p.required and p.name not in self.arguments]
+
+    def put(self, parameter: ToolParameter, value: Json, text: str, form: str) -> None:
+        """Take a value for a parameter; a list takes one more."""
+        if "array" in parameter.type.split("|"):
+            listed = self.arguments.setdefault(parameter.name, [])
+            assert isinstance(listed, list)
+            listed.append(value)
+        else:
+            self.arguments[parameter.name] = value
+        self.values.append(ReadValue(parameter.name, value, text, form))
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """A value and a parameter that may take it."""
+
+    score: float
+    index: int
+    parameter: ToolParameter
+    value: Json
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What a request says beside a clause.
+
+    Args:
+        text: The whole request.
+        facts: The values that its statements say.
+        about: The words of its statements, where no other clause asks for anything before.
+    """
+
+    text: str
+    facts: tuple[ValueSpan, ...] = ()
+    about: tuple[Token, ...] = ()
+
+
+def read_call(
+    tool: ToolSchema, words: ToolVocabulary, clause: RequestClause, verb: str, beside: Beside
+) -> ReadCall:
+    """Return a call of a tool with the arguments that a clause says.
+
+    Args:
+        tool: The tool.
+        words: Its words.
+        clause: The clause.
+        verb: The stem of the clause's verb.
+        beside: The rest of the request.
+    """
+    call = ReadCall(tool)
+    _choices(call, clause, verb)
+    _flags(call, clause)
+    order: dict[str, list[tuple[int, Json]]] = {}
+    pairs = sorted(_pairs(call, words, clause), key=lambda one: (-one.score, one.index))
+    taken: set[int] = set()
+    for pair in pairs:
+        several = "array" in pair.parameter.type.split("|")
+        if pair.index in taken or (pair.parameter.name in call.arguments and not several):
+            continue
+        token = clause.tokens[pair.index]
+        assert token.span is not None
+        taken.add(pair.index)
+        call.used |= {token.start, *_naming_words(clause.tokens, pair.index, pair.parameter)}
+        call.quality[token.start] = min(1.0, pair.score / 1.2)
+        call.put(pair.parameter, pair.value, token.text, token.span.form.value)
+        order.setdefault(pair.parameter.name, []).append((pair.index, pair.value))
+    for name, values in order.items():
+        if len(values) == 1 and isinstance(call.arguments[name], list):
+            # A list of one is what another tool may take as it is.
+            call.quality[clause.tokens[values[0][0]].start] *= 0.7
+        if len(values) > 1:
+            call.arguments[name] = [value for _, value in sorted(values, key=lambda one: one[0])]
+    _phrase(call, words, clause, verb, beside)
+    return call
+
+
+def _pairs(call: ReadCall, words: ToolVocabulary, clause: RequestClause) -> Iterator[_Pair]:
+    indices = [i for i, token in enumerate(clause.tokens) if token.span is not None]
+    for order, index in enumerate(indices):
+        span = clause.tokens[index].span
+        assert span is not None
+        if clause.tokens[index].start in call.used:
+            continue
+        if span.form is ValueForm.NUMBER and span.value == len(indices) - order - 1 > 1:
+            call.used.add(span.start)  # "the three files a, b and c"
+            continue
+        for place, parameter in enumerate(call.tool.takes):
+            if parameter.name in call.arguments:
+                continue
+            fits, value = suits(span, parameter)
+            if not fits:
+                continue
+            if span.form is ValueForm.PATH and not _fits_subject(span.text, call.tool, parameter):
+                continue
+            if span.form is ValueForm.ID and _of_other(span.text, parameter.name, words.things):
+                continue
+            cue = cue_of(clause.tokens, index, parameter)
+            if not parameter.required and cue <= 0 and fits < 1:
+                continue
+            several = "array" in parameter.type.split("|")
+            score = fits + cue - (0 if parameter.required else 0.3) - 0.1 * several
+            score -= 0.01 * abs(order - place)
+            if score >= LEAST:
+                yield _Pair(score, index, parameter, value)
+
+
+_FILE = frozenset(map(stem, ("file", "filename")))
+_FOLDER = frozenset(map(stem, ("directory", "folder", "repo", "root", "workspace", "project")))
+
+
+def _fits_subject(path: str, tool: ToolSchema, parameter: ToolParameter) -> bool:
+    """Return whether a path is what its parameter is about: a file has an ending, a folder none."""
+    is_file = bool(re.search(r"\w\.[A-Za-z]\w{0,4}$", path))
+    names, about = stems_of(parameter.name), stems_of(tool.name)
+    if bool(names & _FILE) != bool(names & _FOLDER):
+        return not (is_file and names & _FOLDER)
+    return not (is_file and about & _FOLDER and not about & _FILE)
+
+
+def _before(tokens: Sequence[Token], index: int) -> list[Token]:
+    """Return the words just before a value, the nearest first, up to another value."""
+    found: list[Token] = []
+    for token in reversed(tokens[:index]):
+        if token.span is not None or len(found) == _NEAR:
+            break
+        if token.is_word:
+            found.append(token)
+        elif token.text in ",;:" and token.text != ":":
+            break
+    return found
+
+
+def _phrase_of(before: Sequence[Token]) -> tuple[Sequence[Token], Sequence[Token]]:
+    """Return the words before a value that belong to it, and those before its preposition."""
+    at = next((i for i, token in enumerate(before) if token.lower in PREPOSITIONS), len(before))
+    return before[:at], before[at + 1 :]
+
+
+def _after(tokens: Sequence[Token], index: int) -> list[Token]:
+    """Return the noun just after a value: "the Documents directory"."""
+    found = []
+    for token in tokens[index + 1 : index + 2]:
+        if not token.is_word:
+            break
+        found.append(token)
+    return found
+
+
+def cue_of(tokens: Sequence[Token], index: int, parameter: ToolParameter) -> float:
+    """Return how much the words beside a value say that a parameter takes it."""
+    names = stems_of(parameter.name)
+    described = stems_of(parameter.description)
+    before, after = _before(tokens, index), _after(tokens, index)
+    own, other = _phrase_of(before)
+    near = {stem(token.lower) for token in (*own, *after) if token.lower not in DETERMINERS}
+    cue = 0.6 * len(near & names) / max(1, min(2, len(names))) + 0.2 * min(
+        3, len((near & described) - names)
+    )
+    # "the file in /tmp": what a phrase of its own depends on says less.
+    cue += 0.2 * bool({stem(token.lower) for token in other[:1]} & names)
+    nearest = next((t.lower for t in before if t.lower not in DETERMINERS), "")
+    preposition = next((t.lower for t in before if t.lower in TO_WORDS | FROM_WORDS), "")
+    if preposition in TO_WORDS:
+        cue += 0.5 * bool(names & _ENDS) - 0.5 * bool(names & _STARTS)
+    if preposition in FROM_WORDS:
+        cue += 0.5 * bool(names & _STARTS) - 0.5 * bool(names & _ENDS)
+    if nearest in ("in", "at") and names & _PLACES:
+        cue += 0.3
+    if nearest in NAMING and kind_of(parameter) in _NAMEABLE:
+        cue += 0.6 if names & {"name", "titl"} else 0.4
+    if nearest in _SAYING and kind_of(parameter) is ValueKind.TEXT:
+        cue += 0.4
+    span = tokens[index].span
+    if span is not None and span.form is ValueForm.ID:
+        cue += 0.4 * _prefix(span.text, parameter.name)
+    return cue
+
+
+_NAMEABLE = frozenset([ValueKind.NAME, ValueKind.PATH, ValueKind.ID, ValueKind.ANY])
+_ENDS = frozenset(map(stem, END_NAMES))
+_STARTS = frozenset(map(stem, START_NAMES))
+_PLACES = frozenset(map(stem, ("city", "town", "country", "place", "location", "region", "zone")))
+_SAYING = frozenset(["with", "saying", "says", "say", "content", "message", "text", "about", "for"])
+
+
+def _prefix(text: str, name: str) -> bool:
+    """Return whether an id begins like the name of what it names: P-1001 of a parcel."""
+    letters = re.match(r"#?([A-Za-z]{1,4})-?\d", text)
+    first = words_in(name)[:1]
+    return bool(letters and first and len(words_in(name)) > 1
+                and first[0].startswith(letters[1].lower()))  # fmt: skip
+
+
+def _of_other(text: str, name: str, things: Collection[str]) -> bool:
+    """Return whether an id begins like the name of another thing: P-1001 is no customer."""
+    own = any(_prefix(text, f"{word}_id") for word in words_in(name))
+    return not own and any(_prefix(text, f"{thing}_id") for thing in things)
+
+
+def _naming_words(tokens: Sequence[Token], index: int, parameter: ToolParameter) -> Iterator[int]:
+    """Give the places of the words beside a value that only say what it is."""
+    names = stems_of(parameter.name) | stems_of(parameter.description)
+    for token in (*_before(tokens, index), *_after(tokens, index)):
+        if stem(token.lower) in names or token.lower in NAMING | _SAYING:
+            yield token.start
+
+
+def _choices(call: ReadCall, clause: RequestClause, verb: str) -> None:
+    """Take the choices of schemas that a clause names, if it names one of a parameter."""
+    for parameter in call.tool.takes:
+        options = [json.loads(choice) for choice in parameter.choices]
+        soft = not options and "string" in parameter.type.split("|")
+        if soft:
+            options = options_in(parameter.description)
+        found: dict[str, tuple[Any, list[Token]]] = {}
+        for option in options:
+            if isinstance(option, str) and (tokens := _named(option, clause)):
+                found[option] = option, tokens
+        longest = max((len(one[1]) for one in found.values()), default=0)
+        found = {name: one for name, one in found.items() if len(one[1]) == longest}
+        if not found and not soft:
+            same = [o for o in options if isinstance(o, str) and verb and alike(verb, stem(o))]
+            if len(same) == 1:
+                call.put(parameter, same[0], same[0], ValueForm.CHOICE.value)
+            continue
+        if len(found) == 1:
+            option, tokens = next(iter(found.values()))
+            call.put(parameter, option, " ".join(t.text for t in tokens), ValueForm.CHOICE.value)
+            call.used |= {token.start for token in tokens}
+
+
+_QUOTED = re.compile(r"['\"]([A-Za-z]\w*)['\"]")
+_LISTED = re.compile(r"(?:options?(?: are)?|one of|either|\[Enum\]|values?(?: are)?)\W+"
+                     r"((?:\w+\W{1,4}){1,8}\w+)")  # fmt: skip
+
+
+def options_in(description: str) -> list[str]:
+    """Return the values that a description lists; empty if it lists no two."""
+    found = _QUOTED.findall(description)
+    if len(set(found)) < 2 and (listed := _LISTED.search(description)):
+        found = re.findall(r"\w+", listed[1]) if "," in listed[1] or " or " in listed[1] else []
+        found = [word for word in found if word.lower() not in ("or", "and", "the")]
+    return list(dict.fromkeys(found)) if len(set(found)) > 1 else []
+
+
+def _named(option: str, clause: RequestClause) -> list[Token]:
+    """Return the tokens of a clause that name a choice, however it is spelt."""
+    wanted = [stem(w) for w in re.findall(r"[a-z]+|\d+", option.replace("_", " ").lower())]
+    tokens = list(clause.tokens)
+    for index, token in enumerate(tokens):
+        if token.span is not None and str(token.span.value).lower() == option.lower():
+            return [token]
+        part = [t for t in tokens[index:] if t.is_word or t.span is not None][: len(wanted)]
+        if wanted and [stem(t.text.lower()) for t in part] == wanted:
+            return part
+    return []
+
+
+def _flags(call: ReadCall, clause: RequestClause) -> None:
+    """Set the optional switches whose own words a clause says."""
+    others = [p for p in call.tool.takes if kind_of(p) is not ValueKind.FLAG]
+    plain = stems_of(f"{call.tool.name} {' '.join(p.name for p in others)}")
+    said = [t for t in clause.tokens if is_content(t)]
+    for parameter in call.tool.takes:
+        if kind_of(parameter) is not ValueKind.FLAG or parameter.required:
+            continue
+        own = (stems_of(f"{parameter.name} {parameter.description}") - plain) & {
+            stem(word) for word in words_in(f"{parameter.name} {parameter.description}")
+            if len(word) > 3 and word not in _FLAG_WORDS
+        }  # fmt: skip
+        tokens = [t for t in said if stem(t.lower) in own]
+        if tokens and not any(t.lower in ("not", "no", "don't") for t in clause.tokens):
+            call.put(parameter, True, " ".join(t.text for t in tokens), ValueForm.CHOICE.value)
+            call.used |= {token.start for token in tokens}
+
+
+_FLAG_WORDS = frozenset(
+    """whether true false show display default defaults return print include including optional
+    should will when only must file files directory directories with list item items given each
+    result results information""".split()  # noqa: SIM905
+)
+
+
+def _phrase(
+    call: ReadCall, words: ToolVocabulary, clause: RequestClause, verb: str, beside: Beside
+) -> None:
+    """Take a run of words for the one parameter that still needs a text, if there is one run."""
+    worded = [p for p in call.tool.takes if kind_of(p) in _WORDED and "string" in p.type.split("|")
+              and p.name not in call.arguments]  # fmt: skip
+    open_ = [
+        p for p in worded
+        if p.required and not any(suits(span, p)[0] >= SURE for span in beside.facts)
+    ]  # fmt: skip
+    if not open_ and not call.arguments and len(worded) == 1 and not call.open():
+        open_ = worded  # a search by the one thing that can be searched for
+    if not open_:
+        return
+    runs = _after_colon(call, clause) or [
+        run for run in _runs(call, words, clause, verb) if _plain(run)
+    ]
+    if not runs and len(open_) == 1 and kind_of(open_[0]) is ValueKind.TEXT:
+        runs = [run for run in _remainder(clause, open_[0], verb) if _plain(run)]
+    for parameter in open_:
+        fitting = [run for run in runs if _introduced(clause, run, parameter, verb, words)]
+        named = [run for run in fitting if _named_by(clause, run, parameter)]
+        if len(named) == 1 or (len(fitting) == 1 and len(open_) == 1):
+            run = (named or fitting)[0]
+            _take(call, parameter, run, beside.text)
+            runs = [one for one in runs if one is not run]
+
+
+_WORDED = frozenset([ValueKind.TEXT, ValueKind.NAME, ValueKind.ANY])
+
+
+def _take(call: ReadCall, parameter: ToolParameter, run: Sequence[Token], text: str) -> None:
+    last = run[-1]
+    end = last.span.end if last.span is not None else last.start + len(last.text)
+    said = text[run[0].start : end]
+    call.put(parameter, said, said, ValueForm.PHRASE.value)
+    call.used |= {token.start for token in run}
+
+
+def _after_colon(call: ReadCall, clause: RequestClause) -> list[list[Token]]:
+    """Return the words after the last colon of a clause, as one run."""
+    at = next((i for i, t in enumerate(clause.tokens) if t.span is None and t.text == ":"), None)
+    run = [] if at is None else list(clause.tokens[at + 1 :])
+    return [run] if run and all(t.start not in call.used for t in run) else []
+
+
+def _remainder(clause: RequestClause, parameter: ToolParameter, verb: str) -> list[list[Token]]:
+    """Return all that follows the verb and the name of the parameter: "echo hello there"."""
+    names = stems_of(parameter.name)
+    rest = list(clause.tokens[_verb_length(clause, verb) :])
+    while rest and (rest[0].lower in DETERMINERS or stem(rest[0].lower or "x") in names):
+        rest.pop(0)
+    plain = rest and all(t.span is None and t.is_word for t in rest)
+    return [rest] if plain and rest[0].lower not in PREPOSITIONS | PRONOUNS else []
+
+
+def _plain(run: Sequence[Token]) -> bool:
+    """Return whether words are no clause of their own, or one that describes something."""
+    return not any(token.lower in _NOT_IN_PHRASES | RESTRICTIONS for token in run)
+
+
+_PLACING = frozenset("in at to from of into near via on onto".split())  # noqa: SIM905
+_NOT_IN_PHRASES = frozenset("do does did have has had can could will would shall should i".split())  # noqa: SIM905
+
+
+def _named_by(clause: RequestClause, run: Sequence[Token], parameter: ToolParameter) -> bool:
+    """Return whether the name of a parameter introduces words: "branch dev"."""
+    index = clause.tokens.index(run[0])
+    names = stems_of(parameter.name)
+    return any(stem(token.lower) in names for token in _before(clause.tokens, index)[:2])
+
+
+def _introduced(
+    clause: RequestClause, run: Sequence[Token], parameter: ToolParameter, verb: str,
+    words: ToolVocabulary,
+) -> bool:  # fmt: skip
+    """Return whether words stand where a parameter's value is said.
+
+    A free text is the object of the verb, or follows "about", "saying", or a colon. A name follows
+    a preposition.
+    """
+    if _named_by(clause, run, parameter):
+        return True
+    if all(stem(token.lower or "x") in words.around for token in run):
+        return False  # what tools call things is no value
+    index = clause.tokens.index(run[0])
+    before = [t for t in clause.tokens[:index] if t.lower not in DETERMINERS]
+    last = before[-1] if before else None
+    if last is None:
+        return False
+    if kind_of(parameter) is ValueKind.NAME:
+        finite = any(token.lower in AUXILIARIES for token in run)
+        return last.lower in _PLACING and not finite
+    if stems_of(parameter.name) & WHY:
+        return last.lower in ("for", ":")
+    placed = kind_of(parameter) is ValueKind.ANY and last.lower in _PLACING
+    return placed or last.lower in _SAYING | {":", "that", "on"} or stem(last.lower or "x") == verb
+
+
+def _runs(
+    call: ReadCall, words: ToolVocabulary, clause: RequestClause, verb: str
+) -> Iterator[list[Token]]:
+    """Give the runs of words that neither the tool nor a bound value accounts for."""
+    run: list[Token] = []
+    pending: list[Token] = []
+    for token in (*clause.tokens[_verb_length(clause, verb) :], None):
+        rest = token is not None and token.start not in call.used and (
+            (token.span is not None and token.span.form is ValueForm.NAME)
+            or (is_content(token) and not words.has(stem(token.lower))
+                                       and token.lower not in ORDINALS)
+        )  # fmt: skip
+        if token is not None and rest:
+            run += [*pending, token] if run else [token]
+            pending = []
+        elif token is not None and run and token.start not in call.used and not token.span and (
+            token.is_word or token.text == "'"
+        ) and stem(token.lower) not in words.name:  # fmt: skip
+            pending.append(token)
+        else:
+            if any(token.span is None for token in run):
+                yield run
+            run, pending = [], []
+
+
+def _verb_length(clause: RequestClause, verb: str) -> int:
+    return 1 if clause.tokens and stem(clause.tokens[0].lower or "x") == verb else 0

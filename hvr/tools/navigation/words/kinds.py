@@ -1,0 +1,190 @@
+"""The kinds of values that parameters take, and how well a value said in words suits one."""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+from functools import lru_cache
+from typing import Any
+
+from hvr.tools.calling.values import Json
+from hvr.tools.catalogue.schema import ToolParameter
+from hvr.tools.navigation.entities import ID_WORDS
+from hvr.tools.navigation.naming import last_word
+from hvr.tools.navigation.words.english import CONVERSIONS, UNITS
+from hvr.tools.navigation.words.stems import stem, stems_of, words_in
+from hvr.tools.navigation.words.values import ValueForm, ValueSpan, time_zone
+
+
+class ValueKind(StrEnum):
+    """What a parameter takes."""
+
+    CHOICE = "choice"
+    FLAG = "flag"
+    NUMBER = "number"
+    OBJECT = "object"
+    EMAIL = "email"
+    URL = "url"
+    PATH = "path"
+    ZONE = "zone"
+    DATE = "date"
+    TIME = "time"
+    PHONE = "phone"
+    ID = "id"
+    TEXT = "text"
+    NAME = "name"
+    ANY = "any"
+
+
+_BY_NAME: tuple[tuple[ValueKind, frozenset[str]], ...] = tuple(
+    (kind, frozenset(map(stem, words.split())))
+    for kind, words in (
+        (ValueKind.EMAIL, "email mail"),
+        (ValueKind.ZONE, "timezone zone tz"),
+        (ValueKind.URL, "url uri link href website"),
+        (ValueKind.PATH, "path file directory folder filename source destination"),
+        (ValueKind.PHONE, "phone telephone mobile"),
+        (ValueKind.DATE, "date day deadline birthday dob weekday"),
+        (ValueKind.TIME, "time hour timestamp"),
+        (ValueKind.TEXT, "message content text body comment reason note query pattern topic "
+                         "subject prompt question summary keyword keywords search caption "
+                         "instructions feedback observation sentence"),
+        (ValueKind.ID, "id uuid guid key code number reference slug sku sha hash revision symbol "
+                       "isbn token version tag"),
+        (ValueKind.NAME, "name title city town country author person user member owner place "
+                         "location branch label category genre street state artist street sector "
+                         "company brand airport team project recipient receiver"),
+    )
+)  # fmt: skip
+
+
+_BARE = frozenset(map(stem, ("name", "number", "value")))
+
+
+@lru_cache(maxsize=20_000)
+def kind_of(parameter: ToolParameter) -> ValueKind:
+    """Return the kind of value that a parameter takes, by its type, name and description."""
+    types = set(parameter.type.split("|")) - {"null"}
+    if parameter.choices:
+        return ValueKind.CHOICE
+    if types & {"integer", "number"} and not types & {"string"}:
+        return ValueKind.NUMBER
+    if types == {"boolean"}:
+        return ValueKind.FLAG
+    if types == {"object"} or (types == {"array"} and parameter.items in ("object", "array")):
+        return ValueKind.OBJECT
+    last = {stem(last_word(parameter.name))}
+    words = stems_of(parameter.name)
+    # A file_name is a path, a passport_number no number of anything.
+    first = (words - last) if last <= _BARE else last
+    for tested in (first, last, words, stems_of(" ".join(words_in(parameter.description)[:6]))):
+        for kind, names in _BY_NAME:
+            if tested & names:
+                return kind
+    return ValueKind.ANY
+
+
+_SUITS: dict[ValueKind, dict[ValueForm, float]] = {
+    ValueKind.EMAIL: {ValueForm.EMAIL: 1.0},
+    ValueKind.URL: {ValueForm.URL: 1.0, ValueForm.QUOTED: 0.6, ValueForm.PATH: 0.4},
+    ValueKind.PATH: {ValueForm.PATH: 1.0, ValueForm.QUOTED: 0.8, ValueForm.NAME: 0.5,
+                     ValueForm.ID: 0.5, ValueForm.PHRASE: 0.3},
+    ValueKind.ZONE: {ValueForm.ZONE: 1.0},
+    ValueKind.DATE: {ValueForm.DATE: 1.0, ValueForm.QUOTED: 0.5},
+    ValueKind.TIME: {ValueForm.TIME: 1.0, ValueForm.QUOTED: 0.5, ValueForm.DATE: 0.4},
+    ValueKind.PHONE: {ValueForm.PHONE: 1.0, ValueForm.QUOTED: 0.6, ValueForm.NUMBER: 0.5},
+    ValueKind.ID: {ValueForm.ID: 1.0, ValueForm.NUMBER: 0.7, ValueForm.QUOTED: 0.6,
+                   ValueForm.NAME: 0.5, ValueForm.PATH: 0.4},
+    ValueKind.TEXT: {ValueForm.QUOTED: 1.0, ValueForm.PHRASE: 0.6, ValueForm.NAME: 0.4,
+                     ValueForm.ID: 0.4, ValueForm.PATH: 0.4, ValueForm.URL: 0.4},
+    ValueKind.NAME: {ValueForm.NAME: 1.0, ValueForm.QUOTED: 0.9, ValueForm.ID: 0.6,
+                     ValueForm.PATH: 0.5, ValueForm.PHRASE: 0.5},
+    ValueKind.ANY: {ValueForm.QUOTED: 0.8, ValueForm.NAME: 0.7, ValueForm.ID: 0.7,
+                    ValueForm.PATH: 0.6, ValueForm.ZONE: 0.5, ValueForm.DATE: 0.4,
+                    ValueForm.EMAIL: 0.6, ValueForm.URL: 0.6, ValueForm.PHONE: 0.5,
+                    ValueForm.PHRASE: 0.5},
+}  # fmt: skip
+
+
+def suits(span: ValueSpan, parameter: ToolParameter) -> tuple[float, Json]:
+    """Return how well a value suits a parameter, from 0 to 1, and the value in the form it takes.
+
+    Args:
+        span: The value.
+        parameter: The parameter, which may take a list of such values.
+    """
+    kind = kind_of(parameter)
+    if kind is ValueKind.NUMBER:
+        return _as_number(span, parameter)
+    if kind is ValueKind.ZONE and span.form in (ValueForm.NAME, ValueForm.QUOTED):
+        zone = time_zone(str(span.value))
+        return (0.9, zone) if zone else (0.0, None)
+    value: Json = span.value
+    if span.form is ValueForm.NUMBER and kind in (ValueKind.ID, ValueKind.PHONE):
+        value = span.text
+        if span.unit:
+            return 0.0, None
+    if span.form is ValueForm.NAME and last_word(parameter.name) in ID_WORDS:
+        # "The depot in Harbourtown" has another id than "Harbourtown".
+        return (0.5, value) if span.text.isupper() else (0.0, None)
+    if span.form is ValueForm.PATH and not _surely_path(span.text) and kind is ValueKind.PATH:
+        return 0.8, value  # "feature/login" may be a branch
+    form = examples_form(parameter.description)
+    if form and span.form in (ValueForm.ID, ValueForm.NAME, ValueForm.NUMBER):
+        # The description shows what such values look like.
+        return (1.0, span.text) if re.fullmatch(form, span.text) else (0.0, None)
+    return _SUITS.get(kind, {}).get(span.form, 0.0), value
+
+
+def _surely_path(text: str) -> bool:
+    return bool(re.match(r"[~./]|[A-Za-z]:", text) or re.search(r"\.\w+$|/$", text))
+
+
+def _as_number(span: ValueSpan, parameter: ToolParameter) -> tuple[float, Json]:
+    value: Any = span.value
+    if span.form is not ValueForm.NUMBER:
+        return 0.0, None
+    named = units_of(parameter)
+    if span.unit and named and span.unit not in named:
+        factor = next(
+            (CONVERSIONS[span.unit, unit] for unit in named if (span.unit, unit) in CONVERSIONS), 0
+        )
+        if not factor:
+            return 0.0, None
+        value = round(value * factor, 9)
+    if "integer" in parameter.type.split("|"):
+        if value != int(value):
+            return 0.0, None
+        value = int(value)
+    elif isinstance(value, float) and value == int(value) and not isinstance(span.value, float):
+        value = int(value)
+    return 1.0, value
+
+
+@lru_cache(maxsize=20_000)
+def units_of(parameter: ToolParameter) -> frozenset[str]:
+    """Return the units that the name of a parameter names, or else its description."""
+    for text in (parameter.name, parameter.description):
+        words = (word for word in words_in(text) if len(word) > 2)
+        found = frozenset(
+            UNITS.get(word) or UNITS.get(word.removesuffix("s"), "") for word in words
+        )
+        if found - {""}:
+            return found - {""}
+    return frozenset()
+
+
+_EXAMPLE = re.compile(r"(?:such as|e\.g\.,?|like|for example,?|format:?)\s+['\"]?([^\s'\",;)]+)")
+
+
+@lru_cache(maxsize=20_000)
+def examples_form(description: str) -> str:
+    """Return a pattern of values that are written like the example in a description, if any."""
+    match = _EXAMPLE.search(description)
+    example = match[1].rstrip(".") if match else ""
+    if not re.search(r"\d", example) or not re.search(r"[A-Za-z#]", example):
+        return ""
+    return "".join(
+        r"\d+" if part.isdigit() else r"[A-Za-z]+" if part.isalpha() else re.escape(part)
+        for part in re.findall(r"[A-Za-z]+|\d+|.", example)
+    )

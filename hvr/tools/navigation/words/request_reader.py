@@ -1,0 +1,525 @@
+"""A request in words, read without a language model.
+
+Each clause that orders or asks something leads to at most one goal call. A call that may write is
+read only where the verb asks for it, no other tool is nearly as likely, and every word of the
+clause is accounted for; otherwise the user is asked. Nothing is guessed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from hvr.base.printable import one_line, short
+from hvr.tools.calling.values import Json
+from hvr.tools.catalogue.merging import ParameterMeaning
+from hvr.tools.catalogue.schema import Catalogue, Effect, ToolParameter, ToolSchema, quoted
+from hvr.tools.navigation.binding import QuestionKind, UserQuestion
+from hvr.tools.navigation.decision import NextMove
+from hvr.tools.navigation.identifying import names_entity
+from hvr.tools.navigation.request import Argument, EntityQuery, GoalCall, NamedValue, ToolRequest
+from hvr.tools.navigation.words.arguments import SURE, WHY, Beside, ReadCall
+from hvr.tools.navigation.words.clauses import clauses_of
+from hvr.tools.navigation.words.english import (
+    ADVERBS,
+    DETERMINERS,
+    PREPOSITIONS,
+    PRONOUNS,
+    QUESTION_WORDS,
+    RESTRICTIONS,
+)
+from hvr.tools.navigation.words.kinds import ValueKind, kind_of, suits
+from hvr.tools.navigation.words.moods import Mood, RequestClause
+from hvr.tools.navigation.words.naming_said import SaidNames
+from hvr.tools.navigation.words.read_request import ReadRequest, ReadValue
+from hvr.tools.navigation.words.references import reference_of, refers_back
+from hvr.tools.navigation.words.stems import stem, stems_of
+from hvr.tools.navigation.words.tokens import Token
+from hvr.tools.navigation.words.tool_choice import (
+    RELATED,
+    ClauseVerb,
+    Encoder,
+    ToolChooser,
+    ToolEvidence,
+    verb_of,
+)
+from hvr.tools.navigation.words.values import ValueForm, ValueSpan
+from hvr.tools.navigation.words.verbs import ALIKE, SAME, is_known, verbs_of_tools
+from hvr.tools.navigation.words.vocabulary import is_content
+
+MARGIN = 0.3
+"""How much more evidence a tool that may write has than any other (of at most 6.5)."""
+_LIKELY = 12
+"""The tools whose calls are completed from other clauses."""
+HALF = 0.5
+"""The share of a clause's words at which a call that takes all its values counts as likely."""
+CHOICES = 4
+"""The most tools in a question to the user."""
+
+
+@dataclass
+class _ClauseGoal:
+    """A goal call of a clause, or why it has none.
+
+    Args:
+        clause: The clause.
+        tools: The tools that came into question.
+        call: The call; None if none is clear.
+        queries: The queries for parameters that name an entity and have no value.
+        question: The question that comes before any call.
+        unread: The content words that nothing accounts for.
+        spans: The values that the call does not take.
+    """
+
+    clause: RequestClause
+    tools: tuple[ToolSchema, ...] = ()
+    call: ReadCall | None = None
+    queries: dict[str, EntityQuery] = field(default_factory=dict)
+    question: UserQuestion | None = None
+    unread: tuple[str, ...] = ()
+    spans: tuple[ValueSpan, ...] = ()
+
+
+class RequestReader:
+    """Reads requests to the tools of a catalogue.
+
+    Args:
+        catalogue: The tools.
+        meanings: The meanings of their parameters.
+        encode: Texts to vectors.
+    """
+
+    def __init__(
+        self, catalogue: Catalogue, meanings: Sequence[ParameterMeaning], encode: Encoder
+    ) -> None:
+        self._catalogue = catalogue
+        self._chooser = ToolChooser(catalogue, encode)
+        self._verbs = verbs_of_tools(catalogue)
+        self._names = SaidNames(catalogue, meanings)
+        self._readers = [tool for tool in catalogue.tools if tool.effect is Effect.READS]
+
+    def read(self, text: str, tool: str = "") -> ReadRequest:
+        """Return the goal calls of a request, or the questions that come first.
+
+        Args:
+            text: The request.
+            tool: The only tool that may be meant, if the user has chosen one.
+        """
+        clauses = clauses_of(text, self._verbs)
+        goals: list[_ClauseGoal] = []
+        facts = [span for c in clauses if c.mood is Mood.STATEMENT for span in c.spans]
+        reasons = [c for c in clauses if c.mood is Mood.STATEMENT]
+        for number, said in enumerate(clauses):
+            if said.mood in (Mood.ORDER, Mood.QUESTION, Mood.CONDITIONAL):
+                clause = _resolved(said, clauses[:number])
+                goals.append(self._goal(clause, text, tool, goals, facts, reasons))
+        if not goals:
+            forbidden = any(clause.mood is Mood.FORBIDDEN for clause in clauses)
+            why = ("The request only says what is not to be done." if forbidden
+                   else "The request orders and asks nothing.")  # fmt: skip
+            return ReadRequest(None, why, move=NextMove.ANSWER)
+        return self._composed(_merged(goals), text, facts)
+
+    def _goal(
+        self, clause: RequestClause, text: str, only: str, before: Sequence[_ClauseGoal],
+        facts: Sequence[ValueSpan], reasons: Sequence[RequestClause],
+    ) -> _ClauseGoal:  # fmt: skip
+        verb = verb_of(clause)
+        about = () if before else tuple(token for one in reasons for token in one.tokens)
+        ranked = self._chooser.rank(clause, verb, Beside(text, tuple(facts), about))
+        ranked = [one for one in ranked if only in ("", one.tool.name)]
+        for one in ranked[:_LIKELY]:
+            self._complete(one.call, clause, before, facts, reasons)
+        ranked = sorted(
+            ranked[:_LIKELY], key=lambda one: -(one.score + _completed(one.call, clause))
+        )
+        related = [one for one in ranked if only or self._related(one, clause, verb)]
+        named = [o for o in related if o.verb >= SAME and o.tool.effect is not Effect.READS]
+        if named:
+            # "Return Emma" returns the book, although a look-up "returns" things.
+            fit = max(one.fit for one in named)
+            related = [one for one in related if one.verb >= SAME
+                       or (one.tool.effect is not Effect.READS and one.fit > fit)]  # fmt: skip
+        # Of equally good tools, one that takes said values wins.
+        takes = [one for one in related if any(s.start in one.call.used for s in clause.spans)]
+        most = max((one.verb for one in takes), default=0.0)
+        related = [one for one in related if one in takes or one.verb > most]
+        if not related:
+            return _ClauseGoal(clause, unread=_words(clause))
+        best = related[0]
+        writes = best.tool.effect is not Effect.READS
+        near = [one for one in related[1:] if _score(one, clause) + MARGIN > _score(best, clause)]
+        tools = tuple(one.tool for one in [best, *near][:CHOICES])
+        goal = _ClauseGoal(clause, tools, best.call)
+        goal.queries, used, unknown = self._references(best, clause)
+        best.call.used |= used
+        goal.unread = self._unread(best, clause, verb)
+        goal.spans = tuple(
+            span for span in clause.spans
+            if span.start not in best.call.used and span.start not in clause.borrowed
+        )  # fmt: skip
+        # An order whose verb is not understood may ask for anything.
+        unsure = best.verb < ALIKE and not only and (writes or bool(verb.stem))
+        if unsure or (writes and near):
+            goal.call = None
+            why = f"it is not clear which tool {_cited(clause)} asks for"
+            goal.question = _which(tools, why)
+        elif clause.mood is Mood.CONDITIONAL and writes:
+            goal.call = None
+            why = f"{_cited(clause)} is ordered on a condition or as an alternative"
+            goal.question = UserQuestion(QuestionKind.CONFIRM, 0, "tool", why, _listed(tools[:1]))
+        elif writes and (lost := self._lost(goal)):
+            goal.call = None
+            why = f"{', '.join(map(quoted, lost))} of the request is not understood"
+            goal.question = UserQuestion(QuestionKind.CONFIRM, 0, "tool", why, _listed(tools[:1]))
+        elif unknown:
+            why = f"no result is known to have a property by which {quoted(unknown)} is told"
+            goal.question = UserQuestion(QuestionKind.MISSING, 0, unknown, why)
+            goal.call = None
+        return goal
+
+    def _lost(self, goal: _ClauseGoal) -> tuple[str, ...]:
+        """Return the words and values that a call passes over and that constrain no entity."""
+        return (*goal.unread, *(() if goal.queries else (span.text for span in goal.spans)))
+
+    def _complete(
+        self, call: ReadCall, clause: RequestClause, before: Sequence[_ClauseGoal],
+        facts: Sequence[ValueSpan], reasons: Sequence[RequestClause],
+    ) -> None:  # fmt: skip
+        """Take the values that other clauses say for the parameters that a clause leaves open."""
+        nouns = stems_of(call.tool.name)
+        for parameter in call.open():
+            back = refers_back(clause, parameter)
+            reads = call.tool.effect is Effect.READS
+            context = not stems_of(parameter.name) & nouns
+            if back or reads or context:
+                value, text = _from_calls(parameter, before)
+                if value is None and (back or reads):
+                    value, text = _from_spans(parameter, [s for g in before for s in g.spans])
+                if value is not None:
+                    call.put(parameter, value, text, "said before")
+                    continue
+            value, text = self._named(parameter, call.tool, facts, reasons)
+            if value is None:
+                value, text = _from_spans(parameter, facts)
+            if value is None and reads:
+                value, text = _in_order(parameter, call, facts)
+            if value is not None:
+                call.put(parameter, value, text, "said beside")
+            elif stems_of(parameter.name) & WHY:
+                self._reason(call, parameter, reasons)
+
+    def _related(self, one: ToolEvidence, clause: RequestClause, verb: ClauseVerb) -> bool:
+        """Return whether a clause may ask for a tool at all."""
+        if verb.stem and is_known(verb.stem) and one.verb < ALIKE:
+            return False
+        words = [t for t in _content(clause, verb) if t.start not in one.call.used]
+        own = self._chooser.vocabulary.of[one.tool.name]
+        shared = [t for t in words if own.has(stem(t.lower))]
+        named = one.nouns > 0 or not words
+        if shared and len(shared) < len(words):
+            # "Who wrote it?" is no question to a tool merely because that tool has a name.
+            named = any(t.lower not in QUESTION_WORDS - {"where", "when"} for t in shared)
+        loose = [span for span in clause.spans if span.start not in one.call.used]
+        valued = bool(one.call.arguments) and not one.call.open() and not loose
+        likely = one.verb >= ALIKE or one.meaning >= RELATED or (valued and one.nouns >= HALF)
+        if any(s.form is ValueForm.ID and one.call.quality.get(s.start) == 1 for s in clause.spans):
+            named = named or (valued and clause.mood is Mood.QUESTION)
+            likely = likely or valued
+        return likely and (named or (one.verb >= SAME and (valued or one.meaning >= RELATED)))
+
+    def _named(
+        self, parameter: ToolParameter, tool: ToolSchema, facts: Sequence[ValueSpan],
+        statements: Sequence[RequestClause],
+    ) -> tuple[Json, str]:  # fmt: skip
+        """Return the one value that a statement says under the name of a parameter."""
+        called = self._names.of(tool.name, parameter.name)
+        found = {}
+        for clause in statements:
+            for span in clause.spans:
+                one = self._names.named(span, clause) if span in facts else None
+                if one is not None and one.name == called and suits(span, parameter)[0]:
+                    found[json.dumps(one.value)] = suits(span, parameter)[1], span.text
+        return next(iter(found.values())) if len(found) == 1 else (None, "")
+
+    def _reason(
+        self, call: ReadCall, parameter: ToolParameter, reasons: Sequence[RequestClause]
+    ) -> None:
+        said = [clause.text for clause in reasons if clause.opener in ("because", "since", "as")]
+        if len(said) == 1:
+            call.put(parameter, said[0], said[0], "reason")
+
+    def _references(
+        self, best: ToolEvidence, clause: RequestClause
+    ) -> tuple[dict[str, EntityQuery], set[int], str]:
+        queries: dict[str, EntityQuery] = {}
+        used: set[int] = set()
+        for parameter in best.call.open():
+            if names_entity(parameter.name, parameter, self._readers):
+                reference = reference_of(clause, parameter, self._catalogue)
+                queries[parameter.name] = reference.query
+                used |= reference.used
+                if reference.unknown:
+                    return queries, used, reference.unknown
+        return queries, used, ""
+
+    def _unread(
+        self, best: ToolEvidence, clause: RequestClause, verb: ClauseVerb
+    ) -> tuple[str, ...]:
+        """Return the words of a clause that nothing accounts for."""
+        own = self._chooser.vocabulary.of[best.tool.name]
+        plural = any("array" in p.type.split("|") for p in best.tool.takes)
+        found = []
+        for index, token in enumerate(clause.tokens):
+            if not token.is_word or token.start in best.call.used | verb.places:
+                continue
+            word = token.lower
+            before = clause.tokens[index - 1] if index else None
+            if word == "s" and before is not None and before.span is not None:
+                continue  # "today's"
+            if word in ("and", "or") and _joins_noun(clause.tokens[index + 1 :]):
+                found.append(" ".join(t.text for t in clause.tokens[index : index + 3]))
+            if (word in ("all", "every", "each", "both") and not plural) or word in RESTRICTIONS:
+                found.append(token.text)
+            elif is_content(token) and not own.has(stem(word)):
+                beside = clause.tokens[max(0, index - 2) : index + 3]
+                named = any(other.span is not None for other in beside)
+                if not (named and stem(word) in self._chooser.vocabulary.all):
+                    found.append(token.text)
+        return tuple(found)
+
+    def _composed(
+        self, goals: Sequence[_ClauseGoal], text: str, facts: Sequence[ValueSpan]
+    ) -> ReadRequest:
+        tools = tuple(dict.fromkeys(tool.name for goal in goals for tool in goal.tools))
+        unread = tuple(dict.fromkeys(word for goal in goals for word in goal.unread))
+        questions = [goal.question for goal in goals if goal.question is not None]
+        served = [goal for goal in goals if goal.call is not None]
+        lost = [goal for goal in goals if goal.call is None and goal.question is None]
+        if not served and not questions:
+            said = ", ".join(map(quoted, unread))
+            why = f"No tool serves the request (not understood: {said})." if said else (
+                "No tool serves the request.")  # fmt: skip
+            return ReadRequest(None, why, move=NextMove.FIND, unread=unread)
+        writes = any(goal.call.tool.effect is not Effect.READS for goal in served if goal.call)
+        orders = [goal for goal in lost if goal.clause.mood is Mood.ORDER]
+        if writes and orders:
+            why = f"{_cited(orders[0].clause)} is not understood"
+            names = tuple(goal.call.tool for goal in served if goal.call)
+            questions.append(UserQuestion(QuestionKind.CONFIRM, 0, "tool", why, _listed(names)))
+        values = tuple(value for goal in served if goal.call for value in goal.call.values)
+        if questions:
+            why = f"{'; '.join(question.why for question in questions)}."
+            return ReadRequest(None, f"{why[0].upper()}{why[1:]}", tools, NextMove.ASK,
+                               tuple(questions), values, unread)  # fmt: skip
+        return self._request(served, text, facts, tools, unread)
+
+    def _request(
+        self, served: Sequence[_ClauseGoal], text: str, facts: Sequence[ValueSpan],
+        tools: tuple[str, ...], unread: tuple[str, ...],
+    ) -> ReadRequest:  # fmt: skip
+        calls: list[GoalCall] = []
+        values: list[ReadValue] = []
+        said: dict[int, ReadValue] = {}
+        questions: list[UserQuestion] = []
+        several = len(served) > 1
+        used = {start for goal in served if goal.call for start in goal.call.used}
+        taken = {value.text for goal in served if goal.call for value in goal.call.values}
+        loose = [span for span in facts if span.start not in used and span.text not in taken]
+        for number, goal in enumerate(served):
+            assert goal.call is not None
+            beside = [self._names.named(span, goal.clause) for span in goal.spans]
+            named = [one for one in beside if one is not None]
+            constraints = tuple(NamedValue(one.name, one.value) for one in named)
+            order = [p.name for p in goal.call.tool.takes]
+            arguments: dict[str, Argument] = {
+                name: goal.call.arguments[name] for name in order if name in goal.call.arguments
+            }
+            for parameter in goal.call.open():
+                query = goal.queries.get(parameter.name, EntityQuery())
+                if several and parameter.name in goal.queries:
+                    query = EntityQuery(constraints, query.selection, query.every)
+                sought: Argument = query
+                several_values = "array" in parameter.type.split("|")
+                arguments[parameter.name] = [sought] if several_values else sought
+                found = parameter.name in goal.queries and (constraints or loose or query.every
+                                                            or query.selection)  # fmt: skip
+                if not found:
+                    why = f"{quoted(goal.call.tool.name)} needs it, and nobody has said it"
+                    questions.append(
+                        UserQuestion(QuestionKind.MISSING, number, parameter.name, why)
+                    )
+            calls.append(GoalCall(goal.call.tool.name, arguments))
+            values += [*goal.call.values, *named]
+            if not several or not goal.queries:
+                said |= {span.start: one for span, one in zip(goal.spans, beside, strict=True)
+                         if one is not None}  # fmt: skip
+        for span in loose:
+            if (one := self._names.named(span, None)) is not None and one.name:
+                said[span.start] = one
+                values.append(one)
+        facts_said = tuple(NamedValue(one.name, one.value) for one in said.values())
+        request = ToolRequest(tuple(calls), facts_said, ordered=True, text=text)
+        why = _explained(calls, values, unread)
+        return ReadRequest(request, why, tools, None, tuple(questions), tuple(values), unread)
+
+
+def _score(one: ToolEvidence, clause: RequestClause) -> float:
+    return one.score + _completed(one.call, clause)
+
+
+def _completed(call: ReadCall, clause: RequestClause) -> float:
+    """Return the share of what a call needs that other clauses say, half if none is referred to."""
+    needed = [p for p in call.tool.takes if p.required]
+    later = sum(value.form in ("said before", "said beside", "reason") for value in call.values)
+    weight = 1.0 if any(token.lower in PRONOUNS for token in clause.tokens) else 0.5
+    return weight * later / len(needed) if needed else 0.0
+
+
+def _from_calls(parameter: ToolParameter, before: Sequence[_ClauseGoal]) -> tuple[Json, str]:
+    """Return the value that the last call before takes under the name of a parameter."""
+    for goal in reversed(before):
+        if goal.call is not None and parameter.name in goal.call.arguments:
+            value = goal.call.arguments[parameter.name]
+            return value, json.dumps(value, ensure_ascii=False)
+    return None, ""
+
+
+def _from_spans(parameter: ToolParameter, spans: Iterable[ValueSpan]) -> tuple[Json, str]:
+    """Return the one value of another clause that a parameter takes for sure."""
+    if kind_of(parameter) in (ValueKind.NUMBER, ValueKind.TEXT, ValueKind.ANY):
+        return None, ""
+    found = {}
+    for span in spans:
+        fits, value = suits(span, parameter)
+        if fits >= SURE:
+            found[json.dumps(value)] = value, span.text
+    if len(found) != 1:
+        return None, ""
+    return next(iter(found.values()))
+
+
+def _resolved(clause: RequestClause, before: Sequence[RequestClause]) -> RequestClause:
+    """Return a clause with "it" replaced by the only value that the last clause with any says."""
+    said = next((one.spans for one in reversed(before) if one.spans), ())
+    if len(said) == 1 and any(t.lower in ("its", "his", "her", "their") for t in clause.tokens):
+        # "Show its status": the status of what was named before.
+        end = clause.tokens[-1].start + len(clause.tokens[-1].text)
+        owner = Token(said[0].text, end + 1, replace(said[0], start=end + 1))
+        owned = (*clause.tokens, Token("of", end), owner)
+        return replace(clause, tokens=owned, borrowed=frozenset([end + 1]))
+    if len(said) != 1 or (clause.spans and not _object_pronoun(clause)):
+        return clause
+    tokens = [
+        replace(token, text=said[0].text, span=replace(said[0], start=token.start))
+        if token.lower in _BACK and _alone(clause.tokens, index) else token
+        for index, token in enumerate(clause.tokens)
+    ]  # fmt: skip
+    borrowed = frozenset(t.start for t in tokens if t.span is not None) - {
+        t.start for t in clause.tokens if t.span is not None
+    }  # fmt: skip
+    return replace(clause, tokens=tuple(tokens), borrowed=borrowed)
+
+
+_BACK = frozenset(["it", "that", "this", "them", "those", "these"])
+
+
+def _object_pronoun(clause: RequestClause) -> bool:
+    return any(
+        token.lower in _BACK and _alone(clause.tokens, index)
+        for index, token in enumerate(clause.tokens)
+    )
+
+
+def _alone(tokens: Sequence[Token], index: int) -> bool:
+    """Return whether a pronoun is an object: nothing that it could determine or do follows."""
+    following = tokens[index + 1] if index + 1 < len(tokens) else None
+    return index > 0 and (following is None or not following.is_word
+                          or following.lower in PREPOSITIONS | ADVERBS)  # fmt: skip
+
+
+def _joins_noun(after: Sequence[Token]) -> bool:
+    """Return whether words join another object that is named by a noun alone: "and the folder"."""
+    named = len(after) > 1 and after[0].lower in DETERMINERS and is_content(after[1])
+    return named and not any(token.span is not None for token in after[1:4])
+
+
+def _in_order(
+    parameter: ToolParameter, call: ReadCall, spans: Sequence[ValueSpan]
+) -> tuple[Json, str]:
+    """Return the value for a parameter where as many are said as are open of its kind."""
+    kind = kind_of(parameter)
+    alike = [p for p in call.tool.takes if p.required and kind_of(p) is kind]
+    fitting = [span for span in spans if suits(span, parameter)[0] >= SURE]
+    if len(fitting) != len(alike):
+        return None, ""
+    span = fitting[alike.index(parameter)]
+    return suits(span, parameter)[1], span.text
+
+
+def _content(clause: RequestClause, verb: ClauseVerb) -> list[Token]:
+    return [
+        t
+        for t in clause.tokens
+        if is_content(t) and t.start not in verb.places and t.lower not in RESTRICTIONS
+    ]
+
+
+def _words(clause: RequestClause) -> tuple[str, ...]:
+    return tuple(token.text for token in clause.tokens if is_content(token))
+
+
+def _merged(goals: Sequence[_ClauseGoal]) -> list[_ClauseGoal]:
+    """Join the goals of clauses that ask for the same call."""
+    found: list[_ClauseGoal] = []
+    for goal in goals:
+        same = next(
+            (one for one in found if goal.call is not None and one.call is not None
+             and one.call.tool == goal.call.tool and _agree(one.call, goal.call)), None
+        )  # fmt: skip
+        if same is None or same.call is None or goal.call is None:
+            found.append(goal)
+            continue
+        same.call.arguments = {**same.call.arguments, **goal.call.arguments}
+        same.call.values = list(dict.fromkeys([*same.call.values, *goal.call.values]))
+        same.call.used |= goal.call.used
+        same.spans = (*same.spans, *goal.spans)
+        same.unread = (*same.unread, *goal.unread)
+    return found
+
+
+def _agree(one: ReadCall, other: ReadCall) -> bool:
+    """Return whether two calls of a tool that only reads may be one: no values contradict."""
+    if one.tool.effect is not Effect.READS:
+        return False
+    shared = one.arguments.keys() & other.arguments.keys()
+    return all(one.arguments[name] == other.arguments[name] for name in shared)
+
+
+def _listed(tools: Iterable[ToolSchema]) -> tuple[tuple[Json, str], ...]:
+    return tuple((tool.name, short(one_line(tool.description), 80)) for tool in tools)
+
+
+def _which(tools: Sequence[ToolSchema], why: str) -> UserQuestion:
+    kind = QuestionKind.SEVERAL if len(tools) > 1 else QuestionKind.CONFIRM
+    return UserQuestion(kind, 0, "tool", why, _listed(tools))
+
+
+def _cited(clause: RequestClause) -> str:
+    return quoted(clause.text)
+
+
+def _explained(
+    calls: Sequence[GoalCall], values: Sequence[ReadValue], unread: Sequence[str]
+) -> str:
+    """Return a sentence for people: the calls, the values with their forms, the unread words."""
+    read = ", then ".join(quoted(call.tool) for call in calls)
+    told = "; ".join(
+        f"{value.name or 'a value'} = {json.dumps(value.value, ensure_ascii=False)} ({value.form})"
+        for value in dict.fromkeys(values)
+    )
+    why = f"The request is read as: {read}{f' with {told}' if told else ''}."
+    if unread:
+        why += f" Not understood: {', '.join(map(quoted, unread))}."
+    return why

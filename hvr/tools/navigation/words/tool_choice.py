@@ -1,0 +1,239 @@
+"""Which tool a clause asks for: its verb, its nouns, its values, and the likeness of the texts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from hvr.tools.catalogue.descriptions import own_descriptions
+from hvr.tools.catalogue.schema import Catalogue, Effect, ToolSchema
+from hvr.tools.navigation.words.arguments import Beside, ReadCall, read_call
+from hvr.tools.navigation.words.english import PHRASAL, PRONOUNS, RESTRICTIONS
+from hvr.tools.navigation.words.moods import Mood, RequestClause
+from hvr.tools.navigation.words.stems import stem, words_in
+from hvr.tools.navigation.words.tokens import Token, written
+from hvr.tools.navigation.words.values import ValueForm
+from hvr.tools.navigation.words.verbs import (
+    ALIKE,
+    action_match,
+    alike,
+    is_known,
+    only_reads,
+    verbs_of,
+)
+from hvr.tools.navigation.words.vocabulary import CatalogueVocabulary, is_content
+
+Encoder = Callable[[Sequence[str]], Any]
+"""Texts to vectors of length 1 (texts, dimension)."""
+
+RELATED = 0.3
+"""The least cosine at which a clause and a description count as related."""
+
+
+@dataclass(frozen=True)
+class ToolEvidence:
+    """What speaks for a tool, each part from 0 to 1, and its fit to 2.5.
+
+    Args:
+        call: The call as the clause says it.
+        verb: Whether the clause's verb asks for what the tool does.
+        nouns: The share of the clause's words that the tool has.
+        name: The share of the tool's name that the clause has.
+        meaning: The likeness of the clause and the tool's description.
+        fit: Twice the share of values that the tool takes, plus half the share of its needs met.
+    """
+
+    call: ReadCall
+    verb: float
+    nouns: float
+    name: float
+    meaning: float
+    fit: float
+
+    @property
+    def tool(self) -> ToolSchema:
+        """The tool."""
+        return self.call.tool
+
+    @property
+    def score(self) -> float:
+        """All that speaks for the tool."""
+        return self.verb + self.nouns + self.name + self.meaning + self.fit
+
+
+ASKED = 0.4
+"""How well a question asks for a tool that reads and neither shows nor finds anything."""
+
+_SHOW = stem("get")
+_GENERAL = frozenset(
+    map(stem, ("get", "show", "tell", "give", "see", "display", "view", "provide"))
+)
+
+
+@dataclass(frozen=True)
+class ClauseVerb:
+    """The verb of a clause.
+
+    Args:
+        stem: Its stem; empty if the clause has no verb that asks for an action.
+        places: The places of its words.
+        nouns: The nouns that a verb of two words makes: "pick up" a pickup.
+    """
+
+    stem: str
+    places: frozenset[int]
+    nouns: frozenset[str] = frozenset()
+
+
+def verb_of(clause: RequestClause) -> ClauseVerb:
+    """Return the verb that says what a clause orders."""
+    tokens = clause.tokens
+    if clause.mood not in (Mood.ORDER, Mood.CONDITIONAL):
+        return ClauseVerb("", frozenset())
+    words = [token.lower for token in tokens]
+    if "be" in words[1:-1] and words[0] not in PHRASAL:
+        at = words.index("be") + 1
+        return ClauseVerb(stem(words[at]), frozenset([tokens[at].start]))
+    if not tokens[0].is_word:
+        return ClauseVerb("", frozenset())
+    two = PHRASAL.get(" ".join(words[:2]), "") if len(words) > 1 else ""
+    if two:
+        nouns = frozenset(map(stem, [*words[:2], "".join(words[:2])])) - {"up", "to"}
+        return ClauseVerb(stem(two), frozenset(token.start for token in tokens[:2]), nouns)
+    # "Turn the lights off": the particle follows the object.
+    particles = [t for t in tokens[2:] if t.lower in ("off", "on", "out", "up", "down", "back")]
+    for token in particles[-1:]:
+        if apart := PHRASAL.get(f"{words[0]} {token.lower}", ""):
+            return ClauseVerb(stem(apart), frozenset([tokens[0].start, token.start]))
+    return ClauseVerb(stem(words[0]), frozenset([tokens[0].start]))
+
+
+class ToolChooser:
+    """Ranks the tools of a catalogue for clauses.
+
+    Args:
+        catalogue: The tools.
+        encode: Texts to vectors.
+    """
+
+    def __init__(self, catalogue: Catalogue, encode: Encoder) -> None:
+        # What all descriptions begin with says nothing of a tool.
+        own = own_descriptions([tool.description for tool in catalogue.tools])
+        described = zip(catalogue.tools, own, strict=True)
+        self._tools = tuple(replace(tool, description=said) for tool, said in described)
+        self.vocabulary = CatalogueVocabulary(Catalogue(self._tools))
+        self._encode = encode
+        texts = [_text(tool) for tool in self._tools]
+        self._vectors = encode(texts) if texts else None
+
+    def rank(self, clause: RequestClause, verb: ClauseVerb, beside: Beside) -> list[ToolEvidence]:
+        """Return the tools that a clause may ask for, the likeliest first.
+
+        Args:
+            clause: The clause.
+            verb: Its verb.
+            beside: The rest of the request.
+        """
+        if self._vectors is None:
+            return []
+        asks = clause.mood is Mood.QUESTION
+        reads = asks or only_reads(verb.stem)
+        about = beside.about if any(t.lower in PRONOUNS for t in clause.tokens) else ()
+        cosines = self._vectors @ self._encode([_shown((*about, *clause.tokens))])[0]
+        found = []
+        for tool, cosine in zip(self._tools, cosines, strict=True):
+            if tool.effect is not Effect.READS and (asks or (
+                reads and action_match(tool, verb.stem) < ALIKE)):  # fmt: skip
+                continue
+            found.append(self._evidence(tool, clause, verb, float(cosine), beside, reads=reads))
+        return sorted(found, key=lambda one: -one.score)
+
+    def _negated(self, nouns: frozenset[str], clause: RequestClause) -> frozenset[str]:
+        """Return stems in which "not staged" is "unstaged", where tools have such a word."""
+        words = [token.lower for token in clause.tokens]
+        for index, word in enumerate(words):
+            opposite = stem(f"un{word}") if word else ""
+            before = words[max(0, index - 2) : index]
+            if opposite in self.vocabulary.all and any(
+                one == "not" or one.endswith("n't") for one in before
+            ):
+                nouns = (nouns - {stem(word)}) | {opposite}
+        return nouns
+
+    def _evidence(
+        self, tool: ToolSchema, clause: RequestClause, verb: ClauseVerb, cosine: float,
+        beside: Beside, *, reads: bool,
+    ) -> ToolEvidence:  # fmt: skip
+        words = self.vocabulary.of[tool.name]
+        call = read_call(tool, words, clause, verb.stem, beside)
+        nouns = content_of(clause.tokens, verb.places) | verb.nouns | _asked_for(clause)
+        nouns = self._negated(nouns, clause)
+        if any(token.lower in PRONOUNS for token in clause.tokens):
+            nouns |= content_of(beside.about, ()) & self.vocabulary.all
+        nouns -= {stem(t.lower) for t in clause.tokens if t.start in call.used} - words.all
+        said = action_match(tool, verb.stem) if verb.stem else 0.0
+        if verb.nouns & words.name and tool.effect is not Effect.READS:
+            said = max(said, ALIKE)
+        if verb.stem in _GENERAL:
+            said = min(said, ALIKE)  # whatever reads can be shown
+        shows = not verb.stem or not is_known(verb.stem) or alike(verb.stem, _SHOW)
+        if reads and shows and tool.effect is Effect.READS:
+            # A question asks to show something, whatever its words are.
+            said = max(said, min(ALIKE, action_match(tool, _SHOW)), ASKED)
+        own = frozenset(verbs_of(tool)[:1]) if said >= ALIKE else frozenset()
+        return ToolEvidence(
+            call,
+            said,
+            self.vocabulary.precision(tool.name, nouns),
+            self.vocabulary.recall(tool.name, nouns | {verb.stem}, own),
+            max(0.0, cosine),
+            _fit(call, clause),
+        )
+
+
+_INSIDE = re.compile(r"what(?:'s| is| are|'re) (?:in|inside|written in) \N{WHITE SQUARE}")
+
+
+def _asked_for(clause: RequestClause) -> frozenset[str]:
+    """Return the stems of nouns that a question means and does not say."""
+    return frozenset([stem("content")]) if _INSIDE.match(written(clause.tokens)) else frozenset()
+
+
+def content_of(tokens: Sequence[Token], verb: Collection[int]) -> frozenset[str]:
+    """Return the stems of the content words, except the verb."""
+    return frozenset(
+        stem(token.lower)
+        for token in tokens
+        if is_content(token) and token.start not in verb and token.lower not in RESTRICTIONS
+    )
+
+
+def _fit(call: ReadCall, clause: RequestClause) -> float:
+    spans = clause.spans
+    taken = sum(call.quality.get(s.start, float(s.start in call.used)) for s in spans)
+    taken = taken / len(spans) if spans else 1.0
+    needed = [p for p in call.tool.takes if p.required]
+    loose = sum(value.form == ValueForm.PHRASE for value in call.values) / 2
+    filled = sum(p.name in call.arguments for p in needed) - loose
+    filled = filled / len(needed) if needed else 1.0
+    return 2 * taken + filled / 2
+
+
+def _text(tool: ToolSchema) -> str:
+    return f"{' '.join(words_in(tool.name))}. {tool.description}"[:400]
+
+
+_STAND_INS = {
+    ValueForm.EMAIL: "an e-mail address", ValueForm.URL: "a URL", ValueForm.PATH: "a file",
+    ValueForm.ID: "a number", ValueForm.PHONE: "a phone number",
+}  # fmt: skip
+
+
+def _shown(tokens: Iterable[Token]) -> str:
+    """Return tokens with a stand-in for each value whose letters say nothing."""
+    return " ".join(
+        _STAND_INS.get(token.span.form, token.text) if token.span is not None else token.text
+        for token in tokens
+    )

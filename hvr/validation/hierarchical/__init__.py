@@ -1,0 +1,1 @@
+"""Validating hierarchical plans: HDDL plans with their decomposition."""

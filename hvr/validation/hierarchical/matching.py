@@ -1,0 +1,334 @@
+"""Which of the tasks below a task are which subtasks of its method."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Mapping, Sequence
+from itertools import chain, islice, pairwise
+
+from hvr.pddl import Task
+from hvr.pddl.conditions import set_bits
+from hvr.pddl.hierarchy.model import Method
+from hvr.pddl.hierarchy.tree import FEW, Tree
+from hvr.values import Value
+
+MOST_TRIALS = 20_000
+MOST_MATCHES = 200
+
+
+class SubtaskMatch(Value):
+    """A way to see the tasks below a task as the subtasks of its method.
+
+    Attributes:
+        children: the node that is each subtask, in the order of the method.
+        binding: the value of each parameter that is known.
+    """
+
+    children: tuple[int, ...]
+    binding: dict[str, str]
+
+
+class Matches(Value):
+    """All ways, unless there were too many to try: then `complete` is false.
+
+    `searched` says whether they had to be searched for.
+    """
+
+    found: tuple[SubtaskMatch, ...]
+    complete: bool = True
+    searched: bool = False
+
+
+class SubtaskMatcher:
+    """Matches the tasks of a tree with methods of a task.
+
+    Args:
+        task: the domain with the problem.
+        tree: the tree, measured.
+        strict: whether tasks must be listed in an order that the method allows.
+    """
+
+    def __init__(self, task: Task, tree: Tree, *, strict: bool) -> None:
+        self._task = task
+        self._tree = tree
+        self._strict = strict
+        self._types: dict[str, dict[str, Mapping[str, object] | None]] = {}
+
+    def matches(self, node: int, method: Method) -> Matches:
+        """Return the ways in which a method fits a node of the tree."""
+        children = self._tree.children[node]
+        subtasks = method.network.subtasks
+        line = self._tree.line(node)
+        if len(children) != len(subtasks) or method.task != line.name:
+            return Matches(())
+        start = self.bind(method, {}, method.args, line.args)
+        if start is None:
+            return Matches(())
+        sequence = method.network.sequence
+        if sequence is not None and (self._strict or self._in_sequence(children)):
+            ordered = (
+                children if self._strict else sorted(children, key=self._tree.first.__getitem__)
+            )
+            found = self._one(method, sequence, ordered, start)
+            return Matches(() if found is None else (found,))
+        return self._search(method, children, start)
+
+    def bind(
+        self, method: Method, binding: dict[str, str], terms: Sequence[str], args: Sequence[str]
+    ) -> dict[str, str] | None:
+        """Return a binding under which some terms are some arguments; None if there is none."""
+        types = self._types_of(method)
+        result = binding
+        for term, value in zip(terms, args, strict=True):
+            if term[0] != "?":
+                if term != value:
+                    return None
+                continue
+            bound = result.get(term)
+            if bound is None:
+                allowed = types[term]
+                if allowed is not None and value not in allowed:
+                    return None
+                if result is binding:
+                    result = dict(binding)
+                result[term] = value
+            elif bound != value:
+                return None
+        return result
+
+    def again(self, node: int, method: Method, children: tuple[int, ...]) -> SubtaskMatch:
+        """Return a match that was found before, given which node is each subtask."""
+        line = self._tree.line(node)
+        binding = self.bind(method, {}, method.args, line.args)
+        for subtask, child in zip(method.network.subtasks, children, strict=True):
+            assert binding is not None
+            binding = self.bind(method, binding, subtask.args, self._tree.line(child).args)
+        assert binding is not None
+        return SubtaskMatch(children, binding)
+
+    def _types_of(self, method: Method) -> dict[str, Mapping[str, object] | None]:
+        types = self._types.get(method.name)
+        if types is None:
+            task = self._task
+            types = self._types[method.name] = {
+                p.name: None if p.types == ("object",) else task.members(p.types)
+                for p in method.parameters
+            }
+        return types
+
+    def _in_sequence(self, children: Sequence[int]) -> bool:
+        """Say whether the actions of the tasks say in which order they come."""
+        first, last = self._tree.first, self._tree.last
+        ordered = sorted(children, key=first.__getitem__)
+        if any(last[child] < 0 for child in children):
+            return False
+        return all(last[a] < first[b] for a, b in pairwise(ordered))
+
+    def _one(
+        self,
+        method: Method,
+        sequence: Sequence[int],
+        children: Sequence[int],
+        start: dict[str, str],
+    ) -> SubtaskMatch | None:
+        subtasks, tree = method.network.subtasks, self._tree
+        placed = [0] * len(subtasks)
+        binding = start
+        for index, child in zip(sequence, children, strict=True):
+            subtask, line = subtasks[index], tree.line(child)
+            if subtask.name != line.name:
+                return None
+            bound = self.bind(method, binding, subtask.args, line.args)
+            if bound is None:
+                return None
+            binding = bound
+            placed[index] = child
+        return SubtaskMatch(_one_of(tuple(placed), children), binding)
+
+    def _search(self, method: Method, children: tuple[int, ...], start: dict[str, str]) -> Matches:
+        """Try all ways, one pair of a subtask and a task after the other."""
+        count = len(children)
+        if not count:
+            return Matches((SubtaskMatch((), start),))
+        search = _Search(self, method, children, self._tree, start)
+        option_of = search.listed if self._strict else search.spread
+        found: list[SubtaskMatch] = []
+        trials = 0
+        # Of each level only the number of its next option: there are as many as subtasks.
+        options = array("q", [0])
+        while options:
+            option = option_of(options[-1])
+            if option is None:
+                options.pop()
+                search.take_back()
+                continue
+            options[-1], chosen = option
+            trials += 1
+            search.choose(*chosen)
+            if len(search.chosen) == count:
+                found.append(search.match())
+                search.take_back()
+            else:
+                options.append(0)
+            if trials >= MOST_TRIALS or len(found) >= MOST_MATCHES:
+                return Matches(tuple(found), False, True)
+        return Matches(tuple(found), True, True)
+
+
+class FoundMatches:
+    """The matches of the nodes of a tree, each made again when it is asked for.
+
+    A match takes several times as much memory as the lines that it is of. What is kept is which
+    node is each subtask, and only where that had to be searched for.
+    """
+
+    def __init__(
+        self, matcher: SubtaskMatcher, tree: Tree, method_of: Mapping[int, Method]
+    ) -> None:
+        self._matcher = matcher
+        self._method_of = method_of
+        self._few = len(tree) < FEW
+        self._kept: dict[int, tuple[SubtaskMatch, ...]] = {}
+        self._searched: dict[int, tuple[tuple[int, ...], ...]] = {}
+        self.ambiguous = False
+
+    def add(self, node: int, matches: Matches) -> None:
+        """Keep what was found for a node."""
+        if self._few:
+            self._kept[node] = matches.found
+        elif matches.searched:
+            self._searched[node] = tuple([match.children for match in matches.found])
+        self.ambiguous |= len(matches.found) > 1
+
+    def __getitem__(self, node: int) -> tuple[SubtaskMatch, ...]:
+        kept = self._kept.get(node)
+        if kept is not None:
+            return kept
+        method, searched = self._method_of[node], self._searched.get(node)
+        if searched is None:
+            return self._matcher.matches(node, method).found
+        return tuple([self._matcher.again(node, method, children) for children in searched])
+
+
+def _one_of(children: tuple[int, ...], listed: Sequence[int]) -> tuple[int, ...]:
+    """Return children as the tuple that there is already, if they are in that order."""
+    return listed if isinstance(listed, tuple) and listed == children else children
+
+
+_Choice = tuple[int, int, dict[str, str]]
+"""A subtask, the node that it is, and the binding then."""
+_Option = tuple[int, _Choice]
+"""A choice, and the number of the option after it."""
+
+
+class _Search:
+    """The state of a search: which subtask is which task so far."""
+
+    def __init__(
+        self,
+        matcher: SubtaskMatcher,
+        method: Method,
+        children: tuple[int, ...],
+        tree: Tree,
+        start: dict[str, str],
+    ) -> None:
+        self._matcher = matcher
+        self._method = method
+        self._tree = tree
+        self._start = start
+        self._listed = children
+        self._by_time = sorted(children, key=tree.first.__getitem__)
+        self._like = _alike(method)
+        self._subtasks_of: dict[object, list[int]] = {}
+        for index, subtask in enumerate(method.network.subtasks):
+            ground = not any(arg[0] == "?" for arg in subtask.args)
+            key = (subtask.name, subtask.args) if ground else subtask.name
+            self._subtasks_of.setdefault(key, []).append(index)
+        self._children_of: dict[object, list[int]] = {}
+        for child in self._by_time:
+            line = tree.line(child)
+            for key in (line.name, (line.name, line.args)):
+                self._children_of.setdefault(key, []).append(child)
+        self.chosen: list[_Choice] = []
+        self._child_of: dict[int, int] = {}
+        self._used: set[int] = set()
+        self._placed = 0
+
+    def choose(self, subtask: int, child: int, binding: dict[str, str]) -> None:
+        self.chosen.append((subtask, child, binding))
+        self._child_of[subtask] = child
+        self._used.add(child)
+        self._placed |= 1 << subtask
+
+    def take_back(self) -> None:
+        if self.chosen:
+            subtask, child, _ = self.chosen.pop()
+            del self._child_of[subtask]
+            self._used.discard(child)
+            self._placed ^= 1 << subtask
+
+    def match(self) -> SubtaskMatch:
+        children = tuple(self._child_of[i] for i in range(len(self._child_of)))
+        return SubtaskMatch(_one_of(children, self._listed), self.chosen[-1][2])
+
+    def _fits(self, subtask: int, child: int) -> dict[str, str] | None:
+        declared, line = self._method.network.subtasks[subtask], self._tree.line(child)
+        if declared.name != line.name:
+            return None
+        binding = self.chosen[-1][2] if self.chosen else self._start
+        return self._matcher.bind(self._method, binding, declared.args, line.args)
+
+    def listed(self, begin: int) -> _Option | None:
+        """Offer a subtask that may come now to the next task that is listed."""
+        child = self._listed[len(self.chosen)]
+        before = self._method.network.before
+        line = self._tree.line(child)
+        ground = self._subtasks_of.get((line.name, line.args), ())
+        named = self._subtasks_of.get(line.name, ())
+        for number, subtask in enumerate(islice(chain(ground, named), begin, None), begin + 1):
+            if subtask in self._child_of or before[subtask] & ~self._placed:
+                continue
+            like = self._like[subtask]
+            if like >= 0 and like not in self._child_of:
+                continue
+            binding = self._fits(subtask, child)
+            if binding is not None:
+                return number, (subtask, child, binding)
+        return None
+
+    def spread(self, begin: int) -> _Option | None:
+        """Offer a task to the next subtask of the method, the earliest first."""
+        network = self._method.network
+        subtask = network.topological[len(self.chosen)]
+        first, last = self._tree.first, self._tree.last
+        earliest = max(
+            (last[self._child_of[one]] for one in set_bits(network.before[subtask])), default=-1
+        )
+        declared = network.subtasks[subtask]
+        ground = not any(arg[0] == "?" for arg in declared.args)
+        key = (declared.name, declared.args) if ground else declared.name
+        children = islice(self._children_of.get(key, ()), begin, None)
+        for number, child in enumerate(children, begin + 1):
+            if child in self._used or first[child] <= earliest:
+                continue
+            binding = self._fits(subtask, child)
+            if binding is not None:
+                return number, (subtask, child, binding)
+        return None
+
+
+def _alike(method: Method) -> list[int]:
+    """For each subtask, the last one before it that it cannot be told from; -1 without one."""
+    network = method.network
+    count = len(network.subtasks)
+    after = [0] * count
+    for index, mask in enumerate(network.before):
+        for one in set_bits(mask):
+            after[one] |= 1 << index
+    seen: dict[object, int] = {}
+    like = []
+    for index, subtask in enumerate(network.subtasks):
+        key = (subtask.name, subtask.args, network.before[index], after[index])
+        like.append(seen.get(key, -1))
+        seen[key] = index
+    return like

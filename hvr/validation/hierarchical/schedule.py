@@ -1,0 +1,290 @@
+"""Whether the actions of a plan come in an order that the methods of its tasks allow, with states
+in which the preconditions of the methods hold.
+
+The order of the methods only demands that things come after others, so each precondition takes
+the earliest state that will do, and each task ends as early as it can: what ends earlier allows
+all that what ends later does. Among several ways to match a method the best one for a task is
+therefore best for the whole plan, and no way has to be tried with all others.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Sequence
+
+from hvr.pddl.hierarchy.model import Method, Network
+from hvr.pddl.hierarchy.tree import Tree
+from hvr.validation.hierarchical.matching import FoundMatches, SubtaskMatch
+from hvr.values import Value
+
+Holds = Callable[[int, SubtaskMatch, int], "dict[str, str] | None"]
+"""Says with which values for the other parameters a method's precondition holds in a state."""
+
+FAILED = -1
+_NOTHING: dict[str, str] = {}
+_Key = tuple[int, int, int]
+"""A task, the first state that it could begin in, and the last that it could end in."""
+
+
+class Placed(Value):
+    """How a task was decomposed: the match, the state of the precondition, further values."""
+
+    match: SubtaskMatch
+    position: int
+    further: dict[str, str]
+
+
+class Misplaced(Value):
+    """Why no order will do.
+
+    Attributes:
+        node: the action that comes too early, or the task whose method's precondition fails.
+        low: the first state that it could come in.
+        high: the last one; less than `low` for an action.
+        after: the action that it should come after; -1 if there is none.
+        match: of a precondition, how the method was matched.
+    """
+
+    node: int
+    low: int
+    high: int
+    after: int = -1
+    match: SubtaskMatch | None = None
+
+
+class Placement:
+    """How each task was decomposed, in columns.
+
+    Args:
+        count: the number of nodes.
+        matches: the ways in which each decomposed node matches its method.
+    """
+
+    def __init__(self, count: int, matches: FoundMatches) -> None:
+        self._matches = matches
+        self._ways = array("i", [0]) * count
+        self._positions = array("i", [0]) * count
+        self._further: dict[int, dict[str, str]] = {}
+
+    def __getitem__(self, node: int) -> Placed:
+        match = self._matches[node][self._ways[node]]
+        return Placed(match, self._positions[node], self._further.get(node, _NOTHING))
+
+    def set(self, node: int, way: int, position: int, further: dict[str, str]) -> None:
+        """Say how a task was decomposed."""
+        self._ways[node] = way
+        self._positions[node] = position
+        if further:
+            self._further[node] = further
+        else:
+            self._further.pop(node, None)
+
+
+class _Open:
+    """A task that is being placed: which of its matches is tried, and how far that has come."""
+
+    __slots__ = (
+        "asked", "at", "best", "children", "chosen", "further", "high", "low", "matches", "node",
+        "position", "result", "way",
+    )  # fmt: skip
+
+    def __init__(self, key: _Key) -> None:
+        self.node, self.low, self.high = key
+        self.way = -1
+        self.best = FAILED
+        self.chosen: tuple[int, int, dict[str, str]] | None = None
+        self.children: tuple[int, ...] = ()
+        self.matches: tuple[SubtaskMatch, ...] | None = None
+        self.further = _NOTHING
+        self.position = self.result = FAILED
+        self.at = 0
+        self.asked = False
+
+
+class Scheduler:
+    """Finds states for the preconditions of methods.
+
+    Args:
+        tree: the tree, measured.
+        method_of: the method of each decomposed node.
+        matches: the ways in which each decomposed node matches its method.
+        holds: says whether a precondition holds in a state; None to look at the order only.
+    """
+
+    def __init__(
+        self,
+        tree: Tree,
+        method_of: dict[int, Method],
+        matches: FoundMatches,
+        holds: Holds | None,
+    ) -> None:
+        self._tree = tree
+        self._method_of = method_of
+        self._matches = matches
+        self._holds = holds
+        # Of the nodes below a task that is being placed: when they may begin and end, and do end.
+        self._low, self._high, self._end = (array("i", [0]) * len(tree) for _ in range(3))
+        self._placement = Placement(len(tree), matches)
+        # Where each task has one match, none is placed twice, and nothing need be looked up.
+        self._known: dict[_Key, tuple[int, tuple[int, int, dict[str, str]] | None]] = {}
+        self._again = matches.ambiguous
+        self.misplaced: Misplaced | None = None
+
+    def run(self) -> Placement | None:
+        """Return how each task was decomposed; None if there is no way, and `misplaced` is why."""
+        root = (self._tree.root, 0, self._tree.actions)
+        # A stack, as plans may be nested deeper than Python likes to recurse, and of little
+        # objects, as all levels of a deep plan are on it at once.
+        stack = [_Open(root)]
+        while stack:
+            child = self._advance(stack[-1])
+            if child < 0:
+                self._close(stack.pop())
+                continue
+            key = child, self._low[child], self._high[child]
+            known = self._known.get(key)
+            if known is None:
+                stack.append(_Open(key))
+            else:
+                self._end[child] = known[0]
+        if self._end[self._tree.root] == FAILED:
+            return None
+        if self._again:
+            self._choose(root)
+        return self._placement
+
+    def _advance(self, task: _Open) -> int:
+        """Go on with a task up to one below it that has to be placed first; -1 at its end."""
+        while True:
+            if task.position == FAILED and not self._next_way(task):
+                return -1
+            child = self._below(task)
+            if child >= 0:
+                return child
+            if task.result != FAILED and (task.best == FAILED or task.result < task.best):
+                task.best = task.result
+                task.chosen = task.way, task.position, task.further
+            task.position = FAILED
+
+    def _next_way(self, task: _Open) -> bool:
+        """Begin with the next match whose precondition holds in some state."""
+        node = task.node
+        first = min(task.high, self._tree.first[node])
+        matches = task.matches
+        if matches is None:
+            matches = self._matches[node]
+            # One match is as much as its children, and deep plans have many tasks under way.
+            task.matches = matches if len(matches) > 1 else ()
+        for way in range(task.way + 1, len(matches)):
+            match = matches[way]
+            position, further = self._position(node, match, task.low, first)
+            if position == FAILED:
+                self._note(Misplaced(node, task.low, first, match=match))
+                continue
+            task.way, task.position, task.further = way, position, further
+            task.children, task.at, task.result = match.children, 0, position
+            network = self._method_of[node].network
+            highs = latest(self._tree, network, match.children, task.high)
+            for child, high in zip(match.children, highs, strict=True):
+                self._high[child] = high
+            return True
+        return False
+
+    def _below(self, task: _Open) -> int:
+        """Place the children of a task in turn; return one that has to be placed first, or -1.
+
+        `result` is then the earliest state in which all of them can have ended.
+        """
+        network = self._method_of[task.node].network
+        topological, children, ends = network.topological, task.children, self._end
+        while task.at < len(children):
+            index = topological[task.at]
+            child = children[index]
+            if task.asked:
+                task.asked = False
+                end = ends[child]
+                if end == FAILED:
+                    task.result = FAILED
+                    return -1
+            else:
+                before = [ends[children[one]] for one in network.predecessors(index)]
+                low = max(task.position, max(before, default=0))
+                if child >= self._tree.actions:
+                    self._low[child] = low
+                    task.asked = True
+                    return child
+                if child < low:
+                    self._note(Misplaced(child, low, child, after=low - 1))
+                    task.result = FAILED
+                    return -1
+                end = child + 1
+            ends[child] = end
+            task.result = max(task.result, end)
+            task.at += 1
+        return -1
+
+    def _close(self, task: _Open) -> None:
+        node = task.node
+        self._end[node] = task.best
+        if self._again:
+            self._known[node, task.low, task.high] = task.best, task.chosen
+        elif task.chosen is not None:
+            self._placement.set(node, *task.chosen)
+
+    def _position(
+        self, node: int, match: SubtaskMatch, low: int, high: int
+    ) -> tuple[int, dict[str, str]]:
+        if self._holds is None:
+            return low, _NOTHING
+        for position in range(low, high + 1):
+            further = self._holds(node, match, position)
+            if further is not None:
+                return position, further
+        return FAILED, _NOTHING
+
+    def _note(self, misplaced: Misplaced) -> None:
+        # Of several ways that fail, one that fails by a precondition and came furthest says most:
+        # whether the order alone is to blame is asked first.
+        known = self.misplaced
+        if known is None or _telling(misplaced) > _telling(known):
+            self.misplaced = misplaced
+
+    def _choose(self, root: _Key) -> None:
+        """Take from what is known the best match of each task, beginning with the root."""
+        tree = self._tree
+        open_ = [root]
+        while open_:
+            node, _, high = key = open_.pop()
+            chosen = self._known[key][1]
+            assert chosen is not None
+            self._placement.set(node, *chosen)
+            way, position, _further = chosen
+            network, children = self._method_of[node].network, self._matches[node][way].children
+            highs = latest(tree, network, children, high)
+            ends = [0] * len(children)
+            for index in network.topological:
+                child = children[index]
+                low = max((ends[one] for one in network.predecessors(index)), default=position)
+                low = max(low, position)
+                if child < tree.actions:
+                    ends[index] = child + 1
+                    continue
+                key = child, low, highs[index]
+                ends[index] = self._known[key][0]
+                open_.append(key)
+
+
+def _telling(misplaced: Misplaced) -> tuple[bool, int]:
+    return misplaced.match is not None, misplaced.low
+
+
+def latest(tree: Tree, network: Network, children: Sequence[int], high: int) -> list[int]:
+    """Return the last state in which each subtask can end, by the actions that come after it."""
+    highs = [high] * len(children)
+    if not network.order:
+        return highs
+    for index in reversed(network.topological):
+        mine, bound = highs[index], tree.first[children[index]]
+        for one in network.predecessors(index):
+            highs[one] = min(highs[one], mine, bound)
+    return highs

@@ -1,0 +1,238 @@
+"""Whether a plan with its decomposition is a solution of a hierarchical problem.
+
+Checks go from what is written to what it means: identifiers, names, the tree, the subtasks of
+each method, their order, the execution of the actions, the preconditions of methods, the goal. The
+first that fails is the reason given. "Valid" comes with a certificate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import NoReturn
+
+from hvr.errors import GroundingLimitError, NumberTooLargeError
+from hvr.pddl import Diagnostic, GroundAction, Misfit, Task
+from hvr.pddl.conditions import Operator
+from hvr.pddl.diagnostics import PddlTextSyntaxError
+from hvr.pddl.hierarchy.model import HierarchicalDomain, HierarchicalProblem, Method
+from hvr.pddl.hierarchy.plan import HierarchicalPlan, PlanLine, read_hierarchical_plan
+from hvr.pddl.hierarchy.tree import Tree
+from hvr.validation.hierarchical.certificate import Certificate
+from hvr.validation.hierarchical.execution import PlanStates, State
+from hvr.validation.hierarchical.matching import FoundMatches, SubtaskMatch, SubtaskMatcher
+from hvr.validation.hierarchical.preconditions import Preconditions, holds
+from hvr.validation.hierarchical.reasons import Reasons
+from hvr.validation.hierarchical.schedule import Placement, Scheduler
+from hvr.validation.report import (
+    Failure,
+    OnFailure,
+    Outcome,
+    ValidationReport,
+)
+
+
+class DecompositionVerifier:
+    """Judges plans of one hierarchical problem.
+
+    Args:
+        domain: the domain.
+        problem: the problem.
+        any_order: whether the tasks below a task may be listed in any order; in the competitions
+            they come in one that the method allows.
+        numeric_tolerance: how far numeric conditions may be missed.
+    """
+
+    def __init__(
+        self,
+        domain: HierarchicalDomain,
+        problem: HierarchicalProblem,
+        *,
+        any_order: bool = False,
+        numeric_tolerance: Fraction = Fraction(0),
+    ) -> None:
+        self.domain = domain
+        self.problem = problem
+        self.task = Task(domain.domain, problem.problem, tolerance=numeric_tolerance)
+        self.any_order = any_order
+        self.preconditions = Preconditions(self.task)
+        self._operators: dict[tuple[str, tuple[str, ...]], Operator | Misfit] = {}
+
+    def check_file(
+        self,
+        source: str | Path,
+        *,
+        file: str | None = None,
+        on_failure: OnFailure = OnFailure.STOP,
+        lenient: bool = False,
+    ) -> ValidationReport:
+        """Read a plan and say whether it is a solution.
+
+        Args:
+            source: the text of the plan, or the path of its file.
+            file: the name that messages give it.
+            on_failure: of no effect: the first reason is the one that counts.
+            lenient: of no effect.
+
+        Raises:
+            DataFileError: the file cannot be read.
+            PddlSyntaxError: it is not a complete plan with a decomposition.
+        """
+        del on_failure, lenient
+        return self.check(read_hierarchical_plan(source, file=file))
+
+    def check(self, plan: HierarchicalPlan) -> ValidationReport:
+        """Say whether a plan is a solution.
+
+        Raises:
+            PddlSyntaxError: The text ends without `<==`, before the tree is complete.
+        """
+        try:
+            report = _Check(self, plan).run()
+            return report.replace(notes=(*plan.notes, *report.notes))
+        except (GroundingLimitError, NumberTooLargeError) as error:
+            return ValidationReport(Outcome.UNKNOWN, len(plan.actions), 0, reason=str(error))
+
+    def operator(self, line: PlanLine) -> Operator | Misfit:
+        """Return the operator of an action, or how it fails to fit."""
+        key = line.name, line.args
+        found = self._operators.get(key)
+        if found is None:
+            found = self._operators[key] = self.task.try_ground(GroundAction(*key))
+        return found
+
+    def states(self, actions: Sequence[PlanLine]) -> PlanStates:
+        """Return the states that actions lead through."""
+        return PlanStates(self.task, lambda index: self.operator(actions[index]), len(actions))
+
+    def method(self, line: PlanLine) -> Method | None:
+        """Return the method of a line; the line of the initial network has no name."""
+        return self.domain.methods.get(line.method) if line.name else self.problem.root
+
+
+def _refuse_cut(plan: HierarchicalPlan, failure: Failure) -> NoReturn:
+    message = f"the text ends without '<==', so the plan may be cut off. {failure.message}"
+    raise PddlTextSyntaxError(Diagnostic(plan.place(plan.end), message, "", "'<=='"))
+
+
+class _Check:
+    """Judges one plan."""
+
+    def __init__(self, verifier: DecompositionVerifier, plan: HierarchicalPlan) -> None:
+        self.verifier = verifier
+        self.plan = plan
+        self.tree = Tree(plan)
+        self.reasons = Reasons(verifier.domain, verifier.problem, verifier.task, self.tree)
+        self.method_of: dict[int, Method] = {}
+        self.states: Sequence[State] = ()
+        self.complete = True
+
+    def run(self) -> ValidationReport:
+        failure = next(self._structure(), None)
+        if failure is not None:
+            if not self.plan.closed:
+                _refuse_cut(self.plan, failure)
+            return self._invalid(failure, 0)
+        self.tree.measure()
+        matches, failure = self._matches(self.verifier.any_order)
+        if failure is not None:
+            if not self.plan.closed and self._at_the_end(failure):
+                _refuse_cut(self.plan, failure)
+            return self._invalid(failure, 0) if self.complete else self._undecided()
+        self.states = self.verifier.states(self.plan.actions)
+        placed, failure = self._schedule(matches, len(self.states) - 1)
+        if failure is not None:
+            executed = len(self.states) - 1
+            return self._invalid(failure, executed) if self.complete else self._undecided()
+        assert placed is not None
+        bits, values = self.states[-1]
+        count = len(self.plan.actions)
+        task = self.verifier.task
+        if not task.goal.holds(bits, values):
+            return self._invalid(self.reasons.goal(), count)
+        cost = task.metric_value(values, Fraction(count), {})
+        certificate = Certificate(self.tree, self.method_of, placed)
+        return ValidationReport(Outcome.VALID, count, count, cost=cost, certificate=certificate)
+
+    def _at_the_end(self, failure: Failure) -> bool:
+        """Return whether a failure is in the last line, which may be cut off."""
+        last = self.plan.tasks[-1].number if self.plan.tasks else self.plan.root_line
+        return failure.location is not None and failure.location.line == last
+
+    def _invalid(self, failure: Failure, executed: int) -> ValidationReport:
+        count = len(self.plan.actions)
+        return ValidationReport(Outcome.INVALID, count, executed, (failure,))
+
+    def _undecided(self) -> ValidationReport:
+        reason = "there are too many ways to match the subtasks of a method"
+        return ValidationReport(Outcome.UNKNOWN, len(self.plan.actions), 0, reason=reason)
+
+    # What is written ------------------------------------------------------------------------
+
+    def _structure(self) -> Iterator[Failure]:
+        plan, tree, reasons = self.plan, self.tree, self.reasons
+        if plan.root is None:
+            yield reasons.no_decomposition()
+            return
+        for identifier, node in tree.missing:
+            yield reasons.unknown_reference(identifier, node)
+        for node in range(tree.actions):
+            found = self.verifier.operator(tree.line(node))
+            if isinstance(found, Misfit):
+                yield reasons.misfit(node, found)
+        for node in range(tree.actions, len(tree)):
+            failure = reasons.undeclared(node)
+            if failure is not None:
+                yield failure
+                return
+            method = self.verifier.method(tree.line(node))
+            assert method is not None
+            self.method_of[node] = method
+        yield from reasons.no_tree(self.method_of)
+
+    # What it means --------------------------------------------------------------------------
+
+    def _matches(self, any_order: bool) -> tuple[FoundMatches, Failure | None]:
+        tree = self.tree
+        matcher = SubtaskMatcher(self.verifier.task, tree, strict=not any_order)
+        result = FoundMatches(matcher, tree, self.method_of)
+        for node in tree.order:
+            if node < tree.actions:
+                continue
+            matches = matcher.matches(node, self.method_of[node])
+            self.complete &= matches.complete
+            if not matches.found:
+                return result, self._no_match(node)
+            result.add(node, matches)
+        return result, None
+
+    def _no_match(self, node: int) -> Failure:
+        loose = SubtaskMatcher(self.verifier.task, self.tree, strict=False)
+        if not self.verifier.any_order:
+            again = loose.matches(node, self.method_of[node])
+            if again.found:
+                return self.reasons.listing(node, self.method_of[node], again.found[0])
+        return self.reasons.no_match(node, self.method_of[node], loose)
+
+    def _schedule(
+        self, matches: FoundMatches, executed: int
+    ) -> tuple[Placement | None, Failure | None]:
+        tree, reasons = self.tree, self.reasons
+        full = Scheduler(tree, self.method_of, matches, self._holds)
+        placed = full.run()
+        if placed is not None:
+            return (placed, None) if executed == tree.actions else (None, reasons.step(executed))
+        loose = Scheduler(tree, self.method_of, matches, None)
+        if loose.run() is None:
+            assert loose.misplaced is not None
+            return None, reasons.order(loose.misplaced, self.method_of, matches)
+        assert full.misplaced is not None
+        return None, reasons.precondition(full.misplaced, self.method_of)
+
+    def _holds(self, node: int, match: SubtaskMatch, position: int) -> dict[str, str] | None:
+        if position >= len(self.states):
+            return {}  # behind an action that cannot be executed, which is the reason then
+        method = self.method_of[node]
+        cases = self.verifier.preconditions.cases(method, match.binding)
+        return holds(cases, *self.states[position])

@@ -1,0 +1,1 @@
+"""Worlds: any PDDL domain as a place to plan and act in."""

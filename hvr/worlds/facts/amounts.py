@@ -1,0 +1,70 @@
+"""Comparisons in simple sentences: "the battery of r1 is at least 5", taken apart.
+
+comparison = function COMPARED number | function COMPARED function
+function   = [the] NAME [of THING [and THING …]] | THING's NAME
+COMPARED   = is [not] [at least | at most | more than | less than | …] | >= | <= | > | < | =
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from hvr.pddl.model import Function
+from hvr.worlds.facts.words import words_of
+
+_OPERATORS = {
+    "at least": ">=", "no less than": ">=", "at most": "<=", "no more than": "<=",
+    "more than": ">", "greater than": ">", "above": ">", "over": ">",
+    "less than": "<", "fewer than": "<", "below": "<", "under": "<",
+    "exactly": "=", "equal to": "=", "": "=",
+}  # fmt: skip
+_SYMBOLS = (">=", "<=", ">", "<", "=")
+WORDS = tuple(dict.fromkeys(word for text in ("is not", *_OPERATORS) for word in text.split()))
+"""The words that comparisons are made of, beside the names of functions and things."""
+
+_OPERATOR = "|".join(f"{text} " if text else "" for text in _OPERATORS)
+_COMPARED = re.compile(
+    rf"(?P<left>.+?) (?:(?:is|are) (?P<denied>not )?(?P<word>{_OPERATOR})"
+    rf"|(?:is |are )?(?P<symbol>{'|'.join(_SYMBOLS)}) ?)(?P<right>\S.*)"
+)
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A clause that compares.
+
+    Args:
+        left, right: what is compared, as it was said.
+        operator: of PDDL.
+        positive: the comparison is asserted, not denied.
+    """
+
+    left: str
+    operator: str
+    right: str
+    positive: bool = True
+
+
+def compared(text: str) -> Compared | None:
+    """Return a clause as a comparison of two texts; None if it is none."""
+    match = _COMPARED.fullmatch(text)
+    if match is None:
+        return None
+    operator = match["symbol"] or _OPERATORS[match["word"].strip()]
+    return Compared(match["left"], operator, match["right"], positive=not match["denied"])
+
+
+def function_patterns(
+    functions: Mapping[str, Function],
+) -> Iterator[tuple[str, re.Pattern[str], tuple[int, ...]]]:
+    """Yield each function with the ways of saying it: its name, a pattern, its arguments there."""
+    for function in functions.values():
+        name = re.escape(words_of(function.name).lower())
+        places = tuple(range(len(function.parameters)))
+        args = " and ".join(f"(?P<p{place}>.+?)" for place in places)
+        of = f" of {args}" if places else ""
+        yield function.name, re.compile(f"(?:the )?{name}{of}"), places
+        if len(places) == 1:
+            yield function.name, re.compile(rf"(?P<p0>.+?)(?:'s|s'|') {name}"), places

@@ -1,0 +1,174 @@
+"""Environments that speak of facts, and the one that runs a PDDL domain itself."""
+
+from __future__ import annotations
+
+import os
+import traceback
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Protocol, TypeAlias, runtime_checkable
+
+from hvr.errors import UsageError
+from hvr.pddl import Atom, Domain, FunctionTerm, GroundAction, Problem, State, Task
+from hvr.validation.stepper import Stepper
+
+Fact: TypeAlias = tuple[str, ...]
+"""A predicate and its objects, `("at", "truck-1", "depot")`."""
+
+Numbers: TypeAlias = Mapping[Fact, Fraction | int | float]
+"""Values of functions, `{("fuel", "truck-1"): 7}`."""
+
+
+def place_of(error: BaseException) -> str:
+    """Return where code of others raised, as ` (file.py:12)`; empty where it did not."""
+    foreign = {Path(__file__).parents[2], Path(os.__file__).parent}  # hvr, and Python itself
+    frames = traceback.walk_tb(error.__traceback__)
+    places = [(Path(frame.f_code.co_filename), line) for frame, line in frames]
+    theirs = [
+        (file, line) for file, line in places if file.is_file() and not foreign & {*file.parents}
+    ]
+    return f" ({theirs[-1][0]}:{theirs[-1][1]})" if theirs else ""
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What is seen of a world.
+
+    Args:
+        facts: what is seen to hold. A fact that changes, is not here and not hidden does not hold.
+        numbers: values that are seen.
+        hidden: predicates and functions of which nothing is seen.
+    """
+
+    facts: Collection[Fact]
+    numbers: Numbers = field(default_factory=lambda: MappingProxyType({}))
+    hidden: Collection[str] = frozenset()
+
+
+class FactEnvironment(Protocol):
+    """A place to act in that speaks of facts."""
+
+    def reset(self) -> None:
+        """Begin anew, in the first state."""
+        ...
+
+    def step(self, name: str, args: tuple[str, ...]) -> str:
+        """Do an action; return nothing if it was done, else why it was refused."""
+        ...
+
+    def observe(self) -> Observation:
+        """Return what is seen now."""
+        ...
+
+
+@runtime_checkable
+class Sending(Protocol):
+    """An environment that tells what an action became: a call with arguments, say."""
+
+    def sent(self) -> dict[str, Any]:
+        """Describe the call that the last action became, for the page of a run.
+
+        An empty description stands for the action itself.
+        """
+        ...
+
+
+def closed(env: FactEnvironment) -> str:
+    """Close an environment that can be closed; return what went wrong, or nothing."""
+    close = getattr(env, "close", None)
+    return str(close() or "") if callable(close) else ""
+
+
+def base(state: State) -> frozenset[Atom]:
+    """Return the true facts that do not follow by rules."""
+    derived = state.task.derived_predicates
+    return frozenset(a for a in state.atoms() if a.predicate not in derived)
+
+
+class PddlEnvironment:
+    """Runs a domain itself: what happens is what the domain says, but for faults.
+
+    Args:
+        domain: instantaneous actions only.
+        problem: says how it begins.
+        hidden: predicates and functions that are never seen.
+
+    Raises:
+        UsageError: the domain needs time, or a hidden name is unknown or one of a rule.
+    """
+
+    def __init__(self, domain: Domain, problem: Problem, hidden: Collection[str] = ()) -> None:
+        check_timeless(domain, problem)
+        known = {*domain.predicates, *domain.functions}
+        for name in hidden:
+            if name not in known:
+                names = ", ".join(sorted(known))
+                raise UsageError(
+                    f"nothing to hide: the domain has no {name!r} (it has: {names})", field="hide"
+                )
+            if any(rule.predicate == name for rule in domain.derived):
+                raise UsageError(
+                    f"{name!r} follows by rules from other facts: hide those that it follows from",
+                    field="hide",
+                )
+        self.task = Task(domain, problem)
+        self.hidden = frozenset(hidden)
+        self._stepper = Stepper(self.task)
+
+    @property
+    def state(self) -> State:
+        """The true state."""
+        return self._stepper.state
+
+    def reset(self) -> None:
+        """See `FactEnvironment`."""
+        self._stepper = Stepper(self.task)
+
+    def step(self, name: str, args: tuple[str, ...]) -> str:
+        """See `FactEnvironment`."""
+        failure = self._stepper.advance(GroundAction(name, args))
+        # Not which precondition fails: an environment does not know what a plan relies on.
+        return "" if failure is None else "the action is not possible here"
+
+    def observe(self) -> Observation:
+        """See `FactEnvironment`."""
+        state, hidden = self.state, self.hidden
+        facts = [(a.predicate, *a.args) for a in state.atoms() if a.predicate not in hidden]
+        numbers = {
+            (term.function, *term.args): value
+            for term, value in state.numbers().items()
+            if term.function not in hidden
+        }
+        return Observation(facts, numbers, hidden)
+
+    def put(self, atoms: Collection[Atom], numbers: Mapping[FunctionTerm, Fraction]) -> None:
+        """Set the true state: which base facts hold, and the numbers that change."""
+        self._stepper = Stepper(self.task, self.task.state_with(atoms, numbers))
+
+
+def check_timeless(domain: Domain, problem: Problem) -> None:
+    """Refuse what an environment that goes step by step cannot run.
+
+    Raises:
+        UsageError: durative actions, timed initial literals, processes or events.
+    """
+    if domain.durative_actions:
+        name = next(iter(domain.durative_actions))
+        raise UsageError(
+            f"{domain.name} has durative actions, such as {name!r}: a world is acted in step by "
+            "step, without time"
+        )
+    if domain.processes or domain.events:
+        name = next(iter((*domain.processes, *domain.events)))
+        raise UsageError(
+            f"{domain.name} has processes or events, such as {name!r}: a world is acted in step by "
+            "step, and nothing in it changes by itself"
+        )
+    if problem.timed_init:
+        raise UsageError(
+            f"{problem.name} has timed initial literals, such as {problem.timed_init[0]}: a world "
+            "is acted in step by step, without time"
+        )

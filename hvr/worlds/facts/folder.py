@@ -1,0 +1,238 @@
+"""A world as a folder: `world.toml` names its domain, words, problems, tasks and environment."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import importlib.util
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from hvr.base.texts import read_text
+from hvr.errors import DataFileError, HvrError, SimulatorError, UsageError
+from hvr.knowledge.world_file import WorldFile, line_of
+from hvr.pddl import Domain, Problem, parse_problem
+from hvr.pddl.diagnostics import nearest
+from hvr.values import cached_property
+from hvr.worlds.facts.environment import FactEnvironment, place_of
+from hvr.worlds.facts.timed_environment import domain_environment
+from hvr.worlds.facts.words import WorldWords, words_for
+
+
+@dataclass(frozen=True)
+class WorldSetup:
+    """What an environment is opened with.
+
+    Args:
+        domain: the actions.
+        problem: the objects and how it begins.
+        folder: of the world.
+        seed: of what is drawn by chance.
+    """
+
+    domain: Domain
+    problem: Problem
+    folder: Path
+    seed: int = 0
+
+
+class WorldFolder(WorldFile):
+    """A world that a folder describes, as a place to plan and act in; see `WorldFile`."""
+
+    @cached_property
+    def words(self) -> WorldWords:
+        """The words.
+
+        Raises:
+            DataFileError: two predicates have the same words, or a wording is malformed.
+        """
+        domain, ontology = self.domain, self.ontology
+        try:
+            return words_for(domain, ontology)
+        except DataFileError as error:
+            raise self._wrong(str(error), "ontology") from error
+
+    def problem(self, name: str | None = None) -> tuple[Problem, str]:
+        """Return a problem, and the goal that a task gives it instead of its own.
+
+        Args:
+            name: a task, a file of the world, or such a file's name without its ending; None for
+                the only task or problem.
+
+        Raises:
+            UsageError: there is none of this name, or more than one to choose from.
+            DataFileError, PddlError: it cannot be read.
+        """
+        task = self.tasks.get(name) if name is not None else None
+        if name is None and len(self.tasks) == 1:
+            task = next(iter(self.tasks.values()))
+        if task is not None:
+            return parse_problem(task.problem, self.domain), task.goal
+        files = {path.stem: path for path in self.problem_files}
+        if name is None and len(files) == 1:
+            return parse_problem(next(iter(files.values())), self.domain), ""
+        known = [*self.tasks, *files]
+        if name is None:
+            if not known:
+                raise UsageError(
+                    f"{self.name} has no problem in files; give a domain and a problem"
+                )
+            raise UsageError(
+                f"name a task or problem of {self.name}: {', '.join(known)}", field="problem"
+            )
+        path = files.get(name.removesuffix(".pddl"), self.folder / name)
+        if not path.is_file():
+            near = nearest(name, known)
+            hint = f"did you mean {near!r}?" if near else f"there are {', '.join(known) or 'none'}"
+            raise UsageError(f"{self.name} has no task or problem {name!r}; {hint}",
+                             field="problem")  # fmt: skip
+        return parse_problem(path, self.domain), ""
+
+    def open(
+        self, problem: Problem, seed: int = 0, timeout: float | None = None
+    ) -> FactEnvironment:
+        """Open the environment; one that the world names, in a process of its own.
+
+        Args:
+            problem: The objects and the beginning.
+            seed: The seed of chance.
+            timeout: Seconds that each call may take; None takes `world.toml`'s, or 60.
+
+        Raises:
+            UsageError: the world is not trusted.
+            SimulatorError: the environment cannot be opened, or not in time.
+        """
+        if not self.environment:
+            return domain_environment(self.domain, problem)
+        from hvr.worlds.facts.apart import TIMEOUT_S, ApartEnvironment
+
+        self.check_trusted(self.environment, "environment")
+        patience = timeout or self.env_timeout or TIMEOUT_S
+        try:
+            return ApartEnvironment(self.folder, problem, seed, patience)
+        except SimulatorError as error:
+            if str(error).startswith(str(self.file)):
+                raise
+            raise SimulatorError(f"{self._place}: {error}", exit_code=error.exit_code) from error
+
+    def open_here(self, problem: Problem, seed: int = 0) -> FactEnvironment:
+        """Open the environment that the world names in this process.
+
+        Raises:
+            UsageError: The environment cannot be imported, or lacks a method.
+            SimulatorError: The environment raises.
+        """
+        entry = self._entry()
+        try:
+            opened: Any = entry(WorldSetup(self.domain, problem, self.folder, seed))
+        except HvrError:
+            raise
+        except (Exception, SystemExit) as error:
+            raise SimulatorError(
+                f"{self._place}: the environment {self.environment} cannot be opened: "
+                f"{type(error).__name__}: {error}{place_of(error)}", exit_code=2,
+            ) from error  # fmt: skip
+        lacking = [name for name in ("reset", "step", "observe") if not hasattr(opened, name)]
+        if lacking:
+            raise UsageError(
+                f"{self._place}: {self.environment} returns {type(opened).__name__}, which has no "
+                f"{', '.join(lacking)}"
+            )
+        environment: FactEnvironment = opened
+        return environment
+
+    def source_findings(self) -> tuple[str, ...]:
+        """Check the environment by its source alone, without running it.
+
+        A module that is not in the folder is not looked for: finding it could run code.
+        """
+        module_name, colon, attribute = self.environment.partition(":")
+        if not colon or not attribute.isidentifier():
+            return (str(self._no_function()),)
+        path = self.folder / f"{module_name}.py"
+        if not path.is_file():
+            return ()
+        try:
+            bound = bound_names(read_text(path))
+        except (SyntaxError, ValueError, RecursionError) as error:
+            line = getattr(error, "lineno", None) or 1
+            return (f"{path}:{line}: this is not Python: {error.args[0]}",)
+        except DataFileError as error:
+            return (f"{path}:1: {error}",)
+        if bound is None or attribute in bound:
+            return ()
+        return (f"{self._place}: {module_name} has no function {attribute!r}",)
+
+    @property
+    def _place(self) -> str:
+        return f"{self.file}:{line_of(self.file, 'environment')}"
+
+    def _entry(self) -> Callable[[WorldSetup], Any]:
+        module_name, colon, attribute = self.environment.partition(":")
+        if not colon or not attribute.isidentifier():
+            raise self._no_function()
+        try:
+            module = self._module(module_name)
+        except (Exception, SystemExit) as error:
+            raise UsageError(
+                f"{self._place}: the environment {self.environment} cannot be imported: "
+                f"{type(error).__name__}: {error}{place_of(error)}"
+            ) from error
+        entry = getattr(module, attribute, None)
+        if not callable(entry):
+            raise UsageError(f"{self._place}: {module_name} has no function {attribute!r}")
+        called: Callable[[WorldSetup], Any] = entry
+        return called
+
+    def _no_function(self) -> DataFileError:
+        return self._wrong(
+            f"environment is {self.environment!r}; write module:function", "environment"
+        )
+
+    def _module(self, name: str) -> ModuleType:
+        """Import a module: that of the folder where it has one of this name."""
+        path = self.folder / f"{name}.py"
+        if not path.is_file():
+            return importlib.import_module(name)
+        # Two worlds may each have an `environment.py`.
+        unique = f"hvr_world_{abs(hash(path.resolve()))}_{name}"
+        spec = importlib.util.spec_from_file_location(unique, path)
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[unique] = module
+        spec.loader.exec_module(module)
+        return module
+
+
+def bound_names(source: str) -> frozenset[str] | None:
+    """Return the names that a module binds at its top, by its syntax tree.
+
+    Returns:
+        The names; None where a star import, `globals()`, `exec` or `setattr` may bind any.
+
+    Raises:
+        SyntaxError, ValueError, RecursionError: It is not Python.
+    """
+    names: set[str] = set()
+    inner = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+    nodes: list[ast.AST] = list(ast.parse(source).body)
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            if any(alias.name == "*" for alias in node.names):
+                return None
+            names |= {(a.asname or a.name).partition(".")[0] for a in node.names}
+        elif isinstance(node, ast.Name):
+            if node.id in ("globals", "exec", "setattr"):
+                return None
+            if isinstance(node.ctx, ast.Store):
+                names.add(node.id)
+        elif isinstance(node, inner):
+            names.add(getattr(node, "name", ""))
+            continue  # what it binds inside is its own
+        nodes += ast.iter_child_nodes(node)
+    return frozenset(names)

@@ -1,0 +1,305 @@
+"""Environments for durative actions, and a domain with time as one of starts and ends.
+
+A world sees two steps, `NAME-starts` and `NAME-ends`. Between them a fact says that the action
+goes on.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection, Iterator, Mapping
+from fractions import Fraction
+from types import MappingProxyType
+from typing import Any, Protocol
+
+from hvr.errors import UsageError
+from hvr.knowledge.wording import PredicateWording, Template, Wording
+from hvr.pddl import (
+    And,
+    Atom,
+    Comparison,
+    Domain,
+    Duration,
+    DurativeActionSchema,
+    Expression,
+    Forall,
+    FunctionTerm,
+    GroundAction,
+    Not,
+    Problem,
+    State,
+    Step,
+    TimedAction,
+    substitute,
+)
+from hvr.pddl.durative import part_at, times_of
+from hvr.pddl.model import When, numbers_of, walk
+from hvr.pddl.task import binding_of
+from hvr.planning.solving.features import Feature, features_of
+from hvr.planning.solving.snapping import Snapped, snapped
+from hvr.worlds.facts.environment import (
+    FactEnvironment,
+    Observation,
+    PddlEnvironment,
+    Sending,
+    base,
+    check_timeless,
+)
+
+
+class TimedEnvironment(FactEnvironment, Protocol):
+    """An environment for durative actions.
+
+    It may also have `wait(seconds)`, if it has a clock, and `stop(name, args)`, which is called for
+    an action that a broken condition has ended.
+    """
+
+    def start(self, name: str, args: tuple[str, ...], duration: float) -> str:
+        """Start a durative action; return nothing if it has started, else why not."""
+        ...
+
+    def end(self, name: str, args: tuple[str, ...]) -> str:
+        """Let a durative action end; return nothing if it has, else why it failed."""
+        ...
+
+
+METHODS = ("start", "end", "wait", "stop")
+"""The methods of an environment that only durative actions need."""
+
+
+class Timing:
+    """A domain with durative actions as one in which their starts and ends are actions.
+
+    Args:
+        domain, problem: With durative actions.
+
+    Attributes:
+        domain: The domain without time.
+        schemas: Durative actions by the names of their starts and ends.
+
+    Raises:
+        UsageError: They use more of time than can be acted in.
+    """
+
+    def __init__(self, domain: Domain, problem: Problem) -> None:
+        check_actable(domain, problem)
+        names = snapped(domain, problem)
+        self.names: Snapped = names
+        self.timed_domain = domain
+        both = {**names.starts, **names.ends}
+        self.schemas = {name: domain.durative_actions[of] for name, of in both.items()}
+        actions = dict(names.domain.actions)
+        for name in both:
+            schema, going_on = actions[name], self._going_on(name)
+            if name in names.starts:
+                needs = And((Not(going_on), schema.precondition))
+                actions[name] = schema.replace(precondition=needs)
+            else:
+                actions[name] = schema.replace(effect=And((schema.effect, Not(going_on))))
+        self.domain = names.domain.replace(actions=actions, durative_actions={})
+        self._start_of = {of: name for name, of in names.starts.items()}
+        self._end_of = {of: name for name, of in names.ends.items()}
+        self._of_fact = {fact: of for of, fact in names.running.items()}
+
+    def _going_on(self, name: str) -> Atom:
+        schema = self.schemas[name]
+        return Atom(self.names.running[schema.name], tuple([p.name for p in schema.parameters]))
+
+    def problem(self, problem: Problem) -> Problem:
+        """Return a problem for the domain without time, in which everything ends before the goal.
+
+        It has no metric: the length of a plan is not a cost of its steps.
+        """
+        ended = [
+            Forall(schema.parameters, Not(self._going_on(name)))
+            if schema.parameters
+            else Not(self._going_on(name))
+            for name, schema in self.schemas.items()
+            if name in self.names.ends
+        ]
+        return problem.replace(goal=And((problem.goal, *ended)), metric=None)
+
+    def wording(self, wording: Wording) -> Wording:
+        """Return words that also say what goes on."""
+        said = dict(wording.predicates)
+        for of, fact in self.names.running.items():
+            arity = len(self.timed_domain.durative_actions[of].parameters)
+            step = " ".join([of, *(f"{{{n}}}" for n in range(arity))])
+            true, false = (Template(f"({step}) {says}", arity) for says in _GOES_ON)
+            said[fact] = PredicateWording(true, false, true, (), (), ())
+        return dataclasses.replace(wording, predicates=MappingProxyType(said))
+
+    def running(self, state: State) -> Iterator[tuple[Atom, GroundAction, Expression]]:
+        """Yield what goes on: its fact, the action, and the condition over all of it."""
+        for atom in sorted(base(state), key=str):
+            if (of := self._of_fact.get(atom.predicate)) is not None:
+                action = GroundAction(of, atom.args)
+                schema = self.timed_domain.durative_actions[of]
+                condition = part_at(schema.condition, "over all")
+                yield atom, action, substitute(condition, binding_of(schema, action))
+
+    def broken(self, state: State) -> frozenset[Atom]:
+        """Return the facts of what goes on though its condition over all does not hold."""
+        return frozenset(a for a, _, needs in self.running(state) if not state.holds(needs))
+
+    def start(self, action: GroundAction) -> GroundAction:
+        """Return the start of a durative action."""
+        return action.replace(name=self._start_of[action.name])
+
+    def end(self, action: GroundAction) -> GroundAction:
+        """Return the end of a durative action."""
+        return action.replace(name=self._end_of[action.name])
+
+    def steps(self, plan: Collection[Step]) -> list[tuple[Fraction, Fraction, GroundAction]]:
+        """Return the starts, ends and other steps of a timed plan, each with time and duration."""
+        found: list[tuple[Fraction, int, Fraction, GroundAction]] = []
+        for step in plan:
+            if not isinstance(step, TimedAction):
+                found.append((Fraction(0), 1, Fraction(0), step))
+            elif step.duration is None:
+                found.append((step.start, 1, Fraction(0), step.action))
+            else:
+                start, duration = step.start, step.duration
+                found.append((start, 2, duration, self.start(step.action)))
+                found.append((start + duration, 0, duration, self.end(step.action)))
+        # Interfering steps are apart; of the others the ends come first.
+        found.sort(key=lambda one: one[:2])
+        return [(time, duration, action) for time, _, duration, action in found]
+
+
+_GOES_ON = ("goes on", "does not go on")
+
+
+def check_actable(domain: Domain, problem: Problem) -> None:
+    """Refuse what cannot be acted in.
+
+    Raises:
+        UsageError: The problem changes by itself, or what an action does depends on more than the
+            state at its start and the state at its end.
+    """
+    if not domain.durative_actions:
+        check_timeless(domain, problem)
+        return
+    strange = features_of(domain, problem) & {
+        Feature.CONTINUOUS, Feature.TIMED, Feature.PREFERENCES, Feature.CONSTRAINTS,
+    }  # fmt: skip
+    if strange:
+        raise UsageError(
+            f"{domain.name} has durative actions with {', '.join(sorted(strange))}: carrying out "
+            "such plans is not supported"
+        )
+    for schema in domain.durative_actions.values():
+        for part in walk(schema.effect):
+            if isinstance(part, When) and len(times_of(part.condition) | times_of(part.effect)) > 1:
+                raise UsageError(
+                    f"{schema.name} has a conditional effect across several times: carrying it out "
+                    "is not supported"
+                )
+        chosen = not any(
+            isinstance(p, Comparison) and p.operator == "=" for p in walk(schema.duration)
+        )
+        if chosen and any(isinstance(n, Duration) for n in _numbers(schema)):
+            raise UsageError(
+                f"the effect of {schema.name} depends on a duration that is not fixed: carrying it "
+                "out is not supported"
+            )
+
+
+def _numbers(schema: DurativeActionSchema) -> Iterator[Any]:
+    stack: list[Any] = [*numbers_of(schema.effect), *numbers_of(schema.condition)]
+    while stack:
+        number = stack.pop()
+        yield number
+        stack += getattr(number, "operands", ())
+
+
+class SplitEnvironment(PddlEnvironment):
+    """Runs a domain with durative actions itself, by starts and ends, without a clock.
+
+    Args:
+        domain, problem: With durative actions.
+        hidden: Predicates and functions that are never seen.
+
+    Raises:
+        UsageError: See `Timing`; or a hidden name is unknown, or that of a rule.
+    """
+
+    def __init__(self, domain: Domain, problem: Problem, hidden: Collection[str] = ()) -> None:
+        self.timing = Timing(domain, problem)
+        super().__init__(self.timing.domain, self.timing.problem(problem), hidden)
+
+    def step(self, name: str, args: tuple[str, ...]) -> str:
+        """See `FactEnvironment`: a start, an end, or an action without duration."""
+        error = super().step(name, args)
+        self._break_off()
+        return error
+
+    def put(self, atoms: Collection[Atom], numbers: Mapping[FunctionTerm, Fraction]) -> None:
+        """See `PddlEnvironment`."""
+        super().put(atoms, numbers)
+        self._break_off()
+
+    def stop(self, name: str, args: tuple[str, ...]) -> None:
+        """End a durative action without its effects."""
+        going_on = Atom(self.timing.names.running[name], args)
+        super().put(base(self.state) - {going_on}, self.state.numbers())
+
+    def _break_off(self) -> None:
+        if broken := self.timing.broken(self.state):
+            super().put(base(self.state) - broken, self.state.numbers())
+
+
+def domain_environment(
+    domain: Domain, problem: Problem, hidden: Collection[str] = ()
+) -> PddlEnvironment:
+    """Return an environment that runs a domain itself, with durative actions or without."""
+    of = SplitEnvironment if domain.durative_actions else PddlEnvironment
+    return of(domain, problem, hidden)
+
+
+class StartsAndEnds:
+    """A `TimedEnvironment` as one whose steps are starts and ends, and that shows what goes on."""
+
+    def __init__(self, env: Any, timing: Timing) -> None:
+        offered = getattr(env, "methods", None)
+        self.methods = {m for m in METHODS if hasattr(env, m)} if offered is None else offered
+        if lacking := [m for m in METHODS[:2] if m not in self.methods]:
+            raise UsageError(
+                f"the environment has no {' and no '.join(lacking)}, which durative actions need"
+            )
+        self.env = env
+        self.timing = timing
+        self.duration = 0.0
+        self._running: set[tuple[str, ...]] = set()
+
+    def reset(self) -> None:
+        self._running = set()
+        self.env.reset()
+
+    def step(self, name: str, args: tuple[str, ...]) -> str:
+        schema = self.timing.schemas.get(name)
+        if schema is None:
+            return str(self.env.step(name, args))
+        going_on = (self.timing.names.running[schema.name], *args)
+        if name in self.timing.names.ends:
+            self._running.discard(going_on)
+            return str(self.env.end(schema.name, args))
+        error = str(self.env.start(schema.name, args, self.duration))
+        if not error:
+            self._running.add(going_on)
+        return error
+
+    def stop(self, name: str, args: tuple[str, ...]) -> None:
+        self._running.discard((self.timing.names.running[name], *args))
+        if "stop" in self.methods:
+            self.env.stop(name, args)
+
+    def observe(self) -> Observation:
+        seen: Any = self.env.observe()
+        if isinstance(seen, Observation):
+            seen = dataclasses.replace(seen, facts=[*seen.facts, *sorted(self._running)])
+        shown: Observation = seen  # of whatever else `FactWorld.look` speaks
+        return shown
+
+    def sent(self) -> dict[str, Any]:
+        return self.env.sent() if isinstance(self.env, Sending) else {}

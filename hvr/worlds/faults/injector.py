@@ -1,0 +1,310 @@
+"""An environment in which things go wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from hvr.worlds.base import Environment, Event
+from hvr.worlds.faults import others
+from hvr.worlds.faults.answers import Lens, forged, merged, mistaken_as, seen_through
+from hvr.worlds.faults.diversion import DIVERTING, Diversions
+from hvr.worlds.faults.fault import PERCEPTION, FaultKind
+from hvr.worlds.faults.hindrance import Hindrances, in_the_way
+from hvr.worlds.faults.log import Injection, ordered
+from hvr.worlds.faults.perception import mistake, noisy
+from hvr.worlds.faults.schedule import Schedule
+from hvr.worlds.faults.somebody import Restorable, interfere
+from hvr.worlds.faults.statements import ROBOT, Statement, called, statements
+from hvr.worlds.faults.trigger import Trigger
+from hvr.worlds.naming import Names
+
+QUESTIONS = frozenset({"GetReachablePositions", "GetInteractablePoses"})
+"""Actions that change nothing; they have no number and no fault fires on them."""
+
+LOOKS = frozenset({"Pass", "Done", "NoOp"})
+"""Actions that only look: as questions, but noise is drawn anew."""
+
+_INSTEAD = frozenset(
+    {FaultKind.SILENT, FaultKind.FAILED, FaultKind.BLOCKED, FaultKind.MISSING_STEP}
+)
+_FALLS = frozenset({FaultKind.DROP, FaultKind.SLIPPERY})
+_Facts = frozenset[Statement]
+
+
+class FaultyEnvironment:
+    """Wraps an environment and injects faults; to its users it is that environment.
+
+    Faults of the world are made by the environment's own forced actions; faults of
+    perception change only what `last_event` and the answers of `step` report. What was
+    injected is in `log`.
+
+    In an environment that has `snapshot` and `restore`, as the kitchen, an action on which
+    a fault fires is first done without it, so that the log has exactly what the fault
+    changed; in others the log has every difference to the state before the action.
+
+    Args:
+        env: the environment, reset to its scene.
+        schedule: what goes wrong, and when.
+
+    Raises:
+        UnknownObjectError: a fault names an object that the scene has not.
+    """
+
+    _names: Names
+    _triggers: list[Trigger]
+    _active: list[Trigger]
+    _lenses: list[Lens]
+    _log: list[Injection]
+    _mistakes: dict[Trigger, tuple[str, str, Any]]
+    _diversions: Diversions
+    _hindrances: Hindrances
+    _event: Event
+    _answer: Event
+    _steps: int
+    _looks: int
+
+    def __init__(self, env: Environment, schedule: Schedule) -> None:
+        self.env = env
+        self.schedule = schedule
+        self._begin()
+
+    @property
+    def last_event(self) -> Event:
+        """The event of the latest action or reset, as it is reported."""
+        return self._event
+
+    @property
+    def log(self) -> tuple[Injection, ...]:
+        """The injections since the reset, in order. Noise is logged when it is first read."""
+        return tuple(self._log)
+
+    @property
+    def steps(self) -> int:
+        """Number of actions since the reset, questions not counted."""
+        return self._steps
+
+    def reset(self, scene: Any = None) -> Event:
+        """Put a scene into its first state; schedule and log start anew."""
+        self.env.reset(scene)
+        self._begin()
+        return self._event
+
+    def stop(self) -> None:
+        """End the environment, if it can be ended."""
+        stop = getattr(self.env, "stop", None)
+        if stop is not None:
+            stop()
+
+    def step(self, action: str | dict[str, Any] | None = None, **kwargs: Any) -> Event:
+        """Do one action, with the faults that are due on it.
+
+        Raises:
+            ValueError: what the environment raises for an unknown action or argument.
+        """
+        if isinstance(action, dict):
+            kwargs = {**action, **kwargs}
+            action = kwargs.pop("action", None)
+        name = str(action)
+        if name in QUESTIONS:
+            for trigger in self._triggers:
+                if trigger.standing(self._steps + 1):
+                    kwargs = self._diversions.redirected(trigger, kwargs)
+            return self._report(self.env.step(name, **kwargs))
+        if name in LOOKS:
+            self._looks += 1
+            return self._look(self.env.step(name, **kwargs))
+        self._steps += 1
+        target = self._name(kwargs.get("objectId"))
+        due = [t for t in self._triggers if t.due(self._steps, name, target)]
+        world = [t for t in due if t.fault.kind not in PERCEPTION]
+        self._active, self._lenses = [t for t in due if t.fault.kind in PERCEPTION], []
+        try:
+            if world or self._hindrances.refusal(name, kwargs) is not None:
+                self._with_faults(name, kwargs, world)
+            else:
+                self._report(self.env.step(name, **kwargs))
+        except ValueError:
+            self._report(self.env.last_event)
+            raise
+        for trigger in self._active:
+            trigger.fired()
+        self._answer = self._event
+        return self._look(self._event, name)
+
+    def _begin(self) -> None:
+        """Start the schedule in the present scene."""
+        self._event = self._answer = first = self.env.last_event
+        self._names = Names.from_metadata(first.metadata)
+        seed = self.schedule.seed
+        self._triggers = [Trigger(f, f"{seed}/{i}") for i, f in enumerate(self.schedule.faults)]
+        for fault in self.schedule.faults:
+            for name in fault.named:
+                self._names.object_id(name)
+        self._diversions = Diversions(self.env, self._names)
+        self._hindrances = Hindrances(self.env)
+        self._mistakes = {}
+        self._active, self._lenses, self._log = [], [], []
+        self._steps = self._looks = 0
+        due = [t for t in self._triggers if t.due(0, "", "")]
+        for trigger in (t for t in due if t.fault.kind not in PERCEPTION):
+            before = self._facts()
+            if ids := self._interfere(trigger, ""):
+                trigger.fired()
+                self._note(trigger, "", ids, before, self._facts())
+        self._report(first)
+        self._active = [t for t in due if t.fault.kind in PERCEPTION]
+        self._look(self._event)
+
+    # faults of the world
+
+    def _with_faults(self, name: str, kwargs: dict[str, Any], due: list[Trigger]) -> None:
+        """Do the action with the faults due, and log what they changed.
+
+        What holds back, diverts or replaces the action comes before it, the rest after it. A
+        drop with an empty hand is among the rest: it lets fall what the action takes.
+        """
+        without = self._without(name, kwargs)
+        done: dict[Trigger, tuple[str, ...]] = {}
+        late: list[Trigger] = []
+        answer: Event | None = None
+        sent, target = dict(kwargs), str(kwargs.get("objectId", ""))
+        for trigger in due:
+            kind = trigger.fault.kind
+            ids: tuple[str, ...] = ()
+            if kind is FaultKind.DROP and others.held(self.env) is not None:
+                ids = self._drop()
+            elif kind is FaultKind.OCCUPIED:
+                ids = self._interfere(trigger, target)
+            elif kind in DIVERTING:
+                ids = self._diversions.divert(trigger, name, sent)
+            elif kind not in _INSTEAD:
+                late.append(trigger)
+            elif answer is None:
+                answer, ids = self._instead(trigger, name, target)
+            if ids:
+                done[trigger] = ids
+        refusal = self._hindrances.refusal(name, sent)
+        if answer is None and refusal is not None:
+            answer = forged(name, False, refusal.message)
+            done.setdefault(refusal.trigger, refusal.objects)
+        if answer is None:
+            answer = self.env.step(name, **sent)
+        for trigger in late:
+            falls = trigger.fault.kind in _FALLS
+            if ids := self._drop() if falls else self._interfere(trigger, target):
+                done[trigger] = ids
+        self._report(answer)
+        for trigger, ids in done.items():
+            trigger.fired()
+            self._note(trigger, name, ids, without, self._facts())
+
+    def _without(self, name: str, kwargs: dict[str, Any]) -> _Facts:
+        """Return what would hold after the action without any fault."""
+        if not isinstance(self.env, Restorable):
+            return self._facts()
+        before = self.env.snapshot()
+        try:
+            return statements(self.env.step(name, **kwargs).metadata, self._names)
+        finally:
+            self.env.restore(before)
+
+    def _instead(self, trigger: Trigger, name: str, target: str) -> tuple[Event, tuple[str, ...]]:
+        """Return the answer to an action that is not carried out, and what it was meant for."""
+        kind, what = trigger.fault.kind, trigger.fault.what
+        meant = target or others.held(self.env) or ROBOT
+        if kind is FaultKind.MISSING_STEP:
+            return self._answer, (meant,)
+        if kind is FaultKind.SILENT:
+            return forged(name, True, ""), (meant,)
+        if kind is FaultKind.FAILED:
+            return forged(name, False, what.message or f"{name} could not be done."), (meant,)
+        if not what.other:
+            return forged(name, False, what.message or in_the_way(name)), (meant,)
+        blocker = self._names.object_id(what.other)
+        self._hindrances.block(meant, blocker, trigger)
+        there = others.entries(self.env)[blocker]["name"]
+        return forged(name, False, what.message or in_the_way(name, there)), (meant, blocker)
+
+    def _interfere(self, trigger: Trigger, target: str) -> tuple[str, ...]:
+        ids = interfere(self.env, self._names, trigger, target)
+        if ids and trigger.fault.kind is FaultKind.OCCUPIED:
+            self._hindrances.occupy(ids[0], ids[1], trigger)
+        return ids
+
+    def _drop(self) -> tuple[str, ...]:
+        hand = others.held(self.env)
+        return (hand,) if hand is not None and others.drop(self.env) else ()
+
+    # faults of perception
+
+    def _look(self, event: Event, name: str = "") -> Event:
+        """Report an event through the faults of perception that are active."""
+        self._lenses = []
+        for trigger in self._active:
+            if trigger.fault.kind is FaultKind.NOISE:
+                lens = self._noise(trigger, name)
+            else:
+                wrong = self._mistakes.get(trigger) or mistake(self.env, self._names, trigger)
+                if wrong is None:
+                    continue
+                lens = mistaken_as(wrong)
+                if trigger not in self._mistakes:
+                    self._mistakes[trigger] = wrong
+                    true = statements(event.metadata, self._names)
+                    reported = statements(lens(event.metadata), self._names)
+                    self._note(trigger, name, wrong[:1], true, reported)
+            self._lenses.append(lens)
+        return self._report(event)
+
+    def _noise(self, trigger: Trigger, name: str) -> Lens:
+        """Return the noise of one look: the same whenever it is read, logged the first time."""
+        number = self._triggers.index(trigger)
+        seed = f"{self.schedule.seed}/{number}/{self._steps}/{self._looks}"
+        logged = False
+
+        def lens(metadata: Mapping[str, Any]) -> dict[str, Any]:
+            nonlocal logged
+            reported = noisy(metadata, trigger.fault.what, seed)
+            pairs = zip(metadata["objects"], reported["objects"], strict=True)
+            changed = tuple(b["objectId"] for a, b in pairs if a is not b)
+            if changed and not logged:
+                logged = True
+                true = statements(metadata, self._names)
+                self._note(trigger, name, changed, true, statements(reported, self._names))
+            return reported
+
+        return lens
+
+    def _report(self, answer: Event) -> Event:
+        """Report the answer to an action, with the room as it is now."""
+        now = self.env.last_event
+        event = answer if answer is now else merged(now, answer)
+        for lens in self._lenses:
+            event = seen_through(event, lens)
+        self._event = event
+        return event
+
+    # the log
+
+    def _note(
+        self, trigger: Trigger, name: str, ids: tuple[str, ...], without: _Facts, now: _Facts
+    ) -> None:
+        """Log what differs from the facts without the fault."""
+        self._log.append(
+            Injection(
+                step=self._steps,
+                kind=trigger.fault.kind,
+                action=name,
+                objects=tuple(self._name(i) for i in ids),
+                added=ordered(now - without),
+                removed=ordered(without - now),
+                fault=self._triggers.index(trigger),
+            )
+        )
+
+    def _facts(self) -> _Facts:
+        return statements(self.env.last_event.metadata, self._names)
+
+    def _name(self, object_id: Any) -> str:
+        return called(self._names, str(object_id)) if object_id else ""

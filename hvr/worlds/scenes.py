@@ -1,0 +1,248 @@
+"""Scenes: what is in them at the start and where one can stand.
+
+The rooms of iTHOR are files `FloorPlanN.json.gz` in the folder `scenes` of their world, made by
+`tools/build_scenes.py`; `data/README.md` names the sources and the rules by which the
+recorded relations were cleaned.
+"""
+
+from __future__ import annotations
+
+import difflib
+import gzip
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from hvr.errors import SceneError
+from hvr.knowledge.world_file import load_world, scene_files
+from hvr.values import Value, cached_property
+from hvr.worlds.geometry import Box, Vec
+
+NO_BOX = Box(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+"""The box of something without extent."""
+
+
+@dataclass(frozen=True)
+class ObjectSpec:
+    """One object at the start of a scene.
+
+    Args:
+        object_id: AI2-THOR's `objectId`.
+        object_type: `objectType`.
+        name: the name of the game object.
+        asset_id: name of the asset, may be empty.
+        position: pivot, metres.
+        rotation: Euler angles, degrees.
+        properties: property fields that are true (`pickupable`, `receptacle`, …).
+        state: state fields that differ from their default (`isToggled`, …).
+        mass: kilograms.
+        materials: `salientMaterials`, or None.
+        parents: ids of the receptacles that hold it, innermost first.
+        controls: ids of what it switches, or None when it is not toggleable.
+        box: axis aligned box.
+    """
+
+    object_id: str
+    object_type: str
+    name: str
+    asset_id: str
+    position: Vec
+    rotation: Vec
+    properties: frozenset[str]
+    state: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    mass: float = 0.0
+    materials: tuple[str, ...] | None = None
+    parents: tuple[str, ...] = ()
+    controls: tuple[str, ...] | None = None
+    box: Box = NO_BOX
+
+    @cached_property
+    def is_fixture(self) -> bool:
+        """Part of the room: neither pickupable nor moveable."""
+        return not ("pickupable" in self.properties or "moveable" in self.properties)
+
+
+class LegacyReceptacle(Value):
+    """A receptacle or appliance of the same kitchen in AI2-THOR 2.1.0 that moved since.
+
+    Args:
+        object_id: its id there.
+        object_type: its type.
+        position: metres.
+    """
+
+    object_id: str
+    object_type: str
+    position: Vec
+
+
+class Scene(Value):
+    """A scene before anything happened.
+
+    Args:
+        name: `FloorPlan1`.
+        objects: in the order of their ids.
+        start_position: `agent.position` at the start, metres.
+        start_yaw: degrees.
+        start_horizon: degrees, positive looks down.
+        grid: (x, z) of the points where the agent can stand, 0.25 m apart.
+        legacy: what stood elsewhere in AI2-THOR 2.1.0.
+        held: id of what is in the hand.
+        start_standing: the agent does not crouch.
+        notes: Estimates and omissions, one sentence each.
+    """
+
+    name: str
+    objects: tuple[ObjectSpec, ...]
+    start_position: Vec
+    start_yaw: float
+    start_horizon: float
+    grid: tuple[tuple[float, float], ...]
+    legacy: tuple[LegacyReceptacle, ...] = ()
+    held: str | None = None
+    start_standing: bool = True
+    notes: tuple[str, ...] = ()
+
+
+def scene_names(world: str | None = None) -> tuple[str, ...]:
+    """Return names of the packaged scenes in natural order: FloorPlan1, FloorPlan2, …
+
+    Args:
+        world: only those of this world; None for all.
+
+    Raises:
+        UsageError: there is no such world.
+    """
+    every = scene_files()
+    return (
+        tuple(every) if world is None else tuple(n for n in every if n in load_world(world).scenes)
+    )
+
+
+def is_recorded(scene: str) -> bool:
+    """Say whether a scene is named by the path of a file with recorded metadata."""
+    return scene.endswith(".json")
+
+
+def load_scene(name: str) -> Scene:
+    """Return a scene.
+
+    Args:
+        name: of a packaged scene, AI2-THOR's ending `_physics` is accepted; or the path of a
+            .json file with the metadata of an AI2-THOR event, or with a ProcTHOR house.
+
+    Raises:
+        SceneError: no such scene (the message lists the nearest names), or its file is
+            damaged.
+    """
+    if is_recorded(name):
+        from hvr.worlds.thor.recorded import scene_from_file
+
+        return scene_from_file(Path(name))
+    return _packaged(name)
+
+
+@lru_cache(maxsize=128)
+def _packaged(name: str) -> Scene:
+    plain = name.removesuffix("_physics")
+    known = scene_files()
+    path = known.get(plain)
+    if path is None:
+        near = difflib.get_close_matches(plain, known, n=3, cutoff=0.5)
+        raise SceneError(
+            f"unknown scene {name!r}; "
+            + (f"did you mean {' or '.join(near)}? " if near else "")
+            + f"there are {len(known)} scenes: "
+            + (", ".join(map(_span, _worlds_with_scenes())) or "install hvr again")
+        )
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise SceneError(f"the file of scene {plain} cannot be read: {error}") from error
+    return parse_scene(data, str(path))
+
+
+def _worlds_with_scenes() -> list[tuple[str, ...]]:
+    """Return the names of the scenes of each world that has any."""
+    by_world: dict[Path, list[str]] = {}
+    for name, path in scene_files().items():
+        by_world.setdefault(path.parent, []).append(name)
+    return [tuple(names) for names in by_world.values()]
+
+
+def _span(names: tuple[str, ...]) -> str:
+    return f"{names[0]} to {names[-1]}"
+
+
+def parse_scene(data: bytes, source: str) -> Scene:
+    """Return a scene from the bytes of its file.
+
+    Args:
+        data: gzip-compressed JSON as `tools/build_scenes.py` writes it.
+        source: where the bytes come from, for the message.
+
+    Raises:
+        SceneError: the bytes are not such a file.
+    """
+    try:
+        raw = json.loads(gzip.decompress(data))
+        start = raw["start"]
+        return Scene(
+            name=raw["name"],
+            objects=tuple(_object(entry) for entry in raw["objects"]),
+            start_position=_vec(start["position"]),
+            start_yaw=float(start["yaw"]),
+            start_horizon=float(start["horizon"]),
+            grid=tuple((float(x), float(z)) for x, z in raw["grid"]),
+            legacy=tuple(
+                LegacyReceptacle(entry["id"], entry["type"], _vec(entry["pos"]))
+                for entry in raw.get("legacy", ())
+            ),
+        )
+    except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise SceneError(
+            f"{source} is damaged ({type(error).__name__}: {error}): install hvr again"
+        ) from error
+
+
+def _object(entry: Mapping[str, Any]) -> ObjectSpec:
+    center, size = _vec(entry["box"][:3]), _vec(entry["box"][3:])
+    materials, controls = entry.get("mat"), entry.get("ctl")
+    return ObjectSpec(
+        object_id=entry["id"],
+        object_type=entry["type"],
+        name=entry["name"],
+        asset_id=entry.get("asset", ""),
+        position=_vec(entry["pos"]),
+        rotation=_vec(entry.get("rot", (0, 0, 0))),
+        properties=frozenset(entry["props"]),
+        state=MappingProxyType(dict(entry.get("state", {}))),
+        mass=float(entry.get("mass", 0.0)),
+        materials=None if materials is None else tuple(materials),
+        parents=tuple(entry.get("in", ())),
+        controls=None if controls is None else tuple(controls),
+        box=Box.around(center, size),
+    )
+
+
+def _vec(numbers: Any) -> Vec:
+    x, y, z = numbers
+    return float(x), float(y), float(z)
+
+
+def scenes_with(object_types: Collection[str], world: str | None = None) -> tuple[str, ...]:
+    """Return the names of the scenes that have an object of one of these AI2-THOR types.
+
+    Args:
+        object_types: the types.
+        world: only scenes of this world; None for all.
+    """
+    return tuple(
+        name
+        for name in scene_names(world)
+        if any(o.object_type in object_types for o in load_scene(name).objects)
+    )

@@ -1,0 +1,22 @@
+"""AI2-THOR: what its types, fields and actions mean, and itself, through its own Python client."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hvr.errors import SimulatorError
+    from hvr.worlds.thor.adapter import Thor
+    from hvr.worlds.thor.options import ThorOptions, read_options
+
+__all__ = ["SimulatorError", "Thor", "ThorOptions", "read_options"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the simulator when it is asked for: its types are needed without it."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from hvr import errors
+    from hvr.worlds.thor import adapter, options
+
+    return next(getattr(m, name) for m in (adapter, options, errors) if hasattr(m, name))

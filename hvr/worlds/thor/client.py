@@ -1,0 +1,219 @@
+"""AI2-THOR's own client, made to notice when the simulator process has ended.
+
+In the client 5.0.0 with pipes, the start waits for ever when the process has ended, and each action
+until the time-out is over. Its time-out is that of one read: an answer that comes in bits or never
+ends has no limit, nor has a process that does not read. Only how pipes are opened, read, written
+and closed is changed here.
+
+This module needs the package ai2thor: import it where it is used.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import queue
+import select
+import subprocess
+import time
+import warnings
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from hvr.base.processes import end, supervised
+from hvr.errors import MissingExtraError
+
+_TICK = 0.2  # seconds between two looks at the process while nothing comes
+_PAUSE = 0.01  # the same, while the other end of the pipe is not open
+_MOST_BYTES = 2**30  # of one answer
+
+
+def _load(name: str) -> Any:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # its source has invalid escape sequences
+            return import_module(name)
+    except ImportError:
+        raise MissingExtraError("ai2thor", "thor") from None
+
+
+_controller = _load("ai2thor.controller")
+_fifo = _load("ai2thor.fifo_server")
+_wsgi = _load("ai2thor.wsgi_server")
+_platform = _load("ai2thor.platform")
+
+_FifoServer: Any = _fifo.FifoServer
+_Controller: Any = _controller.Controller
+_UnityCrashError: Any = _load("ai2thor.exceptions").UnityCrashException
+
+SERVER_CLASSES: dict[str, Any] = {"fifo": _FifoServer, "http": _wsgi.WsgiServer}
+PLATFORM_CLASSES: dict[str, Any] = _platform.STR_PLATFORM_MAP
+
+
+class ProcessEndedError(Exception):
+    """The simulator process has ended.
+
+    Args:
+        returncode: Its exit code, 128 + N if signal N ended it.
+    """
+
+    def __init__(self, returncode: int) -> None:
+        self.returncode = returncode
+        super().__init__(f"the process ended with exit code {returncode}")
+
+
+class _Pipes(_FifoServer):  # type: ignore[misc]
+    """The client's FIFO server with a look at the process whenever it has to wait."""
+
+    server_pipe: Any
+    client_pipe: Any
+    _expired: Callable[[], bool]
+    _received: int
+
+    def _check_alive(self) -> None:
+        if self.unity_proc is not None and self.unity_proc.poll() is not None:
+            raise ProcessEndedError(self.unity_proc.returncode)
+
+    def _recv_message(self, timeout: float | None) -> Any:
+        if self.server_pipe is None:
+            # Without O_NONBLOCK this waits until the process opens its end.
+            pipe = os.open(self.server_pipe_path, os.O_RDONLY | os.O_NONBLOCK)
+            os.set_blocking(pipe, True)
+            self.server_pipe = os.fdopen(pipe, "rb", buffering=0)
+        self._expired = _clock(self.timeout if timeout is None else timeout)
+        self._received = 0
+        return super()._recv_message(timeout)
+
+    def _read_with_timeout(self, server_pipe: Any, message_size: int, timeout: float | None) -> Any:
+        del timeout  # the time-out is that of the whole answer
+        self._received += message_size
+        if self._received > _MOST_BYTES:
+            raise ValueError(f"an answer has more than {_MOST_BYTES:,} bytes")
+        parts = []
+        while message_size > 0:
+            if self._expired():
+                raise TimeoutError
+            readable, _, _ = select.select([server_pipe], [], [], _TICK)
+            part = os.read(server_pipe.fileno(), message_size) if readable else b""
+            if part:
+                parts.append(part)
+                message_size -= len(part)
+                continue
+            self._check_alive()
+            if readable:  # nobody has the other end open
+                time.sleep(_PAUSE)
+        return b"".join(parts)
+
+    def _send_message(self, message_type: Any, body: bytes) -> None:
+        expired = _clock(self.timeout)
+        while self.client_pipe is None:
+            try:
+                pipe = os.open(self.client_pipe_path, os.O_WRONLY | os.O_NONBLOCK)
+            except OSError as error:
+                if error.errno != errno.ENXIO:  # ENXIO: nobody reads there yet
+                    raise
+                self._check_alive()
+                if expired():
+                    raise TimeoutError from None
+                time.sleep(_PAUSE)
+                continue
+            self.client_pipe = os.fdopen(pipe, "wb", buffering=0)
+        self._last_action_message = body
+        left = memoryview(self._create_header(message_type, body) + body + self.eom_header)
+        try:
+            while left:
+                _, writable, _ = select.select([], [self.client_pipe], [], _TICK)
+                if writable:
+                    left = left[self.client_pipe.write(left) or 0 :]
+                    continue
+                self._check_alive()
+                if expired():
+                    raise TimeoutError
+        except BrokenPipeError:
+            if self.unity_proc is not None:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    self.unity_proc.wait(_TICK)
+            self._check_alive()
+            raise
+
+    def stop(self) -> None:
+        if self.unity_proc is not None:
+            end(self.unity_proc)
+        for pipe in (self.client_pipe, self.server_pipe):
+            if pipe is not None:
+                with contextlib.suppress(OSError):  # what could not be sent is still in it
+                    pipe.close()
+        self.tmp_dir.cleanup()
+
+
+class Client(_Controller):  # type: ignore[misc]
+    """AI2-THOR's controller that stops what it started, also when its start fails.
+
+    Raises:
+        ProcessEndedError: the simulator process ended during the start.
+    """
+
+    server: Any
+    _process: Any = None
+
+    def __init__(self, **arguments: Any) -> None:
+        try:
+            super().__init__(**arguments)
+        except _UnityCrashError as crash:  # so the HTTP server calls an ended process
+            code = self.server.unity_proc.poll()
+            self._end_server()
+            raise ProcessEndedError(code) from crash
+        except BaseException:
+            self._end_server()
+            raise
+
+    def _build_server(self, host: str, port: int, width: int, height: int) -> None:
+        if self.server is None and self.server_class is _FifoServer:
+            self.server = _Pipes(width=width, height=height, timeout=self.server_timeout)
+        if self._build.platform is not PLATFORM_CLASSES["CloudRendering"]:
+            # Only CloudRendering can choose a GPU, and the choice needs vulkaninfo. The client
+            # makes it wherever CUDA_VISIBLE_DEVICES is set.
+            self.gpu_device = None
+        super()._build_server(host, port, width, height)
+
+    def unity_command(self, *args: Any, **kwargs: Any) -> list[str]:
+        return supervised(super().unity_command(*args, **kwargs))
+
+    def start(self, *args: Any, **kwargs: Any) -> Any:
+        if self._process is not None:
+            # The client starts a crashed simulator anew, in the first state of the scene.
+            raise ProcessEndedError(self._process.returncode)
+        event = super().start(*args, **kwargs)
+        self._process = self.server.unity_proc
+        return event
+
+    def stop(self) -> None:
+        """End the process and close every way to it."""
+        self._end_server()
+        self._build.unlock()
+
+    def _end_server(self) -> None:
+        server = self.server
+        if server is None:
+            return
+        # The HTTP server minds being stopped while an answer is under way.
+        with contextlib.suppress(AssertionError, queue.Full):
+            server.stop()
+        if server.unity_proc is not None:
+            end(server.unity_proc)
+        if isinstance(server, _wsgi.WsgiServer):
+            # Its own stop sets a field of the wrong name, and its thread goes on.
+            server.wsgi_server._BaseServer__shutdown_request = True
+            if server.started:
+                server.server_thread.join(5.0)
+            server.wsgi_server.server_close()
+
+
+def _clock(timeout: float | None) -> Callable[[], bool]:
+    """Return a function that says whether the timeout, counted from now, is over."""
+    if timeout is None:
+        return lambda: False
+    end = time.monotonic() + timeout
+    return lambda: time.monotonic() >= end

@@ -1,0 +1,185 @@
+"""Observation: from AI2-THOR's metadata to a scene graph."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from hvr.knowledge.scene_graph import SceneGraph, SceneObject
+from hvr.worlds.naming import Names
+
+ATTRIBUTES = (
+    "receptacle",
+    "toggleable",
+    "isToggled",
+    "breakable",
+    "isBroken",
+    "canFillWithLiquid",
+    "isFilledWithLiquid",
+    "fillLiquid",
+    "dirtyable",
+    "isDirty",
+    "canBeUsedUp",
+    "isUsedUp",
+    "cookable",
+    "isCooked",
+    "temperature",
+    "isHeatSource",
+    "isColdSource",
+    "sliceable",
+    "isSliced",
+    "openable",
+    "isOpen",
+    "openness",
+    "pickupable",
+    "isPickedUp",
+    "moveable",
+)
+"""Metadata fields that become attributes."""
+
+_BREAKS_APART = frozenset(
+    {"Bottle", "Bowl", "Cup", "Egg", "Mug", "Plate", "Statue", "Vase", "WineBottle"}
+)
+
+
+def scene_graph(metadata: Mapping[str, Any], names: Names) -> SceneGraph:
+    """Return what an event shows, in hvr's names.
+
+    * `parents` are the receptacles an object is directly in: innermost first, without
+      those that merely contain another parent, and without the Floor when there is any
+      other.
+    * What rests in the held receptacle has it as parent, though AI2-THOR reports none.
+    * The remains of what was sliced or broken stay, without parents and out of reach.
+    * A filled WineBottle of which AI2-THOR does not say the liquid holds wine.
+    * `controls` has (knob, burner) from `controlledObjects` and (faucet, basin) for the
+      nearest SinkBasin.
+
+    Args:
+        metadata: metadata of one event.
+        names: the names of its scene.
+
+    Raises:
+        UnknownObjectError: an object appears that the names do not know.
+    """
+    entries = {o["objectId"]: o for o in metadata["objects"]}
+    inventory = metadata.get("inventoryObjects") or ()
+    held_id = inventory[0]["objectId"] if inventory else None
+    objects: dict[str, SceneObject] = {}
+    for object_id, entry in entries.items():
+        name = names.name(object_id)
+        position = entry["position"]
+        inert = is_inert(entry)
+        objects[name] = SceneObject(
+            name=name,
+            object_type=entry["objectType"],
+            object_id=object_id,
+            attributes=MappingProxyType(_attributes(entry)),
+            parents=()
+            if inert
+            else tuple(names.name(p) for p in direct_parents(entry, entries, held_id)),
+            position=(position["x"], position["y"], position["z"]),
+            in_reach=bool(entry.get("isInteractable", entry["visible"])) and not inert,
+            distance=float(entry["distance"]),
+        )
+    return SceneGraph(
+        scene=str(metadata.get("sceneName", "")).removesuffix("_physics"),
+        objects=MappingProxyType(objects),
+        held=names.name(held_id) if held_id is not None else None,
+        controls=tuple((names.name(a), names.name(b)) for a, b in controls(list(entries.values()))),
+    )
+
+
+def is_inert(entry: Mapping[str, Any]) -> bool:
+    """Return whether the object is only the remains of what was sliced or shattered."""
+    return bool(entry["isSliced"] or (entry["isBroken"] and entry["objectType"] in _BREAKS_APART))
+
+
+def direct_parents(
+    entry: Mapping[str, Any], entries: Mapping[str, Mapping[str, Any]], held_id: str | None
+) -> tuple[str, ...]:
+    """Return ids of the receptacles that directly hold an object, innermost first.
+
+    Args:
+        entry: metadata of the object.
+        entries: metadata of all objects by id.
+        held_id: id of what is in the hand.
+    """
+    object_id = entry["objectId"]
+    if object_id == held_id or entry["isPickedUp"]:
+        return ()
+    parents = [p for p in entry.get("parentReceptacles") or () if p in entries and p != object_id]
+    if not parents:
+        if held_id is not None and _rides_on(entry, entries.get(held_id)):
+            return (held_id,)
+        return ()
+    # Of a mug in a bowl on a table AI2-THOR reports both: the table only holds the bowl.
+    if len(parents) > 1:
+        around = {p: _ancestors(p, entries) for p in parents}
+        parents = [
+            p
+            for p in parents
+            if not any(p in around[q] and q not in around[p] for q in parents if q != p)
+        ]
+    if len(parents) > 1:
+        parents = [p for p in parents if entries[p]["objectType"] != "Floor"] or parents
+    return tuple(sorted(parents, key=lambda p: (_tightness(entry, entries[p]), p)))
+
+
+def _ancestors(object_id: str, entries: Mapping[str, Mapping[str, Any]]) -> set[str]:
+    seen: set[str] = set()
+    todo = [object_id]
+    while todo:
+        for outer in entries.get(todo.pop(), {}).get("parentReceptacles") or ():
+            if outer not in seen:
+                seen.add(outer)
+                todo.append(outer)
+    return seen
+
+
+def _tightness(entry: Mapping[str, Any], parent: Mapping[str, Any]) -> tuple[float, float]:
+    """Return a key that sorts small receptacles first, equal ones by distance of the middles."""
+    box, around = entry["axisAlignedBoundingBox"], parent["axisAlignedBoundingBox"]
+    size, a, b = around["size"], box["center"], around["center"]
+    return round(size["x"] * size["z"], 3), math.hypot(a["x"] - b["x"], a["z"] - b["z"])
+
+
+def _rides_on(entry: Mapping[str, Any], held: Mapping[str, Any] | None) -> bool:
+    """Return whether an object without parents lies in what is in the hand."""
+    if held is None or not held["receptacle"] or not entry["pickupable"] or is_inert(entry):
+        return False
+    a, b = entry["axisAlignedBoundingBox"]["center"], held["axisAlignedBoundingBox"]
+    return all(
+        abs(a[axis] - b["center"][axis]) <= b["size"][axis] / 2 + margin
+        for axis, margin in (("x", 0.05), ("y", 0.3), ("z", 0.05))
+    )
+
+
+def _attributes(entry: Mapping[str, Any]) -> dict[str, Any]:
+    attributes = {key: entry[key] for key in ATTRIBUTES if key in entry}
+    wine = entry["objectType"] == "WineBottle" and attributes.get("isFilledWithLiquid")
+    if wine and attributes.get("fillLiquid") is None:
+        attributes["fillLiquid"] = "wine"
+    return attributes
+
+
+def controls(entries: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
+    """Return pairs of ids (control, controlled): knob and burner, faucet and nearest basin."""
+    ids = {entry["objectId"] for entry in entries}
+    basins = [entry for entry in entries if entry["objectType"] == "SinkBasin"]
+    pairs = []
+    for entry in entries:
+        for controlled in entry.get("controlledObjects") or ():
+            if controlled in ids:
+                pairs.append((entry["objectId"], controlled))
+        if entry["objectType"] == "Faucet" and basins:
+            at = entry["position"]
+
+            def apart(basin: Mapping[str, Any], at: Mapping[str, Any] = at) -> float:
+                center = basin["axisAlignedBoundingBox"]["center"]
+                return math.hypot(center["x"] - at["x"], center["z"] - at["z"])
+
+            nearest = min(basins, key=lambda basin: (apart(basin), basin["objectId"]))
+            pairs.append((entry["objectId"], nearest["objectId"]))
+    return pairs

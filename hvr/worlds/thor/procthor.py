@@ -1,0 +1,321 @@
+"""Scenes from ProcTHOR's house files (schema 1.0.0), without Unity.
+
+A house file names the assets of its objects, where they are and what lies on or in them. It has no
+shapes: an object gets the box of the same asset in iTHOR's rooms, or the median box of its type.
+Parts of assets that are objects of their own in AI2-THOR (burners, knobs, basins, faucets, drawers)
+are not in the file.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from hvr.errors import SceneError
+from hvr.worlds.geometry import Box, Vec
+from hvr.worlds.scenes import ObjectSpec, Scene
+from hvr.worlds.thor.assets import AssetBook, AssetFacts, recorded_assets, turned
+from hvr.worlds.thor.types import FLOOR
+
+SCHEMA = "1.0.0"
+_GRID = 0.25
+_BODY = 0.1
+_STEP, _HEAD = 0.1, 1.6
+_ON_WALLS = frozenset({"Blinds", "Curtains", "LightSwitch", "Mirror", "Painting", "Window"})
+_FLOOR_ID = f"{FLOOR}|house"
+_MOST_DEPTH = 20
+_THIN, _THICK = 0.01, 0.3
+"""Metres within which heights are the same, and within which an opening is in a wall."""
+
+_Point = tuple[float, float]
+_Segment = tuple[_Point, _Point]
+
+
+def is_house(content: object) -> bool:
+    """Return whether the content of a file is a ProcTHOR house."""
+    return isinstance(content, Mapping) and "proceduralParameters" in content
+
+
+def scene_from_house(house: Mapping[str, Any], path: Path) -> Scene:
+    """Return the scene of a house.
+
+    Args:
+        house: The content of the file.
+        path: The file, which names the scene.
+
+    Raises:
+        SceneError: The schema is another one, or the file is not a house.
+    """
+    try:
+        schema = house.get("metadata", {}).get("schema", SCHEMA)
+        if schema != SCHEMA:
+            raise SceneError(f"{path}: a ProcTHOR house of schema {schema}; hvr reads {SCHEMA}")
+        return _House(house, recorded_assets()).scene(re.sub(r"\W", "", path.stem) or "house")
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        raise SceneError(
+            f"{path}: not a ProcTHOR house of schema {SCHEMA} ({type(error).__name__}: {error}): "
+            "rooms, objects and metadata.agent are needed"
+        ) from error
+
+
+class _House:
+    def __init__(self, house: Mapping[str, Any], book: AssetBook) -> None:
+        self.house = house
+        self.book = book
+        self.rooms = [[_flat(p) for p in room["floorPolygon"]] for room in house["rooms"]]
+        if not self.rooms or any(len(room) < 3 for room in self.rooms):
+            raise ValueError("a room needs a floorPolygon of three points or more")
+        self.unknown: Counter[str] = Counter()
+        self.estimated: Counter[str] = Counter()
+
+    def scene(self, name: str) -> Scene:
+        objects = [self._floor(), *self._objects(self.house["objects"], (), 0)]
+        if len({one.object_id for one in objects}) < len(objects):
+            raise ValueError("two objects have the same id")
+        agent = self.house["metadata"]["agent"]
+        position = _vec(agent["position"])
+        ground = _Ground(self.rooms, list(self._walls()), objects)
+        return Scene(
+            name=name,
+            objects=tuple(sorted(objects, key=lambda one: one.object_id)),
+            start_position=position,
+            start_yaw=float(agent.get("rotation", {}).get("y", 0.0)) % 360.0,
+            start_horizon=float(agent.get("horizon", 0.0)),
+            grid=ground.reached((position[0], position[2])),
+            start_standing=bool(agent.get("standing", True)),
+            notes=tuple(self._notes(len(objects) - 1)),
+        )
+
+    def _floor(self) -> ObjectSpec:
+        points = [point for room in self.rooms for point in room]
+        (x0, x1), (z0, z1) = ((min(side), max(side)) for side in zip(*points, strict=True))
+        facts = self.book.types[FLOOR]
+        return ObjectSpec(
+            _FLOOR_ID, FLOOR, FLOOR, "", (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), facts.properties,
+            mass=facts.mass, materials=facts.materials, box=Box(x0, -0.1, z0, x1, 0.0, z1),
+        )  # fmt: skip
+
+    def _objects(
+        self, entries: Sequence[Mapping[str, Any]], parents: tuple[str, ...], depth: int
+    ) -> Iterator[ObjectSpec]:
+        """Yield objects and their children; what is unknown leaves its children to its parent."""
+        if depth > _MOST_DEPTH:
+            raise ValueError(f"children more than {_MOST_DEPTH} levels deep")
+        for entry in entries:
+            identifier, asset = str(entry["id"]), str(entry.get("assetId") or "")
+            kind = self.book.type_of(asset, identifier)
+            inside = parents
+            if kind is None:
+                self.unknown[identifier.partition("|")[0]] += 1
+            else:
+                facts = self.book.assets.get(asset)
+                if facts is None:
+                    facts = self.book.types[kind]
+                    self.estimated[kind] += 1
+                yield _spec(entry, identifier, asset, facts, kind, parents or (_FLOOR_ID,))
+                inside = (identifier, *parents)
+            yield from self._objects(entry.get("children") or (), inside, depth + 1)
+
+    def _walls(self) -> Iterator[_Segment]:
+        """Yield the parts of walls that one cannot walk through, as seen from above."""
+        feet = {
+            str(wall["id"]): _foot(wall["polygon"])
+            for wall in self.house.get("walls") or () if not wall.get("empty")
+        }  # fmt: skip
+        openings = list(self._openings(feet))
+        whole = list(feet.values()) or [
+            side for room in self.rooms for side in zip(room, [*room[1:], room[0]], strict=True)
+        ]
+        for wall in whole:
+            yield from _cut(wall, [span for one in openings if (span := _along(one, wall))])
+
+    def _openings(self, feet: Mapping[str, _Segment]) -> Iterator[_Segment]:
+        """Yield where doors between rooms stand open; a house's outer doors stay shut."""
+        for door in self.house.get("doors") or ():
+            rooms = {door["room0"], door["room1"]}
+            shut = door.get("openable") and not door.get("openness", 1)
+            foot = feet.get(str(door.get("wall0")))
+            if len(rooms) == 2 and "exterior" not in rooms and not shut and foot is not None:
+                along = [float(point["x"]) for point in door["holePolygon"]]
+                yield _at(foot, min(along)), _at(foot, max(along))
+
+    def _notes(self, number: int) -> Iterator[str]:
+        known = number - self.estimated.total()
+        yield (
+            f"a ProcTHOR house: {known} of {number} objects have the size and the properties that "
+            f"their asset has in iTHOR's rooms; for {self.estimated.total()} they are estimated "
+            "from the median of their type"
+        )
+        yield (
+            "parts of assets (burners, knobs, basins, faucets, drawers), windows and doors are not "
+            "objects of the scene; where the robot can stand is estimated from walls and boxes"
+        )
+        if self.unknown:
+            named = ", ".join(f"{kind} ({n})" for kind, n in sorted(self.unknown.items()))
+            yield f"left out, since hvr does not know the type: {named}"
+
+
+def _spec(
+    entry: Mapping[str, Any],
+    identifier: str,
+    asset: str,
+    facts: AssetFacts,
+    kind: str,
+    parents: tuple[str, ...],
+) -> ObjectSpec:
+    position, rotation = _vec(entry["position"]), _vec(entry.get("rotation") or _UPRIGHT)
+    openness = entry.get("openness")
+    state: dict[str, Any] = {}
+    if openness and "openable" in facts.properties:
+        state = {"isOpen": True, "openness": float(openness)}
+    for told, kept, needs in (
+        ("isOn", "isToggled", "toggleable"), ("isDirty", "isDirty", "dirtyable"),
+    ):  # fmt: skip
+        if entry.get(told) is not None and needs in facts.properties:
+            state[kept] = bool(entry[told])
+    return ObjectSpec(
+        object_id=identifier,
+        object_type=kind,
+        name=identifier,
+        asset_id=asset,
+        position=position,
+        rotation=rotation,
+        properties=facts.properties,
+        state=MappingProxyType(state),
+        mass=facts.mass,
+        materials=facts.materials,
+        parents=parents,
+        controls=() if "toggleable" in facts.properties else None,
+        box=Box.around(position, turned(facts.size, rotation[1])),
+    )
+
+
+class _Ground:
+    """Where the robot can stand.
+
+    Args:
+        rooms: The polygons of the floors.
+        walls: The parts of walls without an opening.
+        objects: The objects of the house.
+    """
+
+    def __init__(
+        self,
+        rooms: Sequence[Sequence[_Point]],
+        walls: Sequence[_Segment],
+        objects: Sequence[ObjectSpec],
+    ) -> None:
+        self._rooms, self._walls = rooms, walls
+        self._boxes = [
+            one.box for one in objects
+            if one.object_type not in _ON_WALLS and one.object_id != _FLOOR_ID
+            and one.box.y1 > _STEP and one.box.y0 < _HEAD
+        ]  # fmt: skip
+
+    def reached(self, start: _Point) -> tuple[_Point, ...]:
+        """Return the points of the grid that the robot can walk to, and its start."""
+        first = (round(start[0] / _GRID) * _GRID, round(start[1] / _GRID) * _GRID)
+        reached, todo = {first}, [first]
+        for x, z in todo:
+            for point in ((x + _GRID, z), (x - _GRID, z), (x, z + _GRID), (x, z - _GRID)):
+                if point not in reached and self._free(point) and self._open((x, z), point):
+                    reached.add(point)
+                    todo.append(point)
+        return tuple(sorted({*reached, start}))
+
+    def _free(self, point: _Point) -> bool:
+        return (
+            any(_inside(point, room) for room in self._rooms)
+            and all(box.distance(*point) >= _BODY for box in self._boxes)
+            and all(_distance(point, wall) >= _BODY for wall in self._walls)
+        )
+
+    def _open(self, one: _Point, two: _Point) -> bool:
+        return not any(_cross(one, two, *wall) for wall in self._walls)
+
+
+_UPRIGHT = MappingProxyType({"x": 0.0, "y": 0.0, "z": 0.0})
+
+
+def _foot(polygon: Sequence[Mapping[str, Any]]) -> _Segment:
+    """Return the lower edge of a wall, in the direction in which openings are measured."""
+    lowest = min(float(point["y"]) for point in polygon)
+    points = [_flat(point) for point in polygon if float(point["y"]) <= lowest + _THIN]
+    return points[0], points[-1]
+
+
+def _at(segment: _Segment, distance: float) -> _Point:
+    """Return the point of a segment at a distance from its start."""
+    (ax, az), (bx, bz) = segment
+    length = math.dist(*segment)
+    share = min(max(distance / length, 0.0), 1.0) if length else 0.0
+    return ax + share * (bx - ax), az + share * (bz - az)
+
+
+def _along(opening: _Segment, wall: _Segment) -> tuple[float, float] | None:
+    """Return from where to where an opening goes through a wall; None if it is elsewhere.
+
+    A wall between two rooms is two walls, one for each, that may run in opposite directions.
+    """
+    if any(_distance(point, wall) > _THICK for point in opening):
+        return None
+    (ax, az), (bx, bz) = wall
+    length = math.dist(*wall) or 1.0
+    spans = [((x - ax) * (bx - ax) + (z - az) * (bz - az)) / length for x, z in opening]
+    return None if max(spans) - min(spans) < _THIN else (min(spans), max(spans))
+
+
+def _cut(wall: _Segment, openings: Sequence[tuple[float, float]]) -> Iterator[_Segment]:
+    """Yield what is left of a wall beside its openings."""
+    place, length = 0.0, math.dist(*wall)
+    for begin, stop in sorted(openings):
+        if begin > place:
+            yield _at(wall, place), _at(wall, begin)
+        place = max(place, stop)
+    if place < length:
+        yield _at(wall, place), wall[1]
+
+
+def _inside(point: _Point, polygon: Sequence[_Point]) -> bool:
+    """Return whether a point is in a polygon: a ray from it crosses the border an odd number."""
+    x, z = point
+    crossings = sum(
+        (az > z) != (bz > z) and x < (bx - ax) * (z - az) / (bz - az) + ax
+        for (ax, az), (bx, bz) in zip(polygon, [*polygon[1:], polygon[0]], strict=True)
+    )
+    return crossings % 2 == 1
+
+
+def _distance(point: _Point, segment: _Segment) -> float:
+    (ax, az), (bx, bz) = segment
+    dx, dz = bx - ax, bz - az
+    square = dx * dx + dz * dz
+    share = ((point[0] - ax) * dx + (point[1] - az) * dz) / square if square else 0.0
+    share = min(max(share, 0.0), 1.0)
+    return math.dist(point, (ax + share * dx, az + share * dz))
+
+
+def _cross(a: _Point, b: _Point, c: _Point, d: _Point) -> bool:
+    """Return whether two segments cross each other."""
+
+    def side(p: _Point, q: _Point, r: _Point) -> float:
+        return (q[0] - p[0]) * (r[1] - p[1]) - (q[1] - p[1]) * (r[0] - p[0])
+
+    return side(a, b, c) * side(a, b, d) <= 0 and side(c, d, a) * side(c, d, b) <= 0
+
+
+def _flat(point: Mapping[str, Any]) -> _Point:
+    x, _, z = _vec(point)
+    return x, z
+
+
+def _vec(point: Mapping[str, Any]) -> Vec:
+    vector = float(point["x"]), float(point.get("y", 0.0)), float(point["z"])
+    if not all(map(math.isfinite, vector)):
+        raise ValueError(f"{point} is not a point")
+    return vector

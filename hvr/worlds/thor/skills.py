@@ -1,0 +1,539 @@
+"""Skills: the robot's atomic actions as AI2-THOR steps.
+
+Every skill works on any `Environment`, the embedded kitchen and AI2-THOR alike, and looks
+only at metadata. A failed action is a value, not an exception.
+
+    navigate_to_obj(o)     pick_up(o)       put_on(o, r)    put_in(o, r)
+    open_obj(o)            close_obj(o)     toggle_on(o)    toggle_off(o)
+    slice_obj(o)           crack_obj(o)     pour(o, to)     drop_obj(o)
+    throw_away(o, can)
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from hvr.errors import UsageError
+from hvr.values import Value
+from hvr.worlds.base import Environment
+from hvr.worlds.geometry import Box, Camera
+from hvr.worlds.naming import Names
+from hvr.worlds.thor.observe import controls, direct_parents, is_inert
+from hvr.worlds.thor.types import LIDDED
+
+NEAR = 1.0
+"""Preferred distance to what the robot goes to, metres, horizontally to the nearest part."""
+
+SHUFFLE = 2.5
+"""Up to this distance the robot steps nearer by itself before it handles something, metres."""
+
+_GRID = 0.25
+_KNIVES = frozenset({"Knife", "ButterKnife"})
+_BOTTLES = frozenset({"WineBottle", "Bottle"})
+_OTHER_SPOTS = 3
+
+
+class Step(Value):
+    """One action sent to the environment.
+
+    Args:
+        action: as sent, with the key `action`.
+        success: whether it succeeded.
+        error: AI2-THOR's `errorMessage`, empty on success.
+    """
+
+    action: Mapping[str, Any]
+    success: bool
+    error: str = ""
+
+
+@dataclass(frozen=True)
+class SkillResult:
+    """The result of an atomic action.
+
+    Args:
+        success: whether it was done.
+        error: why not, in hvr's names where hvr itself refuses, else AI2-THOR's text.
+        steps: what was sent, in order.
+    """
+
+    success: bool
+    error: str = ""
+    steps: tuple[Step, ...] = field(default_factory=tuple)
+
+
+class _RefusedError(Exception):
+    """Ends a skill; its text is the reason."""
+
+
+class _Robot:
+    """One skill in progress.
+
+    Args:
+        env: where it happens.
+        names: the names of the scene.
+        force_put: PutObject with `forceAction`, so that the placement table is not asked.
+    """
+
+    def __init__(self, env: Environment, names: Names, force_put: bool) -> None:
+        self.env = env
+        self.names = names
+        self.force_put = force_put
+        self.steps: list[Step] = []
+
+    # what is there
+
+    @property
+    def metadata(self) -> Mapping[str, Any]:
+        return self.env.last_event.metadata
+
+    @property
+    def entries(self) -> dict[str, dict[str, Any]]:
+        return {o["objectId"]: o for o in self.metadata["objects"]}
+
+    @property
+    def held(self) -> str | None:
+        inventory = self.metadata["inventoryObjects"]
+        return inventory[0]["objectId"] if inventory else None
+
+    def find(self, name: str) -> dict[str, Any]:
+        """Return metadata of the object with this name."""
+        object_id = self.names.object_id(name)
+        entry = self.entries.get(object_id)
+        if entry is None:
+            source = self.names.source(name)
+            hint = f": slice or crack {source} first" if source else ""
+            raise _RefusedError(f"{name} does not exist yet{hint}")
+        if is_inert(entry):
+            pieces = self.names.pieces(name)
+            rest = f": use {', '.join(pieces)}" if pieces else ""
+            word = "sliced" if entry["isSliced"] else "broken"
+            raise _RefusedError(f"{name} has been {word}{rest}")
+        return entry
+
+    def called(self, object_id: str) -> str:
+        return self.names.name(object_id)
+
+    # acting
+
+    def send(self, action: str, **kwargs: Any) -> None:
+        """Send one action; a failure ends the skill."""
+        if not self.try_send(action, **kwargs):
+            raise _RefusedError(self.steps[-1].error)
+
+    def try_send(self, action: str, **kwargs: Any) -> bool:
+        try:
+            event = self.env.step(action=action, **kwargs)
+            self.steps.extend(getattr(event, "attempts", ()))
+            success = bool(event)
+            error = "" if success else str(event.metadata["errorMessage"])
+        except ValueError as refused:  # AI2-THOR's client, for a request it does not know
+            success, error = False, str(refused)
+        self.steps.append(Step(MappingProxyType({"action": action, **kwargs}), success, error))
+        return success
+
+    def ask(self, action: str, **kwargs: Any) -> list[dict[str, Any]]:
+        """Return the answer to a question, empty when it fails; asking is not a step."""
+        try:
+            event = self.env.step(action=action, **kwargs)
+        except ValueError:
+            return []
+        return list(event.metadata["actionReturn"] or ()) if event else []
+
+    def poses(self, object_id: str) -> list[dict[str, Any]]:
+        """Return poses from which the object can be handled."""
+        return self.ask("GetInteractablePoses", objectId=object_id)
+
+    def teleport(self, pose: Mapping[str, Any]) -> bool:
+        return self.try_send(
+            "TeleportFull",
+            position={axis: pose[axis] for axis in "xyz"},
+            rotation={"x": 0.0, "y": pose["rotation"], "z": 0.0},
+            horizon=pose["horizon"],
+            standing=pose.get("standing", True),
+        )
+
+    def approach(self, name: str) -> dict[str, Any]:
+        """Return metadata of an object that is now in reach, after stepping nearer if need be."""
+        entry = self.find(name)
+        object_id = entry["objectId"]
+        if entry["isInteractable"] or object_id == self.held:
+            return entry
+        self.check_not_shut_in(name, entry)
+        agent = self.metadata["agent"]["position"]
+        distance = box_of(entry).distance(agent["x"], agent["z"])
+        if distance > SHUFFLE:
+            raise _RefusedError(
+                f"too far: {name} is {distance:.1f} m away; navigate_to_obj {name} first"
+            )
+        start = (agent["x"], agent["z"])
+        lengths = self.path_lengths()
+        yaw = self.metadata["agent"]["rotation"]["y"]
+        options = sorted(
+            self.poses(object_id),
+            key=lambda p: (
+                lengths(p["x"], p["z"]),
+                round(math.dist(start, (p["x"], p["z"])), 3),
+                _turn(yaw, p["rotation"]),
+                abs(p["horizon"] - 30.0),
+                p["x"],
+                p["z"],
+                p["rotation"],
+            ),
+        )
+        # A simulator may refuse a pose that it has offered itself.
+        for pose in options[:_OTHER_SPOTS]:
+            if self.teleport(pose):
+                break
+        else:
+            raise _RefusedError(f"{name} cannot be reached from anywhere near")
+        return self.find(name)
+
+    def check_not_shut_in(self, name: str, entry: Mapping[str, Any]) -> None:
+        """End the skill when a closed receptacle surrounds the object."""
+        entries = self.entries
+        seen: set[str] = set()
+        todo = list(direct_parents(entry, entries, self.held))
+        while todo:
+            outer_id = todo.pop()
+            if outer_id in seen:
+                continue
+            seen.add(outer_id)
+            outer = entries[outer_id]
+            closed = outer["openable"] and not outer["isOpen"]
+            if closed and outer["objectType"] not in LIDDED:
+                around = self.called(outer_id)
+                raise _RefusedError(
+                    f"{name} is inside {around}, which is closed: open {around} first"
+                )
+            todo.extend(direct_parents(outer, entries, self.held))
+
+    def path_lengths(self) -> Callable[[float, float], float]:
+        """Return a function: grid moves from the robot to a point, or far without a way."""
+        points = {(_cell(p["x"]), _cell(p["z"])) for p in self.ask("GetReachablePositions")}
+        agent = self.metadata["agent"]["position"]
+        start = (_cell(agent["x"]), _cell(agent["z"]))
+        lengths = {start: 0}
+        todo = deque([start])
+        while todo:
+            i, j = todo.popleft()
+            for point in ((i + 1, j), (i - 1, j), (i, j + 1), (i, j - 1)):
+                if point in points and point not in lengths:
+                    lengths[point] = lengths[i, j] + 1
+                    todo.append(point)
+
+        def length(x: float, z: float) -> float:
+            known = lengths.get((_cell(x), _cell(z)))
+            return (
+                known if known is not None else 1000.0 + math.dist((x, z), (agent["x"], agent["z"]))
+            )
+
+        return length
+
+    def require_held(self, name: str) -> dict[str, Any]:
+        """Return metadata of an object that must be in the hand."""
+        entry = self.find(name)
+        held = self.held
+        if entry["objectId"] != held:
+            what = f"the hand holds {self.called(held)}" if held else "the hand is empty"
+            raise _RefusedError(f"{name} is not in the hand: {what}")
+        return entry
+
+    # the skills
+
+    def navigate_to_obj(self, name: str) -> None:
+        entry = self.find(name)
+        object_id = entry["objectId"]
+        if object_id == self.held:
+            return
+        self.check_not_shut_in(name, entry)
+        options = self.poses(object_id)
+        if not options:
+            raise _RefusedError(f"there is no place from which {name} can be reached")
+        lengths = self.path_lengths()
+        agent = self.metadata["agent"]
+        start = (agent["position"]["x"], agent["position"]["z"])
+        box, (vital, welcome) = box_of(entry), self.companions(entry)
+
+        def seen(pose: Mapping[str, Any], boxes: Sequence[Box]) -> int:
+            if not boxes:
+                return 0
+            camera = Camera.of_agent(
+                (pose["x"], pose["y"], pose["z"]), pose["rotation"], pose["horizon"]
+            )
+            return sum(
+                b.distance(pose["x"], pose["z"]) <= 1.5 and camera.sees((b.center,)) for b in boxes
+            )
+
+        # The first cost decides, the next breaks its ties: what the next actions need, a short
+        # way, a good view; the last ones only make the choice the same on every run.
+        costs: tuple[Callable[[Mapping[str, Any]], float], ...] = (
+            lambda pose: -seen(pose, vital),
+            lambda pose: box.distance(pose["x"], pose["z"]) > NEAR,
+            lambda pose: -seen(pose, welcome),
+            lambda pose: lengths(pose["x"], pose["z"]),
+            lambda pose: -seen(pose, (box,)),
+            lambda pose: round(math.dist(start, (pose["x"], pose["z"])), 3),
+            lambda pose: _turn(agent["rotation"]["y"], pose["rotation"]),
+            lambda pose: abs(pose["horizon"] - 30.0),
+            lambda pose: pose["x"],
+            lambda pose: pose["z"],
+            lambda pose: pose["rotation"],
+        )
+        for _ in range(min(_OTHER_SPOTS, len(options))):
+            pose = _least(options, costs)
+            if self.teleport(pose):
+                return
+            options.remove(pose)
+        raise _RefusedError(self.steps[-1].error)
+
+    def companions(self, entry: Mapping[str, Any]) -> tuple[list[Box], list[Box]]:
+        """Return boxes that must be, and that should be, in reach together with an object.
+
+        A basin goes with its faucet and a burner with its knob, and the other way round;
+        a receptacle with what it holds; an object with what holds it.
+        """
+        entries, object_id = self.entries, entry["objectId"]
+        vital = [
+            box_of(entries[b if a == object_id else a])
+            for a, b in controls(list(entries.values()))
+            if object_id in (a, b)
+        ]
+        welcome = [box_of(entries[i]) for i in entry["receptacleObjectIds"] or () if i in entries]
+        for outer in direct_parents(entry, entries, self.held):
+            if entries[outer]["openable"]:
+                welcome.append(box_of(entries[outer]))
+        return vital, welcome
+
+    def pick_up(self, name: str) -> None:
+        entry = self.find(name)
+        if self.held == entry["objectId"]:
+            raise _RefusedError(f"{name} is already in the hand")
+        if self.held is not None:
+            raise _RefusedError(
+                f"Agent hand has something in it already! Can't pick up anything else "
+                f"(it holds {self.called(self.held)})"
+            )
+        self.send("PickupObject", objectId=self.approach(name)["objectId"])
+
+    def put(self, name: str, receptacle: str) -> None:
+        self.require_held(name)
+        target = self.approach(receptacle)
+        force = {"forceAction": True} if self.force_put else {}
+        if self.try_send("PutObject", objectId=target["objectId"], **force):
+            return
+        error = self.steps[-1].error
+        if "No valid positions" in error:
+            for pose in self.other_spots(target["objectId"]):
+                if self.teleport(pose) and self.try_send(
+                    "PutObject", objectId=target["objectId"], **force
+                ):
+                    return
+        raise _RefusedError(error)
+
+    def other_spots(self, object_id: str) -> list[dict[str, Any]]:
+        """Return a few poses at other sides of a receptacle, the nearest first."""
+        agent = self.metadata["agent"]["position"]
+        chosen: list[dict[str, Any]] = []
+        options = sorted(
+            self.poses(object_id),
+            key=lambda p: (
+                round(math.dist((agent["x"], agent["z"]), (p["x"], p["z"])), 3),
+                p["x"],
+                p["z"],
+                p["rotation"],
+                abs(p["horizon"] - 30.0),
+            ),
+        )
+        for pose in options:
+            taken = [agent, *chosen]
+            if all(math.dist((pose["x"], pose["z"]), (q["x"], q["z"])) >= 1.0 for q in taken):
+                chosen.append(pose)
+        return chosen[:_OTHER_SPOTS]
+
+    def open_obj(self, name: str) -> None:
+        self.send("OpenObject", objectId=self.approach(name)["objectId"])
+
+    def close_obj(self, name: str) -> None:
+        self.send("CloseObject", objectId=self.approach(name)["objectId"])
+
+    def toggle(self, name: str, on: bool) -> None:
+        entry = self.find(name)
+        target = name
+        if entry["objectType"] == "StoveBurner":
+            knobs = [a for a, b in controls(list(self.entries.values())) if b == entry["objectId"]]
+            if not knobs:
+                raise _RefusedError(f"no knob switches {name}")
+            target = self.called(knobs[0])
+        action = "ToggleObjectOn" if on else "ToggleObjectOff"
+        self.send(action, objectId=self.approach(target)["objectId"])
+
+    def toggle_on(self, name: str) -> None:
+        self.toggle(name, True)
+
+    def toggle_off(self, name: str) -> None:
+        self.toggle(name, False)
+
+    def slice_obj(self, name: str) -> None:
+        self.find(name)
+        held = self.held
+        if held is None or self.entries[held]["objectType"] not in _KNIVES:
+            what = f"holds {self.called(held)}" if held else "is empty"
+            raise _RefusedError(
+                f"a knife is needed in the hand to slice {name}, and the hand {what}"
+            )
+        self.send("SliceObject", objectId=self.approach(name)["objectId"])
+
+    def crack_obj(self, name: str) -> None:
+        entry = self.find(name)
+        if entry["objectType"] != "Egg":
+            raise _RefusedError(
+                f"only an egg can be cracked, and {name} is a {entry['objectType']}"
+            )
+        if entry["objectId"] != self.held:
+            self.send("SliceObject", objectId=self.approach(name)["objectId"])
+            return
+        before = set(self.entries)
+        self.send("BreakObject", objectId=entry["objectId"])
+        cracked = [i for i in self.entries if i not in before and "|EggCracked_" in i]
+        if not cracked:
+            raise _RefusedError(f"{name} broke, but nothing is left of it to pick up")
+        self.send("PickupObject", objectId=self.approach(self.called(cracked[0]))["objectId"])
+
+    def pour(self, name: str, into: str) -> None:
+        source = self.require_held(name)
+        if not source["isFilledWithLiquid"]:
+            raise _RefusedError(f"{name} is empty: there is nothing to pour")
+        target = self.approach(into)
+        if target["objectType"] not in ("SinkBasin", "Sink"):
+            liquid = source["fillLiquid"] or ("wine" if _is_wine(source) else "water")
+            self.send(
+                "FillObjectWithLiquid",
+                objectId=target["objectId"],
+                fillLiquid=liquid,
+                forceAction=False,
+            )
+            if source["objectType"] in _BOTTLES:
+                return
+        self.send("EmptyLiquidFromObject", objectId=source["objectId"])
+
+    def drop_obj(self, name: str) -> None:
+        self.require_held(name)
+        self.send("DropHandObject")
+
+    def throw_away(self, name: str, can: str) -> None:
+        self.require_held(name)
+        if self.find(can)["objectType"] != "GarbageCan":
+            raise _RefusedError(f"{can} is not a garbage can")
+        self.put(name, can)
+
+
+_SKILLS: Mapping[str, tuple[int, Callable[..., None]]] = MappingProxyType(
+    {
+        "navigate_to_obj": (1, _Robot.navigate_to_obj),
+        "pick_up": (1, _Robot.pick_up),
+        "put_on": (2, _Robot.put),
+        "put_in": (2, _Robot.put),
+        "open_obj": (1, _Robot.open_obj),
+        "close_obj": (1, _Robot.close_obj),
+        "toggle_on": (1, _Robot.toggle_on),
+        "toggle_off": (1, _Robot.toggle_off),
+        "slice_obj": (1, _Robot.slice_obj),
+        "crack_obj": (1, _Robot.crack_obj),
+        "pour": (2, _Robot.pour),
+        "drop_obj": (1, _Robot.drop_obj),
+        "throw_away": (2, _Robot.throw_away),
+    }
+)
+
+SKILLS: Mapping[str, int] = MappingProxyType({name: n for name, (n, _) in _SKILLS.items()})
+"""The atomic actions and how many objects each takes."""
+
+
+def perform(
+    env: Environment, names: Names, action: str, args: Sequence[str], *, force_put: bool = False
+) -> SkillResult:
+    """Do one atomic action.
+
+    Before it handles something out of reach but within 2.5 m the robot steps to the
+    nearest place from which it can; that teleport is among the steps. What is farther
+    away is refused as `too far`.
+
+    `navigate_to_obj` goes, among the places from which the object can be handled, to one
+    that also has its faucet, basin, knob or burner in reach, is at most 1.0 m away, sees
+    most of what the object holds, and is the shortest way off, in this order. What is in a
+    closed receptacle cannot be navigated to.
+
+    `slice_obj` is refused without a Knife or ButterKnife in the hand. `crack_obj` breaks
+    an egg in the hand and takes the cracked egg into the hand; an egg that rests somewhere
+    is cracked where it is. `pour` fills the second object with the liquid of the held one
+    and empties that, except a bottle, which holds more than one glass; poured into a
+    SinkBasin or Sink the liquid is gone. AI2-THOR has no action that heats what hot liquid
+    is poured into: it keeps its own temperature, save that coffee makes it Hot.
+
+    Args:
+        env: where to do it.
+        names: the names of its scene.
+        action: one of `SKILLS`.
+        args: names of objects.
+        force_put: put without asking the placement table.
+
+    Returns:
+        whether it was done, why not, and the steps sent. A failed action never raises.
+
+    Raises:
+        UsageError: no such atomic action, or a wrong number of objects.
+        UnknownObjectError: no object of the scene has one of the names.
+    """
+    known = _SKILLS.get(action)
+    if known is None:
+        raise UsageError(f"unknown atomic action {action!r}; there are: {', '.join(SKILLS)}")
+    count, skill = known
+    if len(args) != count:
+        raise UsageError(f"{action} takes {count} object{'s' * (count > 1)}, not {len(args)}")
+    for name in args:
+        names.object_id(name)
+    robot = _Robot(env, names, force_put)
+    try:
+        skill(robot, *args)
+    except _RefusedError as error:
+        return SkillResult(False, str(error), tuple(robot.steps))
+    return SkillResult(True, "", tuple(robot.steps))
+
+
+def box_of(entry: Mapping[str, Any]) -> Box:
+    """Return the axis aligned box of an object in the metadata."""
+    box = entry["axisAlignedBoundingBox"]
+    center, size = box["center"], box["size"]
+    return Box.around((center["x"], center["y"], center["z"]), (size["x"], size["y"], size["z"]))
+
+
+def _least(
+    options: Sequence[dict[str, Any]], costs: Sequence[Callable[[Mapping[str, Any]], float]]
+) -> dict[str, Any]:
+    """Return the option that is least by the first cost, among equals by the second, and so on."""
+    # One cost at a time instead of sorting by all: the later ones are dear and seldom needed.
+    for cost in costs:
+        if len(options) == 1:
+            break
+        values = [cost(option) for option in options]
+        least = min(values)
+        options = [o for o, value in zip(options, values, strict=True) if value == least]
+    return options[0]
+
+
+def _is_wine(entry: Mapping[str, Any]) -> bool:
+    return bool(entry["objectType"] == "WineBottle")
+
+
+def _turn(a: float, b: float) -> float:
+    return round(abs((a - b + 180.0) % 360.0 - 180.0), 3)
+
+
+def _cell(value: float) -> int:
+    return round(value / _GRID)

@@ -1,0 +1,178 @@
+"""A bench that ended in the middle of a cell goes on there, and keeps other benches out."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from hvr.base.locks import held, take
+from hvr.bench import folder as bench_folder
+from hvr.bench.cell import prompt_digests, run_cell
+from hvr.bench.cells import CellOptions, CellResult, plan_cells
+from hvr.bench.folder import BenchFolder
+from hvr.bench.runner import run_bench
+from hvr.errors import DataFileError, UsageError
+from hvr.models import transcript
+from hvr.models.choice import ModelChoice
+from hvr.models.earlier import set_aside
+from tests.bench import bench_cells
+from tests.model_server import Behaviour, make_coffee
+from tests.models.servers import OpenAIServer, Reply
+
+pytest.importorskip("openai")
+
+CELLS = plan_cells(["T2"], ["HVR"], ["openai:m"], [0])
+_TEN_MINUTES = 600
+
+
+def bench(folder: Path, url: str) -> CellResult:
+    options = CellOptions(model=ModelChoice(base_url=url), execute=False)
+    (result,) = run_bench(folder, CELLS, run_cell, options, prompts=prompt_digests(options))
+    return result
+
+
+def asked(folder: Path) -> list[str]:
+    (cell,) = CELLS
+    return [e.line["digest"] for e in transcript.read(BenchFolder(folder).transcript(cell))[1]]
+
+
+def wait_for(seen: Callable[[], bool], process: subprocess.Popen[str]) -> None:
+    given_up = time.monotonic() + _TEN_MINUTES
+    while not seen():
+        assert process.poll() is None, process.stderr and process.stderr.read()
+        assert time.monotonic() < given_up
+        time.sleep(0.05)
+
+
+@contextmanager
+def command(folder: Path, url: str, *more: str) -> Iterator[subprocess.Popen[str]]:
+    """The same bench by the command line, in another process."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "hvr", "bench", "--tasks", "T2", "--settings", "HVR",
+         "--models", "openai:m", "--base-url", url, "--no-execute", "--json",
+         "--save", str(folder), *more],
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HVR_LLM_API_KEY", "sk-0123456789abcdef0123")
+
+
+@pytest.mark.slow
+def test_a_cell_that_ended_in_an_error_asks_only_the_rest(tmp_path: Path) -> None:
+    whole = Behaviour(make_coffee)
+    with OpenAIServer(whole) as server:
+        once = bench(tmp_path / "whole", server.url)
+    broken = Behaviour(make_coffee, {n: Reply(status=401) for n in (2, 4, 5)})
+    with OpenAIServer(broken) as server:
+        results = [bench(tmp_path / "b", server.url) for _ in range(4)]
+    assert [r.finished for r in results] == [False, False, False, True]
+    assert len(broken.purposes) == len(whole.purposes) + 3
+    assert asked(tmp_path / "b") == asked(tmp_path / "whole")
+    (cell,) = CELLS
+    assert len(set_aside(BenchFolder(tmp_path / "b").transcript(cell))) == 3
+    assert once.scores is not None and results[-1].scores is not None
+    assert results[-1].scores.spent.calls == once.scores.spent.calls + 3
+    assert results[-1].record == once.record
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("how", "code", "said", "jobs"),
+    [
+        (signal.SIGKILL, -9, "", "2"),
+        (signal.SIGTERM, 143, "terminated", "1"),
+        (signal.SIGINT, 130, "interrupted", "1"),
+    ],
+    ids=["kill -9", "SIGTERM", "SIGINT"],
+)
+def test_a_signal_costs_only_what_is_under_way(
+    how: signal.Signals, code: int, said: str, jobs: str, tmp_path: Path
+) -> None:
+    seeds = ("--seeds", "2", "--jobs", jobs)
+    behaviour = Behaviour(make_coffee, after=Reply(hang=_TEN_MINUTES), since=5)
+    with OpenAIServer(behaviour) as server:
+        with command(tmp_path / "b", server.url, *seeds) as process:
+            wait_for(lambda: len(behaviour.purposes) >= 4 + int(jobs), process)
+            process.send_signal(how)
+            _, err = process.communicate(timeout=_TEN_MINUTES)
+        assert process.returncode == code and "Traceback" not in err
+        assert said in err and (not said or "go on with --save" in err)
+    paid = 4
+    healed = Behaviour(make_coffee)
+    with OpenAIServer(healed) as server, command(tmp_path / "b", server.url, *seeds) as process:
+        manifest = tmp_path / "b" / "manifest.json"
+        # The address is part of what makes it the same bench.
+        text = json.loads(manifest.read_text(encoding="utf-8"))
+        text["subject"]["options"]["base_url"] = server.url
+        manifest.write_text(json.dumps(text), encoding="utf-8")
+        _, err = process.communicate(timeout=_TEN_MINUTES)
+        assert process.returncode == 0, err
+    # Both cells ask the same, as the seed changes nothing.
+    both = [
+        [e.line["digest"] for e in transcript.read(path)[1]]
+        for path in (tmp_path / "b" / "transcripts").glob("*.jsonl")
+        if "planner" not in path.name
+    ]
+    assert len(both) == 2 and both[0] == both[1]
+    assert len(healed.purposes) == 2 * len(both[0]) - paid
+    assert [p.suffix for p in (tmp_path / "b" / "cells").iterdir()] == [".json", ".json"]
+
+
+@pytest.mark.slow
+def test_two_benches_at_once_do_not_meet(tmp_path: Path) -> None:
+    behaviour = Behaviour(make_coffee, after=Reply(hang=_TEN_MINUTES), since=3)
+    with OpenAIServer(behaviour) as server:
+        with command(tmp_path / "b", server.url) as process:
+            wait_for(lambda: len(behaviour.purposes) == 3, process)
+            before = {p: p.read_bytes() for p in (tmp_path / "b").rglob("*.json*")}
+            with pytest.raises(UsageError, match="another bench is at work here"):
+                bench(tmp_path / "b", server.url)
+            assert {p: p.read_bytes() for p in (tmp_path / "b").rglob("*.json*")} == before
+            assert len(behaviour.purposes) == 3
+        assert not held(tmp_path / "b" / "bench.lock")
+
+
+def test_a_cell_waits_for_the_process_that_is_at_work_on_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the workers of a bench that was killed, until they notice."""
+    (cell,) = cells = plan_cells(["T1"], ["HVR"], ["scripted"], [0])
+    path = tmp_path / "cells" / f"{cell.id}.lock"
+    path.parent.mkdir()
+    worker = take(path)
+    assert worker is not None
+    monkeypatch.setattr(bench_folder, "_PATIENCE_S", 0.0)
+    bench_ = BenchFolder(tmp_path)
+    with pytest.raises(DataFileError, match="another process is at work"), bench_.at_work(cell):
+        pass
+    worker.release()
+    for _ in range(2):
+        with bench_.at_work(cell):
+            assert held(path)
+    assert not path.exists() and cells
+
+
+def test_what_a_bench_killed_at_once_leaves_is_as_good_as_empty(tmp_path: Path) -> None:
+    (tmp_path / "bench.lock").touch()
+    (tmp_path / ".manifest.json.1-2.part").write_text("{")
+    cells = plan_cells(["T1"], ["HVR"], ["scripted"], [0])
+    run_bench(tmp_path, cells, bench_cells.quick, CellOptions())
+    assert not (tmp_path / "bench.lock").exists()
+    assert len(BenchFolder(tmp_path).results()) == 1

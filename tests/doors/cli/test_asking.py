@@ -1,0 +1,54 @@
+"""What can be read in several ways is asked about, or refused with its readings."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from hvr.doors.cli import asking
+from hvr.doors.cli.main import main
+
+TWO_WAYS = ["plan", "wash the mug and the plate or the cup", "--scene", "FloorPlan1"]
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def test_elsewhere_it_is_refused_with_both_readings(capsys):
+    assert main([*TWO_WAYS, "--json"]) == 2
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["exit_code"] == 2
+    assert len(printed["readings"]) == 2
+    assert all(reading in printed["error"] for reading in printed["readings"])
+
+
+def test_a_reading_is_chosen_by_its_number(capsys):
+    assert main([*TWO_WAYS, "--reading", "2", "--dry-run", "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["request"] == TWO_WAYS[1]
+    assert main([*TWO_WAYS, "--reading", "3", "--dry-run"]) == 2
+    assert "it has 2" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("answer", "code"), [("1", 0), ("", 2)])
+def test_on_a_terminal_one_question_is_asked(monkeypatch, answer, code):
+    asked: list[tuple[str, ...]] = []
+    monkeypatch.setattr(asking, "on_terminal", lambda: True)
+
+    def which(readings):
+        asked.append(readings)
+        return int(answer) if answer else None
+
+    monkeypatch.setattr(asking, "which_reading", which)
+    assert main([*TWO_WAYS, "--dry-run"]) == code
+    assert len(asked) == 1
+
+
+@pytest.mark.parametrize(("answer", "number"), [("2", 2), (" 1 ", 1), ("3", None), ("x", None)])
+def test_the_question_names_the_readings(answer, number):
+    told: list[str] = []
+    assert asking.which_reading(("a", "b"), lambda _prompt: answer, told.append) == number
+    assert told[1:] == ["  1  a", "  2  b"]

@@ -1,0 +1,62 @@
+"""A model that does what a test wants, for the layers that are put around one."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+
+from hvr.models.model import Answer, Message, Request, Usage
+
+Outcome = Answer | BaseException
+
+
+def ask(text: str = "hello", **settings: object) -> Request:
+    """A request with one message."""
+    return Request(messages=(Message("user", text),), **settings)  # type: ignore[arg-type]
+
+
+class Fake:
+    """Answers with what it is given, in order; the last one again and again."""
+
+    simulated = False
+
+    def __init__(
+        self, outcomes: Sequence[Outcome] | Callable[[Request], Outcome], name: str = "fake:one"
+    ) -> None:
+        self.name = name
+        self.asked: list[Request] = []
+        self._outcomes = outcomes
+        self._lock = threading.Lock()
+
+    def answer(self, request: Request) -> Answer:
+        with self._lock:
+            self.asked.append(request)
+            number = len(self.asked)
+        if callable(self._outcomes):
+            outcome = self._outcomes(request)
+        else:
+            outcome = self._outcomes[min(number, len(self._outcomes)) - 1]
+        if isinstance(outcome, BaseException):
+            raise outcome
+        return outcome
+
+
+class Clock:
+    """A clock that only sleeping moves."""
+
+    def __init__(self) -> None:
+        self.time = 0.0
+        self.slept: list[float] = []
+
+    def __call__(self) -> float:
+        return self.time
+
+    def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.time += seconds
+
+
+def said(text: str = "hi", **more: object) -> Answer:
+    """An answer whose usage is known."""
+    usage = Usage(input=10, output=5, cached=0, reasoning=0)
+    return Answer(text=text, **{"usage": usage, "model": "one-1", **more})  # type: ignore[arg-type]
