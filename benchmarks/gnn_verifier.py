@@ -8,10 +8,11 @@ Trains on the training plans; everything is measured on plans held out, on which
 UltraTool's links were made from all plans, validation and test ones among them; `--links seen`
 has those that occur in training plans only.
 
-kinds       ROC-AUC of true plans against wrong ones by kind (`hvr.judging.verifier.wrong_plans`), means and
-            spread over seeds: the paper's network with the paper's negatives and with more, and
-            hvr's judge, which has no network; the share of true and of wrong plans accepted.
-            `--paper-size` trains the network at the paper's width and rates (slow without a GPU).
+kinds       ROC-AUC of true plans against wrong ones by kind (`hvr.judging.verifier.wrong_plans`),
+            means and spread over seeds: the paper's network with the paper's negatives and with
+            more, and hvr's judge, which has no network; the share of true and of wrong plans
+            accepted. `--paper-size` trains the network at the paper's width and rates (slow without
+            a GPU).
 ablations   ROC-AUC of graph score, node risk and edge risk on the paper's own wrong plans (other
             seeds than in training), with the paper's ablations.
 """

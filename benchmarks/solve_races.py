@@ -1,8 +1,8 @@
 """How long each planner takes alone: the record that `hvr solve` orders planners by.
 
     python benchmarks/solve_races.py --data MANIFEST [--seconds 10] [--planners forward,up:enhsp]
-                                     [--classes numeric,temporal] [--keep hvr/planning/solving/races.tsv]
-                                     > races.tsv
+                                     [--classes numeric,temporal] [--keep
+                                     hvr/planning/solving/races.tsv] > races.tsv
 
 Takes the first and the fifth problem of each domain of the set `ipc` in one of the classes, runs
 each planner alone for `--seconds` and prints a row for each problem: the seconds until the first

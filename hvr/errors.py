@@ -26,8 +26,8 @@ HvrError                             2  root: catch this to catch everything bel
 │   └── UndecidedError               2  undecided comparison  [hvr.validation.continuous.bounds]
 ├── UnusableModelError               2  domain or problem is unusable  [hvr.validation.batch]
 ├── NoCertificateError               2  it proves no such verdict  [hvr.validation.certificate]
-├── UnprovenError                    1  a certificate proves nothing to the checker  [hvr.pddl.checker]
-├── InteropError                     2  no words for it on the other side  [hvr.planning.interop.errors]
+├── UnprovenError                    1  a certificate proves nothing  [hvr.pddl.checker]
+├── InteropError                     2  cannot be translated  [hvr.planning.interop.errors]
 ├── UnknownObjectError               2  no object of the scene or problem has the name
 ├── SceneError                       2  a scene is unknown or cannot be loaded
 ├── LanguageError                    2  a sentence cannot be turned into a goal
@@ -49,18 +49,18 @@ HvrError                             2  root: catch this to catch everything bel
 
 Signals are plain exceptions that are caught in the room that raises them:
 
-ActionFailedError     [hvr.worlds.kitchen.actions.common]  becomes an event without success
-BadRequestError       [hvr.worlds.kitchen.actions.table]   becomes an event with an error code
-_RefusedError         [hvr.worlds.thor.skills]             becomes the outcome of a skill
-ProcessEndedError     [hvr.worlds.thor.client]             becomes a SimulatorError
-RefusedError          [hvr.doors.stand_in.scope]               becomes a reply to the client
-_TakenError           [hvr.runs.folder]                   becomes a DataFileError or another name
-Terminated            [hvr.doors.cli.signals]                  becomes exit code 143
-NotSentError          [hvr.tools.calling.http_exchange]        becomes a failed call, surely not made
-_RefusedError         [hvr.tools.calling.openapi_world]        becomes a failed call
-_OutOfTimeError       [hvr.validation.rewards.rewards]              becomes a reward of 0
-_CoupledError         [hvr.validation.continuous.motion]  becomes an integration
-LostCellError         [hvr.base.engines.contract]             becomes a cell without a value
+ActionFailedError     [hvr.worlds.kitchen.actions.common]        becomes an event without success
+BadRequestError       [hvr.worlds.kitchen.actions.table]         becomes an event with an error code
+_RefusedError         [hvr.worlds.thor.skills]                   becomes the outcome of a skill
+ProcessEndedError     [hvr.worlds.thor.client]                   becomes a SimulatorError
+RefusedError          [hvr.doors.stand_in.scope]                 becomes a reply to the client
+_TakenError           [hvr.runs.folder]                          becomes a DataFileError
+Terminated            [hvr.doors.cli.signals]                    becomes exit code 143
+NotSentError          [hvr.tools.calling.http_exchange]          becomes a call not made
+_RefusedError         [hvr.tools.calling.openapi_world]          becomes a failed call
+_OutOfTimeError       [hvr.validation.rewards.rewards]           becomes a reward of 0
+_CoupledError         [hvr.validation.continuous.motion]         becomes an integration
+LostCellError         [hvr.base.engines.contract]                becomes a cell without a value
 
 A message says what is wrong, where, and what to do next.
 """

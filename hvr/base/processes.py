@@ -1,6 +1,7 @@
 """Processes that work for this one and end with it, however it ends.
 
-A program is started through `hvr/base/supervisor.py`, which ends it with everything that it has started.
+A program is started through `hvr/base/supervisor.py`, which ends it with everything that it has
+started.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What happens on the way to a model while somebody waits: retries, waits, long silence.
 
-All of it goes to the loggers of `hvr.models`: another attempt as a warning, the rest as information.
-It is no part of what a run records, which is the same each time the run is repeated.
+All of it goes to the loggers of `hvr.models`: another attempt as a warning, the rest as
+information. It is no part of what a run records, which is the same each time the run is repeated.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Tools as values: tool graphs, plans over tools, their files and metrics.
 
-`open` is the door to worlds of tools, which other rooms hold; see `hvr.tools.navigation.tool_world`.
+`open` is the door to worlds of tools, which other rooms hold; see
+`hvr.tools.navigation.tool_world`.
 """
 
 from importlib import import_module

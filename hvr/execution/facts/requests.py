@@ -1,7 +1,7 @@
 """Goals of a world of facts in sentences: simple clauses, or requests where its ontology has verbs.
 
-`hvr.execution.facts.sentences` reads what the wording of facts can say. An ontology that says more, which
-things can be carried and what verbs bring about, switches on the grammar of requests
+`hvr.execution.facts.sentences` reads what the wording of facts can say. An ontology that says more,
+which things can be carried and what verbs bring about, switches on the grammar of requests
 (`hvr.language`): "freeze two tubes and put them in the rack". docs/language.md says which
 annotation switches on what.
 """

@@ -1,8 +1,9 @@
 """Acting with durative actions: their starts and ends, one after another, by the times of a plan.
 
-The world sees two steps, `NAME-starts` and `NAME-ends`; the loop is that of `hvr.execution.facts.acting`.
-Between them a fact says that the action goes on. Whatever breaks a condition over all of an action
-ends it without its effects. A new plan begins when everything that goes on has ended.
+The world sees two steps, `NAME-starts` and `NAME-ends`; the loop is that of
+`hvr.execution.facts.acting`. Between them a fact says that the action goes on. Whatever breaks a
+condition over all of an action ends it without its effects. A new plan begins when everything that
+goes on has ended.
 """
 
 from __future__ import annotations

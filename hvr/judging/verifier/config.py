@@ -45,9 +45,9 @@ class VerifierConfig:
         spans: probabilities of DROP's lengths 1, 2, 3, 4 and 5 (equation 14).
         by_motif: probability that a span is drawn by the counts of its path (A.1.3).
         compress_spans: lengths of COMPRESS.
-        negatives: `paper`, or `more`, which adds those of `hvr.judging.verifier.wrong_plans`: for other
-            requests, without a tail, with superfluous steps, in wrong order, with tools that do not
-            exist.
+        negatives: `paper`, or `more`, which adds those of `hvr.judging.verifier.wrong_plans`: for
+            other requests, without a tail, with superfluous steps, in wrong order, with tools that
+            do not exist.
         tau: temperature of the soft target (equation 9); the best on UltraTool, figure 11.
         margin: of the ranking loss per unit of cost (equation 21).
         lambda_graph, lambda_edge: weights of the losses (equations 22 and 24). The paper

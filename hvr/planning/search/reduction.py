@@ -2,8 +2,8 @@
 
 Each function keeps the length of a shortest plan and keeps every operator's steps usable: a
 plan of the smaller problem is carried out by taking, at each step, a choice that is
-applicable (`hvr.planning.search.ground.plan_actions`). Each docstring gives the reason. Together they make
-the state space of a kitchen task tens of times smaller.
+applicable (`hvr.planning.search.ground.plan_actions`). Each docstring gives the reason. Together
+they make the state space of a kitchen task tens of times smaller.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 predicates.
 
 Best-first search over states, guided by relaxed plans over facts and numbers
-(`hvr.planning.solving.subgoals`). Small and simple: for thousands of ground actions, not for the largest
-problems of the competitions.
+(`hvr.planning.solving.subgoals`). Small and simple: for thousands of ground actions, not for the
+largest problems of the competitions.
 """
 
 from __future__ import annotations

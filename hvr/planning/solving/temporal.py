@@ -4,7 +4,8 @@ Decision epochs (Cushing, Kambhampati, Mausam & Weld 2007, "When is temporal pla
 temporal?"): at each time any action may start, or time goes on to the next end or timed literal.
 Plans that need an action to start between two happenings are not found, so a search without a plan
 proves nothing. Estimates take the starts and ends as instantaneous actions. A plan becomes
-as early as possible (`hvr.planning.solving.retiming`), and counts only if hvr's validator accepts it.
+as early as possible (`hvr.planning.solving.retiming`), and counts only if hvr's validator accepts
+it.
 """
 
 from __future__ import annotations

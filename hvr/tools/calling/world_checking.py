@@ -19,7 +19,8 @@ def check_tools(world: WorldFile, *, run: bool = False) -> tuple[str, ...]:
     Args:
         world: The world.
         run: Whether to open its tools to list them; none is called. Otherwise those are checked
-            that can be read from the source of its module (`hvr.tools.calling.worlds.listed_tools`).
+            that can be read from the source of its module
+            (`hvr.tools.calling.worlds.listed_tools`).
     """
     try:
         catalogue, found = _looked_at(world, run)

@@ -44,8 +44,8 @@ class GraphExperience:
         rest: for how many calls a tool that failed is left alone, the first time.
         look: Calls between two looks at the graph (`evolved`), which prune it; 0 for none.
         graph: to begin with, such as that of another experience.
-        log: of the graph (`hvr.tools.navigation.graph_log`), to which all that is learnt is added, in
-            real time; None if nothing is written down. The graph's time is then its calls.
+        log: of the graph (`hvr.tools.navigation.graph_log`), to which all that is learnt is added,
+            in real time; None if nothing is written down. The graph's time is then its calls.
     """
 
     def __init__(

@@ -68,8 +68,8 @@ def observations(lines: Iterable[Mapping[str, Any]], names: MeaningNames) -> Ite
     """Yield an observation for each logged call that says something of its tool.
 
     Args:
-        lines: of a log as `hvr.tools.calling.log` writes it, in order. Calls of one `run` and `world`
-            belong together; a log without `run` has one run a world.
+        lines: of a log as `hvr.tools.calling.log` writes it, in order. Calls of one `run` and
+            `world` belong together; a log without `run` has one run a world.
         names: of the slots.
 
     Raises:

@@ -37,8 +37,8 @@ def open_graph(names: MeaningNames, logs: Sequence[Path], days: float = 0.0) -> 
 
     Args:
         names: of the catalogue's slots.
-        logs: of calls (`hvr.tools.calling.log`), or of a graph (`hvr.tools.navigation.graph_log`), which holds
-            its tools itself.
+        logs: of calls (`hvr.tools.calling.log`), or of a graph (`hvr.tools.navigation.graph_log`),
+            which holds its tools itself.
         days: Days between two looks at the graph (pruning, trials, ageing of weights) while a log
             of calls is read; 0 for none. A log of a graph holds its own looks.
 

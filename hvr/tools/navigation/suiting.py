@@ -55,7 +55,8 @@ class Suiting:
             taker: the tool that takes it; empty if the value itself is wanted, by its meaning.
             parameter: of that tool, or the name of the meaning.
             giver: the tool in whose result it stands; `REQUEST` or `WANTED` if it is said.
-            path: the pattern of its place (`hvr.tools.navigation.naming.pattern`); its name if said.
+            path: the pattern of its place (`hvr.tools.navigation.naming.pattern`); its name if
+                said.
         """
         takes = self.meaning(taker, parameter)
         gives = self._given.get((giver, path)) if giver not in SAYING else self._named.get(path[-1])

@@ -63,7 +63,7 @@ class _State(Value):
 
 
 class Progression:
-    """Searches for a decomposition; the arguments are those of `hvr.validation.hierarchical.chart.Chart`."""
+    """Searches for a decomposition; takes the arguments of `chart.Chart`."""
 
     def __init__(
         self,

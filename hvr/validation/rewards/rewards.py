@@ -86,8 +86,8 @@ class PlanRewards:
         """Return the scores of completions with a reward for each step, in their order.
 
         The reward of a step is the change of a potential, and a plan that reaches the goal has its
-        own reward at its last step (`hvr.validation.rewards.shaping`). The steps of plans with times, and of
-        completions without a plan, have none.
+        own reward at its last step (`hvr.validation.rewards.shaping`). The steps of plans with
+        times, and of completions without a plan, have none.
 
         Args:
             completions, domain, problem, best: As in `scores`.

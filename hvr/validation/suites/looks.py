@@ -23,7 +23,7 @@ _PLANNER = re.compile(
     r"|(?<![\w.])(?:Sequential|TimeTriggered)Plan\(\[",
     re.MULTILINE,
 )
-"""What planners print beside a plan; see `hvr.validation.extraction.readers`, `hvr.pddl.hierarchy.plan`."""
+"""What planners print beside a plan; see `hvr.validation.extraction.readers`."""
 _PACKED = re.compile(r"(.+)\.(?:gz|bz2|xz|zst|lzma|z)")
 _JSON_STEPS = re.compile(
     r"""\s*(?:\{\s*"(?:plan|steps|actions)"\s*:\s*)?+\[\s*

@@ -1,8 +1,8 @@
 """Environments in a process of their own: every call has a time-out, and the process ends with hvr.
 
 Nothing in Python ends a function that hangs. The environment of a world is code of others, so it
-runs in a child process (`hvr.worlds.facts.hosting`), which is killed with all that it has started when it
-does not answer in time.
+runs in a child process (`hvr.worlds.facts.hosting`), which is killed with all that it has started
+when it does not answer in time.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class ApartEnvironment:
         self._call(f"stop ({' '.join(action)})", "stop", action=action)
 
     def wait(self, seconds: float) -> None:
-        """See `TimedEnvironment`; this call has the seconds besides its own."""
+        """See `TimedEnvironment`; the seconds are added to its limit."""
         self._call(f"wait {seconds:g}", "wait", longer=seconds, seconds=seconds)
 
     def observe(self) -> Observation:

@@ -73,9 +73,9 @@ def test_the_list_of_commands_costs_nothing() -> None:
     )  # fmt: skip
     *page, loaded, heavy = done.stdout.splitlines()
     assert loaded.split() == [
-        "hvr", "hvr.doors.cli", "hvr.doors.cli.arguments", "hvr.doors.cli.main", "hvr.doors.cli.process",
-        "hvr.doors.cli.signals", "hvr.doors.cli.streams", "hvr.errors", "hvr.base.forks", "hvr.base.numbers",
-        "hvr.values",
+        "hvr", "hvr.base", "hvr.base.forks", "hvr.base.numbers", "hvr.doors", "hvr.doors.cli",
+        "hvr.doors.cli.arguments", "hvr.doors.cli.main", "hvr.doors.cli.process",
+        "hvr.doors.cli.signals", "hvr.doors.cli.streams", "hvr.errors", "hvr.values",
     ]  # fmt: skip
     assert not heavy
     assert all(f"  {command.name} " in "\n".join(page) for command in HVR.commands)

@@ -1,6 +1,7 @@
 """The reference validator VAL accepts what hvr exports: kitchen plans, and printed models.
 
-VAL is named by the environment variable VAL, as in `VAL=/opt/val/Validate pytest tests/planning/interop`.
+VAL is named by the environment variable VAL, as in `VAL=/opt/val/Validate pytest
+tests/planning/interop`.
 """
 
 from __future__ import annotations
