@@ -7,6 +7,9 @@ True
 >>> domain, problem, plan = (run.folder / f"{name}.pddl" for name in ("domain", "problem", "plan"))
 >>> hvr.validate(domain, problem, plan).valid
 True
+
+This is the public door: what is named here is stable and documented. The modules below `hvr` are
+private and may change.
 """
 
 from hvr.base.forks import register as _register_forks
@@ -16,72 +19,167 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from hvr.base.engines.registry import EngineChoice as EngineChoice
+    from hvr.doors.python import judge as judge
+    from hvr.doors.python import lint as lint
+    from hvr.doors.python import solve as solve
+    from hvr.errors import AmbiguousError as AmbiguousError
+    from hvr.errors import BudgetError as BudgetError
+    from hvr.errors import CassetteError as CassetteError
+    from hvr.errors import ContinuousChangeError as ContinuousChangeError
     from hvr.errors import DataFileError as DataFileError
+    from hvr.errors import GroundingLimitError as GroundingLimitError
     from hvr.errors import HvrError as HvrError
     from hvr.errors import ImpossibleGoalError as ImpossibleGoalError
+    from hvr.errors import InconsistentEffectError as InconsistentEffectError
+    from hvr.errors import InvalidPlanError as InvalidPlanError
     from hvr.errors import LanguageError as LanguageError
     from hvr.errors import LLMError as LLMError
     from hvr.errors import MissingExtraError as MissingExtraError
+    from hvr.errors import MissingObjectError as MissingObjectError
+    from hvr.errors import NumberTooLargeError as NumberTooLargeError
     from hvr.errors import PddlError as PddlError
+    from hvr.errors import PddlSemanticError as PddlSemanticError
+    from hvr.errors import PddlSyntaxError as PddlSyntaxError
     from hvr.errors import PlannerError as PlannerError
+    from hvr.errors import QueryLimitError as QueryLimitError
+    from hvr.errors import SceneError as SceneError
+    from hvr.errors import SimulatorError as SimulatorError
+    from hvr.errors import StoreError as StoreError
+    from hvr.errors import UndefinedValueError as UndefinedValueError
+    from hvr.errors import UnknownObjectError as UnknownObjectError
     from hvr.errors import UsageError as UsageError
+    from hvr.judging.verdict import PlanVerdict as Judgement
     from hvr.judging.verifier.verdict import Verdict as Verdict
+    from hvr.knowledge.world_file import WorldFile as World
+    from hvr.knowledge.world_file import load_world as load_world
     from hvr.models.choice import ModelChoice as ModelChoice
+    from hvr.models.model import Answer as Answer
+    from hvr.models.model import Message as Message
+    from hvr.models.model import Request as Request
+    from hvr.models.model import Usage as Usage
+    from hvr.pddl import Domain as Domain
+    from hvr.pddl import GroundAction as GroundAction
+    from hvr.pddl import Problem as Problem
+    from hvr.pddl import Task as Task
+    from hvr.pddl import TimedAction as TimedAction
+    from hvr.pddl import parse_domain as parse_domain
+    from hvr.pddl import parse_formula as parse_formula
+    from hvr.pddl import parse_plan as parse_plan
+    from hvr.pddl import parse_problem as parse_problem
+    from hvr.pddl import print_problem as print_problem
+    from hvr.pddl.checker import UnprovenError as UnprovenError
+    from hvr.pddl.checker import check as check_certificate
+    from hvr.planning.plans import AABlock as AABlock
+    from hvr.planning.plans import MacroAction as MacroAction
     from hvr.planning.plans import Plan as Plan
+    from hvr.planning.problems import graded as graded
+    from hvr.planning.solving.solve import Solution as Solution
+    from hvr.policies.symbolic import SymbolicPolicy as SymbolicPolicy
     from hvr.runs.options import Options as Options
     from hvr.runs.result import Run as Run
     from hvr.runs.spine import plan as plan
     from hvr.runs.verification import verify as verify
+    from hvr.tools.calling.agent_guard import Question as Question
+    from hvr.tools.calling.rewards import ToolRewards as ToolRewards
+    from hvr.tools.calling.values import ToolCall as ToolCall
+    from hvr.tools.navigation.tool_world import ToolWorld as Tools
+    from hvr.tools.navigation.tool_world import open_world as open_tools
+    from hvr.validation import rewards as rewards
     from hvr.validation.report import ValidationReport as ValidationReport
+    from hvr.validation.rules import LintFinding as LintFinding
+    from hvr.validation.streaming import stream as stream
+    from hvr.validation.validator import Validator as Validator
     from hvr.validation.validator import validate as validate
+    from hvr.worlds.base import Event as Event
+    from hvr.worlds.facts.environment import Observation as Observation
+    from hvr.worlds.kitchen import Kitchen as Kitchen
 
 __version__ = "0.1.0"
 
 _WHERE = {
-    "DataFileError": "hvr.errors",
-    "HvrError": "hvr.errors",
-    "ImpossibleGoalError": "hvr.errors",
-    "LLMError": "hvr.errors",
-    "LanguageError": "hvr.errors",
-    "MissingExtraError": "hvr.errors",
-    "ModelChoice": "hvr.models.choice",
-    "Options": "hvr.runs.options",
-    "PddlError": "hvr.errors",
-    "Plan": "hvr.planning.plans",
-    "PlannerError": "hvr.errors",
-    "Run": "hvr.runs.result",
-    "UsageError": "hvr.errors",
-    "ValidationReport": "hvr.validation.report",
-    "Verdict": "hvr.judging.verifier.verdict",
-    "plan": "hvr.runs.spine",
-    "validate": "hvr.validation.validator",
-    "verify": "hvr.runs.verification",
+    "AABlock": "hvr.planning.plans:AABlock",
+    "AmbiguousError": "hvr.errors:AmbiguousError",
+    "Answer": "hvr.models.model:Answer",
+    "BudgetError": "hvr.errors:BudgetError",
+    "CassetteError": "hvr.errors:CassetteError",
+    "ContinuousChangeError": "hvr.errors:ContinuousChangeError",
+    "DataFileError": "hvr.errors:DataFileError",
+    "Domain": "hvr.pddl:Domain",
+    "EngineChoice": "hvr.base.engines.registry:EngineChoice",
+    "Event": "hvr.worlds.base:Event",
+    "GroundAction": "hvr.pddl:GroundAction",
+    "GroundingLimitError": "hvr.errors:GroundingLimitError",
+    "HvrError": "hvr.errors:HvrError",
+    "ImpossibleGoalError": "hvr.errors:ImpossibleGoalError",
+    "InconsistentEffectError": "hvr.errors:InconsistentEffectError",
+    "InvalidPlanError": "hvr.errors:InvalidPlanError",
+    "Judgement": "hvr.judging.verdict:PlanVerdict",
+    "Kitchen": "hvr.worlds.kitchen:Kitchen",
+    "LLMError": "hvr.errors:LLMError",
+    "LanguageError": "hvr.errors:LanguageError",
+    "LintFinding": "hvr.validation.rules:LintFinding",
+    "MacroAction": "hvr.planning.plans:MacroAction",
+    "Message": "hvr.models.model:Message",
+    "MissingExtraError": "hvr.errors:MissingExtraError",
+    "MissingObjectError": "hvr.errors:MissingObjectError",
+    "ModelChoice": "hvr.models.choice:ModelChoice",
+    "NumberTooLargeError": "hvr.errors:NumberTooLargeError",
+    "Observation": "hvr.worlds.facts.environment:Observation",
+    "Options": "hvr.runs.options:Options",
+    "PddlError": "hvr.errors:PddlError",
+    "PddlSemanticError": "hvr.errors:PddlSemanticError",
+    "PddlSyntaxError": "hvr.errors:PddlSyntaxError",
+    "Plan": "hvr.planning.plans:Plan",
+    "PlannerError": "hvr.errors:PlannerError",
+    "Problem": "hvr.pddl:Problem",
+    "QueryLimitError": "hvr.errors:QueryLimitError",
+    "Question": "hvr.tools.calling.agent_guard:Question",
+    "Request": "hvr.models.model:Request",
+    "Run": "hvr.runs.result:Run",
+    "SceneError": "hvr.errors:SceneError",
+    "SimulatorError": "hvr.errors:SimulatorError",
+    "Solution": "hvr.planning.solving.solve:Solution",
+    "StoreError": "hvr.errors:StoreError",
+    "SymbolicPolicy": "hvr.policies.symbolic:SymbolicPolicy",
+    "Task": "hvr.pddl:Task",
+    "TimedAction": "hvr.pddl:TimedAction",
+    "ToolCall": "hvr.tools.calling.values:ToolCall",
+    "ToolRewards": "hvr.tools.calling.rewards:ToolRewards",
+    "Tools": "hvr.tools.navigation.tool_world:ToolWorld",
+    "UndefinedValueError": "hvr.errors:UndefinedValueError",
+    "UnknownObjectError": "hvr.errors:UnknownObjectError",
+    "UnprovenError": "hvr.pddl.checker:UnprovenError",
+    "Usage": "hvr.models.model:Usage",
+    "UsageError": "hvr.errors:UsageError",
+    "ValidationReport": "hvr.validation.report:ValidationReport",
+    "Validator": "hvr.validation.validator:Validator",
+    "Verdict": "hvr.judging.verifier.verdict:Verdict",
+    "World": "hvr.knowledge.world_file:WorldFile",
+    "check_certificate": "hvr.pddl.checker:check",
+    "graded": "hvr.planning.problems:graded",
+    "judge": "hvr.doors.python:judge",
+    "lint": "hvr.doors.python:lint",
+    "load_world": "hvr.knowledge.world_file:load_world",
+    "open_tools": "hvr.tools.navigation.tool_world:open_world",
+    "parse_domain": "hvr.pddl:parse_domain",
+    "parse_formula": "hvr.pddl:parse_formula",
+    "parse_plan": "hvr.pddl:parse_plan",
+    "parse_problem": "hvr.pddl:parse_problem",
+    "plan": "hvr.runs.spine:plan",
+    "print_problem": "hvr.pddl:print_problem",
+    "rewards": "hvr.validation.rewards",
+    "solve": "hvr.doors.python:solve",
+    "stream": "hvr.validation.streaming:stream",
+    "validate": "hvr.validation.validator:validate",
+    "verify": "hvr.runs.verification:verify",
 }
-"""The public names. None is the name of a module of hvr, which would take its place when it is
-imported."""
+"""The public names, each with the module that has it, which is imported when it is used.
 
-__all__ = [
-    "DataFileError",
-    "HvrError",
-    "ImpossibleGoalError",
-    "LLMError",
-    "LanguageError",
-    "MissingExtraError",
-    "ModelChoice",
-    "Options",
-    "PddlError",
-    "Plan",
-    "PlannerError",
-    "Run",
-    "UsageError",
-    "ValidationReport",
-    "Verdict",
-    "__version__",
-    "plan",
-    "validate",
-    "verify",
-]
+None is the name of a module of hvr, which would take its place when it is imported.
+"""
 
+__all__ = [*_WHERE, "__version__"]  # noqa: PLE0604
 
 _register_forks()
 
@@ -91,8 +189,10 @@ def __getattr__(name: str) -> "Any":
     if name in _WHERE:
         from importlib import import_module
 
+        module, _, attribute = _WHERE[name].partition(":")
         try:
-            return getattr(import_module(_WHERE[name]), name)
+            found = import_module(module)
+            return getattr(found, attribute) if attribute else found
         except ModuleNotFoundError as error:
             from hvr.base.extras import explained
 

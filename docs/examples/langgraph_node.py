@@ -12,7 +12,7 @@ from typing import Any, TypedDict
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command, interrupt
 
-import hvr.tools
+import hvr
 
 
 class ToolState(TypedDict, total=False):
@@ -30,7 +30,7 @@ async def carry_out(state: ToolState) -> Command[Any]:
     """Carry out the next goal."""
     goal, *later = state["goals"]
     confirmed = state.get("confirmed", [])
-    with hvr.tools.open(state["world"]) as world:
+    with hvr.open_tools(state["world"]) as world:
         run = await world.arun(
             goal,
             **state.get("values", {}),

@@ -13,12 +13,10 @@ from typing import Any
 
 from pydantic_ai import ApprovalRequired, FunctionToolset, ModelRetry, RunContext, Tool
 
-from hvr.tools.calling.agent_guard import Question
-from hvr.tools.calling.values import ToolCall
-from hvr.tools.navigation.tool_world import ToolWorld
+from hvr import Question, ToolCall, Tools
 
 
-def guarded(world: ToolWorld) -> FunctionToolset[list[str]]:
+def guarded(world: Tools) -> FunctionToolset[list[str]]:
     """Return the tools of a world, guarded."""
     guard = world.guard()
     asked: dict[str | None, Question] = {}

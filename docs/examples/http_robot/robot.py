@@ -7,7 +7,7 @@ import json
 import os
 from urllib.request import Request, urlopen
 
-from hvr.worlds.facts.environment import Observation
+from hvr import Observation
 
 URL = os.environ.get("ROBOT_URL", "http://127.0.0.1:8765")
 SECONDS = 20  # less than env_timeout, so that the robot's silence is reported as such

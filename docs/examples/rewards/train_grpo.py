@@ -49,7 +49,7 @@ def main() -> None:
     from datasets import Dataset
     from trl import GRPOConfig, GRPOTrainer
 
-    from hvr.validation.rewards.trainers import trl_reward
+    from hvr import rewards
 
     model, tokenizer = tiny() if options.model is None else (options.model, None)
     rows = [{"prompt": "light both lamps", "domain": DOMAIN, "problem": PROBLEM, "best": 2}] * 64
@@ -57,7 +57,7 @@ def main() -> None:
         trainer = GRPOTrainer(
             model=model,
             processing_class=tokenizer,
-            reward_funcs=trl_reward(),
+            reward_funcs=rewards.trl_reward(),
             train_dataset=Dataset.from_list(rows),
             args=GRPOConfig(
                 output_dir=str(Path(folder)), max_steps=options.steps, num_generations=16,

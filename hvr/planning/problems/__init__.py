@@ -1,7 +1,7 @@
 """Problems to train on: generated from a seed, graded, each with what is proven of it.
 
 ```python
-from hvr.planning.problems import graded
+from hvr import graded
 
 problem = graded("blocksworld", level=2, seed=7)
 print(problem.best, problem.proof)

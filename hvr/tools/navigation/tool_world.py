@@ -1,7 +1,7 @@
-"""Worlds of tools from Python: `hvr.tools.open(world)` plans requests and carries them out.
+"""Worlds of tools from Python: `hvr.open_tools(world)` plans requests and carries them out.
 
 ```python
-with hvr.tools.open("./library") as library:
+with hvr.open_tools("./library") as library:
     print(library.plan("lend_book", title="Emma", reader="Ann").chain.calls)
     run = library.run("lend_book", title="Emma", reader="Ann", approve=lambda call: True)
     print(run.reached, run.answers)
@@ -23,6 +23,7 @@ from hvr.errors import UsageError
 from hvr.knowledge.retrieval.text_vectors import TextVectors
 from hvr.knowledge.world_file import WorldFile, load_world
 from hvr.tools.calling.agent_guard import AgentGuard
+from hvr.tools.calling.environment import ToolEnvironment
 from hvr.tools.calling.guard import Approve, CallPolicy, GuardedTools, ProposedCall
 from hvr.tools.calling.guard_server import listed
 from hvr.tools.calling.ledger import CallLedger, LedgerEntry
@@ -113,6 +114,11 @@ class ToolWorld:
     def catalogue(self) -> Catalogue:
         """The tools."""
         return self._tools.catalogue
+
+    @property
+    def environment(self) -> ToolEnvironment:
+        """The environment that holds the tools."""
+        return self._tools
 
     @property
     def listed(self) -> list[dict[str, Any]]:

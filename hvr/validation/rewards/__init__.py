@@ -1,14 +1,13 @@
 """Rewards for language models that write plans: a number for each completion, and why.
 
 ```python
-from hvr.validation.rewards import PlanRewards
+from hvr import rewards
 
-rewards = PlanRewards()
-(score,) = rewards.scores(["(pick-up a)"], domain=domain_text, problem=problem_text)
+(score,) = rewards.PlanRewards().scores(["(pick-up a)"], domain=domain_text, problem=problem_text)
 print(score.reward, score.says)
 ```
 
-`trl_reward` and `verifiers_reward` in `hvr.validation.rewards.trainers` are the same for trainers.
+`trl_reward` and `verifiers_reward` are the same for trainers.
 """
 
 from __future__ import annotations
@@ -16,5 +15,6 @@ from __future__ import annotations
 from hvr.validation.rewards.rewards import Bounds, PlanRewards
 from hvr.validation.rewards.score import PlanScore
 from hvr.validation.rewards.shaping import StepScore
+from hvr.validation.rewards.trainers import trl_reward, verifiers_reward
 
-__all__ = ["Bounds", "PlanRewards", "PlanScore", "StepScore"]
+__all__ = ["Bounds", "PlanRewards", "PlanScore", "StepScore", "trl_reward", "verifiers_reward"]

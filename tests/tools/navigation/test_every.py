@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-import hvr.tools
+import hvr
 from hvr.tools.calling.guard import ProposedCall
 
 DESK = '''
@@ -66,14 +66,14 @@ def yes(call: ProposedCall) -> bool:
 
 
 def test_a_call_is_made_for_every_entity_and_no_other(folder: Path) -> None:
-    with hvr.tools.open(folder, trust=True) as library:
+    with hvr.open_tools(folder, trust=True) as library:
         done = library.run("Return all loans of ann@x.org.", approve=yes)
     made = [o.call.arguments["loan_id"] for o in done.outcomes if o.call.tool == "return_loan"]
     assert done.reached and sorted(map(str, made)) == ["L-1", "L-3", "L-4"]
 
 
 def test_one_refusal_leaves_the_others_and_is_told(folder: Path) -> None:
-    with hvr.tools.open(folder, trust=True) as library:
+    with hvr.open_tools(folder, trust=True) as library:
         done = library.run("Renew every loan of ann@x.org.", approve=yes)
     good = [o.call.arguments["loan_id"] for o in done.outcomes if o.ok and o.call.tool[:2] == "re"]
     assert sorted(map(str, good)) == ["L-1", "L-4"]
@@ -81,7 +81,7 @@ def test_one_refusal_leaves_the_others_and_is_told(folder: Path) -> None:
 
 
 def test_all_calls_are_shown_where_no_one_confirms_them(folder: Path) -> None:
-    with hvr.tools.open(folder, trust=True) as library:
+    with hvr.open_tools(folder, trust=True) as library:
         done = library.run("Return each loan of ann@x.org.")
     assert [one.call.arguments for one in done.waiting] == [
         {"loan_id": "L-1"}, {"loan_id": "L-3"}, {"loan_id": "L-4"}
@@ -90,7 +90,7 @@ def test_all_calls_are_shown_where_no_one_confirms_them(folder: Path) -> None:
 
 
 def test_a_call_that_the_user_declines_is_not_made(folder: Path) -> None:
-    with hvr.tools.open(folder, trust=True) as library:
+    with hvr.open_tools(folder, trust=True) as library:
         done = library.run(
             "Return all loans of ann@x.org.",
             approve=lambda call: call.call.arguments["loan_id"] != "L-3",

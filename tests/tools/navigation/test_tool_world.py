@@ -1,4 +1,4 @@
-"""The public door to worlds of tools: `hvr.tools.open`."""
+"""The public door to worlds of tools: `hvr.open_tools`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-import hvr.tools
+import hvr
 from hvr.errors import UsageError
 from hvr.tools.calling.guard import ProposedCall
 from hvr.tools.navigation.decision import NextMove
@@ -66,7 +66,7 @@ def yes(proposed: ProposedCall) -> bool | None:
 
 
 def test_a_request_is_planned_proposed_and_carried_out_once(folder: Path) -> None:
-    with hvr.tools.open(folder, trust=True) as world:
+    with hvr.open_tools(folder, trust=True) as world:
         chain = world.plan("emma").chain
         assert chain is not None and chain.calls == ("find_book", "lend_book")
         waits = world.run("lend_book", **GIVEN)
@@ -76,14 +76,14 @@ def test_a_request_is_planned_proposed_and_carried_out_once(folder: Path) -> Non
         run = world.run("lend_book", **GIVEN, approve=yes)
         assert run.reached and lent(folder) == ["B-7 Ann"]
     # The ledger lies beside the world: another process does not lend the book a second time.
-    with hvr.tools.open(folder, trust=True) as world:
+    with hvr.open_tools(folder, trust=True) as world:
         again = world.run("lend_book", **GIVEN, approve=yes)
         assert not again.reached and again.waiting[0].before is not None
         assert lent(folder) == ["B-7 Ann"]
 
 
 def test_what_only_the_user_can_say_is_asked(folder: Path) -> None:
-    with hvr.tools.open(folder, trust=True) as world:
+    with hvr.open_tools(folder, trust=True) as world:
         assert not world.run("lend_book", title="Emma", approve=yes).reached
         assert lent(folder) == []
         assert world.run("book_id", title="Emma").answers == {"book_id": "B-7"}
@@ -94,7 +94,7 @@ def test_what_only_the_user_can_say_is_asked(folder: Path) -> None:
 
 
 def test_events_come_one_by_one_and_then_the_result(folder: Path) -> None:
-    with hvr.tools.open(folder, trust=True) as world:
+    with hvr.open_tools(folder, trust=True) as world:
         events = world.events("lend_book", **GIVEN, approve=yes)
         kinds = [event.to_json()["event"] for event in events]
         assert kinds[0] == "plan" and kinds[-1] == "finished" and kinds.count("step") == 2
@@ -105,7 +105,7 @@ def test_events_come_one_by_one_and_then_the_result(folder: Path) -> None:
 
 
 def test_a_closed_run_writes_nothing_more(folder: Path) -> None:
-    with hvr.tools.open(folder, trust=True) as world:
+    with hvr.open_tools(folder, trust=True) as world:
         closed: list[Any] = []
 
         def close(_: ProposedCall) -> bool:
@@ -119,7 +119,7 @@ def test_a_closed_run_writes_nothing_more(folder: Path) -> None:
 
 def test_a_run_does_not_block_the_event_loop(folder: Path) -> None:
     async def main() -> bool:
-        with hvr.tools.open(folder, trust=True) as world:
+        with hvr.open_tools(folder, trust=True) as world:
             run = asyncio.create_task(world.arun("lend_book", **GIVEN, approve=yes))
             await asyncio.sleep(0)
             assert not run.done()
@@ -130,7 +130,7 @@ def test_a_run_does_not_block_the_event_loop(folder: Path) -> None:
 
 def test_a_cancelled_run_writes_nothing(folder: Path) -> None:
     async def main() -> None:
-        with hvr.tools.open(folder, trust=True) as world:
+        with hvr.open_tools(folder, trust=True) as world:
             loop, asked = asyncio.get_running_loop(), asyncio.Event()
 
             def wait(_: ProposedCall) -> bool:
@@ -204,7 +204,7 @@ def test_a_pydantic_ai_toolset_asks_and_writes_only_what_is_approved(folder: Pat
         turn = len(heard) - 1
         return ModelResponse([calls[turn] if turn < len(calls) else TextPart("Done.")])
 
-    with hvr.tools.open(folder, trust=True) as world:
+    with hvr.open_tools(folder, trust=True) as world:
         agent = Agent(
             FunctionModel(model), toolsets=[example("pydantic_ai_toolset").guarded(world)],
             deps_type=list[str], output_type=[str, DeferredToolRequests],
@@ -232,7 +232,7 @@ def test_a_pydantic_ai_toolset_asks_and_writes_only_what_is_approved(folder: Pat
 def test_a_world_that_begins_anew_repeats_no_call_silently(folder: Path) -> None:
     seen = "\nstate: dict = {}\n"  # what is visible is not kept, and neither is the ledger
     (folder / "desk.py").write_text(DESK + seen)
-    with hvr.tools.open(folder, trust=True) as world:
+    with hvr.open_tools(folder, trust=True) as world:
         assert world.run("lend_book", **GIVEN, approve=yes).reached
         again = world.run("lend_book", **GIVEN, approve=yes)
     assert not again.reached and again.waiting[0].before is not None
@@ -240,7 +240,7 @@ def test_a_world_that_begins_anew_repeats_no_call_silently(folder: Path) -> None
 
 
 def test_a_request_in_words_is_planned_and_carried_out() -> None:
-    with hvr.tools.open("parcels") as parcels:
+    with hvr.open_tools("parcels") as parcels:
         plan = parcels.plan("Where is P-1001?")
         assert plan.chain is not None and plan.chain.calls[0].startswith("get_parcel")
         assert parcels.plan("Don't cancel P-1002.").move is NextMove.ANSWER

@@ -1,0 +1,135 @@
+"""Functions of the Python door that take texts or files: `hvr.solve`, `hvr.lint`, `hvr.judge`.
+
+Like `hvr.validate`, they take a string as the text itself and a `pathlib.Path` as a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hvr.base.files import temporary_folder
+from hvr.judging.symbolic import judge as judge_steps
+from hvr.pddl import Domain, Problem, Step, parse_domain, parse_problem, read_plan
+from hvr.pddl.printer import print_domain, print_problem
+from hvr.planning.solving.solve import solve as solve_files
+from hvr.validation.lint.all_rules import lint as lint_model
+from hvr.validation.validator import Validator, model_source
+
+if TYPE_CHECKING:
+    from hvr.judging.verdict import PlanVerdict
+    from hvr.planning.solving.race import FoundPlan
+    from hvr.planning.solving.solve import Solution
+    from hvr.validation.rules import LintFinding
+
+
+def solve(
+    domain: Domain | str | Path,
+    problem: Problem | str | Path,
+    *,
+    planner: str | None = None,
+    seconds: float = 60.0,
+    optimal: bool = False,
+    anytime: bool = False,
+    listen: Callable[[FoundPlan], None] | None = None,
+) -> Solution:
+    """Find a plan for a problem; hvr's validator checks every plan that a planner finds.
+
+    Args:
+        domain: The domain, its text as a string, or its file as a path.
+        problem: The problem, likewise.
+        planner: Name of a planner, as for `hvr solve --planner`; None chooses by the problem.
+        seconds: Wall time limit in seconds.
+        optimal: Whether to search until a plan is proven to be the best.
+        anytime: Whether to go on to better plans until the time is up.
+        listen: Called with each plan that is better than those before.
+
+    Returns:
+        The solution; its `steps` are None if it is proven that there is no plan.
+
+    Raises:
+        DataFileError: A file cannot be read.
+        PddlError: A text cannot be used; the message says where and why.
+        UsageError: There is no such planner, or it lacks what the problem uses.
+        PlannerError: Within the time there was neither a plan nor a proof that there is none.
+    """
+    with temporary_folder("hvr-solve-") as folder:
+        files = (
+            _file(domain, Path(folder) / "domain.pddl"),
+            _file(problem, Path(folder) / "problem.pddl"),
+        )
+        return solve_files(
+            *files,
+            planner=planner,
+            seconds=seconds,
+            optimal=optimal,
+            anytime=anytime,
+            listen=listen,
+        )
+
+
+def lint(
+    domain: Domain | str | Path, problem: Problem | str | Path | None = None
+) -> list[LintFinding]:
+    """Return the lint findings for a domain, and for a problem of it.
+
+    Args:
+        domain: The domain, its text as a string, or its file as a path.
+        problem: The problem, likewise; None for the domain alone.
+
+    Raises:
+        DataFileError: A file cannot be read.
+        PddlError: A text cannot be used; the message says where and why.
+    """
+    parsed = _domain(domain)
+    return lint_model(parsed, None if problem is None else _problem(problem, parsed))
+
+
+def judge(
+    domain: Domain | str | Path,
+    problem: Problem | str | Path,
+    plan: Sequence[Step] | str | Path,
+) -> PlanVerdict:
+    """Find the redundant and the missing steps of a plan.
+
+    Args:
+        domain: The domain, its text as a string, or its file as a path.
+        problem: The problem, likewise.
+        plan: The steps, their text, or their file.
+
+    Returns:
+        The critiques, the repaired plan, and whether it is proven to be the smallest repair.
+
+    Raises:
+        DataFileError: A file cannot be read.
+        PddlError: A text cannot be used; the message says where and why.
+    """
+    parsed = _domain(domain)
+    validator = Validator(parsed, _problem(problem, parsed))
+    return judge_steps(validator, read_plan(plan).steps if isinstance(plan, str | Path) else plan)
+
+
+def _domain(source: Domain | str | Path) -> Domain:
+    if isinstance(source, Domain):
+        return source
+    return parse_domain(model_source(source, "domain"))
+
+
+def _problem(source: Problem | str | Path, domain: Domain) -> Problem:
+    if isinstance(source, Problem):
+        return source
+    return parse_problem(model_source(source, "problem"), domain)
+
+
+def _file(source: Domain | Problem | str | Path, path: Path) -> Path:
+    if isinstance(source, Path):
+        return source
+    if isinstance(source, Domain):
+        text = print_domain(source)
+    elif isinstance(source, Problem):
+        text = print_problem(source)
+    else:
+        text = str(model_source(source, path.stem))
+    path.write_text(text, encoding="utf-8")
+    return path
