@@ -40,6 +40,10 @@ def test_the_table_names_each_room_once(
     assert sorted(rooms) == sorted(children(modules))
 
 
+def test_a_newcomer_sees_few_names_at_the_top(rooms: tuple[str, ...]) -> None:
+    assert len(rooms) <= 18
+
+
 @pytest.mark.slow
 def test_a_room_imports_only_from_rooms_above_it(
     modules: tuple[Module, ...], rooms: tuple[str, ...]

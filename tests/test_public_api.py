@@ -45,26 +45,24 @@ def test_the_page_of_the_public_door_lists_each_name_once() -> None:
 
 
 # These pages show how a part works inside; all others show what is stable.
-INTERNALS = frozenset(
-    [
-        "execution",
-        "faults",
-        "hddl",
-        "kitchen",
-        "kitchen_verifier",
-        "knowledge",
-        "library",
-        "models",
-        "navigation",
-        "navigation_graph",
-        "pictures",
-        "retrieval",
-        "stand_in",
-        "thor",
-        "toolgraph",
-        "verifier",
-    ]
-)
+INTERNALS = {
+    "execution",
+    "faults",
+    "hddl",
+    "kitchen",
+    "kitchen_verifier",
+    "knowledge",
+    "library",
+    "models",
+    "navigation",
+    "navigation_graph",
+    "pictures",
+    "retrieval",
+    "stand_in",
+    "thor",
+    "toolgraph",
+    "verifier",
+}
 
 
 def _imports(text: str) -> set[str]:
