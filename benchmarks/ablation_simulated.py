@@ -26,11 +26,10 @@ from inputs import TASKS_HELP, measured, tasks_of
 from side_by_side import add_options
 from side_by_side import chosen as engine_of
 
-from hvr.bench.cell import prompt_digests, run_cell
 from hvr.bench.cells import CellOptions, CellResult, plan_cells
-from hvr.bench.runner import Progress, run_bench
+from hvr.bench.runner import Progress, prompt_digests, run_bench, run_cell
 from hvr.bench.summary import Row, summarise
-from hvr.doors.cli.bench.lists import split_list
+from hvr.doors.cli.bench import split_list
 from hvr.models.choice import ModelChoice
 
 PAPER = ("HVR", "HV", "HR", "VR", "R", "LLM")

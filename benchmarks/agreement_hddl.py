@@ -28,7 +28,7 @@ from conditions import conditions
 from inputs import measured, records
 
 from hvr.errors import HvrError
-from hvr.pddl.hierarchy.parse import parse_hddl_domain, parse_hddl_problem
+from hvr.pddl.hierarchy.parser import parse_hddl_domain, parse_hddl_problem
 from hvr.pddl.hierarchy.plan import HierarchicalPlan, PlanLine
 from hvr.validation.hierarchical.verifier import DecompositionVerifier
 from hvr.validation.report import Outcome
@@ -158,7 +158,7 @@ def flawed(root: Path) -> None:
 
 def found_again(root: Path, cases: list[dict[str, Any]]) -> None:
     """Print for how many plans of a planner a decomposition is found from the actions alone."""
-    from hvr.validation.hierarchical.recover import ActionsJudge, read_actions
+    from hvr.validation.hierarchical.conversion import ActionsJudge, read_actions
 
     times, outcomes = [], Counter[str]()
     for case in cases:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.inputs import lines_of, record
-from hvr.worlds.base import Event
+from hvr.worlds.environment import Event
 from hvr.worlds.kitchen import Kitchen
 from studies.alfred import RENAMED
 

@@ -90,11 +90,11 @@ def cells(count: int, choice: EngineChoice, part: int = 0) -> Iterable[str]:
 
     Last comes how many requests were charged: one that is sent again would be charged again.
     """
-    from hvr.bench import cell
+    from hvr.bench import runner as cell
     from hvr.bench.cells import CellOptions, plan_cells
     from hvr.bench.folder import BenchFolder
     from hvr.bench.runner import run_bench
-    from hvr.models.ledger import Ledger, Load
+    from hvr.models.budget import Ledger, Load
 
     each = -(-count // sum(len(tasks) for _, tasks in _BENCH))
     chosen = [

@@ -8,7 +8,7 @@ task's sentences (the goal-oriented one, or that and the constructive one), whic
 least that a model can be expected to name. Recall is the part of the objects of the task's
 ground-truth plan (tasks/*.toml, in its scene) that is found; by class, an object of the same
 class, or for cutting tools any other, counts as well. Tokens are those of the objects' context,
-estimated from above by `hvr.models.tokens`.
+estimated from above by `hvr.models.model`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from hvr.knowledge.retrieval.embedders import make_embedder
 from hvr.knowledge.retrieval.expansion import expand
 from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.knowledge.retrieval.selection import PER_CLASS, select
-from hvr.models.tokens import estimate_tokens
+from hvr.models.model import estimate_tokens
 from hvr.runs.tasks import PaperTask, load_task
 from hvr.worlds.kitchen import Kitchen
 from hvr.worlds.scenes import load_scene

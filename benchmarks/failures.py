@@ -30,7 +30,7 @@ from side_by_side import add_options, chosen, results
 
 from hvr.errors import HvrError
 from hvr.execution.belief import Sight
-from hvr.execution.perception import Senses
+from hvr.execution.perception import Sensors
 from hvr.runs.tasks import PaperTask, expand_ids, load_task
 from hvr.worlds.faults import FaultKind
 from studies.fault_runs import Lab, Row, cases, run_case, run_free
@@ -52,7 +52,7 @@ def reflect(sight: Sight) -> bool:
     scenarios = load_scenarios()
     for scenario in scenarios:
         found = score(
-            play(scenario, policy.ontology, policy.domain, senses=Senses(sight))
+            play(scenario, policy.ontology, policy.domain, senses=Sensors(sight))
         )  # fmt: skip
         noticed = "-" if found.noticed is None else str(found.noticed)
         print(
@@ -64,7 +64,7 @@ def reflect(sight: Sight) -> bool:
         exact += found.exact
         if scenario.fault is not None:
             free = play(
-                scenario, policy.ontology, policy.domain, faults=False, senses=Senses(sight)
+                scenario, policy.ontology, policy.domain, faults=False, senses=Sensors(sight)
             )
             alarms += sum(len(s.failures) for s in free.steps)
     print(

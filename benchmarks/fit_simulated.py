@@ -28,12 +28,11 @@ from inputs import TASKS_HELP, measured, tasks_of
 from side_by_side import add_options
 from side_by_side import chosen as engine_of
 
-from hvr.bench.cell import prompt_digests, run_cell
 from hvr.bench.cells import CellOptions, plan_cells
-from hvr.bench.paper import paper_tables
-from hvr.bench.runner import Progress, run_bench
+from hvr.bench.page import paper_tables
+from hvr.bench.runner import Progress, prompt_digests, run_bench, run_cell
 from hvr.bench.summary import summarise
-from hvr.doors.cli.bench.lists import split_list
+from hvr.doors.cli.bench import split_list
 from hvr.models.choice import ModelChoice
 
 UNCORRECTED = ("LLM", "R", "HR")

@@ -29,11 +29,10 @@ from conditions import conditions
 from inputs import measured, records
 
 from hvr.errors import HvrError
-from hvr.pddl.hierarchy.parse import parse_hddl_domain, parse_hddl_problem
+from hvr.pddl.hierarchy.parser import parse_hddl_domain, parse_hddl_problem
 from hvr.pddl.hierarchy.plan import read_hierarchical_plan
-from hvr.validation.hierarchical.draw import draw_svg, draw_tree
+from hvr.validation.hierarchical.conversion import ActionsJudge, draw_svg, draw_tree
 from hvr.validation.hierarchical.lint import lint_hddl
-from hvr.validation.hierarchical.recover import ActionsJudge
 from hvr.validation.hierarchical.verifier import DecompositionVerifier
 
 LIMIT_SECONDS = 2.0

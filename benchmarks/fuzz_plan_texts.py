@@ -25,9 +25,9 @@ from conditions import conditions
 from fuzz_pddl import WAYS
 from inputs import measured
 
-from hvr.pddl.lexer import decode
+from hvr.pddl.reader import decode
 from hvr.validation.batch import BatchOptions, LoadedModel, ModelReader, judge_source
-from hvr.validation.resident import Resident
+from hvr.validation.streaming import ResidentValidator
 
 LIMIT_SECONDS = 2.0
 EXAMPLE = Path(__file__).resolve().parents[1] / "docs" / "examples" / "blocks"
@@ -62,7 +62,9 @@ def damaged(number: int, seeds: Sequence[bytes]) -> bytes:
     return data
 
 
-def attempt(data: bytes, number: int, models: Sequence[LoadedModel], resident: Resident) -> str:
+def attempt(
+    data: bytes, number: int, models: Sequence[LoadedModel], resident: ResidentValidator
+) -> str:
     """Have a text read in one of the ways that there are; return what became of it."""
     if number % 5 == 4:
         names = {part: str(EXAMPLE / f"{part}.pddl") for part in ("domain", "problem")}
@@ -82,7 +84,7 @@ def fuzz(numbers: Sequence[int], seeds: Sequence[bytes]) -> int:
     files = str(EXAMPLE / "domain.pddl"), str(EXAMPLE / "problem.pddl")
     ways = (BatchOptions(), BatchOptions(extract=True), BatchOptions(extract=True, plan_number=0))
     models = [ModelReader(options).read(*files) for options in ways]
-    resident = Resident(BatchOptions(extract=True))
+    resident = ResidentValidator(BatchOptions(extract=True))
     stages: Counter[str] = Counter()
     findings, slowest, largest = 0, 0.0, 0.0
     for number in numbers:

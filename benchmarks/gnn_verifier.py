@@ -35,7 +35,7 @@ from inputs import measured
 from tool_sets import ToolSet, add_tool_set, on_tool_set
 
 from hvr.judging.verifier.verdict import Verdict
-from hvr.tools.tool_plan import ToolPlan
+from hvr.tools.tool_plans import ToolPlan
 
 ABLATIONS: Mapping[str, dict[str, Any]] = {
     "full": {},
@@ -110,14 +110,13 @@ def by_kind(
     score: Score, plans: Sequence[ToolPlan], embeddings: Any, seed: int
 ) -> dict[str, tuple[float, float]]:
     """Return, by kind, the AUC against true plans and the share of the wrong ones accepted."""
-    from hvr.judging.verifier.network.auc import roc_auc
-    from hvr.judging.verifier.wrong_plans import KINDS, WrongPlans
+    from hvr.judging.verifier.wrong_plans import WRONG_PLAN_KINDS, WrongPlans, roc_auc
 
     true = score(plans)
     maker = WrongPlans(embeddings, plans, 1000 + seed)
     made = [maker.of(p) for p in plans]
     found = {"true plans": (float("nan"), statistics.mean(v.accepted for v in true))}
-    for kind in KINDS:
+    for kind in WRONG_PLAN_KINDS:
         wrong = score([m[kind] for m in made if kind in m])
         scores = [v.score for v in (*true, *wrong)]
         auc = roc_auc(scores, [1] * len(true) + [0] * len(wrong))

@@ -23,12 +23,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from conditions import conditions
 
-from hvr.tools.calling.agent_guard import AgentGuard
-from hvr.tools.calling.guard import CallPolicy, GuardedTools, ProposedCall
+from hvr.tools.calling.calls import Provenance, Source, ToolCall
+from hvr.tools.calling.guard import AgentGuard, CallPolicy, GuardedTools, ProposedCall
 from hvr.tools.calling.ledger import CallLedger
 from hvr.tools.calling.mcp_world import McpServer, McpTools
-from hvr.tools.calling.provenance import Provenance, Source
-from hvr.tools.calling.values import ToolCall
 from hvr.tools.catalogue.schema import Effect
 from tests.tools.calling.paying import PAY, bank, paid
 from tests.tools.calling.test_ledger import killed

@@ -13,12 +13,11 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from hvr.judging.combined import check
-from hvr.judging.loop import MOST_ROUNDS, run_loop
+from hvr.judging.model_judge import MAX_ROUNDS, check, run_loop
 from hvr.judging.symbolic import judge
 from hvr.judging.verdict import Critique, CritiqueKind, PlanVerdict
 from hvr.pddl import GroundAction, Task
-from hvr.runs.report.markup import SVG, element, escaped
+from hvr.runs.report.charts import SVG, element, escaped
 from hvr.validation import Validator
 from studies.judging.corpus import Case, load, read_cases
 from studies.judging.score import Counts, score, total
@@ -65,7 +64,7 @@ def models(data: Path, limit: int | None, figure: Path | None) -> int:
         loaded.append((case, validator, knows))
     print(f"SIMULATED models over {len(cases)} plans")
     print(f"{'rates':24}{'alone P/R':>14}{'proven P/R':>14}{'loop P/R/F1':>18}  "
-          f"converged by round 1 to {MOST_ROUNDS}")  # fmt: skip
+          f"converged by round 1 to {MAX_ROUNDS}")  # fmt: skip
     results = {}
     for rates in PAPER:
         results[rates.name] = measured = _measured(rates, loaded)
@@ -109,7 +108,7 @@ def _measured(rates: Rates, loaded: Sequence[tuple[Case, Validator, Any]]) -> Me
         worse += before and not (after and len(loop.plan) <= len(plan))
         looped.append(_by_end(case, plan, loop.plan, task))
     converged = tuple(
-        sum(n for r, n in rounds.items() if r <= k) / len(loaded) for k in range(1, MOST_ROUNDS + 1)
+        sum(n for r, n in rounds.items() if r <= k) / len(loaded) for k in range(1, MAX_ROUNDS + 1)
     )
     return Measured(total(alone), total(proven), total(looped), worse, converged)
 
@@ -149,7 +148,7 @@ def convergence(shares: Mapping[str, Sequence[float]], plans: int) -> str:
     """Return the shares of plans that have come to rest, by round, as an SVG file."""
     lowest = min(share for series in shares.values() for share in series)
     floor = int(10 * lowest) / 10
-    step = _WIDTH / (MOST_ROUNDS - 1)
+    step = _WIDTH / (MAX_ROUNDS - 1)
 
     def height(share: float) -> float:
         return _TOP + _HEIGHT * (1 - (share - floor) / (1 - floor))
@@ -164,7 +163,7 @@ def convergence(shares: Mapping[str, Sequence[float]], plans: int) -> str:
         line = {"x1": _LEFT, "x2": _LEFT + _WIDTH, "y1": y, "y2": y}
         parts.append(element("line", stroke="#d5d9df", **line))
         parts.append(_text(_LEFT - 8, y + 4, str(10 * tenth), "end"))
-    for number in range(MOST_ROUNDS):
+    for number in range(MAX_ROUNDS):
         x = _LEFT + number * step
         parts.append(_text(x, _TOP + _HEIGHT + 18, str(number + 1), "middle"))
     parts.append(_text(_LEFT + _WIDTH / 2, _TOP + _HEIGHT + 36, "round", "middle"))

@@ -14,7 +14,7 @@ from alfred_judge import DATA
 from inputs import records
 
 from hvr.base.engines.registry import EngineChoice
-from hvr.judging.course import Course
+from hvr.judging.evidence import ExecutionTrace
 from hvr.judging.symbolic import judge
 from hvr.pddl import GroundAction, Task, parse_domain, parse_problem, read_plan
 from hvr.planning.search.planners import make_planner
@@ -68,7 +68,7 @@ def _planbench_row(job: tuple[Path, dict[str, Any], bool]) -> tuple[str, list[st
     task = Task(domain, problem)
     validator = Validator(task)
     started = time.process_time()
-    course = Course.of(task.initial, [action_of(step) for step in steps])
+    course = ExecutionTrace.of(task.initial, [action_of(step) for step in steps])
     verdict = judge(validator, steps) if repair else None
     ms = 1000 * (time.process_time() - started)
     found = [f"plans recorded as {row['val']}"]

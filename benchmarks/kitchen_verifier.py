@@ -38,12 +38,11 @@ from conditions import conditions
 from inputs import measured
 
 from hvr.judging.verifier.kitchen.graph import reading_of
-from hvr.judging.verifier.kitchen.marks import untouched
-from hvr.judging.verifier.kitchen.mention_reader import asked_of
-from hvr.judging.verifier.kitchen.mentions import FROM, NEAR
-from hvr.judging.verifier.kitchen.shipped import FOLDER, judge
-from hvr.judging.verifier.network.auc import roc_auc
+from hvr.judging.verifier.kitchen.kitchen_verifier import FOLDER, judge
+from hvr.judging.verifier.kitchen.mentions import FROM, NEAR, mentions_of
+from hvr.judging.verifier.kitchen.step_features import untouched
 from hvr.judging.verifier.verifier import Verifier
+from hvr.judging.verifier.wrong_plans import roc_auc
 from studies.kitchen_plans.contrast_groups import fulfils_as_said
 from studies.kitchen_plans.examples import Example, read_examples
 from studies.kitchen_plans.hard_negatives import KINDS
@@ -174,7 +173,9 @@ def verdicts(
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for example in chosen:
         text = rng.choice(example.texts)
-        missed = [t for t in untouched(example.true, asked_of(text)) if t.role not in (FROM, NEAR)]
+        missed = [
+            t for t in untouched(example.true, mentions_of(text)) if t.role not in (FROM, NEAR)
+        ]
         rows = [("right, others' things" if missed else "right", example.true)]
         rows += [
             (_MISSES.get(kind, "cut"), plan) for kind, plan in example.wrong

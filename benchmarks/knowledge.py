@@ -31,13 +31,13 @@ from typing import Any
 from inputs import measured
 from pyoxigraph import Quad, Store
 
-from hvr.knowledge.asking import QueryLimits
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import load_ontology
 from hvr.knowledge.query import run_query
-from hvr.knowledge.scene import SceneReader
+from hvr.knowledge.query_process import QueryLimits
 from hvr.knowledge.scene_graph import SceneGraph, SceneObject
 from hvr.knowledge.terms import PREFIXES, Triple
+from hvr.knowledge.triples import SceneReader
 
 FURNITURE = {
     "CounterTop": 3, "DiningTable": 1, "Cabinet": 14, "Drawer": 8, "Fridge": 1, "Microwave": 1,

@@ -37,11 +37,10 @@ from hvr.execution.world import open_world
 from hvr.knowledge.ontology import load_ontology
 from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.knowledge.world_file import load_world
-from hvr.language.goals import Goal, Stage
-from hvr.language.learnt.agreement import Thresholds, agreed
-from hvr.language.learnt.end_state import EndStates
+from hvr.language.goal_builder import Goal, Stage
+from hvr.language.grammar import Reader
+from hvr.language.learnt.agreement import EndStates, Thresholds, agreed
 from hvr.language.learnt.reader import LearntReader, Reading
-from hvr.language.reader import Reader
 from hvr.language.readers import is_plain
 from hvr.worlds.kitchen import Kitchen
 from studies.alfred import scene_from_alfred

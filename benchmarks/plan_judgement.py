@@ -41,25 +41,31 @@ from conditions import conditions
 from inputs import measured, records
 from tool_sets import DATA, ToolSet, add_tool_set, on_tool_set
 
-from hvr.judging.verifier.config import VerifierConfig
+from hvr.judging.verifier.config import VerifierConfig, no_progress
 from hvr.judging.verifier.judgement.corrector import correct, rewritten
-from hvr.judging.verifier.judgement.edits import difference
-from hvr.judging.verifier.judgement.fit import fit_judge, judge_of, simulated, weights_of
+from hvr.judging.verifier.judgement.draft_reader import DraftReader, ReadDraft
+from hvr.judging.verifier.judgement.fit import (
+    PlannerErrors,
+    fit_judge,
+    judge_of,
+    simulated,
+    weights_of,
+    with_errors,
+)
 from hvr.judging.verifier.judgement.judge import ChangeRule, Judge
-from hvr.judging.verifier.judgement.opinion import PlanOpinion
 from hvr.judging.verifier.judgement.past_plans import PastPlans
-from hvr.judging.verifier.judgement.planner_errors import PlannerErrors, with_errors
-from hvr.judging.verifier.judgement.posterior import FEATURES, probabilities
-from hvr.judging.verifier.judgement.reading import DraftReader, ReadDraft
-from hvr.judging.verifier.network.auc import roc_auc
-from hvr.judging.verifier.progress import no_progress
+from hvr.judging.verifier.judgement.posterior import (
+    FEATURES,
+    PlanOpinion,
+    difference,
+    probabilities,
+)
 from hvr.judging.verifier.tool_embeddings import ToolEmbeddings
 from hvr.judging.verifier.verdict import Verdict
 from hvr.judging.verifier.verifier import make_encoder
-from hvr.judging.verifier.wrong_plans import WrongPlans
-from hvr.tools.agreement import link_f1, node_f1
+from hvr.judging.verifier.wrong_plans import WrongPlans, roc_auc
 from hvr.tools.datasets import read_graph
-from hvr.tools.tool_plan import LoggedCall, ToolPlan
+from hvr.tools.tool_plans import LoggedCall, ToolPlan, link_f1, node_f1
 
 SIZES = (10, 50, 200, 600)
 BINS = 10

@@ -32,13 +32,13 @@ from conditions import conditions
 from inputs import measured, records
 
 from hvr.errors import HvrError, ImpossibleGoalError
-from hvr.execution.facts.planning import AnyPlanner, StatePlanner
-from hvr.execution.facts.sentences import say_goal
+from hvr.execution.facts.planning import AutomaticPlanner, StatePlanner
+from hvr.execution.facts.sentences import goal_text
 from hvr.models.choice import ModelChoice
 from hvr.pddl import Domain, Problem, Task, parse_domain, parse_problem
-from hvr.policies.facts.written import open_model
+from hvr.policies.facts import open_model
 from hvr.validation import Validator
-from hvr.worlds.facts.words import words_for
+from hvr.worlds.facts.lexicon import lexicon_for
 
 
 @dataclass(frozen=True)
@@ -142,11 +142,11 @@ def _cells(
 
 def _cell(domain: Domain, problem: Problem, choice: ModelChoice, seed: int) -> Cell:
     started = time.perf_counter()
-    words = words_for(domain)
+    words = lexicon_for(domain)
     task = Task(domain, problem)
-    request = say_goal(problem.goal, words)
+    request = goal_text(problem.goal, words)
     planner = open_model(
-        choice, domain, problem, words, request, planner=AnyPlanner(5.0), seed=seed
+        choice, domain, problem, words, request, planner=AutomaticPlanner(5.0), seed=seed
     )
     error, steps = "", ()
     try:

@@ -9,7 +9,7 @@ errors answers them, so that corrections occur. Recall is the share of what the 
 touches, the places of things included, that is among the objects of the prompts: with what the
 model picks (which the simulated one knows from the ground truth, but for its errors), and with a
 model that picks nothing. Tokens are estimated from above by
-`hvr.models.tokens` (docs/models.md), or counted by a tokenizer that is on this machine. To each
+`hvr.models.model` (docs/models.md), or counted by a tokenizer that is on this machine. To each
 prompt the longest answer is added that it has to leave room for.
 """
 
@@ -32,15 +32,13 @@ from hvr.execution.world import open_world
 from hvr.knowledge.ontology import load_ontology
 from hvr.knowledge.retrieval.embedders import make_embedder
 from hvr.knowledge.world_file import load_world
-from hvr.models.layer import Layer
-from hvr.models.model import Answer, Message, Model, Request
-from hvr.models.tokens import count_tokens
+from hvr.models.model import Answer, Layer, Message, Model, Request, count_tokens
 from hvr.planning.search.planners import FastDownward
 from hvr.policies.goal.policy import GoalPolicy
-from hvr.policies.llm.dialogue import CONTEXT, MAX_TOKENS
+from hvr.policies.llm.dialogue import MAX_TOKENS, MIN_CONTEXT
 from hvr.policies.llm.policy import LLMPolicy
 from hvr.policies.llm.prompts import NAMES, load_prompts
-from hvr.policies.llm.settings import is_goal, named
+from hvr.policies.llm.settings import is_goal, settings_named
 from hvr.policies.llm.writing import Equipment
 from hvr.runs.simulated import make_scripted
 from hvr.runs.tasks import PaperTask, load_task
@@ -117,7 +115,7 @@ def measure(
         ontology=load_ontology(),
         domain=load_world().agent.domain(),
         model=model,
-        settings=named(setting),
+        settings=settings_named(setting),
         embedder=make_embedder("lexical"),
         planner=FastDownward(),
         prompts=load_prompts(),
@@ -141,19 +139,19 @@ def main() -> int:
     chosen = parser.parse_args()
     tasks = [load_task(name) for name in tasks_of(chosen.tasks)]
     count = _tokenizer(chosen.tokenizer) if chosen.tokenizer else count_tokens
-    how = f"tokenizer {chosen.tokenizer}" if chosen.tokenizer else "estimate of hvr.models.tokens"
+    how = f"tokenizer {chosen.tokenizer}" if chosen.tokenizer else "estimate of hvr.models.model"
     print(f"{conditions(1)} · {how} · SIMULATED model, error {chosen.error}\n")
     fits = True
     for setting in chosen.settings.split(","):
         purposes = list(NAMES)
         print(f"### {setting}: longest prompt + longest answer, tokens\n")
-        last = f" | within {CONTEXT} | recall | recall if the model picks nothing |"
+        last = f" | within {MIN_CONTEXT} | recall | recall if the model picks nothing |"
         print("| task | " + " | ".join(purposes) + last)
         print("| --- |" + " --- |" * (len(purposes) + 3))
         for task in tasks:
             sizes = measure(task, setting, chosen.error, count)
-            good = max(sizes.longest.values()) <= CONTEXT
-            fits = fits and (good or not named(setting).retrieval)
+            good = max(sizes.longest.values()) <= MIN_CONTEXT
+            fits = fits and (good or not settings_named(setting).retrieval)
             cells = [str(sizes.longest.get(p, "–")) for p in purposes]
             # Whole kinds are told of in a prompt for a goal, and nothing is picked.
             recalls = ["–", "–"]

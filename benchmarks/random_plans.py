@@ -49,8 +49,7 @@ from hvr.pddl import (
     parse_problem,
 )
 from hvr.validation import FailureKind, ValidationReport, Validator, temporal
-from hvr.validation.calendar import TimedEvent
-from hvr.validation.interference import Access, StepParts, _Reader, access, interferences
+from hvr.validation.happenings import Access, StepParts, TimedEvent, _Reader, access, interferences
 from hvr.validation.temporal import TemporalRun
 
 TYPES = ("red", "blue")

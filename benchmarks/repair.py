@@ -28,7 +28,7 @@ from side_by_side import chosen as engine_of
 from hvr.errors import HvrError
 from hvr.pddl import parse_domain, parse_problem, read_plan
 from hvr.validation import OnFailure, Validator
-from hvr.validation.repair import find_advice, find_repair
+from hvr.validation.repair import find_repair, find_suggestions
 
 MUTATIONS = ("drop_step", "swap_adjacent", "truncate_tail")
 TIMED_MUTATIONS = (*MUTATIONS, "wrong_duration", "shift_start_earlier", "duplicate_step")
@@ -68,7 +68,7 @@ def chosen(case: dict[str, Any], timed: bool) -> bool:
 
 def advise(case: dict[str, Any], root: Path, seconds: float, timed: bool) -> Row | None:
     """Look for advice about one case; None when the case cannot be used."""
-    find = find_advice if timed else find_repair
+    find = find_suggestions if timed else find_repair
     group = f"{case['set']} {case['mutation'] or ''} {case['val_class']}"
     try:
         domain = parse_domain(root / case["domain"])

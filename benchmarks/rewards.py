@@ -26,8 +26,7 @@ from conditions import conditions
 from inputs import measured
 
 from hvr.pddl import parse_domain, parse_plan
-from hvr.validation.rewards import PlanRewards
-from hvr.validation.rewards.score import MISSED, REACHED
+from hvr.validation.rewards import MISSED, REACHED, PlanRewards
 
 BLOCKS = """(define (domain blocks) (:requirements :strips)
  (:predicates (on ?a ?b) (ontable ?a) (clear ?a) (handempty) (holding ?a))

@@ -23,11 +23,9 @@ from inputs import measured
 from solve import class_of, problems
 
 from hvr.pddl import Task, parse_domain, parse_problem, read_plan
-from hvr.planning.solving.features import features_of
-from hvr.planning.solving.portfolio import named
-from hvr.planning.solving.programs import PlannerJob, Program, Running
-from hvr.planning.solving.retiming import retimed
-from hvr.planning.solving.turns import read_races
+from hvr.planning.solving.portfolio import named, read_races
+from hvr.planning.solving.programs import PlannerJob, Program, Running, features_of
+from hvr.planning.solving.race import retimed
 from hvr.validation import Validator
 
 

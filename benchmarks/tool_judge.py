@@ -38,13 +38,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from hvr.judging.tool_calls.judging import judge_tool_plan
+from hvr.judging.tool_calls import judge_tool_plan
 from hvr.judging.verdict import PlanVerdict
-from hvr.tools.asked import stems
+from hvr.tools.call_log import (
+    KnownTools,
+    KnownWords,
+    argument_scalars,
+    identifies,
+    read_known_tools,
+    stems,
+)
 from hvr.tools.catalogue.schema import Effect
-from hvr.tools.known_tools import KnownTools, read_known_tools
 from hvr.tools.logs.reading import read_log
-from hvr.tools.value_flow import KnownWords, given, identifies
 
 WORLDS = ("retail", "airline", "telecom", "bfcl")
 
@@ -202,8 +207,8 @@ def _needed(log: Log) -> list[tuple[int, int]]:
             for place in range(later):
                 if place != at:
                     others = others | results[place] | KnownWords.of(log.calls[place].arguments)
-            own = [v for _, v in given(log.calls[at].arguments)]
-            values = [v for _, v in given(log.calls[later].arguments) if identifies(v)]
+            own = [v for _, v in argument_scalars(log.calls[at].arguments)]
+            values = [v for _, v in argument_scalars(log.calls[later].arguments) if identifies(v)]
             if any(results[at].has(v) and not others.has(v) and v not in own for v in values):
                 pairs.append((at, later))
                 break
@@ -324,7 +329,7 @@ def untold(kind: str, right: Log, damaged: Log, places: set[int], known: KnownTo
         words = KnownWords.of(list(heard))
         for earlier in damaged.calls[:at]:
             words = words | KnownWords.of(earlier.result)
-        values = [value for _, value in given(call.arguments)]
+        values = [value for _, value in argument_scalars(call.arguments)]
         spoken = known.vocabulary.speaks_of(stems(" ".join(heard)), call.tool)
         return (
             known.effect(call.tool) is not Effect.READS
@@ -335,12 +340,14 @@ def untold(kind: str, right: Log, damaged: Log, places: set[int], known: KnownTo
         reader = damaged.calls[max(places) - 1]
         gone = KnownWords.of(right.calls[at].result)
         own = KnownWords.of(reader.result)
-        values = [v for _, v in given(reader.arguments) if identifies(v) and gone.has(v)]
+        values = [v for _, v in argument_scalars(reader.arguments) if identifies(v) and gone.has(v)]
         return any(own.has(value) for value in values)
     if kind not in ("wrong value", "value of another"):
         return False
     before, after = right.calls[at].arguments, damaged.calls[at].arguments
-    replaced = [v for k, v in given(before) if identifies(v) and after.get(k) != before.get(k)]
+    replaced = [
+        v for k, v in argument_scalars(before) if identifies(v) and after.get(k) != before.get(k)
+    ]
     seen = KnownWords.of([list(damaged.said), [c.result for c in damaged.calls],
                           [c.arguments for c in damaged.calls]])  # fmt: skip
     return not any(seen.has(value) for value in replaced)

@@ -10,10 +10,8 @@ from pathlib import Path
 
 from hvr.base.extras import need_gnn
 from hvr.errors import DataFileError, HvrError
-from hvr.tools.datasets import load_data, only_seen
-from hvr.tools.plan_files import read_plans
-from hvr.tools.tool_graph import ToolGraph
-from hvr.tools.tool_plan import ToolPlan
+from hvr.tools.datasets import load_data, only_seen, read_plans
+from hvr.tools.tool_plans import ToolGraph, ToolPlan
 
 DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data" / "toolgraphs"
 

@@ -27,14 +27,14 @@ from benchmarks.inputs import records
 from hvr.base.texts import read_json
 from hvr.knowledge.retrieval.text_vectors import TextVectors
 from hvr.knowledge.world_file import load_world
-from hvr.tools.calling.bfcl_world import reading_functions
+from hvr.tools.calling.benchmark_worlds import reading_functions
 from hvr.tools.calling.worlds import meanings_file, open_tools
 from hvr.tools.catalogue.formats import read_tool
-from hvr.tools.catalogue.merging import ParameterMeaning, meanings, read_overrides
 from hvr.tools.catalogue.schema import Catalogue, Effect
-from hvr.tools.navigation.decision import NextMove
+from hvr.tools.catalogue.schema_matching import ParameterMeaning, meanings, read_overrides
+from hvr.tools.navigation.chains import NextMove
 from hvr.tools.navigation.request import EntityQuery, GoalCall, Order
-from hvr.tools.navigation.words.read_request import ReadRequest
+from hvr.tools.navigation.words.reading import ReadRequest
 from hvr.tools.navigation.words.request_reader import RequestReader
 
 HERE = Path(__file__).resolve().parent

@@ -43,14 +43,17 @@ from inputs import measured
 
 from hvr.base.extras import need_gnn
 from hvr.errors import HvrError
-from hvr.tools.agreement import agreement, hallucination
-from hvr.tools.datasets import ToolData, load_data, only_seen, tool_text
-from hvr.tools.plan_files import read_plans, read_records, to_plan
-from hvr.tools.retrieval.config import LAYERS, Layer, RetrieverConfig, own, paper
-from hvr.tools.retrieval.retriever import Retriever
-from hvr.tools.retrieval.steps import cleaned
-from hvr.tools.tool_graph import ToolGraph
-from hvr.tools.tool_plan import ToolPlan
+from hvr.tools.datasets import (
+    ToolData,
+    load_data,
+    only_seen,
+    read_plans,
+    read_records,
+    to_plan,
+    tool_text,
+)
+from hvr.tools.retrieval.retriever import LAYERS, Layer, Retriever, RetrieverConfig, own, paper
+from hvr.tools.tool_plans import ToolGraph, ToolPlan, agreement, cleaned, hallucination
 from studies.tool_planning.repair import relinked, renamed
 
 T = TypeVar("T")
@@ -207,9 +210,8 @@ class Bench:
 
     def hallucination(self) -> None:
         """Plans of TaskBench without truth: how many of their tools and links do not exist."""
-        from hvr.tools.retrieval.decoders import Decoder
+        from hvr.tools.retrieval.decoding import Decoder, Transitions
         from hvr.tools.retrieval.retriever import TextScores
-        from hvr.tools.retrieval.transitions import Transitions
 
         print("\nTaskBench, predicted plans; share of tools and links that do not exist, mean "
               "over plans / share of plans with any")  # fmt: skip
@@ -247,9 +249,8 @@ class Bench:
         *,
         counts: bool = True,
     ) -> None:
-        from hvr.tools.retrieval.decoders import Decoder
+        from hvr.tools.retrieval.decoding import Decoder, Transitions
         from hvr.tools.retrieval.retriever import TextScores, untrained_retriever
-        from hvr.tools.retrieval.transitions import Transitions
         from studies.text_retrieval import SmoothedScores, choose_alpha, fit_text_decoder
 
         truth = truth or plans
@@ -319,9 +320,8 @@ class Bench:
     def _transferred_row(
         self, data: ToolData, plans: Sequence[ToolPlan], names: bool, truth: Sequence[ToolPlan]
     ) -> None:
-        from hvr.tools.retrieval.decoders import Decoder, Rule
-        from hvr.tools.retrieval.trained_scores import TrainedScores
-        from hvr.tools.retrieval.transitions import Transitions
+        from hvr.tools.retrieval.decoding import Decoder, Rule, Transitions
+        from hvr.tools.retrieval.scorer import TrainedScores
 
         fitted = [
             self.fit(replace(paper("sage", k), unnamed=0.5), seen=False)

@@ -31,9 +31,9 @@ from toolworld_findings import Findings
 from toolworlds import DATA, TAU2, Scenario, explored, scenarios_of
 
 from hvr.errors import HvrError
-from hvr.tools.calling.values import CallFailure, Json, ToolCall
+from hvr.tools.calling.calls import CallFailure, Json, ToolCall
 from hvr.tools.catalogue.schema import Effect
-from hvr.tools.navigation.found_values import key
+from hvr.tools.navigation.known_values import key
 from hvr.tools.navigation.preconditions import LearntConditions, StateCondition
 from hvr.tools.navigation.request import NamedValue, given_leaves
 

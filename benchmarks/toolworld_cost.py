@@ -40,10 +40,9 @@ from toolworld_search import cpu
 from hvr.base.extras import need_gnn
 from hvr.errors import PlannerError
 from hvr.tools.navigation.chains import CallFacts, cheapest_chain
-from hvr.tools.navigation.evolution import evolved
-from hvr.tools.navigation.graph import GraphTool, NavigationGraph, ObservedCall
-from hvr.tools.navigation.graph_log import ToolThere, graph_text, read_events, rebuilt, write_event
-from hvr.tools.navigation.learnt import learnt_counts, learnt_tools
+from hvr.tools.navigation.experience import learnt_counts, learnt_tools
+from hvr.tools.navigation.graph import GraphTool, NavigationGraph, ObservedCall, evolved
+from hvr.tools.navigation.graph_log import ToolAdded, graph_text, read_events, rebuilt, write_event
 from studies.chain_search.annealing import annealed_chain
 from studies.chain_search.backward import backward_chain
 
@@ -151,7 +150,7 @@ def log(size: int) -> None:
     with TemporaryDirectory() as folder:
         path = Path(folder, "graph.jsonl")
         for tool in tools:
-            write_event(path, ToolThere(tool))
+            write_event(path, ToolAdded(tool))
         for number in range(size):
             seen = generated_call(graph, size, random, float(number + 1))
             write_event(path, seen)

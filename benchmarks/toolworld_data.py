@@ -17,14 +17,13 @@ from benchmarks.inputs import records
 from hvr.base.texts import read_json
 from hvr.errors import DataFileError
 from hvr.knowledge.retrieval.text_vectors import TextVectors
-from hvr.tools.calling.log import log_line
-from hvr.tools.calling.origins import ValueOrigin, ValueSource, trace
-from hvr.tools.calling.values import CallFailure, CallOutcome, ToolCall
-from hvr.tools.catalogue.merging import ParameterMeaning, meanings
+from hvr.tools.calling.calls import CallFailure, CallOutcome, ToolCall
+from hvr.tools.calling.log import ValueOrigin, ValueSource, log_line, trace
 from hvr.tools.catalogue.reading import read_tools
 from hvr.tools.catalogue.schema import Catalogue, ToolParameter, ToolSchema
+from hvr.tools.catalogue.schema_matching import ParameterMeaning, meanings
 from hvr.tools.navigation.graph import ObservedCall
-from hvr.tools.navigation.observations import MeaningNames, observations
+from hvr.tools.navigation.graph_log import MeaningNames, observations
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 _BEGIN = datetime(2026, 1, 1, tzinfo=UTC)

@@ -41,11 +41,9 @@ from hvr.base.extras import load_apart
 from hvr.errors import DataFileError
 from hvr.knowledge.retrieval.text_vectors import TextVectors
 from hvr.tools.catalogue.formats import read_tool
-from hvr.tools.navigation.decision import NextMove
-from hvr.tools.navigation.turns.dialogues import judged_turns
-from hvr.tools.navigation.turns.judge import TurnDecision, TurnJudge
-from hvr.tools.navigation.turns.learnt_moves import one_thread
-from hvr.tools.navigation.turns.turn import MOVES, JudgedTurn, OfferedTool, Turn, offered
+from hvr.tools.navigation.chains import NextMove
+from hvr.tools.navigation.turn_judge import TurnDecision, TurnJudge, one_thread
+from hvr.tools.navigation.turns import MOVES, JudgedTurn, OfferedTool, Turn, judged_turns, offered
 
 VARIANTS = {
     "base": ("multi_turn_base.jsonl.gz", NextMove.ANSWER),

@@ -63,21 +63,22 @@ from toolworlds import (
 )
 
 from hvr.errors import DataFileError
-from hvr.tools.calling.checks import find_tool
-from hvr.tools.calling.environment import ToolEnvironment
-from hvr.tools.calling.faults import FaultyTools, ToolFault, draw_faults
+from hvr.tools.calling.calls import CallOutcome, Json, ToolCall, find_tool
+from hvr.tools.calling.environment import FaultyTools, ToolEnvironment, ToolFault, draw_faults
 from hvr.tools.calling.guard import CallPolicy, GuardedTools
-from hvr.tools.calling.values import CallOutcome, Json, ToolCall
 from hvr.tools.catalogue.schema import Effect, ToolSchema
-from hvr.tools.navigation.acting import carry_out
-from hvr.tools.navigation.errands import Learnt, Retrying
-from hvr.tools.navigation.experience import CountedExperience, Experience
-from hvr.tools.navigation.found_values import key
+from hvr.tools.navigation.execution import carry_out
+from hvr.tools.navigation.experience import (
+    CountedExperience,
+    Experience,
+    GraphExperience,
+    observed_session,
+)
 from hvr.tools.navigation.graph import NavigationGraph
-from hvr.tools.navigation.graph_experience import GraphExperience, observed_session
-from hvr.tools.navigation.lookups import call_key
+from hvr.tools.navigation.known_values import ParameterMatcher, key
+from hvr.tools.navigation.queries import call_key
 from hvr.tools.navigation.request import EntityQuery, ToolRequest, at, leaves
-from hvr.tools.navigation.suiting import Suiting
+from hvr.tools.navigation.tasks import FailureHandling, Learnt
 
 _READER = ToolSchema("", effect=Effect.READS)
 SETTINGS = ("whole", "without graph", "with pruning", "without recombining")
@@ -273,7 +274,7 @@ def reachable(one: Prepared, faults: Mapping[str, ToolFault]) -> tuple[bool, boo
         return True, True
     tools = one.scenario.open()
     schemas = {t.name: t for t in tools.catalogue.tools if t.name not in gone}
-    seen = Findings(one.errand.said, (), Suiting(GraphExperience(graph=one.learnt).flow))
+    seen = Findings(one.errand.said, (), ParameterMatcher(GraphExperience(graph=one.learnt).flow))
     written = [o for o in one.truth if o.ok and schemas.get(o.call.tool, _READER).effect
                is not Effect.READS]  # fmt: skip
     told = True
@@ -333,7 +334,7 @@ def _run(one: Prepared, faults: Mapping[str, ToolFault], setting: str, budget: i
         asked.append(call)
         return call_key(call) in watched.changed
 
-    retrying = Retrying(setting != "without recombining", REFUSALS)
+    retrying = FailureHandling(setting != "without recombining", REFUSALS)
     carried = carry_out(tools, one.errand, Learnt(experience), retrying=retrying, was_done=was_done)
     wanted = [call_key(outcome.call) for outcome in one.truth]
     twice = sum(

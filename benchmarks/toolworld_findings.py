@@ -6,12 +6,22 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from hvr.tools.calling.values import CallOutcome, Json
+from hvr.tools.calling.calls import CallOutcome, Json
 from hvr.tools.navigation.entities import EntityGraph
-from hvr.tools.navigation.found_values import MOST, Shape, key, keys_are_data, plain
-from hvr.tools.navigation.naming import pattern, words_of
+from hvr.tools.navigation.known_values import (
+    GOAL_CALL_SOURCE,
+    MAX_RESULT_VALUES,
+    MIN_COMPATIBILITY,
+    REQUEST_SOURCE,
+    ParameterMatcher,
+    Shape,
+    key,
+    keys_are_data,
+    pattern,
+    plain,
+    singular_words,
+)
 from hvr.tools.navigation.request import NamedValue, given_leaves
-from hvr.tools.navigation.suiting import REQUEST, SUITS, WANTED, Suiting
 
 Trait: TypeAlias = "tuple[frozenset[str], Json]"
 """A feature whose name and value are freed of spelling."""
@@ -27,7 +37,7 @@ class FoundValue:
     Args:
         value: it.
         path: where it stands in the result, as a pattern; of the request its name.
-        tool: whose result it is; `REQUEST` if the request says it, `WANTED` if it says it of a
+        tool: whose result it is; `REQUEST_SOURCE` if the request says it, `GOAL_CALL_SOURCE` if it says it of a
             call that it wants.
         traits: of the entity to which it belongs, as far as this result says.
         call: the number of the result; -1 for the request.
@@ -53,9 +63,9 @@ class Findings:
         self,
         facts: Iterable[NamedValue] = (),
         wanted: Iterable[NamedValue] = (),
-        suits: Suiting | None = None,
+        suits: ParameterMatcher | None = None,
     ) -> None:
-        self.suits = suits or Suiting()
+        self.suits = suits or ParameterMatcher()
         self.graph = EntityGraph()
         self._all: list[FoundValue] = []
         self._suiting: dict[tuple[str, str, float], list[FoundValue]] = {}
@@ -66,10 +76,12 @@ class Findings:
         facts = tuple(facts)
         traits = frozenset(trait(feature) for feature in facts)
         for feature in facts:
-            self._all.append(FoundValue(feature.value, (feature.name,), REQUEST, traits))
+            self._all.append(FoundValue(feature.value, (feature.name,), REQUEST_SOURCE, traits))
             self._own.setdefault(key(feature.value), set()).update(traits)
         for feature in wanted:
-            self._all.append(FoundValue(feature.value, (feature.name,), WANTED, frozenset()))
+            self._all.append(
+                FoundValue(feature.value, (feature.name,), GOAL_CALL_SOURCE, frozenset())
+            )
 
     def add(self, outcome: CallOutcome) -> None:
         """Take in the result of a call that went well."""
@@ -86,7 +98,7 @@ class Findings:
         for path, value, traits in entities(outcome.result):
             shape.add(path)
             if path and path[-1] != "{}":
-                whole.add((words_of(_name(path)), plain(value)))
+                whole.add((singular_words(_name(path)), plain(value)))
             # What is said around a list of plain values is no feature of one of them.
             whose = traits if path[-1:] == ("[]",) else traits | said
             self._all.append(FoundValue(value, path, outcome.call.tool, whose, number))
@@ -109,10 +121,12 @@ class Findings:
         return tuple(self._all)
 
     def fit(self, found: FoundValue, parameter: str, taker: str = "") -> float:
-        """Return how well a value suits a parameter of a tool, from 0 to 1 (`Suiting`)."""
+        """Return how well a value suits a parameter of a tool, from 0 to 1 (`ParameterMatcher`)."""
         return self.suits(taker, parameter, found.tool, found.path)
 
-    def suiting(self, parameter: str, taker: str = "", least: float = SUITS) -> list[FoundValue]:
+    def suiting(
+        self, parameter: str, taker: str = "", least: float = MIN_COMPATIBILITY
+    ) -> list[FoundValue]:
         """Return the values that suit a parameter, the best first and of these the latest."""
         place = parameter, taker, least
         if place not in self._suiting:
@@ -162,7 +176,7 @@ def entities(
     for path, value, around in todo:
         if isinstance(value, dict):
             direct = frozenset(
-                (words_of(name), plain(inner))
+                (singular_words(name), plain(inner))
                 for name, inner in value.items()
                 if not isinstance(inner, (dict, list))
             ) if traits else frozenset()  # fmt: skip
@@ -190,13 +204,13 @@ def entities(
         else:
             yield path, value, around
             seen += 1
-        if seen >= MOST:
+        if seen >= MAX_RESULT_VALUES:
             return
 
 
 def trait(feature: NamedValue) -> Trait:
     """Return a feature freed of spelling."""
-    return words_of(feature.name), plain(feature.value)
+    return singular_words(feature.name), plain(feature.value)
 
 
 def _name(path: tuple[str, ...]) -> str:
@@ -208,10 +222,10 @@ def _deep(value: Json) -> frozenset[Trait]:
     found: set[Trait] = set()
     todo = [value]
     for one in todo:
-        if isinstance(one, dict) and len(found) < MOST:
+        if isinstance(one, dict) and len(found) < MAX_RESULT_VALUES:
             for name, inner in one.items():
                 if isinstance(inner, dict) and not keys_are_data(one):
                     todo.append(inner)
                 elif not isinstance(inner, (list, dict)):
-                    found.add((words_of(name), plain(inner)))
+                    found.add((singular_words(name), plain(inner)))
     return frozenset(found)

@@ -66,18 +66,21 @@ from toolworlds import (
     scenarios_of,
 )
 
+from hvr.tools.calling.calls import CallFailure, CallOutcome, Json
 from hvr.tools.calling.guard import CallPolicy, GuardedTools
-from hvr.tools.calling.values import CallFailure, CallOutcome, Json
 from hvr.tools.catalogue.schema import Catalogue, Effect
-from hvr.tools.navigation.acting import carry_out
-from hvr.tools.navigation.decision import NextMove
-from hvr.tools.navigation.errands import Learnt, Retrying
-from hvr.tools.navigation.experience import CountedExperience, Experience
-from hvr.tools.navigation.found_values import key
-from hvr.tools.navigation.graph_experience import GraphExperience, observed_session
-from hvr.tools.navigation.lookups import call_key
+from hvr.tools.navigation.chains import NextMove
+from hvr.tools.navigation.execution import carry_out
+from hvr.tools.navigation.experience import (
+    CountedExperience,
+    Experience,
+    GraphExperience,
+    observed_session,
+)
+from hvr.tools.navigation.known_values import Flow, key
+from hvr.tools.navigation.queries import call_key
 from hvr.tools.navigation.request import EntityQuery, ToolRequest, at, leaves, scalars_in
-from hvr.tools.navigation.suiting import Flow
+from hvr.tools.navigation.tasks import FailureHandling, Learnt
 
 EXPERIENCES = ("graph", "counts", "none")
 SETTINGS = ("said", "described", "granted")
@@ -203,7 +206,9 @@ def _carried(
         outcomes, name = greedy(world, request)
         return Ended(outcomes, (name,) if name else (), "", world.state())
     tools = GuardedTools(scenario.open(), scenario.world, CallPolicy(options.budget))
-    carried = carry_out(tools, request, Learnt(experience), retrying=Retrying(refusals=REFUSALS))
+    carried = carry_out(
+        tools, request, Learnt(experience), retrying=FailureHandling(refusals=REFUSALS)
+    )
     asks = carried.decision.ask if carried.decision.move is NextMove.ASK else ()
     made = [o for o in carried.outcomes if o.failure is not CallFailure.NOT_ALLOWED]
     return Ended(made, tuple(map(_parameter, asks)), carried.decision.why, tools.state())

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from toolworld_findings import entities, trait
 
+from hvr.tools.calling.calls import CallOutcome, Json, ToolCall
 from hvr.tools.calling.environment import ToolEnvironment
-from hvr.tools.calling.values import CallOutcome, Json, ToolCall
 from hvr.tools.catalogue.schema import Effect
-from hvr.tools.navigation.naming import fit
+from hvr.tools.navigation.known_values import compatibility
 from hvr.tools.navigation.request import EntityQuery, Place, ToolRequest, filled, leaves
 
 LIKE = 0.8
@@ -28,9 +28,11 @@ def greedy(tools: ToolEnvironment, request: ToolRequest) -> tuple[list[CallOutco
 
     def values(name: str, wanted: EntityQuery) -> Iterator[Json]:
         features = {trait(one) for one in wanted.constraints}
-        said = [fact.value for fact in request.said if fit(name, (fact.name,), "") >= LIKE]
+        said = [
+            fact.value for fact in request.said if compatibility(name, (fact.name,), "") >= LIKE
+        ]
         found = [(value, traits) for o in outcomes for path, value, traits in entities(o.result)
-                 if o.ok and fit(name, path, o.call.tool) >= LIKE]  # fmt: skip
+                 if o.ok and compatibility(name, path, o.call.tool) >= LIKE]  # fmt: skip
         yield from [value for value, traits in found if features and features <= traits]
         yield from [*said, *(value for value, _ in found)]
 

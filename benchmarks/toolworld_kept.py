@@ -15,7 +15,7 @@ from typing import Any
 
 from hvr.base.texts import read_json_lines
 from hvr.errors import DataFileError
-from hvr.tools.calling.bfcl_world import BfclTools
+from hvr.tools.calling.benchmark_worlds import BfclTools
 
 
 def kept_rows(world: str, shared: Sequence[str]) -> list[dict[str, Any]]:

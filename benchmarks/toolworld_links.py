@@ -58,7 +58,7 @@ from hvr.errors import DataFileError, UsageError
 from hvr.knowledge.retrieval.text_vectors import TextVectors
 from hvr.tools.catalogue.schema import Catalogue
 from hvr.tools.navigation.graph import ObservedCall
-from hvr.tools.navigation.observations import MeaningNames
+from hvr.tools.navigation.graph_log import MeaningNames
 from studies.link_prediction.measures import area_under_curve, best_cut, f1, hits_at
 from studies.link_prediction.predictor import LinkPredictor, alike, common_neighbours, counted
 from studies.link_prediction.sequences import (

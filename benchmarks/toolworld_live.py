@@ -34,7 +34,7 @@ from conditions import conditions
 
 from benchmarks.inputs import records
 from hvr.base.files import append_json_line
-from hvr.base.numbers import check_whole
+from hvr.base.numbers import check_integer
 from hvr.base.texts import parse_json
 from hvr.doors.cli.output import check_writable
 from hvr.errors import DataFileError, HvrError, LLMError, UsageError
@@ -42,11 +42,10 @@ from hvr.models.choice import ModelChoice
 from hvr.models.connect import connect
 from hvr.models.meter import Meter
 from hvr.models.model import Message, Request
+from hvr.tools.calling.benchmark_worlds import Tau2Tools
+from hvr.tools.calling.calls import Provenance, Source, ToolCall
 from hvr.tools.calling.guard import CallPolicy, GuardedTools
 from hvr.tools.calling.log import excerpt
-from hvr.tools.calling.provenance import Provenance, Source
-from hvr.tools.calling.tau2_world import Tau2Tools
-from hvr.tools.calling.values import ToolCall
 
 PUBLISHED = {"retail": (("GPT-4o", 60.4), ("Claude 3.5 Sonnet", 69.2)),
              "airline": (("GPT-4o", 42.0), ("Claude 3.5 Sonnet", 46.0))}  # fmt: skip
@@ -254,7 +253,7 @@ def main(words: Sequence[str] | None = None) -> int:
                 raise UsageError("--world is retail or airline, or both; with --files one of them")
         for name in ("first", "turns"):
             if getattr(args, name) is not None:
-                check_whole(f"--{name}", getattr(args, name), 1)
+                check_integer(f"--{name}", getattr(args, name), 1)
         if args.out is not None:
             check_writable(args.out)
         agent, user = (

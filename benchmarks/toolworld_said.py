@@ -23,11 +23,10 @@ from dataclasses import dataclass, replace
 from toolworld_findings import POSITION, Findings, FoundValue, Trait
 from toolworlds import SMALL, Scenario, explore, said
 
+from hvr.tools.calling.calls import CallOutcome, Json, ToolCall
 from hvr.tools.calling.environment import ToolEnvironment
-from hvr.tools.calling.values import CallOutcome, Json, ToolCall
 from hvr.tools.catalogue.schema import Effect, ToolSchema
-from hvr.tools.navigation.found_values import key
-from hvr.tools.navigation.naming import words_of
+from hvr.tools.navigation.known_values import Flow, ParameterMatcher, key, singular_words
 from hvr.tools.navigation.request import (
     Argument,
     EntityQuery,
@@ -40,7 +39,6 @@ from hvr.tools.navigation.request import (
     given_leaves,
     leaves,
 )
-from hvr.tools.navigation.suiting import Flow, Suiting
 
 NUMBER_WORDS = tuple(
     """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
@@ -51,7 +49,7 @@ SHORT = 2
 SHORT = 2
 """A text of so few letters (the state of Indiana) stands in many words by chance."""
 
-_IDENTIFYING = words_of("id number code symbol")
+_IDENTIFYING = singular_words("id number code symbol")
 
 
 @dataclass(frozen=True)
@@ -152,7 +150,7 @@ def _explored(
     tools: ToolEnvironment, facts: Sequence[NamedValue], schemas: Mapping[str, ToolSchema],
     flow: Flow | None,
 ) -> Findings:  # fmt: skip
-    seen = Findings(facts, (), Suiting(flow))
+    seen = Findings(facts, (), ParameterMatcher(flow))
     explore(tools, seen, schemas, inputs=3)
     return seen
 
@@ -164,8 +162,10 @@ def _named(
     known = [NamedValue(n, v) for o in writes for _, n, v in given_leaves(o.call.arguments)]
     seen = _explored(scenario.open(), known, schemas, None)
     readers = [tool for tool in schemas.values() if tool.effect is Effect.READS]
-    taken = {words_of(p.name): p.name for tool in readers for p in tool.takes if p.required}
-    found = [(words_of(one.path[-1]), one.value) for one in seen.all if one.call >= 0 and one.path]
+    taken = {singular_words(p.name): p.name for tool in readers for p in tool.takes if p.required}
+    found = [
+        (singular_words(one.path[-1]), one.value) for one in seen.all if one.call >= 0 and one.path
+    ]
     return [
         NamedValue(taken[name], value)
         for name, value in found
@@ -246,7 +246,7 @@ class _Words:
 def _names_entity(name: str, value: Json, origins: Iterable[FoundValue]) -> bool:
     """Say whether a value is one that identifies: by its name, or by where it stands."""
     names = [name, *(step for one in origins for step in one.path[-1:])]
-    return isinstance(value, (str, int)) and any(words_of(n) & _IDENTIFYING for n in names)
+    return isinstance(value, (str, int)) and any(singular_words(n) & _IDENTIFYING for n in names)
 
 
 def _at_hand(value: Json, seen: Findings) -> bool:

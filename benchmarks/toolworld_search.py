@@ -40,10 +40,10 @@ from toolworld_data import SHARED, RecordedRun, Understood, call_set, parted, to
 
 from hvr.errors import UsageError
 from hvr.knowledge.retrieval.text_vectors import TextVectors
-from hvr.tools.calling.origins import ValueSource
+from hvr.tools.calling.log import ValueSource
 from hvr.tools.navigation.chains import CallFacts, NavigationTool, ToolChain, cheapest_chain
+from hvr.tools.navigation.experience import learnt_counts, learnt_tools
 from hvr.tools.navigation.graph import NavigationGraph
-from hvr.tools.navigation.learnt import learnt_counts, learnt_tools
 from studies.chain_search.annealing import annealed_chain
 from studies.chain_search.backward import backward_chain
 

@@ -31,14 +31,12 @@ from toolworld_findings import POSITION, Findings, FoundValue, Trait
 
 from hvr.base.extras import load_apart
 from hvr.errors import DataFileError
-from hvr.tools.calling.bfcl_world import BfclTools
+from hvr.tools.calling.benchmark_worlds import BfclTools, Tau2Tools
+from hvr.tools.calling.calls import CallOutcome, Json, ToolCall
 from hvr.tools.calling.environment import ToolEnvironment
-from hvr.tools.calling.tau2_world import Tau2Tools
-from hvr.tools.calling.values import CallOutcome, Json, ToolCall
 from hvr.tools.catalogue.schema import Effect, ToolSchema
-from hvr.tools.navigation.found_values import key, plain
-from hvr.tools.navigation.lookups import call_key
-from hvr.tools.navigation.naming import words_of
+from hvr.tools.navigation.known_values import Flow, ParameterMatcher, key, plain, singular_words
+from hvr.tools.navigation.queries import call_key
 from hvr.tools.navigation.request import (
     Argument,
     EntityQuery,
@@ -51,7 +49,6 @@ from hvr.tools.navigation.request import (
     given_leaves,
     peers_of,
 )
-from hvr.tools.navigation.suiting import Flow, Suiting
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "toolworlds"
 TAU2 = ("retail", "airline", "telecom")
@@ -253,7 +250,7 @@ def explored(
     schemas: Mapping[str, ToolSchema], flow: Flow | None, most: int = 80,
 ) -> Findings:  # fmt: skip
     """Return what reading calls say of the first state, beginning with what the user says."""
-    seen = Findings(facts, (), Suiting(flow))
+    seen = Findings(facts, (), ParameterMatcher(flow))
     explore(tools, seen, schemas, reads, most)
     return seen
 
@@ -337,8 +334,8 @@ class _Giving:
             if place in origins:
                 features = self._features(name, origins[place], place, bound, before)
                 if features is not None:
-                    at = [int(f.value) for f in features if words_of(f.name) == POSITION]
-                    features = tuple(f for f in features if words_of(f.name) != POSITION)
+                    at = [int(f.value) for f in features if singular_words(f.name) == POSITION]
+                    features = tuple(f for f in features if singular_words(f.name) != POSITION)
                     listed = Selection(Order.LISTED, position=at[0]) if at else None
                     sought[place] = EntityQuery(features, listed)
                 bound[place] = value

@@ -37,11 +37,10 @@ from hvr.execution.facts.planning import StatePlanner, problem_at
 from hvr.execution.facts.running import WorldRun, run_world
 from hvr.pddl import Domain, GroundAction, Problem, Task, parse_domain, parse_problem
 from hvr.planning.plans import Planned
-from hvr.planning.solving.features import features_of
-from hvr.planning.solving.programs import DOWNWARD
+from hvr.planning.solving.programs import DOWNWARD, features_of
 from hvr.worlds.facts.environment import PddlEnvironment
 from hvr.worlds.facts.faults import FaultRule, FaultyWorld, WorldFault
-from hvr.worlds.facts.words import words_for
+from hvr.worlds.facts.lexicon import lexicon_for
 
 DOMAINS = (
     "blocks-3op,gripper,driverlog,rovers,satellite,zenotravel,briefcaseworld,"
@@ -195,7 +194,7 @@ def _run(
     hidden: tuple[str, ...] = (),
 ) -> tuple[WorldRun, FaultyWorld]:
     env = FaultyWorld(PddlEnvironment(domain, problem, hidden), rules, seed)
-    return run_world(env, domain, problem, words_for(domain).wording, planner=planner), env
+    return run_world(env, domain, problem, lexicon_for(domain).wording, planner=planner), env
 
 
 def _count(tally: Tally, run: WorldRun, hidden: tuple[str, ...], label: str) -> None:

@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from hvr.base.engines.registry import EngineChoice as EngineChoice
+    from hvr.base.engines.registry import EngineChoice
     from hvr.doors.python import judge as judge
     from hvr.doors.python import lint as lint
     from hvr.doors.python import solve as solve
@@ -70,29 +70,27 @@ if TYPE_CHECKING:
     from hvr.pddl import print_problem as print_problem
     from hvr.pddl.checker import UnprovenError as UnprovenError
     from hvr.pddl.checker import check as check_certificate
-    from hvr.planning.plans import AABlock as AABlock
-    from hvr.planning.plans import MacroAction as MacroAction
-    from hvr.planning.plans import Plan as Plan
+    from hvr.planning.plans import AABlock, MacroAction, Plan
     from hvr.planning.problems import graded as graded
     from hvr.planning.solving.solve import Solution as Solution
-    from hvr.policies.symbolic import SymbolicPolicy as SymbolicPolicy
+    from hvr.policies.symbolic import SymbolicPolicy
     from hvr.runs.options import Options as Options
     from hvr.runs.result import Run as Run
-    from hvr.runs.spine import plan as plan
+    from hvr.runs.spine import plan
     from hvr.runs.verification import verify as verify
-    from hvr.tools.calling.agent_guard import Question as Question
+    from hvr.tools.calling.calls import ToolCall
+    from hvr.tools.calling.guard import Question
     from hvr.tools.calling.rewards import ToolRewards as ToolRewards
-    from hvr.tools.calling.values import ToolCall as ToolCall
     from hvr.tools.navigation.tool_world import ToolWorld as Tools
     from hvr.tools.navigation.tool_world import open_world as open_tools
     from hvr.validation import rewards as rewards
+    from hvr.validation.findings import LintFinding
     from hvr.validation.report import ValidationReport as ValidationReport
-    from hvr.validation.rules import LintFinding as LintFinding
-    from hvr.validation.streaming import stream as stream
+    from hvr.validation.streaming import stream
     from hvr.validation.validator import Validator as Validator
     from hvr.validation.validator import validate as validate
-    from hvr.worlds.base import Event as Event
-    from hvr.worlds.facts.environment import Observation as Observation
+    from hvr.worlds.environment import Event
+    from hvr.worlds.facts.environment import Observation
     from hvr.worlds.kitchen import Kitchen as Kitchen
 
 __version__ = "0.1.0"
@@ -107,7 +105,7 @@ _WHERE = {
     "DataFileError": "hvr.errors:DataFileError",
     "Domain": "hvr.pddl:Domain",
     "EngineChoice": "hvr.base.engines.registry:EngineChoice",
-    "Event": "hvr.worlds.base:Event",
+    "Event": "hvr.worlds.environment:Event",
     "GroundAction": "hvr.pddl:GroundAction",
     "GroundingLimitError": "hvr.errors:GroundingLimitError",
     "HvrError": "hvr.errors:HvrError",
@@ -118,7 +116,7 @@ _WHERE = {
     "Kitchen": "hvr.worlds.kitchen:Kitchen",
     "LLMError": "hvr.errors:LLMError",
     "LanguageError": "hvr.errors:LanguageError",
-    "LintFinding": "hvr.validation.rules:LintFinding",
+    "LintFinding": "hvr.validation.findings:LintFinding",
     "MacroAction": "hvr.planning.plans:MacroAction",
     "Message": "hvr.models.model:Message",
     "MissingExtraError": "hvr.errors:MissingExtraError",
@@ -134,7 +132,7 @@ _WHERE = {
     "PlannerError": "hvr.errors:PlannerError",
     "Problem": "hvr.pddl:Problem",
     "QueryLimitError": "hvr.errors:QueryLimitError",
-    "Question": "hvr.tools.calling.agent_guard:Question",
+    "Question": "hvr.tools.calling.guard:Question",
     "Request": "hvr.models.model:Request",
     "Run": "hvr.runs.result:Run",
     "SceneError": "hvr.errors:SceneError",
@@ -144,7 +142,7 @@ _WHERE = {
     "SymbolicPolicy": "hvr.policies.symbolic:SymbolicPolicy",
     "Task": "hvr.pddl:Task",
     "TimedAction": "hvr.pddl:TimedAction",
-    "ToolCall": "hvr.tools.calling.values:ToolCall",
+    "ToolCall": "hvr.tools.calling.calls:ToolCall",
     "ToolRewards": "hvr.tools.calling.rewards:ToolRewards",
     "Tools": "hvr.tools.navigation.tool_world:ToolWorld",
     "UndefinedValueError": "hvr.errors:UndefinedValueError",

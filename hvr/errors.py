@@ -21,13 +21,13 @@ HvrError                             2  root: catch this to catch everything bel
 ├── NumberTooLargeError              2  a number has grown too large to compute with
 ├── InconsistentEffectError          2  an action gives a fluent two values at once
 ├── ContinuousChangeError            2  numbers change in a way that hvr cannot follow
-│   ├── DivisorError                 2  a divisor may be 0  [hvr.validation.continuous.intervals]
-│   ├── LostError                    2  bounds became wide  [hvr.validation.continuous.intervals]
-│   └── UndecidedError               2  undecided comparison  [hvr.validation.continuous.bounds]
+│   ├── DivisorError                 2  a divisor may be 0  [hvr.validation.continuous.symbols]
+│   ├── LostError                    2  bounds became wide  [hvr.validation.continuous.symbols]
+│   └── UndecidedError               2  undecided comparison  [hvr.validation.continuous.symbols]
 ├── UnusableModelError               2  domain or problem is unusable  [hvr.validation.batch]
 ├── NoCertificateError               2  it proves no such verdict  [hvr.validation.certificate]
 ├── UnprovenError                    1  a certificate proves nothing  [hvr.pddl.checker]
-├── InteropError                     2  cannot be translated  [hvr.planning.interop.errors]
+├── InteropError                     2  cannot be translated  [hvr.planning.interop.names]
 ├── UnknownObjectError               2  no object of the scene or problem has the name
 ├── SceneError                       2  a scene is unknown or cannot be loaded
 ├── LanguageError                    2  a sentence cannot be turned into a goal
@@ -42,25 +42,25 @@ HvrError                             2  root: catch this to catch everything bel
 │   └── ModelError                   4  it or the way to it failed: `kind`  [hvr.models.errors]
 │       └── CancelledError           4  the caller no longer wants it  [hvr.models.errors]
 ├── SimulatorError                   4  AI2-THOR did not answer or has ended; 2: it is missing, …
-├── ProtocolError                    2  a client broke the protocol  [hvr.doors.stand_in.errors]
+├── ProtocolError                    2  a client broke the protocol  [hvr.doors.stand_in.messages]
 ├── StoreError                       2  the graph store cannot be opened, read or queried
 │   └── QueryLimitError              4  a query ran out of time or memory
 ├── MissingExtraError                2  an optional dependency is not installed
 
 Signals are plain exceptions that are caught in the room that raises them:
 
-ActionFailedError     [hvr.worlds.kitchen.actions.common]        becomes an event without success
-BadRequestError       [hvr.worlds.kitchen.actions.table]         becomes an event with an error code
+ActionFailedError     [hvr.worlds.kitchen.action_context]        becomes an event without success
+BadRequestError       [hvr.worlds.kitchen.actions]         becomes an event with an error code
 _RefusedError         [hvr.worlds.thor.skills]                   becomes the outcome of a skill
 ProcessEndedError     [hvr.worlds.thor.client]                   becomes a SimulatorError
-RefusedError          [hvr.doors.stand_in.scope]                 becomes a reply to the client
+RefusedError          [hvr.doors.stand_in.conversation]                 becomes a reply to the client
 _TakenError           [hvr.runs.folder]                          becomes a DataFileError
-Terminated            [hvr.doors.cli.signals]                    becomes exit code 143
-NotSentError          [hvr.tools.calling.http_exchange]          becomes a call not made
+Terminated            [hvr.doors.cli.process]                    becomes exit code 143
+NotSentError          [hvr.tools.calling.openapi_requests]          becomes a call not made
 _RefusedError         [hvr.tools.calling.openapi_world]          becomes a failed call
-_OutOfTimeError       [hvr.validation.rewards.rewards]           becomes a reward of 0
+_OutOfTimeError       [hvr.validation.rewards]           becomes a reward of 0
 _CoupledError         [hvr.validation.continuous.motion]         becomes an integration
-LostCellError         [hvr.base.engines.contract]                becomes a cell without a value
+LostCellError         [hvr.base.engines.registry]                becomes a cell without a value
 
 A message says what is wrong, where, and what to do next.
 """

@@ -16,9 +16,9 @@ from typing import Any
 
 from hvr.errors import SceneError
 from hvr.worlds.geometry import Box, Vec
-from hvr.worlds.object_types import TypeFacts, load_facts
+from hvr.worlds.kitchen.placement import Body, Holder, holder_of
 from hvr.worlds.scenes import LegacyReceptacle, ObjectSpec, Scene, load_scene
-from hvr.worlds.thor.support import Body, Holder, holder_of
+from hvr.worlds.thor.types import TypeFacts, load_facts
 
 RENAMED = MappingProxyType({"Glassbottle": "Bottle"})
 """Types of 2.1.0 that are called otherwise since."""
@@ -47,7 +47,7 @@ def scene_from_alfred(record: Mapping[str, Any]) -> Scene:
     * Pickupable objects are exactly those of `object_poses`; a name that occurs k times
       means k copies. Their ids are those that AI2-THOR gives after the poses are set,
       `Type|x|y|z`. Sizes are those of the same type in the packaged kitchen.
-    * Their parents are judged from the boxes (`hvr.worlds.thor.support`).
+    * Their parents are judged from the boxes (`hvr.worlds.kitchen.placement`).
     * `dirty_and_empty` makes dirtyable objects dirty and fillable ones empty;
       `object_toggles` switches all objects of a type.
     * The agent stands as `init` says, with that point added to the grid if need be.

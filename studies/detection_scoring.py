@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from hvr.execution.failures import Deviation, DeviationKind
+from hvr.execution.deviations import Deviation, DeviationKind
 from hvr.worlds.faults import FaultKind
 
 RIGHT: Mapping[str, frozenset[DeviationKind]] = MappingProxyType(

@@ -25,12 +25,12 @@ from hvr.execution.executor import Executor
 from hvr.execution.world import World, open_world
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.retrieval.inventory import Inventory
-from hvr.language.goals import Goal, Stage
+from hvr.language.goal_builder import Goal, Stage
 from hvr.pddl import Domain, Task, TypedName, parse_formula
 from hvr.pddl.model import And, Atom, Exists, Expression, Forall, Imply, Not, Or
 from hvr.policies.symbolic import SymbolicPolicy
 from hvr.validation import Validator
-from hvr.worlds.base import Event
+from hvr.worlds.environment import Event
 from hvr.worlds.kitchen import Kitchen
 from studies.alfred import scene_from_alfred
 

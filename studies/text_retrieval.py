@@ -12,15 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hvr.knowledge.retrieval.text_vectors import TextVectors
-from hvr.tools.agreement import agreement
 from hvr.tools.datasets import only_seen
-from hvr.tools.retrieval.decoders import Decoder, choose_decoder, decode, overall
-from hvr.tools.retrieval.decoding import adjacency
-from hvr.tools.retrieval.pairs import hold_out
-from hvr.tools.retrieval.retriever import TextScores
-from hvr.tools.retrieval.transitions import Transitions, count_transitions
-from hvr.tools.tool_graph import ToolGraph
-from hvr.tools.tool_plan import ToolPlan
+from hvr.tools.retrieval.decoding import (
+    Decoder,
+    Transitions,
+    adjacency,
+    choose_decoder,
+    count_transitions,
+    decode,
+    overall,
+)
+from hvr.tools.retrieval.retriever import TextScores, hold_out
+from hvr.tools.tool_plans import ToolGraph, ToolPlan, agreement
 
 ALPHAS = tuple(round(0.5 + 0.05 * i, 2) for i in range(11))
 """Values of alpha that `choose_alpha` tries for SGC."""

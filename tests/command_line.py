@@ -8,7 +8,6 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +47,7 @@ def parser_of(words: tuple[str, ...]) -> ArgumentParser:
     """Return the parser of a command."""
     call = resolve(words)
     assert isinstance(call.called, Command)
-    return command_parser(call, import_module(call.called.module))
+    return command_parser(call, call.called)
 
 
 def environment(**more: str) -> dict[str, str]:

@@ -100,7 +100,7 @@ COMMANDS = {
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run and a library."""
-    from hvr.planning.library.store import write_library
+    from hvr.planning.library.library import write_library
     from tests.planning.library.library_worlds import learnt
 
     folder = tmp_path_factory.mktemp("made")

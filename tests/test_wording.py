@@ -14,20 +14,18 @@ from pathlib import Path
 import pytest
 
 from hvr.base.files import data_path
-from hvr.execution.words import say
+from hvr.execution.explanation import literal_clause
 from hvr.execution.world import open_world
 from hvr.judging.verifier.kitchen.graph import kitchen_tools
-from hvr.judging.verifier.kitchen.linked_plan import Fact
-from hvr.judging.verifier.kitchen.mention_reader import asked_of
-from hvr.judging.verifier.kitchen.mentions import Mentions
-from hvr.judging.verifier.kitchen.similarity import Likeness, likeness
-from hvr.judging.verifier.kitchen.words import say_action, say_ends
+from hvr.judging.verifier.kitchen.linked_plan import Fact, say_action, say_ends
+from hvr.judging.verifier.kitchen.mentions import Mentions, mentions_of
+from hvr.judging.verifier.kitchen.step_features import NameMatch, name_match
 from hvr.knowledge.ontology import load_ontology
 from hvr.knowledge.retrieval.context import class_context, object_context
 from hvr.pddl import Atom, Domain, GroundAction, Not, parse_domain
 from hvr.planning.macro_actions import block_name
 from hvr.policies.llm.prompts import load_prompts
-from hvr.runs.simulated.wording import describe
+from hvr.runs.simulated.answers import steps_sentence
 from hvr.worlds.kitchen import Kitchen
 from hvr.worlds.scenes import load_scene
 from tests.judging.verifier.kitchen_worlds import kitchen
@@ -67,13 +65,13 @@ def facts(domain: Domain) -> dict[str, tuple[str, ...]]:
 
 def explanations(domain: Domain) -> dict[str, list[str]]:
     atoms = [Atom(name, args) for name, args in facts(domain).items()]
-    return {a.predicate: [say(a), say(Not(a))] for a in atoms}
+    return {a.predicate: [literal_clause(a), literal_clause(Not(a))] for a in atoms}
 
 
 def steps(domain: Domain) -> dict[str, list[str]]:
     actions = [GroundAction(n, names(len(a.parameters))) for n, a in domain.actions.items()]
     purposes = {t.id: t.description for t in kitchen_tools(()).tools}
-    said = {a.name: [say_action(a, TYPES), purposes[a.name], describe([a])] for a in actions}
+    said = {a.name: [say_action(a, TYPES), purposes[a.name], steps_sentence([a])] for a in actions}
     return {**said, "finish": [purposes["finish"]]}
 
 
@@ -100,7 +98,7 @@ def prompts() -> dict[str, str]:
 
 def alike() -> list[str]:
     types = load_ontology().object_types
-    return [f"{a} {b}" for a in types for b in types if likeness(a, b) is Likeness.LIKE]
+    return [f"{a} {b}" for a in types for b in types if name_match(a, b) is NameMatch.LIKE]
 
 
 def test_explanations_keep_their_words(domain: Domain) -> None:
@@ -126,7 +124,7 @@ def test_prompts_keep_their_words() -> None:
 
 @pytest.mark.parametrize("sentence", RECORDED["read"])
 def test_requests_are_read_as_before(sentence: str) -> None:
-    assert reading(asked_of(sentence)) == RECORDED["read"][sentence]
+    assert reading(mentions_of(sentence)) == RECORDED["read"][sentence]
 
 
 def test_the_same_classes_are_called_by_each_others_names() -> None:

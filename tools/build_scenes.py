@@ -25,7 +25,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from hvr.worlds.geometry import Box
-from hvr.worlds.thor.support import Body, Holder, holder_of
+from hvr.worlds.kitchen.placement import Body, Holder, holder_of
 
 ALWAYS_KEPT_TYPES = ("Box",)
 LEGACY_TYPES = frozenset(

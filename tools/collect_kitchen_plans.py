@@ -47,11 +47,11 @@ from side_by_side import add_options, chosen, results
 from hvr.base.files import data_path
 from hvr.errors import HvrError
 from hvr.execution.world import World
-from hvr.judging.verifier.kitchen.links import causal_links, start_of
+from hvr.judging.verifier.kitchen.linked_plan import causal_links, start_of
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import load_ontology
-from hvr.knowledge.retrieval.places import any_place
-from hvr.language.goals import Stage
+from hvr.knowledge.retrieval.relevance import allow_all_places
+from hvr.language.goal_builder import Stage
 from hvr.pddl import GroundAction, Task, TypedName, parse_domain, parse_formula
 from hvr.planning.search.planners import FastDownward
 from hvr.policies.symbolic import SymbolicPolicy
@@ -425,7 +425,7 @@ def with_misses(
         goal = parse_formula(entry["goal"], domain, objects, file="<goal>")
         problem = world.graph.problem(domain, "task", sorted(names), goal)
         if forced:
-            problem = any_place(problem, inventory.ontology, inventory.did_not_fit)
+            problem = allow_all_places(problem, inventory.ontology, inventory.did_not_fit)
         task = Task(domain, problem)
         plan = plans[entry["id"]]
         try:

@@ -34,16 +34,16 @@ from side_by_side import results as side_by_side
 from hvr.base.files import data_path
 from hvr.base.texts import read_toml
 from hvr.execution.world import World
-from hvr.knowledge.events import ActionEvent
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import load_ontology
+from hvr.knowledge.triples import ActionEvent
 from hvr.pddl import GroundAction, parse_domain
 from hvr.pddl import Task as PddlTask
 from hvr.planning.macro_actions import macro_blocks
 from hvr.planning.plans import AABlock, Planned
 from hvr.planning.search.fast_downward import SearchResult, solve
 from hvr.planning.search.planners import FastDownward, Planner
-from hvr.planning.search.polish import reaches_goal
+from hvr.planning.search.post_optimisation import reaches_goal
 from hvr.policies.symbolic import SymbolicPolicy
 from hvr.runs.tasks import load_task, task_ids
 from hvr.validation.sequences import is_simple

@@ -1,20 +1,26 @@
-"""Locks on files, which end with their process, however it ends.
-
-Threads are kept apart like processes. Where a file system has no locks, whoever makes the file has
-the lock, and a process that is killed leaves it locked.
-"""
+"""Locks on files, and sets of files that are replaced in one step."""
 
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
+import shutil
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import TypeVar
 
-from hvr.base.files import unwritable
+from hvr.base.files import unwritable, write_whole, writing
+from hvr.errors import DataFileError
+
+# Locks --------------------------------------------------------------------------------------------
+# Locks on files, which end with their process, however it ends.
+#
+# Threads are kept apart like processes. Where a file system has no locks, whoever makes the file has
+# the lock, and a process that is killed leaves it locked.
 
 _GLANCES = 10
 _GLANCE_SECONDS = 0.02
@@ -55,7 +61,7 @@ class Lock:
             self.path.unlink()
 
 
-def take(path: Path) -> Lock | None:
+def try_lock(path: Path) -> Lock | None:
     """Return the lock of a file, which is made if there is none; None if somebody has it.
 
     Raises:
@@ -70,7 +76,7 @@ def take(path: Path) -> Lock | None:
     return None
 
 
-def held(path: Path) -> bool:
+def is_locked(path: Path) -> bool:
     """Return whether somebody has the lock of a file; a file that is not there has none."""
     try:
         descriptor = os.open(path, os.O_RDONLY)
@@ -87,7 +93,7 @@ def held(path: Path) -> bool:
 
 
 @contextmanager
-def waiting(path: Path) -> Iterator[None]:
+def wait_for_lock(path: Path) -> Iterator[None]:
     """Wait for the lock of a file and hold it; the file stays.
 
     Raises:
@@ -105,7 +111,7 @@ def waiting(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def only_writer(path: Path) -> Iterator[None]:
+def exclusive_writer(path: Path) -> Iterator[None]:
     """Keep other processes and threads from writing a file, or what it leads to.
 
     The folder is made if it is missing.
@@ -119,7 +125,7 @@ def only_writer(path: Path) -> Iterator[None]:
     with ExitStack() as held:
         try:
             lock.parent.mkdir(parents=True, exist_ok=True)
-            held.enter_context(waiting(lock))
+            held.enter_context(wait_for_lock(lock))
         except OSError as error:
             raise unwritable(lock, error, "cannot be locked") from error
         yield
@@ -187,3 +193,99 @@ else:
 
     def _unlock(descriptor: int) -> None:
         fcntl.flock(descriptor, fcntl.LOCK_UN)
+
+
+# File sets ----------------------------------------------------------------------------------------
+# Files that belong together, written so that they take effect in one step.
+#
+# One of them, the head, leads to the others by their names, which come from their contents. It is
+# written last: until then whoever reads gets the earlier set, which is removed only afterwards.
+
+_Read = TypeVar("_Read")
+
+_DIGITS = 16
+_DIGEST = "[0-9a-f]" * _DIGITS
+
+
+def digest(data: bytes) -> str:
+    """Return the SHA-256 digest of some bytes."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def file_set_name(stem: str, digest: str, suffix: str = "") -> str:
+    """Return the name of a file of a set: `model-0123456789abcdef.safetensors`."""
+    return f"{stem}-{digest[:_DIGITS]}{suffix}"
+
+
+def write_set(head: Path, content: str, parts: Mapping[str, bytes], stems: Iterable[str]) -> None:
+    """Write a set of files in place of an earlier one: all of it takes effect, or nothing.
+
+    Args:
+        head: the file that leads to the others. Its folder is made if it is missing.
+        content: of the head.
+        parts: contents of the others by name, as `file_set_name` makes them; in folders, too.
+        stems: of all names that parts may have; what earlier sets have left of these is removed.
+
+    Raises:
+        DataFileError: they cannot be written; the earlier set is as it was.
+    """
+    folder = head.parent
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    with exclusive_writer(head):
+        tops = {folder / Path(name).parts[0] for name in parts}
+        new = [path for path in tops if not path.exists()]
+        try:
+            for name, data in parts.items():
+                with writing(folder):
+                    (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                write_whole(folder / name, data)
+            write_whole(head, content)
+        except DataFileError:
+            # The head is the earlier one, and leads to none of these.
+            _remove(new)
+            raise
+        _remove(path for path in _left(head, stems) if path not in {head, *tops})
+
+
+def read_set(head: Path, read: Callable[[], _Read]) -> _Read:
+    """Read a set of files, and again if another has taken its place meanwhile.
+
+    Args:
+        head: the file that leads to the others.
+        read: reads all of them.
+
+    Raises:
+        DataFileError: `read` raised it.
+    """
+    for _ in range(3):
+        before = _known(head)
+        try:
+            return read()
+        except DataFileError:
+            if _known(head) == before:
+                raise
+    return read()
+
+
+def _left(head: Path, stems: Iterable[str]) -> Iterator[Path]:
+    """Yield what earlier sets left, and what processes left that were killed while they wrote."""
+    for pattern in (*(f"{stem}-{_DIGEST}*" for stem in stems), head.name):
+        yield from head.parent.glob(pattern)
+        yield from head.parent.glob(f".{pattern}.*.part")
+
+
+def _remove(paths: Iterable[Path]) -> None:
+    for path in paths:
+        with suppress(OSError):
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            else:
+                path.unlink()
+
+
+def _known(head: Path) -> bytes | None:
+    try:
+        return head.read_bytes()
+    except OSError:
+        return None

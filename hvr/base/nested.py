@@ -23,7 +23,7 @@ Steps: TypeAlias = Generator[Any, Any, T]
 """A call that is under way, and will return a T."""
 
 
-def finish(call: Steps[T]) -> T:
+def run_trampoline(call: Steps[T]) -> T:
     """Return what a call returns."""
     stack: list[Steps[Any]] = [call]
     result: Any = None

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
-ROWS = 200
+MAX_TABLE_ROWS = 200
 """The most rows of a table that a notebook shows."""
 
 
-def card(
+def html_card(
     title: str,
     sentences: Iterable[str] = (),
     header: Sequence[str] = (),
@@ -22,17 +22,17 @@ def card(
         title: in bold.
         sentences: a paragraph each; empty ones are left out.
         header: names of the columns.
-        rows: texts; those after the first `ROWS` are counted and left out.
+        rows: texts; those after the first `MAX_TABLE_ROWS` are counted and left out.
         markup: HTML that follows as it is.
     """
     parts = [f"<p><b>{escape(title)}</b></p>"]
     parts += [f"<p>{escape(text).replace(chr(10), '<br>')}</p>" for text in sentences if text]
     if rows:
         head = "".join(f"<th>{escape(cell)}</th>" for cell in header)
-        body = "".join(f"<tr>{_cells(row)}</tr>" for row in rows[:ROWS])
+        body = "".join(f"<tr>{_cells(row)}</tr>" for row in rows[:MAX_TABLE_ROWS])
         parts.append(f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>")
-    if len(rows) > ROWS:
-        parts.append(f"<p>and {len(rows) - ROWS} more</p>")
+    if len(rows) > MAX_TABLE_ROWS:
+        parts.append(f"<p>and {len(rows) - MAX_TABLE_ROWS} more</p>")
     return f"<div>{''.join(parts)}{markup}</div>"
 
 

@@ -12,9 +12,9 @@ from math import nan
 
 from hvr.errors import UsageError
 
-MOST = 999_999_999_999
+MAX_INTEGER = 999_999_999_999
 """The largest whole number; a file of SQLite, a seed of numpy and one of torch can hold it."""
-MOST_REAL = 1e6
+MAX_REAL = 1e6
 """The largest other number. As seconds, which most of them are, it is within what timers allow."""
 
 # Python also reads "1_000", " 1" and the digits of other scripts, which here are slips.
@@ -23,7 +23,7 @@ _REAL = r"-?([0-9]{1,20}(\.[0-9]{0,40})?|\.[0-9]{1,40})([eE][+-]?[0-9]{1,3})?"
 _SHOWN = 40
 
 
-def read_whole(text: str, least: int = 0, most: int = MOST) -> int:
+def parse_integer(text: str, least: int = 0, most: int = MAX_INTEGER) -> int:
     """Read a whole number.
 
     Raises:
@@ -35,7 +35,7 @@ def read_whole(text: str, least: int = 0, most: int = MOST) -> int:
     return int(text)
 
 
-def read_real(text: str, least: float = 0, most: float = MOST_REAL) -> float:
+def parse_real(text: str, least: float = 0, most: float = MAX_REAL) -> float:
     """Read a number.
 
     Raises:
@@ -47,7 +47,7 @@ def read_real(text: str, least: float = 0, most: float = MOST_REAL) -> float:
     return float(text)
 
 
-def check_whole(field: str, value: object, least: int = 0, most: int = MOST) -> None:
+def check_integer(field: str, value: object, least: int = 0, most: int = MAX_INTEGER) -> None:
     """Check an option that is a whole number.
 
     Args:
@@ -70,8 +70,8 @@ def check_whole(field: str, value: object, least: int = 0, most: int = MOST) -> 
         )
 
 
-def check_real(field: str, value: object, least: float = 0, most: float = MOST_REAL) -> None:
-    """Check an option that is a number, in the way of `check_whole`.
+def check_real(field: str, value: object, least: float = 0, most: float = MAX_REAL) -> None:
+    """Check an option that is a number, in the way of `check_integer`.
 
     Raises:
         UsageError: it is none, or out of range.
@@ -83,8 +83,8 @@ def check_real(field: str, value: object, least: float = 0, most: float = MOST_R
         )
 
 
-def check_positive(field: str, value: object, most: float = MOST_REAL) -> None:
-    """Check an option that is a number above 0, in the way of `check_whole`.
+def check_positive(field: str, value: object, most: float = MAX_REAL) -> None:
+    """Check an option that is a number above 0, in the way of `check_integer`.
 
     Raises:
         UsageError: it is none, or out of range.

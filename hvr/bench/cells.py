@@ -15,8 +15,8 @@ from hvr.base.texts import check_fields
 from hvr.bench.scores import Scores
 from hvr.errors import DataFileError, UsageError
 from hvr.models.choice import ModelChoice
-from hvr.models.factory import is_simulation
-from hvr.policies.llm.settings import named
+from hvr.models.connect import is_simulation
+from hvr.policies.llm.settings import settings_named
 from hvr.policies.registry import policy_class
 from hvr.runs.tasks import label, load_task
 from hvr.worlds.scenes import load_scene
@@ -43,7 +43,7 @@ def parts_of_setting(setting: str) -> dict[str, Any]:
         UsageError: There is no such setting.
     """
     policy = policy_of(setting)
-    return named(setting).to_json() if policy is None else {"policy": policy}
+    return settings_named(setting).to_json() if policy is None else {"policy": policy}
 
 
 @dataclass(frozen=True, order=True)
@@ -215,7 +215,7 @@ def plan_cells(
     asked = tuple(dict.fromkeys(models))
     chosen = dict.fromkeys(settings, asked)
     for name in chosen:
-        named(name)
+        settings_named(name)
     for name in policies:
         chosen[f"{POLICY}{name}"] = asked if policy_class(name).asks_model else (NO_MODEL,)
     place = load_scene(scene).name if scene else None

@@ -24,7 +24,7 @@ from typing import Any
 
 import hvr
 from hvr.base.files import commit, write_whole, writing
-from hvr.base.locks import take
+from hvr.base.locks import try_lock
 from hvr.base.secrets.scrubber import Scrubber
 from hvr.base.texts import read_json
 from hvr.bench.cells import NO_MODEL, Cell, CellOptions, CellResult, parts_of_setting
@@ -147,7 +147,7 @@ class BenchFolder:
             self._require_new()
         with writing(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
-            lock = take(self.path / _LOCK)
+            lock = try_lock(self.path / _LOCK)
         if lock is None:
             raise UsageError(
                 f"{self.path}: another bench is at work here: wait for it, or choose another",
@@ -170,7 +170,7 @@ class BenchFolder:
         path = self.path / "cells" / f"{cell.id}.lock"
         with writing(path):
             until = time.monotonic() + _PATIENCE_S
-            while (lock := take(path)) is None and time.monotonic() < until:
+            while (lock := try_lock(path)) is None and time.monotonic() < until:
                 pass
         if lock is None:
             raise DataFileError(f"{path}: another process is at work on this cell")

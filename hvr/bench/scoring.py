@@ -20,10 +20,10 @@ from hvr.bench.metrics import (
     macro_plan_verification,
 )
 from hvr.bench.scores import Scores
-from hvr.execution.compare import difference
+from hvr.execution.deviations import compare_states
 from hvr.execution.world import World, open_world
 from hvr.knowledge.world_file import world_of_scene
-from hvr.models.meter import Spent
+from hvr.models.meter import MeteredUse
 from hvr.pddl import (
     TRUE,
     And,
@@ -39,7 +39,7 @@ from hvr.pddl.model import atoms_of
 from hvr.policies.llm.record import PlanningRecord
 from hvr.runs.tasks import GroundTruth, PaperTask
 from hvr.validation import Validator
-from hvr.validation.minimise import eliminate
+from hvr.validation.minimise import eliminate_actions
 from hvr.validation.report import Failure, FailureKind
 from hvr.worlds.kitchen import Kitchen
 
@@ -90,7 +90,7 @@ def score(
     task: PaperTask,
     *,
     scene: str | None = None,
-    spent: Spent | None = None,
+    spent: MeteredUse | None = None,
     execute: bool = True,
     seed: int = 0,
 ) -> Scores:
@@ -114,10 +114,14 @@ def score(
     correctness, at_home = None, scene == truth.scene
     if at_home:
         correctness, _ = best_correctness(
-            plan, truth, lambda v: _valid(arena, goal, v) and kept(scene, task.constraints, v.steps)
+            plan,
+            truth,
+            lambda v: (
+                _valid(arena, goal, v) and keeps_constraints(scene, task.constraints, v.steps)
+            ),
         )
     length = len(truth.steps) if at_home else task.optimum[scene].steps
-    keeps = kept(scene, task.constraints, plan)
+    keeps = keeps_constraints(scene, task.constraints, plan)
     success = replay.failure is None and replay.state.holds(goal) and keeps
     aligned = success and task.id in OPEN_ENDED and at_home and correctness != 1
     if aligned:
@@ -147,7 +151,7 @@ def score(
         library_hits=record.library_used,
         repaired=sum(block.repaired for block in record.blocks),
         removed=record.removed,
-        spent=spent or Spent(),
+        spent=spent or MeteredUse(),
         failures=_failures(record, replay, success, run, keeps=keeps),
     )
 
@@ -176,7 +180,7 @@ def replay_plan(task: Task, plan: Steps) -> DomainReplay:
     return DomainReplay(len(plan), len(plan), validator.state, None)
 
 
-def kept(scene: str, constraints: Sequence[str], plan: Steps) -> bool:
+def keeps_constraints(scene: str, constraints: Sequence[str], plan: Steps) -> bool:
     """Return whether a plan keeps trajectory constraints, as far as its steps are applicable.
 
     Args:
@@ -227,7 +231,7 @@ def execute_plan(task: Task, scene: str, plan: Steps, seed: int = 0) -> Executio
                 break
             done, ideal = number, validator
             observed = _seen(task, world, names)
-            mismatch = difference(expected, observed, outcome.scene)
+            mismatch = compare_states(expected, observed, outcome.scene)
             if mismatch:
                 lost = {atom for atom in mismatch.missing if atom.predicate == "near"}
                 validator = Validator(task, state=task.state(observed - lost))
@@ -247,7 +251,7 @@ def _valid(task: Task, goal: Expression, truth: GroundTruth) -> bool:
 
 def _aligned(goal: str, scene: str, plan: Steps) -> Steps:
     """Return a plan that reaches the goal, without its unnecessary steps."""
-    kept = eliminate(_task_with(goal, scene).initial, plan)
+    kept = eliminate_actions(_task_with(goal, scene).initial, plan)
     return plan if kept is None else [plan[i] for i in kept]
 
 

@@ -5,13 +5,51 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from random import Random
 from statistics import fmean, stdev
 from typing import Any
 
 from hvr.bench.cells import NO_MODEL, CellResult, policy_of
-from hvr.bench.columns import COLUMNS, HIGH, MODERATE
-from hvr.bench.intervals import interval
 from hvr.bench.metrics import length_summary
+from hvr.bench.scores import COLUMNS, HIGH, MODERATE
+
+# Intervals ----------------------------------------------------------------------------------------
+# Bootstrap confidence intervals of means over tasks and seeds.
+#
+# Efron & Tibshirani 1993, "An Introduction to the Bootstrap", chapter 13: percentile intervals. Tasks
+# are drawn with replacement, then the seeds of each task: both would be others in another bench.
+
+LEVEL = 0.95
+RESAMPLES = 1000
+
+
+def bootstrap_interval(groups: Sequence[Sequence[float]]) -> tuple[float, float] | None:
+    """Return the bounds of a 95 % interval for the mean of the means of groups.
+
+    The same values give the same bounds.
+
+    Args:
+        groups: For each task, its values over seeds.
+
+    Returns:
+        None with fewer than two values: nothing is known of how they vary.
+    """
+    filled = [group for group in groups if group]
+    if sum(map(len, filled)) < 2:
+        return None
+    rng = Random(0)
+    means = sorted(
+        fmean(
+            fmean(rng.choices(group, k=len(group))) if len(group) > 1 else group[0]
+            for group in rng.choices(filled, k=len(filled))
+        )
+        for _ in range(RESAMPLES)
+    )
+    outside = round(RESAMPLES * (1 - LEVEL) / 2)
+    return means[outside], means[-1 - outside]
+
+
+# --------------------------------------------------------------------------------------------------
 
 TWELVE = (*MODERATE, *HIGH)
 """The tasks that the paper averages over; T5bis is compared with T5 only (table 4).
@@ -257,7 +295,7 @@ def _stat(results: Iterable[CellResult], key: str) -> Stat | None:
             of_task.setdefault(task, []).append(v)
     if not means:
         return None
-    return _over_seeds(means, count, interval(list(of_task.values())))
+    return _over_seeds(means, count, bootstrap_interval(list(of_task.values())))
 
 
 def _over_seeds(

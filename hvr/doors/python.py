@@ -14,14 +14,14 @@ from hvr.judging.symbolic import judge as judge_steps
 from hvr.pddl import Domain, Problem, Step, parse_domain, parse_problem, read_plan
 from hvr.pddl.printer import print_domain, print_problem
 from hvr.planning.solving.solve import solve as solve_files
-from hvr.validation.lint.all_rules import lint as lint_model
+from hvr.validation.lint import lint as lint_model
 from hvr.validation.validator import Validator, model_source
 
 if TYPE_CHECKING:
     from hvr.judging.verdict import PlanVerdict
     from hvr.planning.solving.race import FoundPlan
     from hvr.planning.solving.solve import Solution
-    from hvr.validation.rules import LintFinding
+    from hvr.validation.findings import LintFinding
 
 
 def solve(

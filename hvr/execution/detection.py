@@ -14,12 +14,17 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 
-from hvr.execution.differences import PLACES, Differences, atom_of, subjects
-from hvr.execution.explain import Explanation, UnworkedDeviation
-from hvr.execution.failures import Deviation, DeviationKind, Side
-from hvr.execution.observation import Expected, Observed, Truth
-from hvr.execution.refusals import refusal
-from hvr.execution.sounds import Noise
+from hvr.execution.deviations import (
+    PLACE_PREDICATES,
+    Deviation,
+    DeviationKind,
+    Side,
+    UnexplainedDifferences,
+    atom_of,
+    subjects,
+)
+from hvr.execution.explanation import Explanation, RawDeviation, classify_refusal
+from hvr.execution.observation import Expected, Observed, SoundKind, Truth
 from hvr.knowledge.wording import Wording
 from hvr.pddl.model import Atom, Expression, GroundAction, Not
 from hvr.validation import ValidationReport
@@ -37,7 +42,7 @@ def detect(
         expected: the state before it, and the state that it should lead to.
         observed: what was observed after it.
     """
-    differences = Differences(action, expected, observed)
+    differences = UnexplainedDifferences(action, expected, observed)
     if observed.success and not differences:
         return ()
     search = _Search(step, differences)
@@ -58,7 +63,7 @@ def not_applicable(step: int, action: GroundAction, observed: Observed) -> Devia
         action: the step.
         observed: the observed state, with the literals that are `unmet`.
     """
-    finding = refusal(action, observed)
+    finding = classify_refusal(action, observed)
     text = Explanation(action, ()).sentence(finding)
     return Deviation(finding.kind, Side.PRE, finding.literals, step, action, text, finding.objects)
 
@@ -72,12 +77,14 @@ def goal_unmet(step: int, unmet: Iterable[Expression], wording: Wording | None =
         wording: says what holds; hvr's own if None.
     """
     literals = tuple(unmet)
-    finding = UnworkedDeviation(DeviationKind.GOAL_UNMET, literals, subjects(literals))
+    finding = RawDeviation(DeviationKind.GOAL_UNMET, literals, subjects(literals))
     text = Explanation(None, (), wording).sentence(finding)
     return Deviation(finding.kind, Side.POST, literals, step, None, text, finding.objects)
 
 
-def foreseen(step: int, report: ValidationReport, wording: Wording | None = None) -> Deviation:
+def predicted_failure(
+    step: int, report: ValidationReport, wording: Wording | None = None
+) -> Deviation:
     """Return the deviation of a plan that a harmless looking difference has made impossible.
 
     Args:
@@ -92,7 +99,7 @@ def foreseen(step: int, report: ValidationReport, wording: Wording | None = None
     if broken is None or broken.action is None:
         return goal_unmet(step, literals, wording)
     kind, names = DeviationKind.MISSING_PRECONDITION, subjects(literals) or broken.action.args
-    finding = UnworkedDeviation(kind, literals, names)
+    finding = RawDeviation(kind, literals, names)
     text = Explanation(broken.action, (), wording).sentence(finding)
     return Deviation(kind, Side.PRE, literals, step, broken.action, text, names)
 
@@ -108,7 +115,7 @@ class _Search:
     """
 
     step: int
-    left: Differences
+    left: UnexplainedDifferences
     deviations: list[Deviation] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -130,7 +137,7 @@ class _Search:
             instead = [a.args[0] for a in self.left.unexpected if a.predicate == "holding"]
             kind = DeviationKind.WRONG_OBJECT if instead else DeviationKind.DROPPED
             side = Side.PRE if atom in self.observed.unmet else Side.POST
-            self._add(UnworkedDeviation(kind, (atom,), (name, *instead, *now)), side)
+            self._add(RawDeviation(kind, (atom,), (name, *instead, *now)), side)
             pieces = {a.args[0] for a in self.left.unexpected if a.predicate == "present"}
             self.left.forget({name, *pieces})
 
@@ -146,7 +153,7 @@ class _Search:
         if unmet & (explained | self.left.literals) and not halfway:
             return
         observed = replace(self.observed, unmet=()) if halfway else self.observed
-        self._add(refusal(self.action, observed), Side.PRE)
+        self._add(classify_refusal(self.action, observed), Side.PRE)
         if halfway:  # what it has done so far is no deviation of its own
             self.left.forget(self.left.touched())
 
@@ -167,7 +174,7 @@ class _Search:
             ]  # fmt: skip
             nothing = all(e in wrong for e in main) and not self._changed_at(touched)
             kind = DeviationKind.NO_EFFECT if nothing else DeviationKind.WRONG_EFFECT
-            finding = UnworkedDeviation(kind, tuple(wrong), subjects(wrong) or self.action.args)
+            finding = RawDeviation(kind, tuple(wrong), subjects(wrong) or self.action.args)
         self._add(finding, Side.POST)
         hand = any(atom_of(e).predicate == "holding" for e in wrong)
         self.left.forget(touched | set(finding.objects), hand=hand, only=self.expected.effects)
@@ -185,7 +192,7 @@ class _Search:
             message = (self.observed.error,) if needed and self.observed.error else ()
             kind = self._kind_of_rest(literals, names[0], last)
             self._add(
-                UnworkedDeviation(kind, literals, names, message, last),
+                RawDeviation(kind, literals, names, message, last),
                 Side.PRE if needed else Side.POST,
             )
 
@@ -218,7 +225,7 @@ class _Search:
         """Return whether a refused action has done a part of what it should."""
         return any(self._used_up(a) for a in self.left.missing if a.predicate == "holding")
 
-    def _wrong_object(self, wrong: Iterable[Expression]) -> UnworkedDeviation | None:
+    def _wrong_object(self, wrong: Iterable[Expression]) -> RawDeviation | None:
         """Return the deviation if another object had the effect: the wrong burner is on."""
         # Things that the plan does not name are in `lost` and `gained` only.
         before = self.expected.before | self.observed.lost
@@ -226,7 +233,7 @@ class _Search:
         lost = self.left.missing | self.observed.lost
         unsaid = {"near", "present"} | self.observed.sorts.remembered
         # What was done to it says more than where it is.
-        for literal in sorted(wrong, key=lambda e: atom_of(e).predicate in PLACES):
+        for literal in sorted(wrong, key=lambda e: atom_of(e).predicate in PLACE_PREDICATES):
             meant = atom_of(literal)
             if not meant.args or meant.predicate in unsaid:
                 continue
@@ -237,27 +244,29 @@ class _Search:
                 if same and other.args[:1] != meant.args[:1]:
                     should: Expression = other if undone else Not(other)
                     objects = (meant.args[0], other.args[0])
-                    return UnworkedDeviation(DeviationKind.WRONG_OBJECT, (literal, should), objects)
+                    return RawDeviation(DeviationKind.WRONG_OBJECT, (literal, should), objects)
         return None
 
-    def _fell(self, wrong: Iterable[Expression]) -> UnworkedDeviation | None:
+    def _fell(self, wrong: Iterable[Expression]) -> RawDeviation | None:
         """Return the deviation if what was taken or put is neither where it was nor where it should
         be.
         """
         for literal in wrong:
-            if not isinstance(literal, Atom) or literal.predicate not in PLACES | {"holding"}:
+            if not isinstance(literal, Atom) or literal.predicate not in PLACE_PREDICATES | {
+                "holding"
+            }:
                 continue
             name, now = literal.args[0], self._place_of(literal.args[0])
             pieces = {a.args[0] for a in self.left.unexpected if a.predicate == "present"}
             if pieces and self._broken(name):
                 lies = self._place_of(min(pieces))
                 objects = (name, *lies, *sorted(pieces)) if lies else (name,)
-                return UnworkedDeviation(DeviationKind.DROPPED, (literal,), objects)
+                return RawDeviation(DeviationKind.DROPPED, (literal,), objects)
             before = {
                 a.args[1] for a in self.expected.before | self.observed.lost
-                if a.predicate in PLACES and a.args[0] == name
+                if a.predicate in PLACE_PREDICATES and a.args[0] == name
             }  # fmt: skip
-            heard = self._heard(name, Noise.DROPPED)
+            heard = self._heard(name, SoundKind.DROPPED)
             was = bool(before) or Atom("holding", (name,)) in self.expected.before
             elsewhere = bool(now) and was and not before.issuperset(now)
             if self.observed.scene.held == name or not (heard or elsewhere):
@@ -265,8 +274,8 @@ class _Search:
             there = self.observed.scene.objects.get(now[0]) if now else None
             on_floor = there is None or there.object_type == FLOOR
             if literal.predicate == "holding" or on_floor:
-                return UnworkedDeviation(DeviationKind.DROPPED, (literal,), (name, *now))
-            return UnworkedDeviation(
+                return RawDeviation(DeviationKind.DROPPED, (literal,), (name, *now))
+            return RawDeviation(
                 DeviationKind.WRONG_OBJECT, (literal,), (name, *literal.args[1:], *now)
             )
         return None
@@ -277,7 +286,7 @@ class _Search:
         was = self.expected.before & self.expected.after
         return present in was and self.observed.value(present) is Truth.FALSE
 
-    def _heard(self, name: str, noise: Noise) -> bool:
+    def _heard(self, name: str, noise: SoundKind) -> bool:
         """Return whether a thing of this kind was heard; sounds do not tell one from another."""
         o = self.observed.scene.objects.get(name)
         return o is not None and any(
@@ -303,7 +312,7 @@ class _Search:
     def _seen(self, atom: Atom) -> bool:
         return self.observed.value(atom) is not Truth.NOT_SEEN
 
-    def _add(self, finding: UnworkedDeviation, side: Side) -> None:
+    def _add(self, finding: RawDeviation, side: Side) -> None:
         explanation = Explanation(self.action, self.observed.sounds)
         evidence = (*finding.evidence, *explanation.heard(finding))
         self.deviations.append(

@@ -5,9 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from hvr.execution.compare import Difference
-from hvr.execution.failures import Deviation
-from hvr.execution.sounds import Sound
+from hvr.execution.deviations import Deviation, Difference
+from hvr.execution.observation import AudioEvent
 from hvr.pddl.model import Atom, Expression, GroundAction
 from hvr.planning.plans import Plan
 from hvr.validation import ValidationReport
@@ -105,7 +104,7 @@ class StepDone(Value):
     difference: Difference
     sent: tuple[dict[str, Any], ...]
     failures: tuple[Deviation, ...] = ()
-    sounds: tuple[Sound, ...] = ()
+    sounds: tuple[AudioEvent, ...] = ()
     not_seen: tuple[Atom, ...] = ()
     looks: int = 0
     changed: tuple[Expression, ...] = ()

@@ -22,8 +22,8 @@ from hvr.errors import (
     PlannerError,
     UsageError,
 )
-from hvr.execution.acting import Acting, Goal, Recovering, Watching
-from hvr.execution.detection import foreseen, goal_unmet
+from hvr.execution.detection import goal_unmet, predicted_failure
+from hvr.execution.deviations import Deviation, constraint_broken
 from hvr.execution.events import (
     Event,
     Finished,
@@ -32,14 +32,21 @@ from hvr.execution.events import (
     Recovery,
     Replanning,
 )
-from hvr.execution.failures import Deviation, constraint_broken
-from hvr.execution.ladder import Ladder
-from hvr.execution.recovery import MENDS, REPLANS, Impasse
-from hvr.execution.words import opposite, say
+from hvr.execution.explanation import literal_clause, negated
+from hvr.execution.recovery import (
+    PLAN_REPAIRS,
+    REPLANNING_STRATEGIES,
+    ExecutionWorld,
+    Goal,
+    Impasse,
+    Monitor,
+    RecoverablePolicy,
+    RecoveryProgress,
+)
 from hvr.pddl import Expression, GroundAction, State, Trajectory
 from hvr.planning.plans import Planned
 from hvr.validation import Validator
-from hvr.validation.promises import Promises
+from hvr.validation.trajectory import ConstraintMonitor
 
 Listener = Callable[[Event], None]
 PlanListener = Callable[[Planned], None]
@@ -59,8 +66,8 @@ class Executor(Generic[Goal]):
             new plan is made at once.
     """
 
-    world: Acting
-    policy: Recovering[Goal]
+    world: ExecutionWorld
+    policy: RecoverablePolicy[Goal]
     listen: Listener
     planned: PlanListener
     max_replans: int = 3
@@ -72,20 +79,27 @@ class Executor(Generic[Goal]):
     _avoid: frozenset[str] = field(default=frozenset(), init=False)
     _for_nothing: tuple[str, ...] = field(default=(), init=False)  # the place looked into last
     _shut: frozenset[str] = field(default=frozenset(), init=False)  # places that did not open
-    _promises: Promises = field(default_factory=Promises, init=False)  # of the stage
-    _promised: Promises = field(default_factory=Promises, init=False)  # of the run
+    _promises: ConstraintMonitor = field(
+        default_factory=ConstraintMonitor, init=False
+    )  # of the stage
+    _promised: ConstraintMonitor = field(
+        default_factory=ConstraintMonitor, init=False
+    )  # of the run
     _broken: list[Deviation] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
         rungs = self.policy.rungs
-        unknown = [*(set(rungs.mend) - set(MENDS)), *(set(rungs.replan) - set(REPLANS))]
+        unknown = [
+            *(set(rungs.mend) - set(PLAN_REPAIRS)),
+            *(set(rungs.replan) - set(REPLANNING_STRATEGIES)),
+        ]
         if unknown:
             raise UsageError(
-                f"unknown rung {unknown[0]!r} (rungs that keep the plan: {', '.join(MENDS)}; "
-                f"that make a new one: {', '.join(REPLANS)})"
+                f"unknown rung {unknown[0]!r} (rungs that keep the plan: {', '.join(PLAN_REPAIRS)}; "
+                f"that make a new one: {', '.join(REPLANNING_STRATEGIES)})"
             )
-        mends = tuple((name, MENDS[name]) for name in rungs.mend)
-        self._ladder = Ladder(mends, self.listen, self.max_tries)
+        mends = tuple((name, PLAN_REPAIRS[name]) for name in rungs.mend)
+        self._ladder = RecoveryProgress(mends, self.listen, self.max_tries)
 
     def run(self, stages: Sequence[Goal], promised: Sequence[Trajectory] = ()) -> Finished:
         """Reach one stage after the other.
@@ -100,7 +114,7 @@ class Executor(Generic[Goal]):
             PlannerError: no first plan was found in the time allowed.
         """
         finished = Finished(True, 0, 0)
-        self._promised = Promises(promised)
+        self._promised = ConstraintMonitor(promised)
         for stage in stages:
             finished = self._reach(stage)
             if not finished.reached:
@@ -159,7 +173,7 @@ class Executor(Generic[Goal]):
     def _reach(self, stage: Goal) -> Finished:
         self.find(stage)
         planned = self._first_plan(stage)
-        self._promises = Promises.of(planned.task)
+        self._promises = ConstraintMonitor.of(planned.task)
         self._begin(planned)
         while True:
             watch = self.world.watch(planned, self._promises)
@@ -204,7 +218,7 @@ class Executor(Generic[Goal]):
             self._announce(planned, started, tuple(sought))
             self._begin(planned)
             if (
-                self._execute(planned, self.world.watch(planned, Promises(), aside=True))
+                self._execute(planned, self.world.watch(planned, ConstraintMonitor(), aside=True))
                 is not None
             ):
                 self._shut |= {place}
@@ -222,11 +236,11 @@ class Executor(Generic[Goal]):
         unmet, words = tuple(unmet), self.world.wording
         return Finished(
             not reason, self.steps, self.replans, reason, tuple(map(str, unmet)),
-            tuple(f"{say(opposite(e), words)}; wanted: {say(e, words)}" for e in unmet),
+            tuple(f"{literal_clause(negated(e), words)}; wanted: {literal_clause(e, words)}" for e in unmet),
             tuple(sorted(self._failures.items())), tuple(sorted(self._ladder.used.items())),
         )  # fmt: skip
 
-    def _execute(self, planned: Planned, watch: Watching) -> Impasse | None:
+    def _execute(self, planned: Planned, watch: Monitor) -> Impasse | None:
         """Carry out a plan; return the impasse it ends in, or None when its goal is reached."""
         todo = [
             (number, action)
@@ -264,7 +278,7 @@ class Executor(Generic[Goal]):
                         return self._outdated(watch, rest, better)
                     continue
                 if not failures:
-                    failures = (foreseen(self.steps, ahead, self.world.wording),)
+                    failures = (predicted_failure(self.steps, ahead, self.world.wording),)
                     self._notice(failures)
             else:
                 success, failures = False, (watch.cannot(self.steps + 1, action),)
@@ -283,11 +297,11 @@ class Executor(Generic[Goal]):
             ]
         return self._missed(watch)
 
-    def _outdated(self, watch: Watching, rest: tuple[GroundAction, ...], why: str) -> Impasse:
+    def _outdated(self, watch: Monitor, rest: tuple[GroundAction, ...], why: str) -> Impasse:
         """Return the impasse of a plan that is given up for a better one."""
         return Impasse((), None, True, rest, *watch.ahead(watch.state), self.steps, why)
 
-    def _missed(self, watch: Watching) -> Impasse | None:
+    def _missed(self, watch: Monitor) -> Impasse | None:
         """Return the impasse at the end of a plan, if its goal does not hold."""
         unmet = watch.unmet_goal()
         if not unmet:
@@ -403,7 +417,7 @@ class Executor(Generic[Goal]):
             self._say("look around", impasse, f"found {', '.join(things)}")
         return bool(things)
 
-    def _keep(self, promises: Promises, state: State, action: GroundAction | None) -> None:
+    def _keep(self, promises: ConstraintMonitor, state: State, action: GroundAction | None) -> None:
         """Look whether constraints are kept in a state; take note of those that are not."""
         broken = promises.observe(state)
         if broken:

@@ -1,57 +1,248 @@
-"""Perception: from what an environment reports to what the robot believes of the scene."""
+"""Perception: from an environment's report to the robot's belief, filtered for sensor noise."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+import math
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
+from typing import Any, TypeAlias
 
 from hvr.execution.belief import (
     Belief,
     Sight,
-    first_look,
-    not_shut_in,
+    belief_after_sounds,
+    initial_belief,
+    not_enclosed,
+    predict,
     seen_objects,
-    update,
+    update_belief,
 )
-from hvr.execution.fields import fields_of
-from hvr.execution.hearing import hear
-from hvr.execution.noise import filtered, votes_needed
-from hvr.execution.prediction import predict
-from hvr.execution.sounds import Sound, sounds
+from hvr.execution.observation import AudioEvent, audio_events, fields_of
 from hvr.knowledge.ontology import Ontology, load_ontology
-from hvr.knowledge.scene_graph import SceneGraph
+from hvr.knowledge.scene_graph import SceneGraph, SceneObject
 from hvr.pddl.model import Atom
 from hvr.values import Value
-from hvr.worlds.base import Environment
+from hvr.worlds.environment import Environment
 from hvr.worlds.naming import Names
 from hvr.worlds.thor.observe import scene_graph
 from hvr.worlds.thor.types import LIDDED
 
-Sense = Callable[[SceneGraph], SceneGraph]
+# Noise --------------------------------------------------------------------------------------------
+# A filter for unreliable sensors: what surprises is looked at again before it counts.
+#
+# The errors of a noisy sensor are independent from look to look. After every action the robot
+# looks twice. What surprises in either look is put to the vote: every look that shows it counts
+# for it, every other look against it. It is believed with `votes_needed` more looks for it than
+# against it, and dropped with one more against it than for it. A thing that is missing from a
+# look is looked for again.
+
+FALSE_ALARM_RATE = 1e-6
+"""Tolerated probability of a false alarm, per fact and step."""
+
+MAX_LOOKS = 25
+"""Looks after which what is still undecided is taken to be as expected."""
+
+_FIELDS = (
+    *("isOpen", "isToggled", "isSliced", "isBroken", "isCooked", "isDirty", "isFilledWithLiquid"),
+    *("fillLiquid", "temperature"),
+)
+_HELD = ("", "held")
+_Key: TypeAlias = tuple[str, str]
+
+
+def votes_needed(error_rate: float) -> int:
+    """Return how many more looks must speak for a surprising reading than against it.
+
+    A vote of k ahead is wrong with a probability of about (p / (1 - p))^k at an error rate of p
+    (gambler's ruin). So k is 1 for a perfect sensor, and 5 for one that is wrong in 5 % of its
+    readings.
+
+    Args:
+        error_rate: share of wrong readings, from 0 to below 0.5.
+    """
+    if error_rate <= 0.0:
+        return 1
+    return math.ceil(math.log(FALSE_ALARM_RATE) / math.log(error_rate / (1.0 - error_rate)))
+
+
+def filter_noise(
+    expected: SceneGraph,
+    first: SceneGraph,
+    look: Callable[[], SceneGraph],
+    votes: int,
+    among: Collection[str] | None = None,
+) -> tuple[SceneGraph, int]:
+    """Return a look at a scene without the surprises that further looks do not confirm.
+
+    What is missing from the first look is looked for again, `votes` - 1 times at most.
+
+    Args:
+        expected: what should be seen.
+        first: what was seen.
+        look: looks again.
+        votes: see `votes_needed`; 1 takes the first look as it is.
+        among: names of the objects that are seen; None for all.
+
+    Returns:
+        the scene graph, and how many further looks it took.
+    """
+    if votes <= 1:
+        return first, 0
+    seen, looks = _completed(expected, first, look, votes - 1, among)
+    readings = dict(_surprises(expected, seen, among))
+    # Votes for each surprise minus votes against it; the look that showed it is one for it.
+    ahead = dict.fromkeys(readings, 1)
+    refuted: set[_Key] = set()
+    confirmed: set[_Key] = set()
+    new: dict[str, SceneObject] = {}
+    for number in range(MAX_LOOKS):
+        again = look()
+        looks += 1
+        for key, value in _surprises(expected, again, among) if number == 0 else ():
+            # The first look may have hidden it: one look for it, and one against it.
+            if key not in readings:
+                readings[key], ahead[key] = value, -1
+                new |= {key[0]: again.objects[key[0]]} if key[1] == "there" else {}
+        for key in list(ahead):
+            ahead[key] += 1 if _reading(again, key) == readings[key] else -1
+            # Not the same margin either way: what is expected has the domain to speak for it,
+            # and a true surprise that is dropped shows again after the next action.
+            if ahead[key] >= votes or ahead[key] < 0:
+                (confirmed if ahead[key] > 0 else refuted).add(key)
+                del ahead[key]
+        if not ahead:
+            break
+    seen = _with(seen, {key: readings[key] for key in confirmed}, new)
+    return _corrected(seen, expected, refuted | ahead.keys()), looks
+
+
+def _completed(
+    expected: SceneGraph,
+    first: SceneGraph,
+    look: Callable[[], SceneGraph],
+    most: int,
+    among: Collection[str] | None,
+) -> tuple[SceneGraph, int]:
+    """Return a look completed by the objects that it missed, from a few further looks, and how
+    many these were.
+    """
+    wanted = expected.objects.keys() if among is None else expected.objects.keys() & set(among)
+    missed = wanted - first.objects.keys()
+    objects = dict(first.objects)
+    looks = 0
+    while missed and looks < most:
+        again = look()
+        looks += 1
+        objects |= {name: again.objects[name] for name in missed & again.objects.keys()}
+        missed -= again.objects.keys()
+    return first.replace(objects=MappingProxyType(objects)), looks
+
+
+def _surprises(
+    expected: SceneGraph, seen: SceneGraph, among: Collection[str] | None
+) -> Iterator[tuple[_Key, Any]]:
+    """Yield the readings that differ from what is expected; missing objects are none."""
+    if seen.held != expected.held:
+        yield _HELD, seen.held
+    for name, now in seen.objects.items():
+        if among is not None and name not in among:
+            continue
+        then = expected.objects.get(name)
+        if then is None:
+            yield (name, "there"), True
+            continue
+        for attribute in (*_FIELDS, "parents"):
+            value = _value(now, attribute)
+            if value != _value(then, attribute):
+                yield (name, attribute), value
+
+
+def _reading(scene: SceneGraph, key: _Key) -> Any:
+    """Return what a look shows for a key; None, which agrees with nothing, for a missed object."""
+    name, attribute = key
+    if key == _HELD:
+        return scene.held
+    o = scene.objects.get(name)
+    if attribute == "there":
+        return o is not None
+    return None if o is None else _value(o, attribute)
+
+
+def _value(o: SceneObject, attribute: str) -> Any:
+    """Return a attribute as it is compared: the innermost receptacle; False and absent are the same."""
+    if attribute == "parents":
+        return o.parents[:1]
+    default = "RoomTemp" if attribute == "temperature" else False
+    return o.attributes.get(attribute) or default
+
+
+def _with(
+    seen: SceneGraph, confirmed: Mapping[_Key, Any], new: Mapping[str, SceneObject]
+) -> SceneGraph:
+    """Return a look with the confirmed readings where it does not show them."""
+    objects = dict(seen.objects)
+    held = seen.held
+    for (name, attribute), value in confirmed.items():
+        if (name, attribute) == _HELD:
+            held = value
+        elif attribute == "there":
+            objects.setdefault(name, new.get(name) or objects[name])
+        elif name in objects and _value(objects[name], attribute) != value:
+            objects[name] = _set(objects[name], attribute, value)
+    return seen.replace(objects=MappingProxyType(objects), held=held)
+
+
+def _corrected(seen: SceneGraph, expected: SceneGraph, refuted: Collection[_Key]) -> SceneGraph:
+    """Return a look with the expected readings in place of the refuted ones."""
+    objects = dict(seen.objects)
+    held = seen.held
+    for key in refuted:
+        name, attribute = key
+        if key == _HELD:
+            held = expected.held
+        elif attribute == "there":
+            objects.pop(name, None)
+        elif name in objects:
+            then = expected.objects[name]
+            value = then.parents if attribute == "parents" else then.attributes.get(attribute)
+            objects[name] = _set(objects[name], attribute, value)
+    return seen.replace(objects=MappingProxyType(objects), held=held)
+
+
+def _set(o: SceneObject, attribute: str, value: Any) -> SceneObject:
+    if attribute == "parents":
+        return replace(o, parents=value)
+    return replace(o, attributes=MappingProxyType({**o.attributes, attribute: value}))
+
+
+# Perception ---------------------------------------------------------------------------------------
+# Perception: from what an environment reports to what the robot believes of the scene.
+
+Sensor = Callable[[SceneGraph], SceneGraph]
 """A sensor as a function of the scene: the identity for a perfect one."""
 
 _AROUND = (*("RotateRight",) * 4, "LookDown", *("RotateRight",) * 3, "LookUp")
 """A turn level and a turn looking down; looking down itself shows the first view of the latter."""
 
 
-class Senses(Value):
+class Sensors(Value):
     """The senses of the robot.
 
     Args:
         sight: the part of the metadata that it sees.
         error_rate: share of wrong readings that it takes its sensor to have; what surprises
-            is then looked at again before it counts (see `hvr.execution.noise`).
+            is then looked at again before it counts (see `hvr.execution.perception`).
         sense: distorts every look, to try that out.
     """
 
     sight: Sight = Sight.OMNISCIENT
     error_rate: float = 0.0
-    sense: Sense | None = None
+    sense: Sensor | None = None
 
 
 @dataclass(frozen=True)
-class Look:
+class Percept:
     """The result of looking after an action.
 
     Args:
@@ -68,7 +259,7 @@ class Look:
     seen: frozenset[str] | None = None
     whole: frozenset[str] = frozenset()
     last_seen: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
-    sounds: tuple[Sound, ...] = ()
+    sounds: tuple[AudioEvent, ...] = ()
     looks: int = 0
     found: frozenset[str] = frozenset()
 
@@ -85,7 +276,7 @@ class Perception:
     """
 
     def __init__(
-        self, env: Environment, names: Names, senses: Senses, ontology: Ontology | None = None
+        self, env: Environment, names: Names, senses: Sensors, ontology: Ontology | None = None
     ) -> None:
         self.env = env
         self.names = names
@@ -94,11 +285,11 @@ class Perception:
         self.large: frozenset[str] = frozenset()
         """Receptacles that are too long to be seen as a whole."""
         self._there = scene_graph(env.last_event.metadata, names)  # as the environment has it
-        self._belief = first_look(self._there, senses.sight)
+        self._belief = initial_belief(self._there, senses.sight)
         self._opened: frozenset[str] = frozenset()
         """Receptacles that the robot has seen into."""
         if senses.sight is Sight.DOORS:
-            _, self._opened = seen_objects(self._there, not_shut_in(self._there), ())
+            _, self._opened = seen_objects(self._there, not_enclosed(self._there), ())
         self._votes = votes_needed(senses.error_rate)
 
     @property
@@ -137,7 +328,7 @@ class Perception:
 
     def look(
         self, step: int, success: bool, added: Iterable[Atom] = (), deleted: Iterable[Atom] = ()
-    ) -> Look:
+    ) -> Percept:
         """Look and listen after an action, and bring the belief up to date.
 
         Args:
@@ -147,31 +338,33 @@ class Perception:
             deleted: atoms that it should then have made false.
         """
         before, self._there = self._there, scene_graph(self.env.last_event.metadata, self.names)
-        heard = sounds(before, self._there)
+        heard = audio_events(before, self._there)
         earlier = self._belief
         if self.senses.sight is Sight.OMNISCIENT and self._votes == 1:
             # All is seen and nothing is doubted, so nothing need be predicted.
             scene = self._sensed(self._there)
             self._belief = Belief(scene, frozenset(), earlier.last_seen)
-            return Look(scene, sounds=heard)
+            return Percept(scene, sounds=heard)
         predicted = earlier.scene
         if success:
             predicted = predict(predicted, added, deleted, self.names, self._fields)
         first = self._sensed(self._there)
         if self.senses.sight is Sight.OMNISCIENT:
-            scene, looks = filtered(predicted, first, self._again, self._votes)
+            scene, looks = filter_noise(predicted, first, self._again, self._votes)
             self._belief = Belief(scene, frozenset(), earlier.last_seen)
-            return Look(scene, sounds=heard, looks=looks)
+            return Percept(scene, sounds=heard, looks=looks)
         seen, whole = seen_objects(self._there, self._visible(), self.large)
         # Hearing comes before filtering: what was heard is no surprise any more.
-        predicted = hear(predicted, earlier.scene, heard, self._there)
-        observed, looks = filtered(predicted, first, self._again, self._votes, seen)
-        self._belief = update(earlier, predicted, observed, seen, whole, step, self.stands_at)
+        predicted = belief_after_sounds(predicted, earlier.scene, heard, self._there)
+        observed, looks = filter_noise(predicted, first, self._again, self._votes, seen)
+        self._belief = update_belief(
+            earlier, predicted, observed, seen, whole, step, self.stands_at
+        )
         self._opened |= whole
         found = frozenset(
             n for n in seen if n in earlier.scene.objects and n not in earlier.last_seen
         )
-        return Look(self.scene, seen, whole, earlier.last_seen, heard, looks, found)
+        return Percept(self.scene, seen, whole, earlier.last_seen, heard, looks, found)
 
     def look_around(self, step: int) -> tuple[str, ...]:
         """Turn around once level and once looking down; return the lost things that were found."""
@@ -193,7 +386,7 @@ class Perception:
 
     def _visible(self) -> frozenset[str]:
         if self.senses.sight is Sight.DOORS:
-            return not_shut_in(self._there)
+            return not_enclosed(self._there)
         return frozenset(
             self.names.name(o["objectId"])
             for o in self.env.last_event.metadata["objects"] if o["visible"]

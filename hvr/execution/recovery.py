@@ -1,35 +1,47 @@
-"""The ladder of recoveries: what may be tried when a plan cannot go on, cheapest first.
-
-    retry              do the step again           an action that did not take
-    re-navigate        go there again, do it       something out of reach or in the way
-    satisfy            plan from what is seen      a condition that is missing or was undone
-    make room          take others away            a microwave that somebody put a lettuce in
-    replace            plan with another object    one that is gone, broken or blocked
-    ask                tell the policy             what no rung above can mend
-
-The first two go on with the plan as it is, the others make a new one. A step is proposed only
-if the domain says that the plan then reaches its goal. The last resort is to give up, with an
-account of what remains.
-"""
+"""Recovery strategies: what may be tried when a plan cannot go on, cheapest first."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol, TypeVar
 
-from hvr.execution.failures import Deviation, DeviationKind
+from hvr.errors import ImpossibleGoalError
+from hvr.execution.deviations import Deviation, DeviationKind, Difference
+from hvr.execution.events import Recovery, StepDone
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.knowledge.scene_graph import SceneGraph
-from hvr.pddl import Atom, GroundAction, Task
+from hvr.knowledge.wording import Wording
+from hvr.pddl import Atom, Expression, GroundAction, Task
+from hvr.pddl import State as State_pddl
 from hvr.pddl.state import State
+from hvr.planning.plans import Planned, RecoveryStrategies
 from hvr.planning.search.navigation import find_navigation
 from hvr.validation import Validator
+from hvr.validation.report import StepReport
+from hvr.validation.trajectory import ConstraintMonitor
 from hvr.values import Value
+
+# Recovery -----------------------------------------------------------------------------------------
+# The ladder of recoveries: what may be tried when a plan cannot go on, cheapest first.
+#
+#     retry              do the step again           an action that did not take
+#     re-navigate        go there again, do it       something out of reach or in the way
+#     satisfy            plan from what is seen      a condition that is missing or was undone
+#     make room          take others away            a microwave that somebody put a lettuce in
+#     replace            plan with another object    one that is gone, broken or blocked
+#     ask                tell the policy             what no rung above can mend
+#
+# The first two go on with the plan as it is, the others make a new one. A step is proposed only
+# if the domain says that the plan then reaches its goal. The last resort is to give up, with an
+# account of what remains.
 
 REPAIR_SECONDS = 2.0
 """Seconds that `satisfy` may look for steps."""
 
-MOST_MOVED = 3
+MAX_MOVED = 3
 """Most things that are taken away to make room."""
 
 Steps = tuple[GroundAction, ...]
@@ -69,7 +81,7 @@ class Impasse(Value):
         return steps if Validator(self.task, state=self.state).check(steps).valid else None
 
 
-Mend = Callable[[Impasse], Steps | None]
+Strategy = Callable[[Impasse], Steps | None]
 """All steps to do from here on to the end of the plan; None when the rung does not help here."""
 
 
@@ -126,16 +138,20 @@ def satisfy(impasse: Impasse) -> Steps | None:
     return (*steps[:place], *advice.actions, *steps[place:])
 
 
-Mends = tuple[tuple[str, Mend], ...]
+Strategies = tuple[tuple[str, Strategy], ...]
 
-MENDS: Mapping[str, Mend] = {"retry": retry, "re-navigate": renavigate, "satisfy": satisfy}
-"""The rungs that keep the plan, by the names that policies use in `hvr.planning.plans.Rungs`."""
+PLAN_REPAIRS: Mapping[str, Strategy] = {
+    "retry": retry,
+    "re-navigate": renavigate,
+    "satisfy": satisfy,
+}
+"""The rungs that keep the plan, by the names that policies use in `hvr.planning.plans.RecoveryStrategies`."""
 
-REPLANS = ("satisfy", "replace", "ask")
+REPLANNING_STRATEGIES = ("satisfy", "replace", "ask")
 """The rungs that make a new plan, which the executor climbs."""
 
 
-def crowding(
+def crowded_place(
     impasse: Impasse, relevant: Collection[str], scene: SceneGraph, *, new: bool
 ) -> tuple[str, tuple[str, ...]]:
     """Return the place that has no room, and the things to take away from it.
@@ -158,7 +174,7 @@ def crowding(
         if place in o.parents and o.name not in relevant and o.attributes.get("pickupable")
         and (o.name in named or not new)
     ]  # fmt: skip
-    return place, tuple(strangers[:MOST_MOVED])
+    return place, tuple(strangers[:MAX_MOVED])
 
 
 def replaceable(
@@ -198,3 +214,229 @@ def _affordances(name: str, inventory: Inventory, task: Task) -> frozenset[str]:
         predicate for predicate in task.domain.predicates
         if predicate not in task.fluent_predicates and Atom(predicate, (name,)) in inventory.facts
     )  # fmt: skip
+
+
+# Ladder -------------------------------------------------------------------------------------------
+# Climbing the ladder of recoveries: the next rung, the outcome of the last one, and counts.
+
+
+class _Use(NamedTuple):
+    """A use of a rung whose outcome is not known yet.
+
+    Args:
+        rung: its name.
+        reason: the deviations in sentences.
+        step: number of the step after which it was used.
+        left: steps that it added and that are not done yet.
+    """
+
+    rung: str
+    reason: str
+    step: int
+    left: int
+
+
+@dataclass
+class RecoveryProgress:
+    """The rungs of one run, with a record of their use.
+
+    Args:
+        mends: the rungs that keep the plan, cheapest first.
+        listen: is called for each use of a rung, when its outcome is known.
+        max_tries: how often a rung that keeps the plan may be used for the same step.
+    """
+
+    mends: Strategies
+    listen: Callable[[Recovery], None]
+    max_tries: int = 1
+    used: Counter[str] = field(default_factory=Counter, init=False)
+    """How often each rung was used in the run."""
+    _tried: Counter[tuple[str, GroundAction | None]] = field(default_factory=Counter, init=False)
+    _pending: _Use | None = field(default=None, init=False)
+
+    def mend(self, impasse: Impasse) -> Steps | None:
+        """Return the steps of the lowest rung that helps and has not been used up for this step."""
+        for name, rung in self.mends:
+            if self._tried[name, impasse.action] >= self.max_tries:
+                continue
+            steps = rung(impasse)
+            if steps is not None:
+                self.take(name, impasse)
+                # It has worked when the steps that it added are done; the rest was planned before.
+                added = max(1, len(steps) - len(impasse.rest))
+                self._pending = _Use(name, impasse.reason, impasse.step, added)
+                return steps
+        return None
+
+    def done(self) -> None:
+        """Take note that a step was done and the plan goes on."""
+        if self._pending is not None:
+            use = self._pending
+            self._pending = use._replace(left=use.left - 1) if use.left > 1 else None
+            if use.left == 1:
+                self.listen(Recovery(use.rung, use.reason, "worked", use.step))
+
+    def stuck(self) -> None:
+        """Take note that the plan cannot go on."""
+        if self._pending is not None:
+            use, self._pending = self._pending, None
+            self.listen(Recovery(use.rung, use.reason, "failed", use.step))
+
+    def least_tried(self, names: tuple[str, ...], impasse: Impasse) -> tuple[str, ...]:
+        """Return rungs in the order in which to use them: least used for this step first."""
+        return tuple(sorted(names, key=lambda name: self._tried[name, impasse.action]))
+
+    def take(self, name: str, impasse: Impasse) -> None:
+        """Count the use of a rung."""
+        self._tried[name, impasse.action] += 1
+        self.used[name] += 1
+
+
+# Acting -------------------------------------------------------------------------------------------
+# What the loop of `hvr.execution.executor` needs of a world: plans, a watch, and ways out.
+#
+# The kitchen's world (`hvr.execution.world`) keeps a knowledge graph and looks at a scene; a world of
+# facts (`hvr.execution.facts.acting`) compares sets of facts. The loop is the same.
+
+Goal = TypeVar("Goal")
+
+
+class RecoverablePolicy(Protocol[Goal]):
+    """What the loop asks of a policy itself; a `hvr.planning.plans.Policy` has it."""
+
+    @property
+    def rungs(self) -> RecoveryStrategies:
+        """The recoveries that suit it."""
+        ...
+
+    def clearing(self, things: Sequence[str], place: str) -> Goal:
+        """Return the goal of taking things away from a place."""
+        ...
+
+    def keeping(self, stage: Goal, constraints: Sequence[str]) -> Goal:
+        """Return a goal to be reached under other constraints, as PDDL, than its own."""
+        ...
+
+
+class Monitor(Protocol):
+    """Keeps the believed state in step with the world while a plan runs."""
+
+    @property
+    def state(self) -> State_pddl:
+        """The observed state, with what is believed where nothing is seen."""
+        ...
+
+    def step(
+        self, number: int, action: GroundAction, block: int, before: State_pddl, report: StepReport
+    ) -> StepDone:
+        """Execute a step that is applicable, and compare what is seen with what is expected."""
+        ...
+
+    def cannot(self, number: int, action: GroundAction) -> Deviation:
+        """Return the deviation that keeps a step from being tried in the observed state."""
+        ...
+
+    def unmet_goal(self) -> tuple[Expression, ...]:
+        """Return the literals that the goal needs and that do not hold in the observed state."""
+        ...
+
+    def ahead(self, state: State_pddl) -> tuple[Task, State_pddl]:
+        """Return the task with what is left of its constraints, and a state of it."""
+        ...
+
+    def resumed(self, differing: Difference) -> Validator:
+        """Return a validator that goes on from what is observed."""
+        ...
+
+    def outdated(self, rest: Sequence[GroundAction]) -> str:
+        """Return why the rest of a plan is given up though it would work; empty if it is not."""
+        ...
+
+
+class ExecutionWorld(Protocol):
+    """A world to act in.
+
+    A class that inherits from this one has to define `wording`, `plan`, `watch` and
+    `look_around`; the rest has defaults for a world in which all things are seen and none has a
+    place.
+    """
+
+    @property
+    def wording(self) -> Wording | None:
+        """How literals are said; None for hvr's own words."""
+        ...
+
+    def plan(self, policy: Any, stage: Any, avoid: frozenset[str], reason: str) -> Planned:
+        """Return a plan from the world as observed.
+
+        Args:
+            policy: who plans, of the kind that suits this world.
+            stage: what to reach, as the policy has it.
+            avoid: objects that are not to be used.
+            reason: why an earlier plan could not be carried on; empty at first.
+
+        Raises:
+            ImpossibleGoalError: it is proven that there is no plan.
+            PlannerError: none was found in the time allowed.
+        """
+        ...
+
+    def watch(
+        self, planned: Planned, promises: ConstraintMonitor, *, aside: bool = False
+    ) -> Monitor:
+        """Return a watch over a plan that begins now; see `hvr.execution.monitor.SceneMonitor`."""
+        ...
+
+    def crowding(
+        self, impasse: Impasse, relevant: Collection[str], *, new: bool
+    ) -> tuple[str, tuple[str, ...]]:
+        """Return the place that has no room, and the things to take away from it."""
+        del impasse, relevant, new
+        return "", ()
+
+    def replaceable(self, impasse: Impasse, avoid: frozenset[str]) -> str | None:
+        """Return the object of an impasse that another one could stand in for, or None."""
+        del impasse, avoid
+        return None
+
+    def missing(self, policy: Any, stage: Any, *, spare: bool = False) -> tuple[str, ...]:
+        """Return the things that a stage needs and of which nobody knows where they are.
+
+        Args:
+            policy: who plans.
+            stage: what to reach.
+            spare: also those of a kind of which there are others.
+        """
+        del policy, stage, spare
+        return ()
+
+    def unplaced(self) -> frozenset[str]:
+        """Return all things of which nobody knows where they are."""
+        return frozenset()
+
+    def place_to_open(self, sought: Sequence[str], shut: Collection[str]) -> str | None:
+        """Return the closed place to look into next for some things, or None.
+
+        Args:
+            sought: names of the things.
+            shut: places that do not open.
+        """
+        del sought, shut
+        return None
+
+    def opening(self, policy: Any, place: str, for_nothing: tuple[str, ...], stage: Any) -> Planned:
+        """Return a plan that opens a place; see `hvr.planning.plans.Policy.opening`.
+
+        Raises:
+            ImpossibleGoalError, PlannerError: there is none, or none was found.
+        """
+        del policy, for_nothing, stage
+        raise ImpossibleGoalError(f"nothing is known of how {place} opens")
+
+    def look_around(self, step: int, everything: bool = False) -> tuple[str, ...]:
+        """Look for what is lost, or at everything again; return names of what was found."""
+        ...
+
+    def notice(self, step: int, failures: Iterable[Deviation]) -> None:
+        """Take note of deviations that belong to no executed step."""
+        del step, failures

@@ -8,28 +8,122 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hvr.execution.atoms import ChangeReader
 from hvr.execution.belief import Sight
-from hvr.execution.failures import Deviation
-from hvr.execution.looking import likeliest, missing
-from hvr.execution.perception import Look, Perception, Senses
-from hvr.execution.recovery import Impasse, crowding, replaceable
-from hvr.execution.watching import Watch
-from hvr.knowledge.events import ActionEvent, Change, FailureNote
+from hvr.execution.deviations import Deviation
+from hvr.execution.monitor import SceneMonitor
+from hvr.execution.perception import Percept, Perception, Sensors
+from hvr.execution.recovery import Impasse, crowded_place, replaceable
 from hvr.knowledge.graph import KnowledgeGraph
+from hvr.knowledge.graph_reader import PredicateRule, predicate_rules
 from hvr.knowledge.history import cleared_marks, marks
 from hvr.knowledge.ontology import Ontology
 from hvr.knowledge.retrieval.inventory import Inventory, take_inventory
 from hvr.knowledge.scene_graph import SceneGraph
+from hvr.knowledge.triples import ActionEvent, Change, FailureNote, Statement
+from hvr.pddl import Atom as Atom_pddl
 from hvr.pddl.model import Atom, GroundAction
 from hvr.planning.plans import Planned, Policy
-from hvr.validation.promises import Promises
-from hvr.worlds.base import Environment
+from hvr.validation.trajectory import ConstraintMonitor
+from hvr.worlds.environment import Environment
 from hvr.worlds.naming import Names
 from hvr.worlds.thor.skills import SHUFFLE, SkillResult, perform
 
 if TYPE_CHECKING:
-    from hvr.knowledge.shared import SharedGraph
+    from hvr.knowledge.shared_graph import SharedGraph
+
+
+# Atoms --------------------------------------------------------------------------------------------
+# Changes of the graph as PDDL atoms, without reading the graph.
+
+
+class ChangeReader:
+    """Turns statements into PDDL atoms, by the annotations of an ontology.
+
+    Args:
+        ontology: ties properties to predicates.
+    """
+
+    def __init__(self, ontology: Ontology) -> None:
+        self._rules: dict[str, PredicateRule] = {}
+        self._values: dict[tuple[str, str], str] = {}
+        for rule in predicate_rules(ontology).values():
+            if rule.kind in ("flag", "relation"):
+                self._rules[rule.term] = rule
+            elif rule.kind == "value":
+                self._values[rule.prop, rule.term] = rule.predicate
+        self._constants: Mapping[str, str] = {
+            n: str(ontology.annotation(n, "pddlName")[0]) for n in ontology.subjects("pddlName")
+        }
+
+    def atoms(self, change: Change) -> tuple[frozenset[Atom], frozenset[Atom]]:
+        """Return the atoms that became true and those that became false."""
+        return self._read(change.added), self._read(change.removed)
+
+    def _read(self, statements: Iterable[Statement]) -> frozenset[Atom]:
+        atoms = (self._atom(statement) for statement in statements)
+        return frozenset(atom for atom in atoms if atom is not None)
+
+    def _atom(self, statement: Statement) -> Atom | None:
+        subject, prop, value = statement
+        if (prop, str(value)) in self._values:
+            return Atom(self._values[prop, str(value)], (subject,))
+        rule = self._rules.get(prop)
+        if rule is None or (rule.kind == "flag" and value is not True):
+            return None
+        ends = {"subject": subject, "object": self._constants.get(str(value), str(value))}
+        return Atom(rule.predicate, tuple(ends[a] for a in rule.arguments))
+
+
+# Looking ------------------------------------------------------------------------------------------
+# Looking for things behind closed doors: what is missing, and which door to open next.
+
+
+def missing_objects(needed: Iterable[str], inventory: Inventory) -> tuple[str, ...]:
+    """Return the needed things without which there is none of their kind.
+
+    Args:
+        needed: names of the things that a plan would use.
+        inventory: what there is, as far as it is known.
+    """
+    lost = inventory.unplaced
+    return tuple(
+        name for name in dict.fromkeys(needed)
+        if name in lost and lost.issuperset(inventory.of(inventory.classes[name]))
+    )  # fmt: skip
+
+
+def likeliest_place(
+    sought: Collection[str], places: Sequence[str], inventory: Inventory
+) -> str | None:
+    """Return the place to look into next, or None where none could have any of the things.
+
+    Where things of their kind are kept comes first, then where most of them would fit.
+
+    Args:
+        sought: names of the things.
+        places: closed places, nearest first.
+        inventory: what there is, as far as it is known.
+    """
+    ontology = inventory.ontology
+
+    def kept(thing: str) -> frozenset[str]:
+        above = ontology.superclasses(inventory.classes[thing], reflexive=True)
+        return frozenset(
+            str(kind).removeprefix("k:") for c in above for kind in ontology.annotation(c, "keptIn")
+        )
+
+    usual = {thing: kept(thing) for thing in sought}
+    ranked = []
+    for rank, place in enumerate(places):
+        fitting = [t for t in sought if Atom_pddl("fits", (t, place)) in inventory.facts]
+        if fitting:
+            here = sum(inventory.classes[place] in usual[t] for t in fitting)
+            ranked.append((-here, -len(fitting), rank, place))
+    return min(ranked)[-1] if ranked else None
+
+
+# World --------------------------------------------------------------------------------------------
+# The robot's world: an environment, the names in it, and the knowledge graph of it.
 
 
 @dataclass(frozen=True)
@@ -46,7 +140,7 @@ class ActionOutcome:
 
     result: SkillResult
     change: Change
-    look: Look
+    look: Percept
     gained: frozenset[Atom] = frozenset()
     lost: frozenset[Atom] = frozenset()
 
@@ -72,14 +166,14 @@ class World:
         graph: KnowledgeGraph,
         *,
         force_put: bool = False,
-        senses: Senses | None = None,
+        senses: Sensors | None = None,
     ) -> None:
         self.env = env
         self.graph = graph
         self.force_put = force_put
-        self.senses = senses or Senses()
+        self.senses = senses or Sensors()
         self.names = Names.from_metadata(env.last_event.metadata)
-        self.perception = Perception(env, self.names, senses or Senses(), graph.ontology)
+        self.perception = Perception(env, self.names, senses or Sensors(), graph.ontology)
         self._near: frozenset[str] = frozenset()
         self._marks: set[tuple[str, str]] = set()
         self._changes = ChangeReader(graph.ontology)
@@ -114,15 +208,17 @@ class World:
             inventory = inventory.without(avoid)
         return policy.plan(stage, self.graph, inventory, reason)
 
-    def watch(self, planned: Planned, promises: Promises, *, aside: bool = False) -> Watch:
+    def watch(
+        self, planned: Planned, promises: ConstraintMonitor, *, aside: bool = False
+    ) -> SceneMonitor:
         """See `Acting`."""
-        return Watch(self, planned, promises, aside=aside)
+        return SceneMonitor(self, planned, promises, aside=aside)
 
     def crowding(
         self, impasse: Impasse, relevant: Collection[str], *, new: bool
     ) -> tuple[str, tuple[str, ...]]:
         """See `Acting`."""
-        return crowding(impasse, relevant, self.scene, new=new)
+        return crowded_place(impasse, relevant, self.scene, new=new)
 
     def replaceable(self, impasse: Impasse, avoid: frozenset[str]) -> str | None:
         """See `Acting`."""
@@ -136,7 +232,7 @@ class World:
         needed = policy.needs(stage, self.graph, inventory)
         if spare:
             return tuple(sorted(inventory.unplaced.intersection(needed)))
-        return missing(needed, inventory)
+        return missing_objects(needed, inventory)
 
     def unplaced(self) -> frozenset[str]:
         """See `Acting`."""
@@ -145,7 +241,7 @@ class World:
     def place_to_open(self, sought: Sequence[str], shut: Collection[str]) -> str | None:
         """See `Acting`."""
         places = [place for place in self.unopened() if place not in shut]
-        return likeliest(sought, places, self.inventory())
+        return likeliest_place(sought, places, self.inventory())
 
     def opening(
         self, policy: Policy[Any], place: str, for_nothing: tuple[str, ...], stage: Any
@@ -311,7 +407,7 @@ def open_world(
     folder: Path | None = None,
     *,
     ontology: Ontology | None = None,
-    senses: Senses | None = None,
+    senses: Sensors | None = None,
     shared: SharedGraph | None = None,
 ) -> World:
     """Return a world with a new graph: the one place where environment, graph and senses meet.

@@ -1,16 +1,104 @@
-"""Causal links as evidence: what a step makes, who reads it, and who undoes it."""
+"""The execution trace of a plan, and causal links as evidence."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
-from hvr.judging.course import Course
+from hvr.errors import UndefinedValueError
 from hvr.judging.relaxed import reads_of
 from hvr.judging.verdict import CausalLink, Cause, Critique, CritiqueKind
-from hvr.pddl import GroundAction, Task
-from hvr.pddl.conditions import set_bits
-from hvr.validation import OnFailure, Validator
+from hvr.pddl import GroundAction, Misfit, State, Task
+from hvr.pddl.numeric import Values
+from hvr.pddl.state import Conjunction, Operator, set_bits
+from hvr.validation import OnFailure, Validator, search
+
+# Execution trace ----------------------------------------------------------------------------------
+# The course of a plan: each step as an operator, the state before it, and whether it fails.
+
+TraceState: TypeAlias = tuple[int, Values]
+"""A state: its bits, derived ones among them, and its numbers."""
+
+
+def execute(task: Task, operator: Operator, mark: TraceState) -> TraceState | None:
+    """Return the state after a step, None where it cannot be executed."""
+    return search.execute(task, operator, *mark)
+
+
+def holds(condition: Conjunction, mark: TraceState) -> bool:
+    """Say whether a condition is true; one that reads an undefined number is not."""
+    try:
+        return condition.holds(*mark)
+    except UndefinedValueError:
+        return False
+
+
+def unmet_parts(condition: Conjunction, mark: TraceState) -> int:
+    """Return how many parts of a condition are false."""
+    bits, values = mark
+    wrong = (condition.positive & ~bits).bit_count() + (condition.negative & bits).bit_count()
+    wrong += sum(not clause.holds(bits, values) for clause in condition.clauses)
+    return wrong + sum(not holds(Conjunction(tests=(test,)), mark) for test in condition.tests)
+
+
+def executable(task: Task, start: TraceState, operators: Sequence[Operator]) -> TraceState | None:
+    """Return the state after some steps, None where one of them cannot be executed."""
+    mark: TraceState | None = start
+    for operator in operators:
+        if mark is None:
+            return None
+        mark = execute(task, operator, mark)
+    return mark
+
+
+def reaches(start: State, operators: Sequence[Operator]) -> bool:
+    """Say whether steps can be executed from a state and reach the goal."""
+    end = executable(start.task, (start.bits, start.values), operators)
+    return end is not None and holds(start.task.goal, end)
+
+
+@dataclass(frozen=True)
+class ExecutionTrace:
+    """A plan as it goes when failing steps are passed over.
+
+    Args:
+        task: the task.
+        plan: the steps.
+        operators: the same; None for what is no action of the task.
+        marks: the state before each step, and at the end.
+        failing: indexes of the steps that cannot be executed.
+    """
+
+    task: Task
+    plan: tuple[GroundAction, ...]
+    operators: tuple[Operator | None, ...]
+    marks: tuple[TraceState, ...]
+    failing: frozenset[int]
+
+    @classmethod
+    def of(cls, start: State, plan: Sequence[GroundAction]) -> ExecutionTrace:
+        """Follow a plan from a state."""
+        task = start.task
+        compiled = [task.try_ground(action) for action in plan]
+        operators = tuple([None if isinstance(o, Misfit) else o for o in compiled])
+        marks: list[TraceState] = [(start.bits, start.values)]
+        failing = set()
+        for index, operator in enumerate(operators):
+            after = None if operator is None else execute(task, operator, marks[-1])
+            if after is None:
+                failing.add(index)
+            marks.append(marks[-1] if after is None else after)
+        return cls(task, tuple(plan), operators, tuple(marks), frozenset(failing))
+
+    @property
+    def valid(self) -> bool:
+        """Whether all steps can be executed and the goal is reached."""
+        return not self.failing and holds(self.task.goal, self.marks[-1])
+
+
+# Evidence -----------------------------------------------------------------------------------------
+# Causal links as evidence: what a step makes, who reads it, and who undoes it.
 
 _MOST_LINKS = 6
 _NAMED = 2
@@ -46,7 +134,7 @@ class Evidence:
         kept: indexes of the steps that are needed.
     """
 
-    def __init__(self, course: Course, kept: Sequence[int]) -> None:
+    def __init__(self, course: ExecutionTrace, kept: Sequence[int]) -> None:
         self.course = course
         self.kept = frozenset(kept)
         self.reads = [0 if o is None else reads_of(o) for o in course.operators]
@@ -139,7 +227,7 @@ class Evidence:
         return self._failures.get(index, "it cannot be executed")
 
 
-def failures(course: Course) -> dict[int, str]:
+def failures(course: ExecutionTrace) -> dict[int, str]:
     """Return why steps of a plan cannot be executed, by index, failing ones passed over."""
     state = course.task.state(course.task.atoms_in(course.marks[0][0]), course.marks[0][1])
     report = Validator(course.task, state=state).check(course.plan, on_failure=OnFailure.SKIP)
@@ -170,7 +258,12 @@ def links_of(task: Task, changes: Sequence[_Change]) -> tuple[CausalLink, ...]:
 
 
 def missing(
-    repaired: Course, places: Sequence[int | None], begin: int, end: int, index: int, count: int
+    repaired: ExecutionTrace,
+    places: Sequence[int | None],
+    begin: int,
+    end: int,
+    index: int,
+    count: int,
 ) -> Critique:
     """Return the finding that some steps of a repaired plan were missing.
 
@@ -209,7 +302,7 @@ def missing(
 
 
 def _what_for(
-    repaired: Course,
+    repaired: ExecutionTrace,
     places: Sequence[int | None],
     steps: tuple[GroundAction, ...],
     links: list[tuple[_Change, list[int]]],

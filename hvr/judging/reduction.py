@@ -15,17 +15,17 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from hvr.errors import InconsistentEffectError, NumberTooLargeError, UndefinedValueError
-from hvr.judging.relaxed import Offer, Steps, reads_of
+from hvr.judging.relaxed import Insertion, RelaxedSteps, reads_of
 from hvr.pddl import GroundAction, State
-from hvr.pddl.conditions import Operator
 from hvr.pddl.numeric import Values
+from hvr.pddl.state import Operator
 from hvr.validation.search import read_functions
 
-EXACT_STEPS = 60
+MAX_EXACT_STEPS = 60
 """Up to how many steps a reduction is proven to be smallest."""
 
-MOST_STATES = 60_000
-MOST_ALTERNATIVES = 24
+MAX_REDUCTION_STATES = 60_000
+MAX_ALTERNATIVES = 24
 
 _Cannot = (UndefinedValueError, InconsistentEffectError, NumberTooLargeError)
 _Key: TypeAlias = tuple[object, ...]
@@ -55,13 +55,13 @@ class Reduction:
     inserted: tuple[tuple[int, Operator], ...] = ()
 
 
-def smallest(
+def smallest_reduction(
     start: State,
     operators: Sequence[Operator],
     *,
     offers: Sequence[Sequence[Operator]] = (),
     budget: int = 0,
-    most: int = MOST_STATES,
+    most: int = MAX_REDUCTION_STATES,
 ) -> Reduction:
     """Return the smallest part of a plan that reaches the goal; of several, the earliest.
 
@@ -115,7 +115,7 @@ class _Search:
                     numbers[operator.action] = len(self.others)
                     self.others.append(operator)
                 self.offers[place].append(numbers[operator.action])
-        self.steps = Steps(self.task, operators, self.others, self.offers, budget)
+        self.steps = RelaxedSteps(self.task, operators, self.others, self.offers, budget)
         self.other_reads = [reads_of(operator) for operator in self.others]
         self.budget = budget
         self.most = most
@@ -302,9 +302,11 @@ class _Search:
                         parent.useful = True
                         forward.setdefault(id(parent), []).append((node, move))
         first = next(node for node in layers[0].values() if node.cost == (0, 0))
-        ways: list[tuple[tuple[int, ...], tuple[Offer, ...]]] = []
-        stack: list[tuple[_Node, int, tuple[int, ...], tuple[Offer, ...]]] = [(first, 0, (), ())]
-        while stack and len(ways) <= MOST_ALTERNATIVES:
+        ways: list[tuple[tuple[int, ...], tuple[Insertion, ...]]] = []
+        stack: list[tuple[_Node, int, tuple[int, ...], tuple[Insertion, ...]]] = [
+            (first, 0, (), ())
+        ]
+        while stack and len(ways) <= MAX_ALTERNATIVES:
             node, place, taken, more = stack.pop()
             if id(node) in last:
                 ways.append((taken, more))

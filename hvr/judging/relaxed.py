@@ -13,15 +13,15 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from hvr.pddl import Task
-from hvr.pddl.conditions import Operator, may_hold
+from hvr.pddl.state import Operator, is_satisfiable
 
-Maybe: TypeAlias = tuple[int, int]
+PossibleValues: TypeAlias = tuple[int, int]
 """Bits that may be true, and bits that may be false."""
 
-Levels: TypeAlias = tuple[Maybe, ...]
+Levels: TypeAlias = tuple[PossibleValues, ...]
 """What may be so after at most so many steps were put in as the place in the tuple says."""
 
-Offer: TypeAlias = tuple[int, int]
+Insertion: TypeAlias = tuple[int, int]
 """A place, and the number of an operator that may be put in there."""
 
 
@@ -60,10 +60,10 @@ class Decided:
 
     kept: frozenset[int]
     gone: frozenset[int]
-    useless: frozenset[Offer]
+    useless: frozenset[Insertion]
 
 
-class Steps:
+class RelaxedSteps:
     """The steps of a plan, and others that may be put in, with what each may make true and false.
 
     Args:
@@ -119,7 +119,7 @@ class Steps:
         """
         kept: set[int] = set()
         gone: set[int] = set()
-        useless: set[Offer] = set()
+        useless: set[Insertion] = set()
         more = True
         while more:
             more = False
@@ -234,7 +234,7 @@ class Steps:
     def _after(self, step: int, levels: Levels, certain: bool) -> Levels | None:
         """Return the abstract states after a step; None where it must be kept and cannot be."""
         effects = self.effects[step]
-        after: list[Maybe] = []
+        after: list[PossibleValues] = []
         for state in levels:
             one = self._once(effects, state, certain)
             if one is not None:
@@ -244,12 +244,16 @@ class Steps:
         # Where it cannot be kept yet, something must have been put in before.
         return (*(_NOTHING,) * (len(levels) - len(after)), *after)
 
-    def _once(self, effects: Effects, state: Maybe, certain: bool) -> Maybe | None:
+    def _once(
+        self, effects: Effects, state: PossibleValues, certain: bool
+    ) -> PossibleValues | None:
         """Return one abstract state after a step."""
         true, false = state
         if not certain and not (effects.makes & ~true or effects.spoils & ~false):
             return state
-        if state == _NOTHING or not may_hold(effects.precondition, true, false | self.derived):
+        if state == _NOTHING or not is_satisfiable(
+            effects.precondition, true, false | self.derived
+        ):
             return None if certain else state
         new_true, new_false = true, false
         if certain:
@@ -260,7 +264,7 @@ class Steps:
         new_true |= effects.add
         new_false |= effects.delete
         for condition, add, delete in effects.perhaps:
-            if (add & ~new_true or delete & ~new_false) and may_hold(
+            if (add & ~new_true or delete & ~new_false) and is_satisfiable(
                 condition, true, false | self.derived
             ):
                 new_true |= add
@@ -269,10 +273,10 @@ class Steps:
 
     def _goal(self, levels: Levels) -> bool:
         true, false = levels[-1]
-        return levels[-1] != _NOTHING and may_hold(self.task.goal, true, false | self.derived)
+        return levels[-1] != _NOTHING and is_satisfiable(self.task.goal, true, false | self.derived)
 
 
-_NOTHING: Maybe = (0, 0)
+_NOTHING: PossibleValues = (0, 0)
 """In place of an abstract state: there is none."""
 
 

@@ -1,32 +1,349 @@
-"""The repair of a plan with the fewest insertions, by search over places and states.
-
-A node is a state before a step of the plan. From it the step is kept or left out, or another
-action is inserted before it. A repair costs the number of its insertions first and its length
-second. Deletions are free; a move and a replacement are a deletion and an insertion each.
-Restarting weighted A* finds repairs. The bound of `hvr.judging.bound` is admissible, and the last
-round, with weight 1, proves what it finds. A repair without a proof is improved: some of its
-insertions are taken out, and the rest is repaired with fewer.
-"""
+"""The repair of a plan with the fewest insertions, and lower bounds by landmark cuts."""
 
 from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import count
 from typing import TypeAlias
 
-from hvr.judging.bound import Bound, Estimate, Rule
-from hvr.judging.course import Mark, execute, holds
+from hvr.errors import UndefinedValueError
+from hvr.judging.evidence import TraceState, execute, holds
 from hvr.judging.relaxed import reads_of
 from hvr.pddl import State, Task
-from hvr.pddl.conditions import Operator
-from hvr.validation.relaxation import Clock, Relaxation
+from hvr.pddl.numeric import NumericTest, evaluate
+from hvr.pddl.state import Conjunction, Operator, set_bits
+from hvr.validation.relaxation import Deadline, Relaxation
 from hvr.validation.search import read_functions
 
-WORK = 40_000_000
+# Lower bounds -------------------------------------------------------------------------------------
+# A lower bound on the steps that a plan lacks: landmark cuts over the places of the plan.
+#
+# From a state before a step, the rest of the plan is free, each step at its own place, and every
+# other action costs one wherever it is inserted. Nothing that was once true ceases to be. While the
+# goal is out of reach for free, a landmark is cut: a set of insertions that every repair draws
+# from (Helmert and Domshlak 2009, "Landmarks, Critical Paths and Abstractions"). Its members
+# become free, and the number of cuts is the bound. The conditional effects of an action share its
+# cost, rules are free, and a comparison of numbers may come true once a number in it is changed.
+
+DerivationRule: TypeAlias = tuple[Conjunction, int]
+"""The body of a ground rule, and the bit that it derives."""
+
+_MOST_FREE = 1000
+"""How many free changes are looked at: with more, the next cut costs more than it tells."""
+
+Cut: TypeAlias = Mapping[int, int]
+"""Numbers of operators, each with the last place where inserting it counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Unit:
+    """A change of literals and what it needs; `owner` is the number of the inserted operator."""
+
+    owner: int
+    need: int
+    clauses: tuple[tuple[int, tuple[int, ...]], ...]
+    gives: int
+
+    def possible(self, reached: int) -> bool:
+        if self.need & ~reached:
+            return False
+        return all(
+            any_of & reached or any(not part & ~reached for part in parts)
+            for any_of, parts in self.clauses
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A bound with its proof.
+
+    Args:
+        least: Number of steps that every repair inserts.
+        helpful: Numbers of the operators in the landmarks. Inserting any other one first leaves
+            the bound as it is.
+    """
+
+    least: int
+    helpful: frozenset[int]
+
+
+class Bound:
+    """Bounds for the states before the steps of one plan.
+
+    Args:
+        task: Task with the goal.
+        plan: Steps of the plan.
+        operators: Actions that may be inserted; all that may help.
+        rules: Ground rules of the derived predicates.
+        start: State before the first step.
+
+    Attributes:
+        work: Number of conditions that were tested so far.
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        plan: Sequence[Operator],
+        operators: Sequence[Operator],
+        rules: Sequence[DerivationRule],
+        start: TraceState,
+    ) -> None:
+        self.work = 0
+        self.task = task
+        self._count = len(plan)
+        everything = [*plan, *operators]
+        conditions = [task.goal, *[body for body, _ in rules]]
+        conditions += [c for operator in everything for c in _conditions(operator)]
+        mask = start[0] | task.derived_bits
+        for operator in everything:
+            mask |= operator.add | operator.delete
+            for _, add, delete in operator.conditional:
+                mask |= add | delete
+        for condition in conditions:
+            mask |= condition.mentioned()
+        self._width = mask.bit_length()
+        self._all = (1 << self._width) - 1
+        self._tests = {
+            test: 1 << 2 * self._width + number
+            for number, test in enumerate(
+                dict.fromkeys(t for c in conditions for p in c.parts() for t in p.tests)
+            )
+        }
+        changed = {index for o in everything for _, (_, index, _) in o.numeric}
+        self._readers: dict[int, int] = {}
+        for test, bit in self._tests.items():
+            read = _read_by(test)
+            for index in changed if read is None else changed & read:
+                self._readers[index] = self._readers.get(index, 0) | bit
+        self._goal = self._unit(-1, (task.goal,), 0, 0)
+        self._rules = [self._unit(-1, (body,), bit, 0) for body, bit in rules]
+        self._steps = [self._units(-1, operator) for operator in plan]
+        self._inserts = [self._units(n, operator) for n, operator in enumerate(operators)]
+        self._givers: dict[int, list[_Unit]] = {}
+        for unit in [unit for units in self._inserts for unit in units]:
+            for literal in set_bits(unit.gives):
+                self._givers.setdefault(literal, []).append(unit)
+        self._layers = self._layered(self._literals(start))
+
+    def estimate(self, place: int, mark: TraceState) -> Estimate | None:
+        """Return the bound from a state before a step; None where the goal is out of reach."""
+        start = self._literals(mark)
+        free: dict[int, int] = {}
+        cuts = 0
+        while True:
+            reached = self._reached(place, start, free)
+            if self._goal.possible(reached[-1]):
+                return Estimate(cuts, frozenset(free))
+            cut = self._cut(place, reached, free)
+            if not cut:
+                return None
+            for number, last in cut.items():
+                free[number] = max(last, free.get(number, last))
+            cuts += 1
+            if sum(len(self._inserts[number]) for number in free) > _MOST_FREE:
+                return Estimate(cuts, frozenset(free))
+
+    # What is reached for free -------------------------------------------------------------------
+
+    def _reached(self, place: int, start: int, free: Cut) -> list[int]:
+        """Return the literals reached for free before each step, and at the end."""
+        waiting = [(self._count, rule) for rule in self._rules]
+        waiting += [(last, unit) for number, last in free.items() for unit in self._inserts[number]]
+        now, trace = start, []
+        grown = True
+        for here in range(place, self._count + 1):
+            while grown:
+                grown, rest = False, []
+                self.work += len(waiting)
+                for item in waiting:
+                    last, unit = item
+                    if last < here or not unit.gives & ~now:
+                        continue
+                    if unit.possible(now):
+                        now |= unit.gives
+                        grown = True
+                    else:
+                        rest.append(item)
+                waiting = rest
+            trace.append(now)
+            if here < self._count:
+                after = now
+                self.work += len(self._steps[here])
+                for unit in self._steps[here]:
+                    if unit.gives & ~now and unit.possible(now):
+                        after |= unit.gives
+                grown = after != now
+                now = after
+        return trace
+
+    def _layered(self, start: int) -> list[int]:
+        """Return the literals reached in each layer when any action may be taken at any time."""
+        waiting = [*self._rules, *[u for units in (*self._inserts, *self._steps) for u in units]]
+        layers = [start]
+        while True:
+            now, rest, after = layers[-1], [], layers[-1]
+            self.work += len(waiting)
+            for unit in waiting:
+                if unit.possible(now):
+                    after |= unit.gives
+                else:
+                    rest.append(unit)
+            if after == now:
+                return layers
+            waiting = rest
+            layers.append(after)
+
+    # What is wanting ----------------------------------------------------------------------------
+
+    def _cut(self, place: int, reached: Sequence[int], free: Cut) -> dict[int, int]:
+        """Return a landmark: a set of insertions that every way to the goal draws from.
+
+        From the end to the beginning, `zone` collects literals. At least one must come true at this
+        place or before, and each free change that makes one true needs another one.
+        """
+        zone = self._wanting(self._goal, reached[-1])
+        open_ = [(self._count, rule) for rule in self._rules]
+        open_ += [(last, unit) for number, last in free.items() for unit in self._inserts[number]]
+        cut: dict[int, int] = {}
+        seen = 0
+        for here in range(self._count, place - 1, -1):
+            now = reached[here - place]
+            grown = True
+            while grown:
+                grown, rest = False, []
+                self.work += len(open_)
+                for item in open_:
+                    last, unit = item
+                    if last >= here and unit.gives & zone:
+                        zone |= self._wanting(unit, now)
+                        grown = True
+                    else:
+                        rest.append(item)
+                open_ = rest
+            for literal in set_bits(zone & ~seen):
+                for unit in self._givers.get(literal, ()):
+                    self.work += 1
+                    # What needs a literal of the zone is not the first to make one true.
+                    if not unit.need & zone and free.get(unit.owner, -1) < here:
+                        cut.setdefault(unit.owner, here)
+            seen = zone
+            if here > place:
+                before, after = reached[here - 1 - place], zone
+                for unit in self._steps[here - 1]:
+                    if unit.gives & after:
+                        zone |= self._wanting(unit, before)
+        return cut
+
+    def _wanting(self, unit: _Unit, reached: int) -> int:
+        """Return unreached literals, at least one of them needed: the hardest by layers."""
+        missing = unit.need & ~reached
+        if missing:
+            for layer in reversed(self._layers):
+                if missing & ~layer:
+                    missing &= ~layer
+                    break
+            return missing & -missing
+        for any_of, parts in unit.clauses:
+            if not any_of & reached and all(part & ~reached for part in parts):
+                wanted = any_of
+                for part in parts:
+                    missing = part & ~reached
+                    wanted |= missing & -missing
+                return wanted
+        raise AssertionError("a unit that lacks nothing was applied for free")
+
+    # Literals -----------------------------------------------------------------------------------
+
+    def _literals(self, mark: TraceState) -> int:
+        bits = mark[0] & self._all
+        # Why a derived atom is false is not looked into.
+        literals = bits | (~bits & self._all | self.task.derived_bits) << self._width
+        for test, bit in self._tests.items():
+            if test.holds(mark[1]):
+                literals |= bit
+        return literals
+
+    def _needs(self, condition: Conjunction) -> int:
+        needs = condition.positive | condition.negative << self._width
+        for test in condition.tests:
+            needs |= self._tests[test]
+        return needs
+
+    def _unit(
+        self, owner: int, conditions: Iterable[Conjunction], gives: int, spoils: int
+    ) -> _Unit:
+        need = 0
+        clauses: list[tuple[int, tuple[int, ...]]] = []
+        for condition in conditions:
+            need |= self._needs(condition)
+            for clause in condition.clauses:
+                any_of = clause.positive | clause.negative << self._width
+                clauses.append((any_of, tuple([self._needs(part) for part in clause.parts])))
+        return _Unit(owner, need, tuple(clauses), gives | spoils << self._width)
+
+    def _units(self, owner: int, operator: Operator) -> list[_Unit]:
+        before = operator.precondition
+        units = [self._unit(owner, (before,), operator.add, operator.delete & ~operator.add)]
+        for condition, add, delete in operator.conditional:
+            units.append(self._unit(owner, (before, condition), add, delete))
+        for condition, (_, index, _) in operator.numeric:
+            if index in self._readers:
+                # The bits of comparisons follow the literals.
+                units.append(self._unit(owner, (before, condition), self._readers[index], 0))
+        return units
+
+
+def _conditions(operator: Operator) -> Iterator[Conjunction]:
+    yield operator.precondition
+    for condition, _, _ in operator.conditional:
+        yield condition
+    for condition, _ in operator.numeric:
+        yield condition
+
+
+class _Recorder(tuple[int, ...]):
+    """Numbers, all 1, that remember which of them were read."""
+
+    def __init__(self) -> None:
+        self.read: set[int] = set()
+
+    def __len__(self) -> int:
+        return sys.maxsize
+
+    def __getitem__(self, index: object) -> int:  # type: ignore[override]
+        assert isinstance(index, int)
+        self.read.add(index)
+        return 1
+
+
+def _read_by(test: NumericTest) -> set[int] | None:
+    """Return the indexes of the numbers that a comparison reads; None where that is unknown."""
+    recorder = _Recorder()
+    for side in (test.left, test.right):
+        try:
+            evaluate(side, recorder)
+        except UndefinedValueError:
+            # It divides by zero for these numbers, before all of it was read.
+            return None
+    return recorder.read
+
+
+# Repair -------------------------------------------------------------------------------------------
+# The repair of a plan with the fewest insertions, by search over places and states.
+#
+# A node is a state before a step of the plan. From it the step is kept or left out, or another
+# action is inserted before it. A repair costs the number of its insertions first and its length
+# second. Deletions are free; a move and a replacement are a deletion and an insertion each.
+# Restarting weighted A* finds repairs. The bound of `hvr.judging.repair` is admissible, and the last
+# round, with weight 1, proves what it finds. A repair without a proof is improved: some of its
+# insertions are taken out, and the rest is repaired with fewer.
+
+MAX_CONDITION_TESTS = 40_000_000
 """How many conditions are tested for one plan: some twenty seconds of a processor."""
 
 _WEIGHTS = (5, 2, 1)
@@ -34,7 +351,7 @@ _WEIGHTS = (5, 2, 1)
 _SHARE = 4
 """A round but the last, or an improvement, takes at most this part of the work that is left."""
 
-Placed: TypeAlias = tuple[int | None, Operator]
+PlacedStep: TypeAlias = tuple[int | None, Operator]
 """A step, and its index in the plan; None if it was inserted."""
 
 _Key: TypeAlias = tuple[int, int, tuple[object, ...]]
@@ -55,13 +372,15 @@ class PlanRepair:
         hopeless: There is no repair: proven.
     """
 
-    steps: tuple[Placed, ...] | None
+    steps: tuple[PlacedStep, ...] | None
     least: int
     smallest: bool = False
     hopeless: bool = False
 
 
-def repair(start: State, plan: Sequence[Operator | None], work: int = WORK) -> PlanRepair:
+def repair(
+    start: State, plan: Sequence[Operator | None], work: int = MAX_CONDITION_TESTS
+) -> PlanRepair:
     """Return the smallest repair that is found of a plan.
 
     Args:
@@ -73,14 +392,14 @@ def repair(start: State, plan: Sequence[Operator | None], work: int = WORK) -> P
 
 
 class _Repairs:
-    def __init__(self, start: State, steps: list[Placed], work: int) -> None:
+    def __init__(self, start: State, steps: list[PlacedStep], work: int) -> None:
         self.start = start
         self.task = start.task
         self.steps = steps
         self.left = work
         numeric = read_functions(self.task)
         # Grounding is limited by the number of actions, not by the time.
-        relaxation = Relaxation(start, self.task.goal, numeric, Clock(math.inf), beyond=None)
+        relaxation = Relaxation(start, self.task.goal, numeric, Deadline(math.inf), beyond=None)
         self.complete = relaxation.complete
         self.operators = relaxation.operators
         self.rules = relaxation.rules
@@ -91,7 +410,7 @@ class _Repairs:
         if first is None:
             return PlanRepair(None, 0, hopeless=self.complete)
         least = first.least if self.complete else 0
-        best: tuple[Placed, ...] | None = None
+        best: tuple[PlacedStep, ...] | None = None
         exhausted = False
         for weight in _WEIGHTS:
             most = self.left if weight == 1 else self.left // _SHARE
@@ -109,18 +428,18 @@ class _Repairs:
         shorter, exhausted = self._run(search, 0, _inserted(best), self.left, len(best))
         return PlanRepair(best if shorter is None else shorter, least, exhausted and self.complete)
 
-    def _search(self, steps: Sequence[Placed]) -> _Search:
+    def _search(self, steps: Sequence[PlacedStep]) -> _Search:
         return _Search(self.start, steps, self.operators, self.rules)
 
     def _run(
         self, search: _Search, weight: int, bound: int, most: int, length: int = sys.maxsize
-    ) -> tuple[tuple[Placed, ...] | None, bool]:
+    ) -> tuple[tuple[PlacedStep, ...] | None, bool]:
         before = search.work
         found = search.run(weight, (bound, length), before + most)
         self.left -= search.work - before
         return found
 
-    def _improved(self, best: tuple[Placed, ...]) -> tuple[Placed, ...]:
+    def _improved(self, best: tuple[PlacedStep, ...]) -> tuple[PlacedStep, ...]:
         """Return a repair in which no insertions next to each other can be had for fewer."""
         for size in range(2, _inserted(best)):
             places = [place for place, (index, _) in enumerate(best) if index is None]
@@ -134,7 +453,7 @@ class _Repairs:
         return best
 
 
-def _inserted(steps: Sequence[Placed] | None) -> int:
+def _inserted(steps: Sequence[PlacedStep] | None) -> int:
     return sys.maxsize if steps is None else sum(index is None for index, _ in steps)
 
 
@@ -144,14 +463,14 @@ class _Search:
     def __init__(
         self,
         start: State,
-        steps: Sequence[Placed],
+        steps: Sequence[PlacedStep],
         operators: Sequence[Operator],
-        rules: Sequence[Rule],
+        rules: Sequence[DerivationRule],
     ) -> None:
         self.task: Task = start.task
         self.steps = steps
         self.operators = operators
-        self.begin: Mark = (start.bits, start.values)
+        self.begin: TraceState = (start.bits, start.values)
         plan = [operator for _, operator in steps]
         self.bound = Bound(self.task, plan, operators, rules, self.begin)
         self.least = 0
@@ -167,7 +486,7 @@ class _Search:
         self._numbers = sorted(i for i in changed if self.task.term(i).function in functions)
         self._known: dict[_Key, Estimate | None] = {}
 
-    def estimate(self, place: int, mark: Mark) -> Estimate | None:
+    def estimate(self, place: int, mark: TraceState) -> Estimate | None:
         """Return the bound of a state."""
         key = self._key(place, mark)
         if key not in self._known:
@@ -176,7 +495,9 @@ class _Search:
             self.work += self.bound.work - before
         return self._known[key]
 
-    def run(self, weight: int, most: _Cost, work: int) -> tuple[tuple[Placed, ...] | None, bool]:
+    def run(
+        self, weight: int, most: _Cost, work: int
+    ) -> tuple[tuple[PlacedStep, ...] | None, bool]:
         """Search for a repair that is cheaper than a known one.
 
         Args:
@@ -188,7 +509,7 @@ class _Search:
             The repair, and whether nothing cheaper is left: with weights of 1 and 0 only.
         """
         order = count()
-        queue: list[tuple[tuple[int, ...], int, bool, _Cost, int, Mark, _Path]] = []
+        queue: list[tuple[tuple[int, ...], int, bool, _Cost, int, TraceState, _Path]] = []
         best: dict[_Key, _Cost] = {}
 
         def useless(cost: _Cost, ahead: int) -> bool:
@@ -196,7 +517,9 @@ class _Search:
                 return cost[0] + ahead >= most[0]
             return cost[0] + ahead > most[0] or cost[1] >= most[1]
 
-        def push(cost: _Cost, ahead: int, place: int, mark: Mark, path: _Path, rest: bool) -> None:
+        def push(
+            cost: _Cost, ahead: int, place: int, mark: TraceState, path: _Path, rest: bool
+        ) -> None:
             key = self._key(place, mark)
             if not rest and best.get(key, (sys.maxsize, 0)) <= cost:
                 return
@@ -234,8 +557,8 @@ class _Search:
         return None, True
 
     def _successors(
-        self, estimate: Estimate, rest: bool, place: int, mark: Mark, path: _Path
-    ) -> Iterator[tuple[_Cost, int, int, Mark, _Path]]:
+        self, estimate: Estimate, rest: bool, place: int, mark: TraceState, path: _Path
+    ) -> Iterator[tuple[_Cost, int, int, TraceState, _Path]]:
         """Yield the nodes after one: costs, bound, place, state and path.
 
         Args:
@@ -263,7 +586,7 @@ class _Search:
                 ahead = least if rest else max(0, least - 1)
                 yield (1, 1), ahead, place, after, (path, None, operator)
 
-    def _key(self, place: int, mark: Mark) -> _Key:
+    def _key(self, place: int, mark: TraceState) -> _Key:
         bits, values = mark
         known = len(values)
         numbers = tuple([values[i] if i < known else None for i in self._numbers])
@@ -278,8 +601,8 @@ def _priority(weight: int, cost: _Cost, ahead: int, place: int) -> tuple[int, ..
     return (cost[0] + weight * ahead, ahead, left_out, -place)
 
 
-def _unrolled(path: _Path) -> tuple[Placed, ...]:
-    steps: list[Placed] = []
+def _unrolled(path: _Path) -> tuple[PlacedStep, ...]:
+    steps: list[PlacedStep] = []
     while path is not None:
         path, index, operator = path
         steps.append((index, operator))

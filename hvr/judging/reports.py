@@ -1,4 +1,4 @@
-"""Verdicts as text for people, and as SARIF for code scanning."""
+"""Verdicts as text, as records and as SARIF, and shorter plans as suggestions."""
 
 from __future__ import annotations
 
@@ -7,9 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import hvr
-from hvr.judging.verdict import Critique, CritiqueKind, PlanVerdict
-from hvr.pddl import GroundAction, Step
+from hvr.judging.verdict import Critique, CritiqueKind, Improvement, PlanVerdict
+from hvr.pddl import GroundAction, State, Step, Task
+from hvr.planning.search.planners import Planner
+from hvr.validation import Validator
 from hvr.validation.sequences import action_of
+
+# Reports ------------------------------------------------------------------------------------------
+# Verdicts as text for people, and as SARIF for code scanning.
 
 _SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -57,10 +62,10 @@ def lines(verdict: PlanVerdict) -> Iterator[str]:
     others = [o for o in verdict.alternatives if set(o) != set(verdict.removed)]
     for other in others[:_SHOWN]:
         yield f"as good: leave out {_numbers(other)} instead of {_numbers(sorted(verdict.removed))}"
-    yield from advice(verdict)
+    yield from suggestion(verdict)
 
 
-def advice(verdict: PlanVerdict) -> Iterator[str]:
+def suggestion(verdict: PlanVerdict) -> Iterator[str]:
     """Yield what a shorter plan does otherwise, where one is known."""
     better = verdict.improvement
     if better is None:
@@ -154,3 +159,59 @@ def _location(file: Path, critique: Critique, actions: Sequence[GroundAction]) -
             "region": region,
         }
     }
+
+
+# Shorter plans ------------------------------------------------------------------------------------
+# Advice: a shorter plan for the same goal that takes other steps.
+#
+# What another plan would do is no error of the judged one, so it is never a finding.
+
+
+def shorter_plan(
+    validator: Validator, verdict: PlanVerdict, planner: Planner
+) -> Improvement | None:
+    """Return a shorter plan than what the judge leaves; None where the planner has none.
+
+    Args:
+        validator: where the plan begins.
+        verdict: what the judge said of it.
+        planner: looks for the shorter plan.
+
+    Raises:
+        PlannerError: it found no plan in its time, or cannot plan for such a task.
+    """
+    left = verdict.repaired
+    if not left:
+        return None
+    found = planner.solve(_from(validator.state)).plan
+    if found is None or len(found) >= len(left):
+        return None
+    # The planner may have looked at less than the validator: costs, preferences, constraints.
+    report = validator.check(found)
+    if not report.valid or _costs_more(validator, found, left):
+        return None
+    begin = 0
+    while begin < len(found) and found[begin] == left[begin]:
+        begin += 1
+    end = 0
+    while end < len(found) - begin and found[-1 - end] == left[-1 - end]:
+        end += 1
+    return Improvement(found, begin + 1, len(left) - end, found[begin : len(found) - end])
+
+
+def _from(state: State) -> Task:
+    """Return the task that begins in a state."""
+    task = state.task
+    return Task(task.domain, task.problem.replace(init=state.atoms(static=True)))
+
+
+def _costs_more(
+    validator: Validator, plan: tuple[GroundAction, ...], other: tuple[GroundAction, ...]
+) -> bool:
+    metric = validator.task.problem.metric
+    if metric is None:
+        return False
+    new, old = validator.check(plan).cost, validator.check(other).cost
+    if new is None or old is None:
+        return True
+    return new < old if metric.direction == "maximize" else new > old

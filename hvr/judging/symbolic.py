@@ -7,22 +7,158 @@ steps were missing.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import combinations
 from typing import TypeVar
 
-from hvr.judging.checking import judge_by_checking
-from hvr.judging.course import Course, reaches
-from hvr.judging.evidence import Evidence, missing
-from hvr.judging.reduction import EXACT_STEPS, Reduction, smallest
-from hvr.judging.repair import WORK, Placed, PlanRepair, repair
-from hvr.judging.verdict import Critique, CritiqueKind, PlanVerdict
+from hvr.errors import HvrError
+from hvr.judging.evidence import Evidence, ExecutionTrace, missing, reaches
+from hvr.judging.reduction import MAX_EXACT_STEPS, Reduction, smallest_reduction
+from hvr.judging.repair import MAX_CONDITION_TESTS, PlacedStep, PlanRepair, repair
+from hvr.judging.verdict import Cause, Critique, CritiqueKind, PlanVerdict
 from hvr.pddl import GroundAction, Step
-from hvr.pddl.conditions import Operator
+from hvr.pddl.state import Operator
 from hvr.validation import Validator
-from hvr.validation.minimise import eliminate
+from hvr.validation.minimise import eliminate_actions, minimise
+from hvr.validation.repair import find_repair
+from hvr.validation.report import Outcome
 from hvr.validation.sequences import action_of, sequence_order
 from hvr.validation.trajectory import Constraints
+
+# Judging by full checks ---------------------------------------------------------------------------
+# The judge of plans with times, preferences, constraints or a metric: by full checks.
+#
+# A step, or a pair of steps, is superfluous if the plan without it is valid and no worse by the
+# metric. If a plan is valid without one of its steps, this is what is wrong with it; else what the
+# validator's advice puts in is missing.
+
+_ROUNDS = 5
+_WHY = "the plan without it is valid and no worse"
+
+
+def judge_by_checking(validator: Validator, plan: Sequence[Step], *, exact: int) -> PlanVerdict:
+    """Judge a plan whose validity is more than the execution of its steps; see `judge`."""
+    actions = tuple([action_of(step) for step in plan])
+    report = validator.check(plan)
+    if report.outcome is Outcome.UNKNOWN:
+        return PlanVerdict(actions, unknown=report.reason)
+    if report.valid:
+        return _judge_valid(validator, plan, actions, exact)
+    failing = None if report.failure is None else report.failure.step
+    without = _without_one(validator, plan, failing, exact)
+    if without is not None:
+        return _judge_rest(validator, plan, actions, without, failing, exact)
+    critiques, steps, places = [], list(plan), list(range(len(plan)))
+    why = ""
+    for _ in range(_ROUNDS):
+        # The search ends by the number of its states, so that a busy machine changes nothing.
+        repair, why = find_repair(validator, steps, report, seconds=math.inf)
+        if repair is None:
+            break
+        at = len(steps) if repair.step is None else repair.step - 1
+        place = places[at] if at < len(places) else len(plan)
+        reason = report.failure.message if report.failure is not None else "the goal is missed"
+        critiques.append(Critique(CritiqueKind.MISSING, place + 1, repair.actions, reason))
+        steps[at:at] = repair.actions
+        places[at:at] = [place] * len(repair.actions)
+        report = validator.check(steps)
+        if report.valid:
+            repaired = tuple([action_of(step) for step in steps])
+            return PlanVerdict(actions, tuple(critiques), repaired, False)
+    failure = report.failure
+    number = len(plan) + 1 if failure is None or failure.step is None else failure.step
+    reason = failure.message if failure is not None else why
+    found = critiques or [Critique(CritiqueKind.MISSING, number, (), reason)]
+    return PlanVerdict(actions, tuple(found), None, False, unknown=why)
+
+
+def _without_one(
+    validator: Validator, plan: Sequence[Step], failing: int | None, exact: int
+) -> int | None:
+    """Return the index of a step without which a plan is valid, the failing one before others."""
+    order = [] if failing is None else [failing - 1]
+    if len(plan) <= exact:
+        order += [index for index in range(len(plan)) if index not in order]
+    for index in order:
+        try:
+            if validator.check([*plan[:index], *plan[index + 1 :]]).valid:
+                return index
+        except HvrError:
+            continue
+    return None
+
+
+def _judge_rest(
+    validator: Validator,
+    plan: Sequence[Step],
+    actions: tuple[GroundAction, ...],
+    without: int,
+    failing: int | None,
+    exact: int,
+) -> PlanVerdict:
+    """Judge a plan that is valid without one of its steps."""
+    rest = [index for index in range(len(plan)) if index != without]
+    verdict = _judge_valid(
+        validator, [plan[i] for i in rest], tuple([actions[i] for i in rest]), exact
+    )
+    fails = "it cannot be executed" if failing == without + 1 else "with it the plan is not valid"
+    first = Critique(
+        CritiqueKind.REMOVE, without + 1, (actions[without],),
+        f"{fails}, and without it the plan is valid", Cause.CONTRADICTORY,
+    )  # fmt: skip
+    others = [replace(c, index=rest[c.index - 1] + 1) for c in verdict.critiques]
+    critiques = tuple(sorted([first, *others], key=lambda critique: critique.index))
+    return replace(verdict, plan=actions, critiques=critiques, valid=False)
+
+
+def _judge_valid(
+    validator: Validator, plan: Sequence[Step], actions: tuple[GroundAction, ...], exact: int
+) -> PlanVerdict:
+    _, removed = minimise(validator, plan)
+    kept = [i for i in range(len(plan)) if i + 1 not in removed]
+    proven = len(kept) <= exact
+    if proven:
+        pair = _pair(validator, plan, kept)
+        while pair is not None:
+            kept = [i for i in kept if i not in pair]
+            _, again = minimise(validator, [plan[i] for i in kept])
+            kept = [i for place, i in enumerate(kept, 1) if place not in again]
+            pair = _pair(validator, plan, kept)
+    gone = sorted(set(range(len(plan))).difference(kept))
+    critiques = [
+        Critique(CritiqueKind.REMOVE, i + 1, (actions[i],), _WHY, Cause.IRRELEVANT) for i in gone
+    ]
+    repaired = tuple([actions[i] for i in kept])
+    return PlanVerdict(actions, tuple(critiques), repaired, True, proven)
+
+
+def _pair(
+    validator: Validator, plan: Sequence[Step], kept: Sequence[int]
+) -> tuple[int, ...] | None:
+    """Return two steps that can be left out together, None if there are none."""
+    cost = validator.check([plan[i] for i in kept]).cost
+    metric = validator.task.problem.metric
+    sign = -1 if metric is not None and metric.direction == "maximize" else 1
+    for pair in combinations(kept, 2):
+        try:
+            report = validator.check([plan[i] for i in kept if i not in pair])
+        except HvrError:
+            continue
+        if report.valid and _no_worse(report.cost, cost, sign):
+            return pair
+    return None
+
+
+def _no_worse(new: Fraction | None, old: Fraction | None, sign: int) -> bool:
+    if old is None:
+        return True
+    return new is not None and sign * new <= sign * old
+
+
+# --------------------------------------------------------------------------------------------------
 
 _Item = TypeVar("_Item")
 
@@ -31,8 +167,8 @@ def judge(
     validator: Validator,
     plan: Sequence[Step],
     *,
-    exact: int = EXACT_STEPS,
-    work: int = WORK,
+    exact: int = MAX_EXACT_STEPS,
+    work: int = MAX_CONDITION_TESTS,
 ) -> PlanVerdict:
     """Judge a plan.
 
@@ -84,7 +220,7 @@ class _Judge:
         self.work = work
 
     def run(self) -> PlanVerdict:
-        course = Course.of(self.start, self.actions)
+        course = ExecutionTrace.of(self.start, self.actions)
         repaired = self._without(course)
         if repaired is None:
             found = repair(self.start, course.operators, self.work)
@@ -107,30 +243,30 @@ class _Judge:
 
     # What the plan should have been -------------------------------------------------------------
 
-    def _without(self, course: Course) -> _Repaired | None:
+    def _without(self, course: ExecutionTrace) -> _Repaired | None:
         """Return the smallest part of the plan that reaches the goal; None if no part does."""
-        merged: list[Placed] = [(i, o) for i, o in enumerate(course.operators) if o is not None]
+        merged: list[PlacedStep] = [(i, o) for i, o in enumerate(course.operators) if o is not None]
         if len(merged) <= self.exact:
-            reduction = smallest(self.start, [operator for _, operator in merged])
+            reduction = smallest_reduction(self.start, [operator for _, operator in merged])
             if reduction.kept is not None or reduction.proven:
                 return _repaired(merged, reduction)
         merged = [(i, o) for i, o in merged if i not in course.failing]
         return self._greedily(merged)
 
-    def _with(self, steps: Sequence[Placed], found: PlanRepair) -> _Repaired:
+    def _with(self, steps: Sequence[PlacedStep], found: PlanRepair) -> _Repaired:
         """Return a repair without its superfluous steps."""
         if found.smallest:
             places, operators = zip(*steps, strict=True) if steps else ((), ())
             return _Repaired(places, operators, True, found.least)
         repaired = None
         if len(steps) <= self.exact:
-            repaired = _repaired(steps, smallest(self.start, [o for _, o in steps]))
+            repaired = _repaired(steps, smallest_reduction(self.start, [o for _, o in steps]))
         repaired = repaired or self._greedily(steps)
         assert repaired is not None, "all of it reaches the goal"
         return replace(repaired, proven=False, least=found.least, alternatives=())
 
-    def _greedily(self, merged: Sequence[Placed]) -> _Repaired | None:
-        kept = eliminate(self.start, [operator.action for _, operator in merged])
+    def _greedily(self, merged: Sequence[PlacedStep]) -> _Repaired | None:
+        kept = eliminate_actions(self.start, [operator.action for _, operator in merged])
         return None if kept is None else _repaired(merged, Reduction(kept, False))
 
     def _earlier(self, repaired: _Repaired) -> _Repaired:
@@ -154,7 +290,7 @@ class _Judge:
 
     # What is said of it -------------------------------------------------------------------------
 
-    def _critiques(self, course: Course, repaired: _Repaired) -> tuple[Critique, ...]:
+    def _critiques(self, course: ExecutionTrace, repaired: _Repaired) -> tuple[Critique, ...]:
         kept = [place for place in repaired.places if place is not None]
         evidence = Evidence(course, kept)
         removed = sorted(set(range(len(course.plan))).difference(kept))
@@ -164,7 +300,7 @@ class _Judge:
         return tuple(sorted(critiques, key=lambda c: (c.index, c.kind is CritiqueKind.REMOVE)))
 
     def _missing(self, repaired: _Repaired) -> list[Critique]:
-        after = Course.of(self.start, [operator.action for operator in repaired.operators])
+        after = ExecutionTrace.of(self.start, [operator.action for operator in repaired.operators])
         places = repaired.places
         critiques = []
         begin = 0
@@ -181,7 +317,7 @@ class _Judge:
             begin = end
         return critiques
 
-    def _unmended(self, course: Course, found: PlanRepair) -> PlanVerdict:
+    def _unmended(self, course: ExecutionTrace, found: PlanRepair) -> PlanVerdict:
         """Return the verdict on a plan without a repair."""
         report = Validator(self.task, state=self.start).check(self.actions)
         failure = report.failure
@@ -202,7 +338,7 @@ class _Judge:
         )
 
 
-def _repaired(merged: Sequence[Placed], reduction: Reduction) -> _Repaired | None:
+def _repaired(merged: Sequence[PlacedStep], reduction: Reduction) -> _Repaired | None:
     if reduction.kept is None:
         return None
     kept = [merged[number] for number in reduction.kept]

@@ -11,23 +11,11 @@ from pyoxigraph import DefaultGraph, Literal, NamedNode, Quad, RdfFormat, Store,
 
 from hvr.base.files import write_whole
 from hvr.errors import StoreError, UnknownObjectError
-from hvr.knowledge.asking import QueryLimits, ask
-from hvr.knowledge.describe import Description, describe
-from hvr.knowledge.events import (
-    NO_ROOM,
-    ActionEvent,
-    Change,
-    FailureNote,
-    event_quads,
-    notice_quads,
-    statements,
-)
-from hvr.knowledge.facts import FactReader
+from hvr.knowledge.graph_reader import Description, FactReader, describe
 from hvr.knowledge.journal import Journal, read_journal
 from hvr.knowledge.ontology import Ontology, load_ontology
-from hvr.knowledge.query import run_query
-from hvr.knowledge.result import QueryResult
-from hvr.knowledge.scene import ROBOT, SceneReader
+from hvr.knowledge.query import QueryResult, run_query
+from hvr.knowledge.query_process import QueryLimits, run_limited_query
 from hvr.knowledge.scene_graph import SceneGraph, SceneObject
 from hvr.knowledge.terms import (
     KITCHEN,
@@ -40,6 +28,17 @@ from hvr.knowledge.terms import (
     obj,
     short,
 )
+from hvr.knowledge.triples import (
+    NO_ROOM,
+    ROBOT,
+    ActionEvent,
+    Change,
+    FailureNote,
+    SceneReader,
+    event_quads,
+    notice_quads,
+    statements_of,
+)
 from hvr.pddl.model import TRUE as NO_GOAL
 from hvr.pddl.model import Atom, Domain, Formula, Problem, TypedName
 from hvr.values import cached_property
@@ -47,7 +46,7 @@ from hvr.values import cached_property
 if TYPE_CHECKING:
     import rdflib
 
-    from hvr.knowledge.shared import SharedGraph
+    from hvr.knowledge.shared_graph import SharedGraph
 
 _DEFAULT = DefaultGraph()
 _DERIVED = ("locatedIn", "within")
@@ -280,8 +279,8 @@ class KnowledgeGraph:
         self._seen = scene
         derived = {k(p) for p in _DERIVED}
         return Change(
-            statements(t for t in added if t[1] not in derived),
-            statements(t for t in removed if t[1] not in derived),
+            statements_of(t for t in added if t[1] not in derived),
+            statements_of(t for t in removed if t[1] not in derived),
         )
 
     def set_near(self, names: Iterable[str]) -> None:
@@ -331,8 +330,8 @@ class KnowledgeGraph:
         self._write(after - before, before - after)
         hidden = k("historyMark")
         return Change(
-            statements(t for t in after - before if t[1] != hidden),
-            statements(t for t in before - after if t[1] != hidden),
+            statements_of(t for t in after - before if t[1] != hidden),
+            statements_of(t for t in before - after if t[1] != hidden),
         )
 
     def record(self, event: ActionEvent) -> str:
@@ -404,7 +403,7 @@ class KnowledgeGraph:
         """
         if limits is None:
             return run_query(self.store, sparql, allow_service=allow_service)
-        return ask(self.quads(), sparql, limits, allow_service=allow_service)
+        return run_limited_query(self.quads(), sparql, limits, allow_service=allow_service)
 
     def objects(self, cls: str = "PhysicalObject") -> tuple[str, ...]:
         """Return names of all objects of a class, in order.

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Self
 
 from hvr.base.files import unwritable
-from hvr.base.locks import take
+from hvr.base.locks import try_lock
 from hvr.errors import StoreError
 
 NAME = "graph.rdfp"
@@ -59,7 +59,7 @@ class Journal:
     def __init__(self, folder: Path, flags: int = 0) -> None:
         self._folder = folder
         self._owner = os.getpid()
-        lock = take(folder / _LOCK)
+        lock = try_lock(folder / _LOCK)
         if lock is None:
             raise StoreError(
                 f"{folder}: the graph is in use by another process; "

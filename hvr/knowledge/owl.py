@@ -17,8 +17,7 @@ from pyoxigraph import BlankNode, NamedNode, RdfFormat, serialize
 from pyoxigraph import Triple as RdfTriple
 
 from hvr.errors import StoreError
-from hvr.knowledge.closure import SUB_CLASS, SUB_PROPERTY
-from hvr.knowledge.ontology import Ontology, load_ontology
+from hvr.knowledge.ontology import SUB_CLASS, SUB_PROPERTY, Ontology, load_ontology
 from hvr.knowledge.terms import KITCHEN, OBJECT, RDF_TYPE, Triple, short
 
 if TYPE_CHECKING:

@@ -1,16 +1,139 @@
-"""SPARQL queries and their answers."""
+"""SPARQL queries, their texts, and their results as plain values."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
+from typing import TYPE_CHECKING
 
 from pyoxigraph import QueryBoolean, QuerySolutions, QueryTriples, Store
 
 from hvr.errors import StoreError
-from hvr.knowledge.result import QueryResult
-from hvr.knowledge.sparql_text import is_update, refuse_service, undeclared
-from hvr.knowledge.terms import PREFIXES, Value, value
+from hvr.knowledge.terms import PREFIXES, value
+from hvr.knowledge.terms import Value as Value_terms
+from hvr.values import Value
+
+if TYPE_CHECKING:
+    from hvr.knowledge.terms import Value as Plain
+
+
+# Result -------------------------------------------------------------------------------------------
+# Answers to queries, as plain values.
+
+
+class QueryResult(Value):
+    """The answer to a query: a table of plain values.
+
+    Args:
+        variables: names of the columns; `answer` for ASK; `subject`, `predicate` and
+            `object` for CONSTRUCT and DESCRIBE.
+        rows: one tuple a row, in the order of `variables`; None where a variable is unbound.
+        complete: False if there are more rows, which limits have kept out.
+    """
+
+    variables: tuple[str, ...]
+    rows: tuple[tuple[Plain, ...], ...]
+    complete: bool = True
+
+    def dicts(self) -> list[dict[str, Plain]]:
+        """Return the rows as mappings from variable to value."""
+        return [dict(zip(self.variables, row, strict=True)) for row in self.rows]
+
+    def __iter__(self) -> Iterator[tuple[Plain, ...]]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+# Sparql text --------------------------------------------------------------------------------------
+# What the text of a SPARQL query says before anybody answers it.
+
+_TOKEN = r"""
+(?P<void>
+    \s+ | \#[^\r\n]*
+    | <[^<>"{}|^`\s]*>                                        # IRI
+    | \"{3} (?:\"{0,2}(?:[^"\\]|\\.))* \"{3} | '{3} (?:'{0,2}(?:[^'\\]|\\.))* '{3}
+    | "(?:[^"\\\r\n]|\\.)*" | '(?:[^'\\\r\n]|\\.)*'
+    | @[\w-]+                                                 # language of a literal
+    | [?$]\w+ | _:[\w.-]+ )
+| (?P<prefix> (?:[^\W\d_][\w.-]*)? ) : (?: [\w.:-] | %.. | \\. )*
+| (?P<word> \w+ )
+| (?P<sign> . )
+"""
+_UPDATES = frozenset(
+    ["insert", "delete", "load", "clear", "create", "drop", "copy", "move", "add", "with"]
+)
+_PROLOGUE = frozenset(("prefix", "base", "version"))
+
+
+def calls_service(sparql: str) -> bool:
+    """Say whether a query would ask a server: whether SERVICE is in it, as a word of SPARQL.
+
+    The word may stand in names, variables, texts and comments.
+    """
+    if "service" not in sparql.lower():
+        return False
+    before = ""
+    named = False
+    for kind, text in _tokens(sparql):
+        # Oxigraph needs no space after a word: `1SERVICE<…>` is two of them, and `SERVICE:x {`
+        # is SERVICE with the name `:x`, where a graph with the name `SERVICE:x` would do, too.
+        if (kind == "word" and "service" in text) or (named and text == "{"):
+            return True
+        ends = kind == "prefix" and text.lower().endswith(("service", "servicesilent"))
+        named = ends and before != "graph"
+        before = text
+    return False
+
+
+def refuse_service(sparql: str) -> None:
+    """Refuse a query that would ask a server.
+
+    Raises:
+        StoreError: it has SERVICE in it.
+    """
+    if calls_service(sparql):
+        raise StoreError(
+            "the query asks a server (SERVICE), and queries open no connections unless that is "
+            "allowed",
+            field="allow_service",
+        )
+
+
+def is_update(sparql: str) -> bool:
+    """Say whether a text is a SPARQL update (INSERT, LOAD, …) rather than a query."""
+    words = (text for kind, text in _tokens(sparql) if kind == "word")
+    return next((word for word in words if word not in _PROLOGUE), "") in _UPDATES
+
+
+def undeclared_prefix(sparql: str, known: Container[str]) -> str | None:
+    """Return the first prefix that a query uses and neither declares nor is known."""
+    declared = set()
+    before = ""
+    for kind, text in _tokens(sparql):
+        if kind == "prefix" and before == "prefix":
+            declared.add(text)
+        elif kind == "prefix" and text not in declared and text not in known:
+            return text
+        before = text if kind == "word" else ""
+    return None
+
+
+def _tokens(sparql: str) -> Iterator[tuple[str, str]]:
+    """Yield kinds and texts of what is more than spaces, comments and terms; words in lower case.
+
+    The text of a name is its prefix.
+    """
+    # Compiled, and kept by `re`, when it is needed: most queries need none of this.
+    for match in re.finditer(_TOKEN, sparql, re.VERBOSE | re.DOTALL):
+        kind = match.lastgroup or ""
+        if kind != "void":
+            yield kind, match[kind].lower() if kind == "word" else match[kind]
+
+
+# Query --------------------------------------------------------------------------------------------
+# SPARQL queries and their answers.
 
 _POSITION = re.compile(r"error at (\d+):(\d+): (.*)", re.DOTALL)
 _SHOWN = 40
@@ -22,7 +145,7 @@ def run_query(store: Store, sparql: str, *, allow_service: bool = False) -> Quer
     """Answer a SPARQL 1.1 query over a store; the prefixes of `terms.PREFIXES` are known.
 
     The query is answered in this process and has no limits: it is one that hvr or its caller has
-    written. `hvr.knowledge.asking.ask` is for others.
+    written. `hvr.knowledge.query_process.run_limited_query` is for others.
 
     Args:
         store: what is asked.
@@ -38,7 +161,7 @@ def run_query(store: Store, sparql: str, *, allow_service: bool = False) -> Quer
 
 def solve(
     store: Store, sparql: str, *, allow_service: bool = False
-) -> tuple[tuple[str, ...], Iterator[tuple[Value, ...]]]:
+) -> tuple[tuple[str, ...], Iterator[tuple[Value_terms, ...]]]:
     """Return the names of the columns, and the rows as they are found.
 
     Raises:
@@ -60,7 +183,7 @@ def solve(
     return TRIPLE, _solutions(answer)
 
 
-def _solutions(answer: QuerySolutions | QueryTriples) -> Iterator[tuple[Value, ...]]:
+def _solutions(answer: QuerySolutions | QueryTriples) -> Iterator[tuple[Value_terms, ...]]:
     try:
         for row in answer:
             yield tuple(map(value, row))
@@ -79,7 +202,7 @@ def _explain(sparql: str, message: str) -> str:
         return f"malformed SPARQL query: {' '.join(message.split())}"
     line, column = int(match[1]), int(match[2])
     # The parser lists every character class that could follow; that helps nobody.
-    prefix = undeclared(sparql, PREFIXES)
+    prefix = undeclared_prefix(sparql, PREFIXES)
     if prefix is not None:
         detail = f"the prefix {prefix}: is not declared"
     else:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from hvr.errors import ImpossibleGoalError, MissingObjectError
 from hvr.knowledge.roles import PORTABLE, VESSEL
-from hvr.language.choice import ObjectChoice
-from hvr.language.literals import asks, literals
 from hvr.language.meaning import Condition, Entity, SpatialRelation
-from hvr.language.methods import Manner
+from hvr.language.object_choice import ObjectChoice
+from hvr.language.taxonomy import Manner, asks, literals
 
 _MOST_NAMED = 8
 

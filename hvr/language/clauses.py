@@ -10,21 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from hvr.language.cursor import STOPS, Cursor
-from hvr.language.lexicon import Adjective, Verb
-from hvr.language.lookahead import next_thing
-from hvr.language.ordering import done_with, earlier, naming, only_fetched, ordered, pronouns, told
-from hvr.language.phrases import (
+from hvr.errors import LanguageError
+from hvr.language.cursor import STOPS, Cursor, next_thing
+from hvr.language.lexicon import Adjective, Dish, Verb, verb_of
+from hvr.language.negation import denied, kept, prohibits, read_prohibition
+from hvr.language.noun_phrases import (
     read_adjunct,
     read_adjuncts,
     read_group,
+    read_inside,
     read_one_of,
     read_predicate,
     read_thing,
     read_things,
 )
-from hvr.language.prohibitions import kept, prohibits, read_prohibition
-from hvr.language.statements import read_passive, read_statement
 from hvr.language.syntax import (
     IT,
     Adjunct,
@@ -35,6 +34,177 @@ from hvr.language.syntax import (
     Predication,
     Prohibition,
 )
+
+# Ordering -----------------------------------------------------------------------------------------
+# Clauses in their order, and what one says of another: 'after washing it', 'to put it there'.
+
+
+def told(clauses: list[Clause]) -> list[Clause]:
+    """Return clauses of which some say how things are; without a verb afterwards they say how
+    things shall be.
+    """
+    last = max((n for n, clause in enumerate(clauses) if clause.verb is not None), default=-1)
+    return [c.replace(given=c.given and n < last) for n, c in enumerate(clauses)]
+
+
+def done_with(clause: Clause, means: Adjunct) -> Clause:
+    groups = tuple(g.replace(adjuncts=(*g.adjuncts, means)) for g in clause.groups)
+    return clause.replace(groups=groups)
+
+
+def only_fetched(cursor: Cursor, clauses: list[Clause]) -> list[Clause]:
+    """Return clauses of which the last only fetches what the next one puts somewhere: 'gather the
+    forks to place them in the sink'.
+    """
+    if not clauses or clauses[-1].verb is None or clauses[-1].verb.frame != "put":
+        return clauses
+    nowhere = not any(a.kind == "place" for g in clauses[-1].groups for a in g.adjuncts)
+    fetched = clauses[-1].replace(verb=verb_of(cursor.lexicon, "pick up", "hold"))
+    return [*clauses[:-1], fetched] if nowhere and not clauses[-1].verb.places else clauses
+
+
+def ordered(clauses: list[Clause], then: bool) -> list[Clause]:
+    """Let the first of some clauses come after what stands before them."""
+    return [c.replace(then=c.then or then) if n == 0 else c for n, c in enumerate(clauses)]
+
+
+def earlier(early: list[Clause], before: list[Clause]) -> list[Clause]:
+    """Return clauses with those that come before the last of them in their place."""
+    if not (before and early):
+        return [*early, *ordered(before, True)]
+    # 'put the mug away after washing it': the mug is named in what then comes second, so the
+    # noun and the pronoun change places.
+    main = before[-1].groups[0]
+    named = [c.replace(groups=tuple(naming(g, main.things) for g in c.groups)) for c in early]
+    if named == early:
+        return [*before[:-1], *early, *ordered(before[-1:], True)]
+    late = before[-1]
+    if late.verb is not None:
+        late = late.replace(groups=(main.replace(things=(IT,)), *late.groups[1:]))
+    return [*before[:-1], *named, *ordered([late], True)]
+
+
+def pronouns(group: NounGroup) -> bool:
+    return _spoken_of(group.things) or any(_spoken_of(a.things) for a in group.adjuncts)
+
+
+def _spoken_of(things: tuple[NounPhrase, ...]) -> bool:
+    return bool(things) and all(thing.kind == "pronoun" for thing in things)
+
+
+def naming(group: NounGroup, things: tuple[NounPhrase, ...]) -> NounGroup:
+    """Return a group with things in place of its pronoun."""
+    if _spoken_of(group.things):
+        return group.replace(things=things)
+    adjuncts = tuple(a.replace(things=things) if _spoken_of(a.things) else a
+                     for a in group.adjuncts)  # fmt: skip
+    return group.replace(adjuncts=adjuncts)
+
+
+# Statements ---------------------------------------------------------------------------------------
+# The grammar of clauses without a verb: what shall be there, and how things shall be.
+
+
+def read_statement(cursor: Cursor) -> Clause:
+    """Read a clause without a verb, such as 'a hot coffee on the table', 'the mug should be clean'
+    or 'the cup contains water'.
+    """
+    if cursor.take("none"):
+        return _none(cursor)
+    groups: list[NounGroup] = []
+    while True:
+        group = read_group(cursor, "want", listing=True, subject=True)
+        groups.append(_stated(cursor, group))
+        at = next_thing(cursor, listing=True)
+        if at is None:
+            return Clause(None, tuple(groups))
+        cursor.at = at
+
+
+def _none(cursor: Cursor) -> Clause:
+    """Read what shall hold of no thing: 'no drawer is open', 'nothing should be in the sink'."""
+    if cursor.starts_thing() and not cursor.states(cursor.at) and not cursor.function("prep"):
+        group = read_group(cursor, "no", subject=True)
+    else:
+        group = NounGroup((NounPhrase("everything", "nothing", Determiner(0)),),
+                          read_adjuncts(cursor))  # fmt: skip
+    stated = _stated(cursor, group)
+    things = tuple(t.replace(determiner=Determiner(0), relative=None) for t in group.things)
+    places = tuple(a for a in (*group.adjuncts, *stated.adjuncts) if a.kind == "place")
+    if bool(places) == bool(stated.predicate.adjectives):
+        raise LanguageError(
+            f"hvr cannot make sense of {cursor.text.strip()!r}: say "
+            "where nothing shall be, or how no thing shall be"
+        )
+    return Clause(None, (NounGroup(things, places[-1:], stated.predicate),), none=True)
+
+
+def _stated(cursor: Cursor, group: NounGroup) -> NounGroup:
+    """Add what is said of things: 'is clean', 'should contain water', 'needs washing'."""
+    adjuncts = list(group.adjuncts)
+    stated: Predication | None = None
+    while cursor.states(cursor.at) or _to_be(cursor):
+        if cursor.take("be not", "be never"):
+            stated = denied(cursor, read_predicate(cursor))
+            continue
+        cursor.take("modal")
+        if cursor.take("have"):
+            things = read_things(cursor, "contain", listing=True)
+            inside = read_inside(cursor) or "in"
+            stated = Predication(
+                (), (Adjunct("with", "with", things, inside), *read_adjuncts(cursor))
+            )
+        elif cursor.take("be", "needing"):
+            if cursor.kind(Dish) and not cursor.kind(Adjective):
+                raise cursor.lost()
+            stated = read_predicate(cursor)
+            if not stated and not cursor.states(cursor.at):
+                raise cursor.lost()
+        else:
+            stated = read_passive(cursor)
+    if stated is None:
+        return group
+    relative = Predication((), tuple(a for a in adjuncts if a.kind == "place"))
+    kept = tuple(a for a in adjuncts if a.kind != "place")
+    things = group.things
+    if relative.adjuncts and stated:
+        # 'the mug on the table should be clean': the place tells which mug
+        things = tuple(
+            NounPhrase(t.kind, t.text, t.determiner, t.adjectives, t.nouns, t.dish, t.of,
+                  t.relative or relative)
+            for t in things
+        )  # fmt: skip
+    return NounGroup(
+        things,
+        (*kept, *stated.adjuncts),
+        Predication((*group.predicate.adjectives, *stated.adjectives), (), stated.serve),
+    )
+
+
+def _to_be(cursor: Cursor) -> bool:
+    """Move over 'to' before 'be': 'I want the sink to be empty'."""
+    if cursor.word() != "to" or not cursor.function("be", at=cursor.at + 1):
+        return False
+    cursor.at += 1
+    return True
+
+
+def read_passive(cursor: Cursor) -> Predication:
+    """Read a predicate without a form of 'be', such as 'should stand on the table'.
+
+    Raises:
+        LanguageError: none stands here.
+    """
+    predicate = read_predicate(cursor)
+    if not predicate:
+        raise LanguageError(
+            f"hvr cannot make sense of {' '.join(cursor.tokens[cursor.at - 1 :][:6])!r} in "
+            f"{cursor.text.strip()!r}"
+        )
+    return predicate
+
+
+# --------------------------------------------------------------------------------------------------
 
 _LISTING = frozenset({"make", "serve", "hold"})
 """Frames after which a list of things goes on rather than a new clause begins."""
@@ -66,7 +236,7 @@ def read_clauses(cursor: Cursor) -> tuple[tuple[Clause, ...], tuple[Prohibition,
             then = False
         elif clauses and cursor.word() == "to" and cursor.function("be", at=cursor.at + 1):
             cursor.at += 1
-            clauses = [*only_fetched(cursor, clauses), _to_be(cursor)]
+            clauses = [*only_fetched(cursor, clauses), _to_be_clauses(cursor)]
         elif start and cursor.word() == "but":
             cursor.at += 1
             if clauses and cursor.take("first"):  # 'make coffee, but first wash the mug'
@@ -197,7 +367,7 @@ def _keeps(cursor: Cursor, start: int) -> bool:
     )
 
 
-def _to_be(cursor: Cursor) -> Clause:
+def _to_be_clauses(cursor: Cursor) -> Clause:
     """Read '… to be put in the sink': a state of what was spoken of."""
     cursor.take("be")
     stated = read_passive(cursor)

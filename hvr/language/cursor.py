@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Generic, NamedTuple, TypeVar
 
 from hvr.errors import LanguageError
-from hvr.language.alternatives import Picks
 from hvr.language.lexicon import (
     PARTICLES,
     Adjective,
@@ -15,8 +14,64 @@ from hvr.language.lexicon import (
     FunctionWord,
     Lexicon,
     Noun,
+    Part,
     Verb,
 )
+
+# Alternatives -------------------------------------------------------------------------------------
+# Choices in a request: 'the apple or the tomato', 'in the bowl or on the plate'.
+#
+# A request with choices is read once for each way to choose. While it is read, `Picks` says which
+# alternative counts, and learns how many there are; `explore` then goes through all of them.
+
+MOST = 16
+"""Most ways to choose in one request."""
+
+_T = TypeVar("_T")
+
+
+class Picks:
+    """The alternatives that count in one way of reading.
+
+    Args:
+        picks: the numbers of the alternatives, in the order in which they are met; from then on
+            the first counts.
+    """
+
+    def __init__(self, picks: tuple[int, ...] = ()) -> None:
+        self.picks = picks
+        self.sizes: list[int] = []
+
+    def take(self, size: int) -> int:
+        """Return the number of the alternative that counts, of so many."""
+        number = self.picks[len(self.sizes)] if len(self.sizes) < len(self.picks) else 0
+        self.sizes.append(size)
+        return number
+
+
+def explore(attempt: Callable[[Picks], _T]) -> Iterator[_T]:
+    """Yield what comes of each way to choose, that of all first alternatives first.
+
+    Args:
+        attempt: reads with given picks.
+
+    Raises:
+        LanguageError: there are more ways than anyone means.
+    """
+    waiting: list[tuple[int, ...]] = [()]
+    done = 0
+    while waiting:
+        picks = Picks(waiting.pop(0))
+        yield attempt(picks)
+        done += 1
+        for position in range(len(picks.picks), len(picks.sizes)):
+            before = (*picks.picks, *[0] * (position - len(picks.picks)))
+            waiting += [(*before, number) for number in range(1, picks.sizes[position])]
+        if done + len(waiting) > MOST:
+            raise LanguageError(f"there are more than {MOST} ways to choose: leave some out")
+
+
+# --------------------------------------------------------------------------------------------------
 
 STOPS = frozenset(".;!?")
 """Punctuation that ends a clause."""
@@ -342,3 +397,201 @@ def is_name(token: str) -> bool:
     """Return whether a word is an object's own name, such as mug-1."""
     head, _, number = token.rpartition("-")
     return bool(head) and number.isdecimal()
+
+
+# Lookahead ----------------------------------------------------------------------------------------
+# Where lists and predicates go on: looking ahead without reading.
+
+
+def next_thing(cursor: Cursor, *, listing: bool = False, subject: bool = False) -> int | None:
+    """Return where the next thing of a list starts, if the list goes on here.
+
+    Args:
+        cursor: where to read.
+        listing: nothing but things can follow, as after 'make'.
+        subject: something may be said of all of them together ('… should be open').
+    """
+    at = cursor.at
+    if cursor.word(at) == ",":
+        at += 1
+    linker = cursor.function("and", at=at)
+    if linker:
+        at += linker.length
+    if at == cursor.at or at >= len(cursor.tokens):
+        return None
+    if not cursor.starts_thing(at) or described(cursor, at):
+        return None
+    if subject and linker and cursor.copular(at):
+        return at  # 'the fridge and the microwave should be open'
+    return None if cursor.clause_starts(at, listing=listing) else at
+
+
+def described(cursor: Cursor, at: int) -> bool:
+    """Return whether the words after a comma describe the thing before it: ', filled with water',
+    ', washed and sliced'.
+    """
+    length = cursor.kind(Adjective, at)
+    more = cursor.function("with", "prep", "from", "means", at=at)
+    if more and more.length > max(length, cursor.named(at)):
+        return True
+    # A series of adjectives describes what stands before it, unless a noun ends the series:
+    # ', washed and sliced' against ', sliced tomatoes and bread'.
+    while length and length >= cursor.named(at):
+        at += length
+        linker = cursor.function("and", at=at)
+        following = at + (linker.length if linker else 0)
+        if not cursor.kind(Adjective, following):
+            return not (cursor.named(at) or cursor.function("filler", "unheeded", "slice", at=at))
+        at = following
+        length = cursor.kind(Adjective, at)
+    return False
+
+
+def predicate_starts(cursor: Cursor) -> bool:
+    """Return whether an adjective follows its noun: 'the mug clean', 'the tap off', 'an apple,
+    washed'.
+    """
+    if (
+        cursor.word() == ","
+        and cursor.kind(Adjective, cursor.at + 1)
+        and described(cursor, cursor.at + 1)
+    ):
+        cursor.at += 1
+        return True
+    if cursor.word() in {"on", "off"}:
+        return cursor.particle_here() is not None
+    length = cursor.kind(Adjective)
+    return bool(length) and cursor.verb() is None and not cursor.named(cursor.at + length)
+
+
+def gerund(cursor: Cursor) -> Adjective | None:
+    """Read the gerund of a verb as an adjective: 'needs washing'."""
+    if not cursor.word().endswith("ing"):
+        return None
+    for length, entries in cursor.lexicon.matches(cursor.tokens, cursor.at):
+        for entry in entries:
+            if isinstance(entry, Verb) and entry.frame == "state" and entry.condition:
+                cursor.at += length
+                return Adjective(entry.word, entry.condition, False, entry.requires)
+    return None
+
+
+def predicate_goes_on(cursor: Cursor) -> bool:
+    """Move over 'and' or a comma if another adjective or place follows it."""
+    at = cursor.at
+    if cursor.word(at) == ",":
+        at += 1
+    linker = cursor.function("and", at=at)
+    at += linker.length if linker else 0
+    copula = cursor.function("modal", "be", at=at)
+    at += copula.length if copula else 0
+    # A verb after 'and' begins a clause: 'the mug should be clean and put it on the table'.
+    if at == cursor.at or cursor.verb(at) or cursor.split_verb(at):
+        return False
+    length = cursor.kind(Adjective, at)
+    more = (
+        (length and not cursor.named(at + length) and not cursor.copular(at))
+        or cursor.function("prep", "placed", "unplaced", at=at)
+        or (cursor.word(at) in {"on", "off"})
+    )
+    if not more:
+        return False
+    cursor.at = at
+    return True
+
+
+# Composed -----------------------------------------------------------------------------------------
+# Phrases that are put together, or stand for others: 'a tomato and lettuce salad', 'breakfast:
+# toast and coffee', 'put the kettle on'.
+
+
+def plainly(tokens: tuple[str, ...], lexicon: Lexicon) -> tuple[str, ...]:
+    """Return the words of a request with what idioms stand for.
+
+    An idiom ends its clause: 'put the kettle on', but not 'put the kettle on the stove'. What is
+    so meanwhile is one more thing to reach: 'turn on the lamp while holding the book'.
+    """
+    words: list[str] = []
+    at = 0
+    while at < len(tokens):
+        key = next((k for k in lexicon.idioms if tokens[at : at + len(k)] == k), None)
+        after = tokens[at + len(key) :][:1] if key else ()
+        if key and (not after or after[0] in STOPS or after[0] in {",", "and", "then", "before"}):
+            words += lexicon.idioms[key]
+            at += len(key)
+        else:
+            meanwhile = tokens[at] == "while" and _begins_verb(tokens[at + 1 :], lexicon)
+            words.append("and" if meanwhile else tokens[at])
+            at += 1
+    return tuple(words)
+
+
+def _begins_verb(tokens: tuple[str, ...], lexicon: Lexicon) -> bool:
+    """Say whether a verb comes first: 'holding'."""
+    return any(
+        isinstance(entry, Verb) for _, entries in lexicon.matches(tokens, 0) for entry in entries
+    )
+
+
+def skip_meal(cursor: Cursor) -> None:
+    """Move over the name of a meal before what it consists of: 'breakfast: toast and coffee'.
+
+    Raises:
+        LanguageError: nothing says what it consists of.
+    """
+    start = cursor.at
+    cursor.take("det")
+    meal = cursor.function("meal")
+    if meal is None or cursor.named() > meal.length:
+        cursor.at = start
+        return
+    name = cursor.word()
+    cursor.at += meal.length
+    if cursor.word() == ",":
+        cursor.at += 1
+    cursor.take("of", "with")
+    if not cursor.starts_thing():
+        example = cursor.lexicon.examples.get("meal")
+        told = f", for example '{name}: {example}'" if example else ""
+        raise LanguageError(f"{name} can be many things: say which{told}")
+
+
+def compound_dish(cursor: Cursor) -> tuple[int, Dish] | None:
+    """Return the length and the dish of what is named by its fillings, if such a name starts here:
+    'tomato and lettuce salad'.
+    """
+    at = cursor.at
+    fillings: list[Part] = []
+    while True:
+        length, part = _filling(cursor, at)
+        if part is None:
+            return None
+        fillings.append(part)
+        at += length
+        dish, size = _dish(cursor, at)
+        if dish is not None:
+            parts = (*dish.base, *(p for p in dict.fromkeys(fillings) if p not in dish.base))
+            word = " ".join(cursor.tokens[cursor.at : at + size])
+            return at + size - cursor.at, Dish(word, dish.vessels, parts=parts, base=dish.base)
+        if cursor.word(at) == ",":
+            at += 1
+        linker = cursor.function("and", at=at)
+        at += linker.length if linker else 0
+
+
+def _filling(cursor: Cursor, at: int) -> tuple[int, Part | None]:
+    """Return the length of a noun, and the part of a dish that it names."""
+    for length, entries in cursor.lexicon.matches(cursor.tokens, at):
+        for entry in entries:
+            if isinstance(entry, Noun) and entry.object_class in cursor.lexicon.fillings:
+                return length, cursor.lexicon.fillings[entry.object_class]
+    return 0, None
+
+
+def _dish(cursor: Cursor, at: int) -> tuple[Dish | None, int]:
+    """Return a dish of parts in a vessel, with its length."""
+    for length, entries in cursor.lexicon.matches(cursor.tokens, at):
+        for entry in entries:
+            if isinstance(entry, Dish) and entry.parts and entry.vessels:
+                return entry, length
+    return None, 0

@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 
 from hvr.errors import LanguageError
 from hvr.knowledge.roles import BASIN, BOTTOMLESS, FILLED, PLACE, SERVED, VESSEL
+from hvr.language.adjectives import emptied
 from hvr.language.adjuncts import Adjuncts
-from hvr.language.draft import MeaningDraft
-from hvr.language.emptiness import emptied
 from hvr.language.lexicon import Dish, Lexicon, Verb, verb_of
-from hvr.language.literals import negated
-from hvr.language.referents import ReferentReading, Referents
+from hvr.language.meaning import MeaningDraft
+from hvr.language.reference import ReferentReading, Referents
 from hvr.language.syntax import Adjunct, NounGroup, NounPhrase
+from hvr.language.taxonomy import negated
 
 Handler = Callable[[Verb, NounGroup], list[int]]
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from hvr.errors import HvrError, LanguageError, MissingExtraError, UsageError
 from hvr.knowledge.ontology import Ontology
 from hvr.knowledge.retrieval.inventory import Inventory
-from hvr.language.goals import Goal
-from hvr.language.reader import Reader
+from hvr.language.goal_builder import Goal
+from hvr.language.grammar import Reader
 from hvr.pddl import Domain
 from hvr.values import cached_property
 
@@ -103,8 +103,7 @@ class Agreement(_WithLearnt):
             grammar, others = error, []
         if isinstance(grammar, Goal) and (others or is_plain(request, grammar)):
             return grammar, *others
-        from hvr.language.learnt.agreement import Thresholds, agreed
-        from hvr.language.learnt.end_state import EndStates
+        from hvr.language.learnt.agreement import EndStates, Thresholds, agreed
 
         try:
             reading = self.learnt.read(request, inventory)

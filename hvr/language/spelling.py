@@ -60,7 +60,7 @@ def meant_by(word: str, lexicon: Lexicon) -> str | None:
 
     Examples:
         >>> from hvr.knowledge.ontology import load_ontology
-        >>> from hvr.language.vocabulary import load_lexicon
+        >>> from hvr.language.lexicon import load_lexicon
         >>> lexicon = load_lexicon(load_ontology())
         >>> meant_by("tomatoe", lexicon), meant_by("cake", lexicon)
         ('tomato', None)

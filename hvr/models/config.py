@@ -1,17 +1,213 @@
-"""Which model is meant and how to reach it: options, environment, pyproject.toml, in this order."""
+"""Configuration of models: options, prices, environment, pyproject.toml."""
 
 from __future__ import annotations
 
 import os
+import re
+import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields, replace
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
+from urllib.parse import urlsplit
 
+from hvr.base.secrets.scrubber import Scrubber
 from hvr.base.texts import read_toml
 from hvr.errors import UsageError
-from hvr.models.options import ModelOptions
-from hvr.models.prices import Price, read_price
+from hvr.models.model import Usage
+
+# Prices -------------------------------------------------------------------------------------------
+# Prices of tokens: a small table with its date and source, and the user's own prices.
+
+_MILLION = 1_000_000
+
+_DATED = re.compile(r"-(\d{4}-\d{2}-\d{2}|\d{8}|\d{3})$")
+
+
+@dataclass(frozen=True)
+class Price:
+    """US dollars for a million tokens.
+
+    Args:
+        input: of the prompt.
+        output: of the answer and of reasoning.
+        cached: of the prompt, in the provider's cache; None counts them at `input`.
+    """
+
+    input: float
+    output: float
+    cached: float | None = None
+
+    def cost(self, usage: Usage) -> float | None:
+        """Return the cost of a usage in US dollars; None when the tokens are not known.
+
+        A provider that does not speak of cached or reasoning tokens has none apart.
+        """
+        if usage.input is None or usage.output is None:
+            return None
+        cached = min(usage.cached or 0, usage.input)
+        dollars = (
+            (usage.input - cached) * self.input
+            + cached * (self.input if self.cached is None else self.cached)
+            + (usage.output + (usage.reasoning or 0)) * self.output
+        )
+        return dollars / _MILLION
+
+    def at_most(self, prompt: int, answer: int) -> float:
+        """Return the most that a prompt and an answer can cost, in US dollars.
+
+        Args:
+            prompt: tokens of the prompt.
+            answer: tokens of the answer and of reasoning.
+        """
+        # A user may have written a price for cached tokens above the one for others.
+        dearest = max(self.input, self.cached or 0.0)
+        return (prompt * dearest + answer * self.output) / _MILLION
+
+
+def priced(usage: Usage, price: Price | None) -> Usage:
+    """Return a usage with its cost, if the price is known."""
+    return usage if price is None else replace(usage, cost=price.cost(usage))
+
+
+def price_of(model: str, own: Mapping[str, Price] | None = None) -> Price | None:
+    """Return the price of a model by the provider's name of it, such as `gpt-4o-mini`.
+
+    Args:
+        model: name; a date at its end is left out when the dated name is not in the table.
+        own: the user's prices; they come first.
+
+    Returns:
+        None when the price is not known.
+    """
+    table = {**_table(), **(own or {})}
+    return table.get(model) or table.get(_DATED.sub("", model))
+
+
+def read_price(name: str, value: object, where: str) -> Price:
+    """Return a price from configuration: a table with `input`, `output` and maybe `cached`.
+
+    Raises:
+        UsageError: it is something else.
+    """
+    if isinstance(value, Mapping) and {"input", "output"} <= set(value) <= {
+        "input",
+        "output",
+        "cached",
+    }:
+        numbers = {str(k): v for k, v in value.items()}
+        if all(_is_price(v) for v in numbers.values()):
+            return Price(**{k: float(v) for k, v in numbers.items()})
+    raise UsageError(
+        f"{where}: the price of {name!r} must be a table such as {{input = 0.15, output = 0.6}} "
+        "(US dollars for a million tokens; cached = … may be added)"
+    )
+
+
+def _is_price(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e6
+
+
+@cache
+def _table() -> Mapping[str, Price]:
+    text = files("hvr.models").joinpath("prices.toml").read_text(encoding="utf-8")
+    models = tomllib.loads(text)["models"]
+    return {name: read_price(name, value, "prices.toml") for name, value in models.items()}
+
+
+# Options ------------------------------------------------------------------------------------------
+# The options by which a provider reaches a model.
+
+_POSITIVE = (
+    "timeout", "attempts", "seconds", "calls_per_plan", "requests_per_minute", "tokens_per_minute",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ModelOptions:
+    """The options of reaching a model; printing them does not show the key.
+
+    Args:
+        base_url: address of the server; None for the provider's own.
+        api_key: the key; None where none is needed.
+        timeout: seconds for a request at most, until the last byte of its reply.
+        attempts: requests at most for an answer.
+        seconds: wall time for all attempts together.
+        calls_per_plan: requests at most for a plan, each attempt counted; None for the usual limit.
+        reply_bytes: size of a reply at most, as it comes and unpacked; an answer has thousands.
+        requests_per_minute: None for no limit.
+        tokens_per_minute: None for no limit.
+        prices: the user's prices by model.
+        about: the task, the scene and the seed that are planned for; only a simulated model,
+            which has to know what it gets wrong, looks at it.
+    """
+
+    base_url: str | None = None
+    api_key: str | None = None
+    timeout: float = 60.0
+    attempts: int = 5
+    seconds: float = 300.0
+    calls_per_plan: int | None = None
+    reply_bytes: int = 4_000_000
+    requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None
+    prices: Mapping[str, Price] = field(default_factory=lambda: MappingProxyType({}), hash=False)
+    about: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}), hash=False)
+
+    def __post_init__(self) -> None:
+        for name in _POSITIVE:
+            value = getattr(self, name)
+            if value is not None and not 0 < value < float("inf"):
+                raise UsageError(f"{name} must be a positive number, not {value}", field=name)
+        if self.base_url is not None and not self.base_url.startswith(("http://", "https://")):
+            raise UsageError(
+                f"the base URL {Scrubber().text(self.base_url)!r} must begin with http:// or "
+                "https://, such as http://localhost:8000/v1"
+            )
+        if self.api_key is not None and not (self.api_key.isascii() and self.api_key.isprintable()):
+            raise UsageError("the key has characters that no key has; was it copied whole?")
+
+    def __repr__(self) -> str:
+        scrub = self.scrubber
+        shown = (
+            f"{f.name}={'[key]' if f.name == 'api_key' and value else scrub.text(repr(value))}"
+            for f in fields(self)
+            for value in [getattr(self, f.name)]
+        )
+        return f"ModelOptions({', '.join(shown)})"
+
+    def within(self, seconds: float | None) -> float:
+        """Return the seconds that a request may take, of those that are left for it."""
+        return self.timeout if seconds is None else min(self.timeout, seconds)
+
+    @property
+    def scrubber(self) -> Scrubber:
+        """A scrubber that takes keys out of texts: this one, those of the environment, others."""
+        return Scrubber.of(os.environ, self.api_key, _password(self.base_url))
+
+    def price(self, model: str) -> Price | None:
+        """Return the price of a model of the provider.
+
+        At another address than the provider's own only the user's prices hold.
+        """
+        if self.base_url is None:
+            return price_of(model, self.prices)
+        return self.prices.get(model)
+
+
+def _password(url: str | None) -> str | None:
+    """Return the password in an address, if there is one."""
+    try:
+        return urlsplit(url or "").password
+    except ValueError:
+        return None
+
+
+# Config -------------------------------------------------------------------------------------------
+# Which model is meant and how to reach it: options, environment, pyproject.toml, in this order.
 
 FILE = "pyproject.toml"
 SECTION = "tool.hvr.llm"
@@ -33,7 +229,7 @@ _SETTINGS = ("model", "base-url", *_NUMBERS, "prices")
 
 
 @dataclass(frozen=True)
-class Chosen:
+class ConfiguredModel:
     """A model and how to reach it.
 
     Args:
@@ -47,7 +243,7 @@ class Chosen:
     options: ModelOptions
     untrusted: str = ""
 
-    def trusted(self) -> Chosen:
+    def trusted(self) -> ConfiguredModel:
         """Return this choice if no setting that it needs was left out.
 
         Raises:
@@ -68,7 +264,7 @@ def read_config(
     environ: Mapping[str, str] | None = None,
     folder: Path | None = None,
     **numbers: float | None,
-) -> Chosen:
+) -> ConfiguredModel:
     """Put together options, environment and the nearest pyproject.toml; the first one wins.
 
     The environment has HVR_LLM (the model), HVR_LLM_BASE_URL, HVR_LLM_API_KEY, HVR_LLM_TIMEOUT
@@ -117,7 +313,7 @@ def read_config(
         prices=_prices(section.get("prices", {}), file),
         **{**_numbers(section, environ), **{n: v for n, v in numbers.items() if v is not None}},
     )
-    return Chosen(spec, options, untrusted)
+    return ConfiguredModel(spec, options, untrusted)
 
 
 def _left_out(file: str, setting: str, option: str) -> str:

@@ -1,13 +1,8 @@
-"""Errors of models, in a form that a program can act on.
-
-ModelError        the model or the way to it failed; `kind` says how
-└── CancelledError    the caller no longer wants the answer
-
-The message is for people. Whoever has to decide (retry, count, stop) looks at `kind`.
-"""
+"""Errors of models, in a form that a program can act on, and cancellation."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -15,6 +10,14 @@ from typing import Literal, get_args
 
 from hvr.errors import LLMError
 from hvr.models.model import Usage
+
+# Errors -------------------------------------------------------------------------------------------
+# Errors of models, in a form that a program can act on.
+#
+# ModelError        the model or the way to it failed; `kind` says how
+# └── CancelledError    the caller no longer wants the answer
+#
+# The message is for people. Whoever has to decide (retry, count, stop) looks at `kind`.
 
 Kind = Literal[
     "timeout",  # no answer in time
@@ -35,7 +38,7 @@ Kind = Literal[
 ]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
-NOTHING = Usage(input=0, output=0, cached=0, reasoning=0, cost=0.0)
+NO_USAGE = Usage(input=0, output=0, cached=0, reasoning=0, cost=0.0)
 """The usage when nothing was sent, or what was sent was refused."""
 
 
@@ -106,7 +109,7 @@ def used(error: LLMError) -> Usage:
             return error.usage
         if error.kind in _MAYBE_BILLED:
             return Usage()
-    return NOTHING
+    return NO_USAGE
 
 
 def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
@@ -147,3 +150,45 @@ def seconds_of(text: str, unit: float = 1.0) -> float | None:
     except ValueError:
         return None
     return seconds if 0 <= seconds <= _LONGEST_WAIT else None
+
+
+# Cancellation -------------------------------------------------------------------------------------
+# Cancelling what has been asked of a model.
+
+
+class Cancellation:
+    """A flag that one thread raises and others look at.
+
+    It is looked at before each call and while waiting for the next try. A request that is on
+    its way is not torn down: its time-out bounds it.
+    """
+
+    def __init__(self) -> None:
+        self._event = threading.Event()
+
+    def cancel(self) -> None:
+        """Cancel everything, for good."""
+        self._event.set()
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether everything is cancelled."""
+        return self._event.is_set()
+
+    def check(self) -> None:
+        """Raise if cancelled.
+
+        Raises:
+            CancelledError: it is cancelled.
+        """
+        if self.cancelled:
+            raise CancelledError
+
+    def wait(self, seconds: float) -> None:
+        """Sleep, and wake up early to raise.
+
+        Raises:
+            CancelledError: it was cancelled before or while waiting.
+        """
+        if self._event.wait(seconds):
+            raise CancelledError("cancelled while waiting to ask the model again")

@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 
 from hvr.base.proxies import Proxy, proxy_of
+from hvr.models.config import ModelOptions
 from hvr.models.errors import Kind, ModelError, kind_of, retry_after
 from hvr.models.model import Usage
-from hvr.models.options import ModelOptions
 from hvr.models.replies import Complaint
 
 _ADVICE: Mapping[Kind, str] = {
@@ -69,7 +69,7 @@ _LINE = 60
 _SHOWN_CODES = 3
 
 
-def reported(
+def reported_error(
     name: str,
     options: ModelOptions,
     complaint: Complaint,
@@ -136,7 +136,7 @@ def kind_of_complaint(complaint: Complaint, status: int = _OK) -> Kind:
     return (*telling, *by_words, *by_code, *by_number, "server")[0]
 
 
-def declined(name: str, options: ModelOptions, words: str, usage: Usage) -> ModelError:
+def refused_answer(name: str, options: ModelOptions, words: str, usage: Usage) -> ModelError:
     """Return the error for a model that refuses to answer.
 
     Args:
@@ -153,7 +153,7 @@ def declined(name: str, options: ModelOptions, words: str, usage: Usage) -> Mode
     )
 
 
-def withheld(
+def filtered_answer(
     name: str, options: ModelOptions, reason: str, usage: Usage, text: str = ""
 ) -> ModelError:
     """Return the error for an answer that the provider's filter withholds.
@@ -174,7 +174,7 @@ def withheld(
     )
 
 
-def late(name: str, options: ModelOptions, seconds: float | None = None) -> ModelError:
+def timed_out(name: str, options: ModelOptions, seconds: float | None = None) -> ModelError:
     """Return the error for an answer that is not there, or not whole, in time.
 
     Args:
@@ -200,7 +200,7 @@ def redirected(name: str, options: ModelOptions, status: int, place: str) -> Mod
     )
 
 
-def unreachable(name: str, options: ModelOptions, reason: str) -> ModelError:
+def connection_failed(name: str, options: ModelOptions, reason: str) -> ModelError:
     """Return the error for a connection that cannot be made or breaks off."""
     shown = brief(options, reason)
     way = _way(name, options)
@@ -211,7 +211,7 @@ def unreachable(name: str, options: ModelOptions, reason: str) -> ModelError:
     )
 
 
-def garbled(name: str, options: ModelOptions, reason: str) -> ModelError:
+def malformed_reply(name: str, options: ModelOptions, reason: str) -> ModelError:
     """Return the error for a reply that is not what the protocol says."""
     return ModelError(
         f"{name}: the reply{_place(options)} cannot be read ({brief(options, reason)})",
@@ -242,10 +242,10 @@ def not_json(name: str, options: ModelOptions, body: bytes, reason: str) -> Mode
         what = f"it is not whole JSON: {reason}"
     else:
         what = f"it is not JSON, and begins with {text[:_LINE]!r}: is the base URL that of the API?"
-    return garbled(name, options, what)
+    return malformed_reply(name, options, what)
 
 
-def hung_up(name: str, options: ModelOptions, reason: str) -> ModelError:
+def connection_closed(name: str, options: ModelOptions, reason: str) -> ModelError:
     """Return the error for a connection that ends before the reply does."""
     return ModelError(
         f"{name}: the reply{_place(options)}{_way(name, options)} broke off: the server hung up "
@@ -286,7 +286,7 @@ def brief(options: ModelOptions, text: str) -> str:
     return brief_text(options.scrubber.text(text[:_READ]))
 
 
-def root(error: BaseException) -> str:
+def root_message(error: BaseException) -> str:
     """Return the message of the error at the bottom of a chain, or its name."""
     while (below := error.__cause__ or error.__context__) is not None:
         error = below

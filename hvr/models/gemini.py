@@ -10,13 +10,11 @@ from hvr.base.extras import load
 from hvr.base.texts import parse_json
 from hvr.errors import UsageError
 from hvr.models import failures
+from hvr.models.config import ModelOptions, priced
 from hvr.models.errors import ModelError, seconds_of
-from hvr.models.model import Answer, Message, Request, Usage
-from hvr.models.options import ModelOptions
-from hvr.models.prices import priced
-from hvr.models.replies import at, complaint_in, complaint_of
+from hvr.models.model import Answer, Message, Request, Usage, reported_usage
+from hvr.models.replies import complaint_in, complaint_of, json_at
 from hvr.models.transport import bounded_client, http_of
-from hvr.models.usage import reported
 
 _KEYLESS = "none"
 """The SDK wants a key; a server of one's own ignores it."""
@@ -187,7 +185,7 @@ class GeminiModel:
             complaint = replace(complaint, codes=())
         if not complaint.message:
             complaint = replace(complaint, message=str(error.message or error))
-        refused = failures.reported(
+        refused = failures.reported_error(
             self.name, self._options, complaint, status=status, headers=headers
         )
         if refused.retry_after is None:
@@ -198,10 +196,14 @@ class GeminiModel:
         # The SDK lets errors of its HTTP client through, whose package depends on its version.
         kinds = {c.__name__ for c in type(error).__mro__}
         if "TimeoutException" in kinds or "Timeout" in kinds:
-            return failures.late(self.name, self._options)
+            return failures.timed_out(self.name, self._options)
         if kinds & {"TransportError", "RequestException", "ConnectionError", "OSError"}:
-            return failures.unreachable(self.name, self._options, failures.root(error))
-        return failures.garbled(self.name, self._options, f"{type(error).__name__}: {error}")
+            return failures.connection_failed(
+                self.name, self._options, failures.root_message(error)
+            )
+        return failures.malformed_reply(
+            self.name, self._options, f"{type(error).__name__}: {error}"
+        )
 
     def _read(self, body: Any) -> Answer:
         """Return the answer in the body of a reply.
@@ -209,36 +211,40 @@ class GeminiModel:
         Raises:
             ModelError: there is none in it.
         """
-        candidate = at(body, "candidates", 0)
-        parts = at(candidate, "content", "parts")
+        candidate = json_at(body, "candidates", 0)
+        parts = json_at(candidate, "content", "parts")
         texts = [
             text
             for part in _list(parts)
             # Thoughts are parts of the reply, and no part of the answer.
-            if isinstance(text := at(part, "text"), str) and not at(part, "thought")
+            if isinstance(text := json_at(part, "text"), str) and not json_at(part, "thought")
         ]
         text = "".join(texts)
-        usage = self._usage(at(body, "usageMetadata"), bool(text))
-        if error := at(body, "error"):
-            raise failures.reported(self.name, self._options, complaint_of(error), usage=usage)
-        if blocked := at(body, "promptFeedback", "blockReason"):
-            raise failures.withheld(self.name, self._options, f"prompt: {blocked}", usage)
+        usage = self._usage(json_at(body, "usageMetadata"), bool(text))
+        if error := json_at(body, "error"):
+            raise failures.reported_error(
+                self.name, self._options, complaint_of(error), usage=usage
+            )
+        if blocked := json_at(body, "promptFeedback", "blockReason"):
+            raise failures.filtered_answer(self.name, self._options, f"prompt: {blocked}", usage)
         if not isinstance(candidate, Mapping):
             complaint = complaint_in(body)
             if complaint is not None:
-                raise failures.reported(self.name, self._options, complaint, usage=usage)
-            raise failures.garbled(self.name, self._options, "no candidate in the reply")
-        finish = str(at(candidate, "finishReason") or "")
+                raise failures.reported_error(self.name, self._options, complaint, usage=usage)
+            raise failures.malformed_reply(self.name, self._options, "no candidate in the reply")
+        finish = str(json_at(candidate, "finishReason") or "")
         if finish in _WITHHELD:
-            reason = f"{finish} {at(candidate, 'finishMessage') or ''}"
-            raise failures.withheld(self.name, self._options, reason, usage, text)
-        calls = [str(at(c, "name")) for part in _list(parts) if (c := at(part, "functionCall"))]
+            reason = f"{finish} {json_at(candidate, 'finishMessage') or ''}"
+            raise failures.filtered_answer(self.name, self._options, reason, usage, text)
+        calls = [
+            str(json_at(c, "name")) for part in _list(parts) if (c := json_at(part, "functionCall"))
+        ]
         if finish in _CALLED and not calls:
             calls = [finish]
-        reasoned = bool(usage.reasoning or any(at(part, "thought") for part in _list(parts)))
+        reasoned = bool(usage.reasoning or any(json_at(part, "thought") for part in _list(parts)))
         if not text.strip() and (calls or reasoned):
             raise failures.without_text(self.name, usage, calls=calls, cut=finish in _CUT)
-        model = at(body, "modelVersion")
+        model = json_at(body, "modelVersion")
         return Answer(
             text=text,
             model=model if isinstance(model, str) and model else self._model,
@@ -247,14 +253,14 @@ class GeminiModel:
         )
 
     def _usage(self, counts: Any, answered: bool) -> Usage:
-        output = at(counts, "candidatesTokenCount")
-        if output is None and not answered and at(counts, "promptTokenCount") is not None:
+        output = json_at(counts, "candidatesTokenCount")
+        if output is None and not answered and json_at(counts, "promptTokenCount") is not None:
             output = 0  # an answer without text has no count
-        usage = reported(
-            input=at(counts, "promptTokenCount"),
+        usage = reported_usage(
+            input=json_at(counts, "promptTokenCount"),
             output=output,
-            cached=at(counts, "cachedContentTokenCount"),
-            reasoning=at(counts, "thoughtsTokenCount"),
+            cached=json_at(counts, "cachedContentTokenCount"),
+            reasoning=json_at(counts, "thoughtsTokenCount"),
             answered=answered,
         )
         return priced(usage, self._price)
@@ -271,9 +277,9 @@ def _milliseconds(seconds: float) -> int:
 
 def _delay(error: Any) -> float | None:
     """Return the seconds of a google.rpc.RetryInfo, such as `"34.5s"`."""
-    details = at(error, "error", "details")
+    details = json_at(error, "error", "details")
     for detail in details if isinstance(details, list) else ():
-        text = at(detail, "retryDelay")
+        text = json_at(detail, "retryDelay")
         if isinstance(text, str) and text.endswith("s"):
             return seconds_of(text.removesuffix("s"))
     return None

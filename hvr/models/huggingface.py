@@ -9,11 +9,10 @@ from typing import Any, Literal
 
 from hvr.base.extras import load
 from hvr.errors import DataFileError
-from hvr.models import schema
+from hvr.models import replies
+from hvr.models.config import ModelOptions, priced
 from hvr.models.errors import ModelError
 from hvr.models.model import Answer, Message, Request, Usage
-from hvr.models.options import ModelOptions
-from hvr.models.prices import priced
 
 
 class HuggingFaceModel:
@@ -65,7 +64,7 @@ class HuggingFaceModel:
         """
         # One after the other: two answers at once would share the memory, and the random state.
         with self._lock:
-            tokens = self._tokens(schema.with_instruction(request))
+            tokens = self._tokens(replies.with_instruction(request))
             self._check_fits(len(tokens), request.max_tokens)
             written = self._generate(tokens, request)
         usage = Usage(input=len(tokens), output=len(written.tokens), cached=0, reasoning=0)

@@ -1,18 +1,23 @@
-"""A meter of the calls of a model for a plan, and of what they used."""
+"""A meter of the calls of a model and their usage, and notices of retries and waits."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import logging
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
 from hvr.errors import LLMError
 from hvr.models.errors import used
-from hvr.models.model import Answer, Model, Request
-from hvr.models.usage import Totals
+from hvr.models.model import Answer, Model, Request, Totals
+
+# Meter --------------------------------------------------------------------------------------------
+# A meter of the calls of a model for a plan, and of what they used.
 
 
 @dataclass(frozen=True, kw_only=True)
-class Spent:
+class MeteredUse:
     """The calls of a model and what they used; what is not known is None, never 0.
 
     Args:
@@ -77,14 +82,14 @@ class Meter:
             self.totals = self.totals.plus(answer.usage)
         return answer
 
-    def spent(self, seconds: float | None = None) -> Spent:
+    def spent(self, seconds: float | None = None) -> MeteredUse:
         """Return the usage so far; a sum is unknown if one of its parts is.
 
         Args:
             seconds: wall time of planning.
         """
         totals = self.totals + self.aside()
-        return Spent(
+        return MeteredUse(
             calls=totals.calls,
             cached_calls=self.cached_calls,
             input=_whole(totals.input.value),
@@ -98,3 +103,62 @@ class Meter:
 
 def _whole(value: float | None) -> int | None:
     return None if value is None else int(value)
+
+
+# Notices ------------------------------------------------------------------------------------------
+# What happens on the way to a model while somebody waits: retries, waits, long silence.
+#
+# All of it goes to the loggers of `hvr.models`: another attempt as a warning, the rest as
+# information. It is no part of what a run records, which is the same each time the run is repeated.
+
+_LOG = "hvr.models"
+
+
+@contextmanager
+def notices(*, quiet: bool = False) -> Iterator[None]:
+    """Show notices on standard error, each on a line of its own; elsewhere they are not seen.
+
+    Args:
+        quiet: show none.
+    """
+    log = logging.getLogger(_LOG)
+    level, propagate = log.level, log.propagate
+    handler = _add(logging.NullHandler() if quiet else _Lines())
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(level)
+        log.propagate = propagate
+
+
+def show_notices_of_worker() -> None:
+    """Show notices of this process for good, in the terminal's last line.
+
+    There the parent has a progress bar, which it draws again below.
+    """
+    _add(_Lines(before="\r\x1b[2K"))
+
+
+def _add(handler: logging.Handler) -> logging.Handler:
+    log = logging.getLogger(_LOG)
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    log.propagate = False
+    return handler
+
+
+class _Lines(logging.Handler):
+    """Prints a line for each record to what is standard error at the time."""
+
+    def __init__(self, before: str = "") -> None:
+        super().__init__()
+        self._before = before
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print a record."""
+        # A server's words may have characters that command a terminal.
+        text = "".join(c if c.isprintable() else "\ufffd" for c in self.format(record))
+        with suppress(OSError, ValueError):  # nobody reads it
+            before = self._before if sys.stderr.isatty() else ""
+            print(f"{before}{text}", file=sys.stderr, flush=True)

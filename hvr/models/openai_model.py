@@ -1,24 +1,110 @@
-"""Any server that speaks OpenAI's chat completions, through the openai SDK."""
+"""Any server that speaks OpenAI's chat completions, through the openai SDK, and its dialects."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 from hvr.base.extras import load
 from hvr.base.texts import parse_json
 from hvr.errors import UsageError
 from hvr.models import failures
+from hvr.models.config import ModelOptions, priced
 from hvr.models.errors import ModelError
-from hvr.models.model import Answer, Request, Usage
-from hvr.models.openai_dialect import Dialect, arguments, other
-from hvr.models.options import ModelOptions
-from hvr.models.prices import priced
-from hvr.models.replies import Complaint, at, complaint_in, complaint_of
+from hvr.models.model import Answer, Request, Usage, reported_usage
+from hvr.models.replies import Complaint, complaint_in, complaint_of, json_at, with_instruction
 from hvr.models.transport import bounded_client, http_of
-from hvr.models.usage import reported
+
+# Openai dialect -----------------------------------------------------------------------------------
+# The dialects of OpenAI's protocol, and which to try when a server refuses a setting.
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """The settings that a server accepts, as far as they are known.
+
+    Args:
+        limit: the name of the limit of the answer's length.
+        form: how JSON is asked for: by schema, as any object with the schema in words, or in
+            words only.
+        temperature: a temperature is accepted.
+        seed: a seed is accepted.
+        stop: texts that end the answer are accepted; else the answer is cut here.
+    """
+
+    limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    form: Literal["json_schema", "json_object", "words"] = "json_schema"
+    temperature: bool = True
+    seed: bool = True
+    stop: bool = True
+
+    def cut(self, text: str, stop: tuple[str, ...]) -> str:
+        """Return the text up to the first of some texts, where the server did not cut it."""
+        if self.stop:
+            return text
+        ends = [at for s in stop if s and (at := text.find(s)) >= 0]
+        return text[: min(ends)] if ends else text
+
+
+def request_arguments(request: Request, dialect: Dialect) -> dict[str, Any]:
+    """Return the arguments of `chat.completions.create` for a request."""
+    messages = request.messages if dialect.form == "json_schema" else with_instruction(request)
+    given: dict[str, Any] = {
+        "messages": [{"role": m.role, "content": m.text} for m in messages],
+        dialect.limit: request.max_tokens,
+    }
+    if dialect.temperature:
+        given["temperature"] = request.temperature
+    if dialect.seed and request.seed is not None:
+        given["seed"] = request.seed
+    if dialect.stop and request.stop:
+        given["stop"] = list(request.stop)
+    if request.schema is not None and dialect.form != "words":
+        form: dict[str, Any] = {"type": dialect.form}
+        if dialect.form == "json_schema":
+            form["json_schema"] = {"name": "answer", "schema": dict(request.schema)}
+        given["response_format"] = form
+    return given
+
+
+def other_dialect(dialect: Dialect, complaint: str, request: Request) -> Dialect | None:
+    """Return the dialect to try after a refusal; None if the refusal is about something else.
+
+    Every step leaves something out or goes from the first spelling to the second, so this
+    comes to an end.
+
+    Args:
+        dialect: what was refused.
+        complaint: what the server says.
+        request: what was asked.
+    """
+    text = complaint.lower()
+    return next((d for words, d in _steps(dialect, request) if any(w in text for w in words)), None)
+
+
+def _steps(dialect: Dialect, request: Request) -> Iterator[tuple[tuple[str, ...], Dialect]]:
+    if request.schema is not None and dialect.form == "json_schema":
+        words = ("response_format", "json_schema", "guided", "schema")
+        yield words, replace(dialect, form="json_object")
+    if request.schema is not None and dialect.form == "json_object":
+        yield ("response_format", "json_object", "json_schema"), replace(dialect, form="words")
+    if dialect.limit == "max_tokens":
+        yield _REFUSED_LIMIT, replace(dialect, limit="max_completion_tokens")
+    if dialect.temperature:
+        yield ("temperature",), replace(dialect, temperature=False)
+    if dialect.seed and request.seed is not None:
+        yield ("seed",), replace(dialect, seed=False)
+    if dialect.stop and request.stop:
+        yield ("'stop'", "`stop`", '"stop"', "stop "), replace(dialect, stop=False)
+
+
+_REFUSED_LIMIT = ("max_completion_tokens", "'max_tokens'", "`max_tokens`", '"max_tokens"')
+
+
+# Openai model -------------------------------------------------------------------------------------
+# Any server that speaks OpenAI's chat completions, through the openai SDK.
 
 _KEYLESS = "none"
 """The SDK wants a key; servers that need none ignore it."""
@@ -92,7 +178,7 @@ class OpenAIModel:
                     model=self._model,
                     stream=False,
                     timeout=max(end - time.monotonic(), 1e-3),
-                    **arguments(request, self.dialect),
+                    **request_arguments(request, self.dialect),
                 )
                 break
             except self._sdk.OpenAIError as error:
@@ -102,7 +188,7 @@ class OpenAIModel:
                 self.dialect = dialect
             except (ValueError, TypeError, RecursionError) as error:
                 # An error whose body cannot be read.
-                raise failures.garbled(self.name, self._options, str(error)) from None
+                raise failures.malformed_reply(self.name, self._options, str(error)) from None
         return self._read(reply.http_response, request)
 
     def embed(self, texts: Sequence[str], seconds: float | None = None) -> list[Sequence[float]]:
@@ -126,7 +212,7 @@ class OpenAIModel:
         except self._sdk.OpenAIError as error:
             raise self._error(error) from None
         except (ValueError, TypeError, AttributeError, RecursionError) as error:
-            raise failures.garbled(self.name, self._options, str(error)) from None
+            raise failures.malformed_reply(self.name, self._options, str(error)) from None
 
     def _other_dialect(self, error: Any, request: Request) -> Dialect | None:
         """Return the dialect to try after a refusal; None if it is about something else."""
@@ -137,25 +223,27 @@ class OpenAIModel:
         complaint = _complaint(error)
         if failures.kind_of_complaint(complaint, status) != "request":
             return None
-        words = f"{at(error.body, 'param') or ''} {complaint.message}"
-        return other(self.dialect, words, request)
+        words = f"{json_at(error.body, 'param') or ''} {complaint.message}"
+        return other_dialect(self.dialect, words, request)
 
     def _error(self, error: Any) -> ModelError:
         if isinstance(error.__cause__, ModelError):  # of hvr's own client
             return error.__cause__
         if isinstance(error, self._sdk.APITimeoutError):
-            return failures.late(self.name, self._options)
+            return failures.timed_out(self.name, self._options)
         if isinstance(error, self._sdk.APIConnectionError):
-            return failures.unreachable(self.name, self._options, failures.root(error))
+            return failures.connection_failed(
+                self.name, self._options, failures.root_message(error)
+            )
         if isinstance(error, self._sdk.APIStatusError):
-            return failures.reported(
+            return failures.reported_error(
                 self.name,
                 self._options,
                 _complaint(error),
                 status=error.status_code,
                 headers=error.response.headers,
             )
-        return failures.garbled(self.name, self._options, str(error))
+        return failures.malformed_reply(self.name, self._options, str(error))
 
     def _read(self, reply: Any, request: Request) -> Answer:
         """Return the answer in a reply.
@@ -167,27 +255,27 @@ class OpenAIModel:
             body = parse_json(reply.content, strict=False)
         except ValueError as error:
             raise failures.not_json(self.name, self._options, reply.content, str(error)) from None
-        choice = at(body, "choices", 0)
-        text, refusal = _said(at(choice, "message"))
-        usage = self._usage(at(body, "usage"), bool(text))
-        finish = str(at(choice, "finish_reason") or "").lower()
-        wrong = at(body, "error") or at(choice, "error")
+        choice = json_at(body, "choices", 0)
+        text, refusal = _said(json_at(choice, "message"))
+        usage = self._usage(json_at(body, "usage"), bool(text))
+        finish = str(json_at(choice, "finish_reason") or "").lower()
+        wrong = json_at(body, "error") or json_at(choice, "error")
         if wrong or finish in _FAILED:
             complaint = complaint_of(wrong or finish)
-            raise failures.reported(
+            raise failures.reported_error(
                 self.name, self._options, complaint, headers=reply.headers, usage=usage
             )
         if text is None:
             raise self._without_answer(body, reply)
         if refusal:
-            raise failures.declined(self.name, self._options, refusal, usage)
+            raise failures.refused_answer(self.name, self._options, refusal, usage)
         if finish in _WITHHELD:
-            raise failures.withheld(self.name, self._options, finish, usage, text)
-        message = at(choice, "message")
+            raise failures.filtered_answer(self.name, self._options, finish, usage, text)
+        message = json_at(choice, "message")
         calls, reasoned = _calls(message), bool(usage.reasoning or _reasoning(message))
         if not text.strip() and (calls or reasoned):
             raise failures.without_text(self.name, usage, calls=calls, cut=finish in _CUT)
-        model = at(body, "model")
+        model = json_at(body, "model")
         return Answer(
             text=self.dialect.cut(text, request.stop),
             model=model if isinstance(model, str) and model else self._model,
@@ -197,22 +285,26 @@ class OpenAIModel:
 
     def _without_answer(self, body: Any, reply: Any) -> ModelError:
         """Return the error for a reply that has no answer."""
-        usage = self._usage(at(body, "usage"), answered=False)
-        if reason := _filtered(at(body, "prompt_filter_results") or at(body, "prompt_annotations")):
-            return failures.withheld(self.name, self._options, f"prompt: {reason}", usage)
+        usage = self._usage(json_at(body, "usage"), answered=False)
+        if reason := _filtered(
+            json_at(body, "prompt_filter_results") or json_at(body, "prompt_annotations")
+        ):
+            return failures.filtered_answer(self.name, self._options, f"prompt: {reason}", usage)
         complaint = complaint_in(body)
         if complaint is not None:
-            return failures.reported(
+            return failures.reported_error(
                 self.name, self._options, complaint, headers=reply.headers, usage=usage
             )
-        return failures.garbled(self.name, self._options, f"no chat completion: {reply.text}")
+        return failures.malformed_reply(
+            self.name, self._options, f"no chat completion: {reply.text}"
+        )
 
     def _usage(self, counts: Any, answered: bool) -> Usage:
-        usage = reported(
-            input=at(counts, "prompt_tokens"),
-            output=at(counts, "completion_tokens"),
-            cached=at(counts, "prompt_tokens_details", "cached_tokens"),
-            reasoning=at(counts, "completion_tokens_details", "reasoning_tokens"),
+        usage = reported_usage(
+            input=json_at(counts, "prompt_tokens"),
+            output=json_at(counts, "completion_tokens"),
+            cached=json_at(counts, "prompt_tokens_details", "cached_tokens"),
+            reasoning=json_at(counts, "completion_tokens_details", "reasoning_tokens"),
             answered=answered,
         )
         # The protocol counts reasoning as a part of the completion, hvr apart from it.
@@ -223,10 +315,10 @@ class OpenAIModel:
 
 def _said(message: Any) -> tuple[str | None, str]:
     """Return the text of a message, None where it has none, and the words of a refusal."""
-    content, refusal = at(message, "content"), at(message, "refusal")
+    content, refusal = json_at(message, "content"), json_at(message, "refusal")
     parts = content if isinstance(content, list) else [{"text": content}]
-    texts = [t for part in parts if isinstance(t := at(part, "text"), str)]
-    refusals = [str(r) for r in (refusal, *(at(part, "refusal") for part in parts)) if r]
+    texts = [t for part in parts if isinstance(t := json_at(part, "text"), str)]
+    refusals = [str(r) for r in (refusal, *(json_at(part, "refusal") for part in parts)) if r]
     if not isinstance(message, Mapping) or not (texts or refusals or content is None):
         return None, ""
     return "".join(texts), " ".join(refusals)
@@ -234,15 +326,18 @@ def _said(message: Any) -> tuple[str | None, str]:
 
 def _calls(message: Any) -> list[str]:
     """Return the names of the tools that a message calls."""
-    calls = at(message, "tool_calls")
+    calls = json_at(message, "tool_calls")
     calls = calls if isinstance(calls, list) else []
-    named = [at(message, "function_call"), *(at(call, "function") or call for call in calls)]
-    return [str(at(call, "name") or "no name") for call in named if call]
+    named = [
+        json_at(message, "function_call"),
+        *(json_at(call, "function") or call for call in calls),
+    ]
+    return [str(json_at(call, "name") or "no name") for call in named if call]
 
 
 def _reasoning(message: Any) -> str:
     """Return the reasoning of a message, which servers put under several names."""
-    texts = (at(message, name) for name in ("reasoning_content", "reasoning", "thinking"))
+    texts = (json_at(message, name) for name in ("reasoning_content", "reasoning", "thinking"))
     return next((text for text in texts if isinstance(text, str) and text.strip()), "")
 
 
@@ -250,9 +345,9 @@ def _filtered(results: Any) -> str:
     """Return what a filter of prompts has found, empty for nothing."""
     hits = []
     for result in results if isinstance(results, list) else [results]:
-        verdicts = at(result, "content_filter_results")
+        verdicts = json_at(result, "content_filter_results")
         for name, verdict in verdicts.items() if isinstance(verdicts, Mapping) else ():
-            if at(verdict, "filtered") is True:
+            if json_at(verdict, "filtered") is True:
                 hits.append(str(name))
     return ", ".join(hits)
 

@@ -20,8 +20,8 @@ from typing import Any
 from hvr.base.proxies import DIRECT
 from hvr.errors import UsageError
 from hvr.models import failures
+from hvr.models.config import ModelOptions
 from hvr.models.errors import ModelError
-from hvr.models.options import ModelOptions
 
 QUIET_S = 10.0
 """Seconds of silence before it is said that an answer is being waited for."""
@@ -142,17 +142,17 @@ class _Bounds:
             )  # fmt: skip
             wait([outcome], self.seconds - quiet)
         if not outcome.done():
-            raise failures.late(self.name, self.options, self.seconds)
+            raise failures.timed_out(self.name, self.options, self.seconds)
         return outcome.result()
 
     def breach(self, reason: str) -> ModelError:
         """Return the error for a reply that breaks the rules of HTTP, or breaks off."""
         if "disconnected" in reason or "closed connection" in reason:
-            return failures.hung_up(self.name, self.options, reason)
+            return failures.connection_closed(self.name, self.options, reason)
         what = f"it breaks the rules of HTTP: {reason}"
         if reason == _TOO_LONG:
             what = "its headers are too long: is a proxy or a gateway on the way?"
-        return failures.garbled(self.name, self.options, what)
+        return failures.malformed_reply(self.name, self.options, what)
 
     def whole(self, reply: Any, end: float) -> Any:
         """Return a reply with all of its body, unpacked."""
@@ -171,7 +171,7 @@ class _Bounds:
             body = b"".join(self._read(unpacked.iter_bytes(), end))
         except self.http.DecodingError as error:
             reason = f"it cannot be unpacked: {error}"
-            raise failures.garbled(self.name, self.options, reason) from None
+            raise failures.malformed_reply(self.name, self.options, reason) from None
         headers = [(k, v) for k, v in reply.headers.multi_items() if k.lower() not in _OF_THE_WAY]
         return self.http.Response(
             reply.status_code, headers=headers, content=body, request=reply.request
@@ -184,9 +184,9 @@ class _Bounds:
             size += len(piece)
             if size > self.options.reply_bytes:
                 reason = f"it is larger than {self.options.reply_bytes / 1e6:g} MB"
-                raise failures.garbled(self.name, self.options, reason)
+                raise failures.malformed_reply(self.name, self.options, reason)
             if time.monotonic() > end:
-                raise failures.late(self.name, self.options, self.seconds)
+                raise failures.timed_out(self.name, self.options, self.seconds)
             kept.append(piece)
         return kept
 

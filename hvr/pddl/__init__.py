@@ -8,8 +8,7 @@ of `hvr.pddl.model`, printed by `print_…`, and compiled on demand by a `Task` 
 from typing import TYPE_CHECKING
 
 from hvr.errors import GroundingLimitError, NumberTooLargeError, UndefinedValueError
-from hvr.pddl.diagnostics import Diagnostic, UnsupportedPddlError
-from hvr.pddl.location import Location
+from hvr.pddl.diagnostics import Diagnostic, Location, UnsupportedPddlError
 from hvr.pddl.model import (
     OBJECT,
     TRUE,
@@ -52,19 +51,19 @@ from hvr.pddl.model import (
     is_variable,
     substitute,
 )
-from hvr.pddl.parser import parse_constraint, parse_domain, parse_formula, parse_problem
 from hvr.pddl.plan import PlanText, Step, TimedAction, parse_plan, print_plan, read_plan
+from hvr.pddl.problem_parser import parse_constraint, parse_domain, parse_formula, parse_problem
 from hvr.pddl.state import State, holds
 from hvr.pddl.task import Misfit, MisfitKind, Task
 
 if TYPE_CHECKING:
-    from hvr.pddl.grounding import applicable_actions, ground_all
     from hvr.pddl.plan_json import plan_from_json, plan_to_json
     from hvr.pddl.printer import print_domain, print_formula, print_problem
+    from hvr.pddl.task import applicable_actions, ground_all
 
 _LATE = {
-    "applicable_actions": "grounding",
-    "ground_all": "grounding",
+    "applicable_actions": "task",
+    "ground_all": "task",
     "plan_from_json": "plan_json",
     "plan_to_json": "plan_json",
     "print_domain": "printer",

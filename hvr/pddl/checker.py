@@ -18,7 +18,7 @@ from typing import Any
 
 from hvr.errors import HvrError, PddlError
 from hvr.pddl import model as m
-from hvr.pddl.hierarchy.words import PlanReading, read_texts
+from hvr.pddl.hierarchy.words import TaskAndPlan, read_task_and_plan
 from hvr.pddl.words import action_words, dependencies, initial_words, rule_words, words_of
 
 SIGNS = {"+": add, "-": sub, "*": mul, "/": truediv}
@@ -43,7 +43,7 @@ def check(told: Any, files: Sequence[bytes]) -> str:
         digests = [sha256(file).hexdigest() for file in files]
         if (told["format"], told["digests"]) != ("hvr certificate 2", digests):
             raise UnprovenError("the certificate is about other files, or of another version")
-        reading = read_texts(files, told["language"], lenient=told["options"]["lenient"])
+        reading = read_task_and_plan(files, told["language"], lenient=told["options"]["lenient"])
         execution = PlanExecution(reading, told["options"])
         history, faults = execution.execute()
         verdict = "invalid" if faults else "valid"
@@ -60,7 +60,7 @@ def check(told: Any, files: Sequence[bytes]) -> str:
 class PlanExecution:
     """A plan being executed; `state` has each true atom, and each number with a value."""
 
-    def __init__(self, reading: PlanReading, options: dict[str, str]) -> None:
+    def __init__(self, reading: TaskAndPlan, options: dict[str, str]) -> None:
         self.reading, self.domain, problem = reading, reading.domain, reading.problem
         self.epsilon, self.tolerance = Fraction(options["epsilon"]), Fraction(options["tolerance"])
         constrained = (self.domain.constraints, problem.constraints) != (m.TRUE, m.TRUE)

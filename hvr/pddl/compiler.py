@@ -6,26 +6,29 @@ decided here and now, so that only fluents remain.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import repeat
-from typing import TYPE_CHECKING
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
 
-from hvr.base.nested import Steps, finish
+from hvr.base.nested import Steps, run_trampoline
 from hvr.errors import GroundingLimitError
-from hvr.pddl import conditions, numeric
-from hvr.pddl.conditions import Conjunction, NumericChange, conjunction, disjunction
+from hvr.pddl import numeric, state
 from hvr.pddl.facts import Relation, bindings, necessary_literals
 from hvr.pddl.model import (
+    ActionSchema,
     And,
     Arithmetic,
     Atom,
     Comparison,
     Duration,
+    DurativeActionSchema,
     Equal,
     Exists,
     Expression,
     Forall,
     FunctionTerm,
+    GroundAction,
     Imply,
     IsViolated,
     Not,
@@ -43,9 +46,12 @@ from hvr.pddl.model import (
     walk,
 )
 from hvr.pddl.numeric import Compiled, NumericTest, Rational
+from hvr.pddl.state import Conjunction, NumericChange, Operator, conjunction, disjunction
 
 if TYPE_CHECKING:
+    from hvr.pddl.facts import Row
     from hvr.pddl.task import Task
+
 
 Binding = Mapping[str, str]
 
@@ -58,11 +64,11 @@ class Effects:
         self.delete = 0
         self.conditional: list[tuple[Conjunction, int, int]] = []
         self.numeric: list[tuple[Conjunction, NumericChange]] = []
-        self._last: Conjunction = conditions.TRUE
+        self._last: Conjunction = state.TRUE
 
     def change(self, condition: Conjunction, add: int, delete: int) -> None:
         """Note that a condition makes an action add and delete some bits."""
-        if condition is conditions.TRUE:
+        if condition is state.TRUE:
             self.add |= add
             self.delete |= delete
         elif self.conditional and condition is self._last:
@@ -140,7 +146,7 @@ class Compiler:
             KeyError: a free variable is not in `binding`.
             GroundingLimitError: its quantifiers have too many instances.
         """
-        return finish(self._condition(formula, binding, positive))
+        return run_trampoline(self._condition(formula, binding, positive))
 
     def _condition(
         self, formula: Expression, binding: Binding, positive: bool
@@ -160,7 +166,7 @@ class Compiler:
                 implied: Conjunction = yield self._parts(sides, not positive)
                 return implied
             case Preference():
-                return conditions.TRUE
+                return state.TRUE
             case Or() | Exists() | Forall():
                 pass
             case _:
@@ -187,18 +193,18 @@ class Compiler:
                 row = tuple([binding[a] if a[0] == "?" else a for a in args])
                 if predicate not in task.fluent_predicates:
                     true = row in task.static_facts.relation(predicate)
-                    return conditions.TRUE if true == positive else conditions.FALSE
+                    return state.TRUE if true == positive else state.FALSE
                 bit = 1 << task.index_of(predicate, row)
                 return Conjunction(bit) if positive else Conjunction(0, bit)
             case Equal(left, right):
                 same = value(left, binding) == value(right, binding)
-                return conditions.TRUE if same == positive else conditions.FALSE
+                return state.TRUE if same == positive else state.FALSE
             case Comparison(symbol, one, two):
                 sides = self.number(one, binding), self.number(two, binding)
                 test = NumericTest(symbol, *sides, positive, self.task.tolerance)
                 if not test.constant:
                     return Conjunction(tests=(test,))
-                return conditions.TRUE if test.holds(()) else conditions.FALSE
+                return state.TRUE if test.holds(()) else state.FALSE
 
     def _shared(
         self, formula: Or | Exists | Forall, binding: Binding, positive: bool
@@ -220,7 +226,7 @@ class Compiler:
         self, parts: Iterable[tuple[Expression, Binding, bool]], all_: bool
     ) -> Steps[Conjunction]:
         """Compile a conjunction of some parts, or a disjunction; not on where that is decided."""
-        decided = conditions.FALSE if all_ else conditions.TRUE
+        decided = state.FALSE if all_ else state.TRUE
         compiled: list[Conjunction] = []
         for formula, binding, positive in parts:
             if isinstance(formula, Atom | Equal | Comparison):
@@ -236,7 +242,7 @@ class Compiler:
         self, effect: Expression, binding: Binding, condition: Conjunction, into: Effects
     ) -> None:
         """Compile an effect that takes place where `condition` holds."""
-        finish(self._effect(effect, binding, condition, into))
+        run_trampoline(self._effect(effect, binding, condition, into))
 
     def _effect(
         self, effect: Expression, binding: Binding, condition: Conjunction, into: Effects
@@ -256,7 +262,7 @@ class Compiler:
                     yield self._effect(body, instance, condition, into)
             case When(guard, body):
                 guarded = conjunction((condition, self.condition(guard, binding)))
-                if guarded is not conditions.FALSE:
+                if guarded is not state.FALSE:
                     yield self._effect(body, binding, guarded, into)
             case _:
                 self._change(effect, binding, condition, into)
@@ -281,7 +287,7 @@ class Compiler:
     def number(self, expression: NumericExpression, binding: Binding) -> Compiled:
         """Compile a numeric expression; what no action changes is a constant."""
         if isinstance(expression, Arithmetic):
-            return finish(self._arithmetic(expression, binding))
+            return run_trampoline(self._arithmetic(expression, binding))
         return self._simple_number(expression, binding)
 
     def _arithmetic(self, expression: Arithmetic, binding: Binding) -> Steps[Compiled]:
@@ -381,3 +387,179 @@ class Compiler:
 def value(name: str, binding: Binding) -> str:
     """Return the object that a name or bound ?variable stands for."""
     return binding[name] if name.startswith("?") else name
+
+
+# Templates ----------------------------------------------------------------------------------------
+# Actions whose condition and effect are conjunctions of literals, prepared for grounding.
+#
+# Most actions of most domains are of this kind. Making one ground is then a few look-ups.
+
+_Row = Callable[[tuple[str, ...]], Any]
+_Literal = tuple[str, _Row, bool]
+
+
+class Template:
+    """An action schema prepared for grounding: see `template_of`."""
+
+    __slots__ = ("_adds", "_constants", "_deletes", "_fluents", "_numeric", "_statics", "_task")
+
+    def __init__(
+        self,
+        task: Task,
+        literals: list[tuple[Atom, bool]],
+        changes: list[tuple[Atom, bool]],
+        numeric: list[NumericEffect],
+        schema: ActionSchema | DurativeActionSchema,
+    ) -> None:
+        self._task = task
+        # Arguments of literals are numbered: the parameters first, then the constants. A row is
+        # then one `itemgetter` over the arguments of an action followed by the constants, in C.
+        places = {p.name: place for place, p in enumerate(schema.parameters)}
+        constants: list[str] = []
+        for atom, _ in (*literals, *changes):
+            for arg in atom.args:
+                if arg not in places:
+                    places[arg] = len(schema.parameters) + len(constants)
+                    constants.append(arg)
+        self._constants = tuple(constants)
+        rows = [(a.predicate, _row([places[x] for x in a.args]), sign) for a, sign in literals]
+        self._statics: list[_Literal] = [r for r in rows if task.is_static(r[0])]
+        self._fluents: list[_Literal] = [r for r in rows if not task.is_static(r[0])]
+        effects = [(a.predicate, _row([places[x] for x in a.args]), sign) for a, sign in changes]
+        self._adds = [(name, row) for name, row, sign in effects if sign]
+        self._deletes = [(name, row) for name, row, sign in effects if not sign]
+        self._numeric = numeric
+
+    def ground(self, action: GroundAction, duration: Rational | None = None) -> Operator:
+        """Make an operator of an action that fits; `duration` is what `?duration` stands for."""
+        task = self._task
+        objects = action.args + self._constants
+        condition = self._holds_for(objects)
+        index_of = task.index_of
+        add = delete = 0
+        for predicate, row in self._adds:
+            add |= 1 << index_of(predicate, row(objects))
+        for predicate, row in self._deletes:
+            delete |= 1 << index_of(predicate, row(objects))
+        numeric = task.numeric_changes(self._numeric, action, duration) if self._numeric else ()
+        return Operator(action, condition, add, delete, (), numeric)
+
+    def condition(self, action: GroundAction) -> Conjunction:
+        """Make the condition of an action that fits, without its effects."""
+        return self._holds_for(action.args + self._constants)
+
+    def _holds_for(self, objects: Row) -> Conjunction:
+        task = self._task
+        # Static literals first: where one fails, the others need no bits.
+        for predicate, row, sign in self._statics:
+            if (row(objects) in task.static_facts.relation(predicate)) is not sign:
+                return state.FALSE
+        positive = negative = 0
+        for predicate, row, sign in self._fluents:
+            bit = 1 << task.index_of(predicate, row(objects))
+            if sign:
+                positive |= bit
+            else:
+                negative |= bit
+        if positive & negative:
+            return state.FALSE
+        return Conjunction(positive, negative)
+
+
+def ground_directly(task: Task, schema: ActionSchema) -> Operator | None:
+    """Make the operator of an action without parameters that is a conjunction of literals."""
+    literals: list[tuple[Atom, bool]] = []
+    changes: list[tuple[Atom, bool]] = []
+    numeric: list[NumericEffect] = []
+    if not _collect(schema.precondition, literals, None):
+        return None
+    if not _collect(schema.effect, changes, numeric):
+        return None
+    action = GroundAction(schema.name)
+    condition = _ground_condition(task, literals)
+    add = delete = 0
+    for atom, sign in changes:
+        bit = 1 << task.index_of(atom.predicate, atom.args)
+        if sign:
+            add |= bit
+        else:
+            delete |= bit
+    numbers = task.numeric_changes(numeric, action) if numeric else ()
+    return Operator(action, condition, add, delete, (), numbers)
+
+
+def _ground_condition(task: Task, literals: list[tuple[Atom, bool]]) -> Conjunction:
+    positive = negative = 0
+    for atom, sign in literals:
+        predicate = atom.predicate
+        if predicate not in task.fluent_predicates:
+            if (atom.args in task.static_facts.relation(predicate)) is not sign:
+                return state.FALSE
+            continue
+        bit = 1 << task.index_of(predicate, atom.args)
+        if sign:
+            positive |= bit
+        else:
+            negative |= bit
+    return state.FALSE if positive & negative else Conjunction(positive, negative)
+
+
+def template_of(task: Task, schema: ActionSchema) -> Template | None:
+    """Prepare a schema.
+
+    None when it is not a conjunction of literals throughout, or has a single ground action.
+    """
+    if not schema.parameters:
+        return None
+    return template_of_parts(task, schema, schema.precondition, schema.effect)
+
+
+def template_of_parts(
+    task: Task,
+    schema: ActionSchema | DurativeActionSchema,
+    condition: Expression,
+    effect: Expression,
+) -> Template | None:
+    """Prepare a condition and an effect of a schema, such as those at one end of its duration.
+
+    None when they are not conjunctions of literals throughout.
+    """
+    literals: list[tuple[Atom, bool]] = []
+    changes: list[tuple[Atom, bool]] = []
+    numeric: list[NumericEffect] = []
+    if not _collect(condition, literals, None) or not _collect(effect, changes, numeric):
+        return None
+    return Template(task, literals, changes, numeric, schema)
+
+
+def _collect(
+    expression: Expression,
+    literals: list[tuple[Atom, bool]],
+    numeric: list[NumericEffect] | None,
+) -> bool:
+    match expression:
+        case Atom():
+            literals.append((expression, True))
+        case Not(Atom() as atom):
+            literals.append((atom, False))
+        case And(operands):
+            return all(_collect(o, literals, numeric) for o in operands)
+        case NumericEffect() if numeric is not None:
+            numeric.append(expression)
+        case _:
+            return False
+    return True
+
+
+def _row(places: list[int]) -> _Row:
+    """Return a function that picks arguments by their place, as a tuple."""
+    if not places:
+        return _nothing
+    if len(places) == 1:
+        place = places[0]
+        return lambda objects: (objects[place],)
+    return itemgetter(*places)
+
+
+def _nothing(_: tuple[str, ...]) -> tuple[str, ...]:
+    return ()

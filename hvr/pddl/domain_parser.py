@@ -1,25 +1,248 @@
-"""Domains from nested lists."""
+"""Parse domains: sections, requirements, actions, processes and continuous effects."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from decimal import Decimal
+
+from hvr.base.nested import Steps, run_trampoline
+from hvr.pddl.diagnostics import PddlTextSyntaxError, nearest
 from hvr.pddl.expressions import ExpressionReader
-from hvr.pddl.lexer import Word
-from hvr.pddl.lists import NAME, RESERVED, ListReader, Types
+from hvr.pddl.lists import NAME, RESERVED, ListReader, Types, describe
 from hvr.pddl.model import (
     OBJECT,
     TRUE,
     ActionSchema,
+    And,
+    Arithmetic,
+    ContinuousEffect,
     DerivedPredicate,
     Domain,
     DurativeActionSchema,
     Effect,
+    Forall,
     Formula,
     Function,
+    Number,
+    NumericExpression,
     Predicate,
     TypedName,
+    When,
 )
-from hvr.pddl.reader import Group, Node
-from hvr.pddl.sections import constraints, define, requirements
+from hvr.pddl.reader import Group, Node, SourceText, Word, head_of, read_nodes
+
+# Sections -----------------------------------------------------------------------------------------
+# What domains and problems share: `(define (what name) (:section …) …)` and requirements.
+
+REQUIREMENTS = frozenset(
+    {
+        ":strips",
+        ":typing",
+        ":equality",
+        ":negative-preconditions",
+        ":disjunctive-preconditions",
+        ":existential-preconditions",
+        ":universal-preconditions",
+        ":quantified-preconditions",
+        ":conditional-effects",
+        ":adl",
+        ":action-costs",
+        ":fluents",
+        ":numeric-fluents",
+        ":object-fluents",
+        ":durative-actions",
+        ":duration-inequalities",
+        ":continuous-effects",
+        ":derived-predicates",
+        ":timed-initial-literals",
+        ":timed-initial-fluents",
+        ":preferences",
+        ":constraints",
+        ":goal-utilities",
+        ":time",
+        ":domain-axioms",
+        ":foreach-expansions",
+        ":dag-expansions",
+        ":safety-constraints",
+        ":hierarchy",
+        ":htn",
+        ":method-preconditions",
+        ":htn-method-prec",
+    }
+)
+"""The requirement flags of PDDL 1.2 to 3.1, PDDL+ and HDDL. They are checked for spelling only."""
+
+
+def requirements(reader: ListReader, group: Group) -> frozenset[str]:
+    """Read the flags of :requirements; an unknown one is a warning."""
+    reader.context = ":requirements"
+    result: set[str] = set()
+    for node in group.items[1:]:
+        word = reader.word(node, "a requirement such as :typing")
+        if word.text not in REQUIREMENTS:
+            colon = ":" + word.text
+            reader.source.warn(
+                word.offset,
+                f"{word.text!r} is not a requirement of PDDL",
+                expected="a requirement such as :typing",
+                suggestion=colon if colon in REQUIREMENTS else nearest(word.text, REQUIREMENTS),
+            )
+        result.add(word.text)
+    return frozenset(result)
+
+
+def define(
+    reader: ListReader, what: str, sections: tuple[str, ...], unsupported: dict[str, str]
+) -> tuple[Word, list[tuple[Word, Group]]]:
+    """Take `(define (what name) (:section …) …)` apart."""
+    shape = f"(define ({what} name) …)"
+    source = reader.source
+    nodes = read_nodes(source)
+    if not nodes:
+        source.syntax_error(
+            0, f"there is no {what} in this text", expected=shape, found="end of text"
+        )
+    top = reader.group(nodes[0], shape)
+    if reader.head(top, shape).text != "define":
+        reader.syntax(top, f"this is not a {what}", shape)
+    for node in nodes[1:]:
+        _overlook_late(source, what, sections, node)
+    if len(top.items) < 2:
+        reader.syntax(top, f"the {what} has no name", shape)
+    header = reader.group(top.items[1], f"({what} name)")
+    head = reader.head(header, f"({what} name)")
+    if head.text != what:
+        other = "problem" if what == "domain" else "domain"
+        hint = f"; this is a {other} where a {what} is needed" if head.text == other else ""
+        reader.syntax(header, f"this does not name a {what}{hint}", f"({what} name)")
+    if len(header.items) != 2:
+        reader.syntax(header, f"the {what} needs one name", f"({what} name)")
+    name = reader.name(header.items[1], what)
+    result: list[tuple[Word, Group]] = []
+    for node in (*top.items[2:], *nodes[1:]):
+        group = reader.group(node, f"a section: {', '.join(sections)}")
+        keyword = reader.head(group, f"a section: {', '.join(sections)}")
+        if keyword.text in unsupported:
+            reader.unsupported(group, unsupported[keyword.text])
+        if keyword.text not in sections:
+            known = (*sections, *unsupported)
+            source.semantic_error(
+                keyword.offset,
+                f"a {what} has no section {keyword.text!r}",
+                expected=", ".join(sections),
+                suggestion=nearest(keyword.text, known),
+            )
+        result.append((keyword, group))
+    return name, result
+
+
+def _overlook_late(source: SourceText, what: str, sections: tuple[str, ...], node: Node) -> None:
+    """Refuse text after the end of a definition; in a lenient reading warn of late sections."""
+    if isinstance(node, Group) and head_of(node) in sections:
+        source.overlook(
+            node.offset,
+            f"the section '({head_of(node)}' comes after the end of the {what}",
+            expected="end of text, or a ')' less before it",
+            error=PddlTextSyntaxError,
+        )
+    else:
+        source.syntax_error(
+            node.offset,
+            f"text after the end of the {what}",
+            expected="end of text",
+            found=describe(node),
+        )
+
+
+def constraints(reader: ExpressionReader, group: Group) -> Formula:
+    """Read :constraints."""
+    reader.context = ":constraints"
+    if len(group.items) != 2:
+        reader.syntax(group, ":constraints takes one list", "(:constraints (and constraint …))")
+    return reader.constraints(group.items[1], {})
+
+
+# Continuous ---------------------------------------------------------------------------------------
+# Reading of continuous effects: `(increase (f) (* #t rate))` in processes and durative actions.
+
+Scope = Mapping[str, Types]
+
+_SHAPE = "(increase (function …) (* #t number)) or (decrease (function …) (* #t number))"
+_ONE = Number(Decimal(1))
+
+
+def process_effect(reader: ExpressionReader, node: Node, scope: Scope) -> Effect:
+    """Read the effect of a process: continuous effects under and, forall, when."""
+    return run_trampoline(_process_effect(reader, node, scope))
+
+
+def _process_effect(reader: ExpressionReader, node: Node, scope: Scope) -> Steps[Effect]:
+    group = reader.group(node, _SHAPE)
+    if not group.items:
+        return TRUE
+    head = reader.head(group, _SHAPE)
+    args = group.items[1:]
+    match head.text:
+        case "and":
+            parts: list[Effect] = []
+            for arg in args:
+                parts.append((yield _process_effect(reader, arg, scope)))
+            return And(tuple(parts))
+        case "forall":
+            variables, inner = reader.quantified(group, scope, "effect")
+            return Forall(variables, (yield _process_effect(reader, args[1], inner)))
+        case "when" if len(args) == 2:
+            condition = reader.formula(args[0], scope)
+            return When(condition, (yield _process_effect(reader, args[1], scope)))
+        case _:
+            return continuous_effect(reader, group, scope)
+
+
+def continuous_effect(reader: ExpressionReader, group: Group, scope: Scope) -> ContinuousEffect:
+    """Read a continuous effect."""
+    head = reader.head(group, _SHAPE)
+    if head.text not in ("increase", "decrease") or len(group.items) != 3:
+        reader.syntax(group, f"({head.text} …) is no continuous effect", _SHAPE)
+    target, amount = group.items[1:]
+    rate = run_trampoline(_rate(reader, amount, scope))
+    if rate is None:
+        reader.syntax(amount, "a continuous effect without #t", _SHAPE)
+    fluent = reader.changed_function(target, scope)
+    return ContinuousEffect(head.text, fluent, rate, location=reader.source.location(group.offset))
+
+
+def _rate(reader: ExpressionReader, node: Node, scope: Scope) -> Steps[NumericExpression | None]:
+    """Return the factor of #t in an expression that is linear in it, None if it has no #t."""
+    if isinstance(node, Word):
+        return _ONE if node.text == "#t" else None
+    if not node.items or not isinstance(node.items[0], Word):
+        return None
+    symbol, args = node.items[0].text, node.items[1:]
+    rates: list[NumericExpression | None] = []
+    for arg in args:
+        rates.append((yield _rate(reader, arg, scope)))
+    timed = [rate for rate in rates if rate is not None]
+    if not timed:
+        return None
+    rest = [reader.numeric(a, scope) for a, rate in zip(args, rates, strict=True) if rate is None]
+    rate: NumericExpression | None = None
+    match symbol:
+        case "*" if len(timed) == 1 and rest:
+            factors = rest if timed[0] == _ONE else [timed[0], *rest]
+            rate = factors[0] if len(factors) == 1 else Arithmetic("*", tuple(factors))
+        case "/" if len(timed) == 1 and rates[0] is not None and len(args) == 2:
+            rate = Arithmetic("/", (timed[0], *rest))
+        case "+" | "-" if not rest and (len(timed) > 1 or symbol == "-"):
+            rate = Arithmetic(symbol, tuple(timed))
+        case _:
+            pass
+    if rate is None:
+        reader.syntax(node, "an amount that is not a multiple of #t", "(* #t number)")
+    return rate
+
+
+# Domain parser ------------------------------------------------------------------------------------
+# Domains from nested lists.
 
 _DOMAIN_SECTIONS = (
     ":requirements",
@@ -215,7 +438,7 @@ class DomainParser(ListReader):
             place = reader.source.location(group.offset)
             rules.append(DerivedPredicate(word.text, parameters, body, place))
             words.append(word)
-        from hvr.pddl.stratification import unstratified
+        from hvr.pddl.axioms import unstratified
 
         meaningless = {rule.predicate for rule in unstratified(rules)}
         for rule, word in zip(rules, words, strict=True):
@@ -349,8 +572,6 @@ def _by_itself(reader: ExpressionReader, word: Word, items: list[Node], what: st
     if (node := fields.get(":effect")) is not None:
         reader.context = f"{what} {word.text}, :effect"
         if what == "process":
-            from hvr.pddl.continuous import process_effect
-
             effect = process_effect(reader, node, scope)
         else:
             effect = reader.effect(node, scope)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import repeat
 
-from hvr.base.nested import Steps, finish
-from hvr.pddl import conditions
-from hvr.pddl.compiler import Binding, Compiler, Effects
-from hvr.pddl.conditions import Conjunction, Operator
+from hvr.base.nested import Steps, run_trampoline
+from hvr.pddl import state
+from hvr.pddl.compiler import Binding, Compiler, Effects, template_of_parts
 from hvr.pddl.model import (
     TRUE,
     And,
@@ -29,8 +28,8 @@ from hvr.pddl.model import (
     walk,
 )
 from hvr.pddl.numeric import Compiled, Rational
+from hvr.pddl.state import Conjunction, Operator
 from hvr.pddl.task import Task, binding_of
-from hvr.pddl.templates import template_of_parts
 from hvr.values import Value
 
 _TIMES = ("at start", "over all", "at end")
@@ -68,7 +67,7 @@ class SpanningEffect(Value):
     binding: Binding
 
 
-class Wish(Value):
+class DurativePreference(Value):
     """A preference in the condition of a durative action: its parts, compiled."""
 
     name: str
@@ -94,7 +93,7 @@ class DurativeOperator(Value):
     start: Operator
     invariant: Conjunction
     end: Operator
-    wishes: tuple[Wish, ...]
+    wishes: tuple[DurativePreference, ...]
     tests: tuple[DurationTest, ...]
     spanning: tuple[SpanningEffect, ...]
 
@@ -176,9 +175,9 @@ class DurativeTemplate:
         condition = compiler.condition(self.conditions[when], binding)
         return _operator(compiler, action, condition, self.effects[when], binding)
 
-    def _wishes_of(self, compiler: Compiler, binding: Binding) -> Iterator[Wish]:
+    def _wishes_of(self, compiler: Compiler, binding: Binding) -> Iterator[DurativePreference]:
         for preference, instance in compiler.preferences(self.schema.condition, binding):
-            yield Wish(preference.name, *_parts(compiler, preference.body, instance))
+            yield DurativePreference(preference.name, *_parts(compiler, preference.body, instance))
 
     def _spanning_of(
         self, compiler: Compiler, action: GroundAction, binding: Binding
@@ -187,7 +186,7 @@ class DurativeTemplate:
             at_end = part_at(effect.effect, "at end")
             yield SpanningEffect(
                 *_parts(compiler, effect.condition, instance),
-                _operator(compiler, action, conditions.TRUE, at_end, instance),
+                _operator(compiler, action, state.TRUE, at_end, instance),
                 part_at(effect.condition, "at start"),
                 part_at(effect.condition, "at end"),
                 at_end,
@@ -237,7 +236,7 @@ def _operator(
     binding: Binding,
 ) -> Operator:
     effects = Effects()
-    compiler.effect(effect, binding, conditions.TRUE, effects)
+    compiler.effect(effect, binding, state.TRUE, effects)
     return Operator(
         action,
         condition,
@@ -253,7 +252,7 @@ def part_at(expression: Expression, when: str) -> Expression:
 
     Effects that take place then and depend on another time, too, are left out: see `_spanning`.
     """
-    return finish(_part_at(expression, when))
+    return run_trampoline(_part_at(expression, when))
 
 
 def _part_at(expression: Expression, when: str) -> Steps[Expression]:

@@ -6,8 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import NoReturn, TypeVar
 
-from hvr.base.nested import Steps, finish
-from hvr.pddl.lexer import SourceText, Word
+from hvr.base.nested import Steps, run_trampoline
 from hvr.pddl.lists import (
     ANY_NAME,
     NUMBER,
@@ -50,7 +49,7 @@ from hvr.pddl.model import (
     When,
     walk,
 )
-from hvr.pddl.reader import Group, Node, head_of, node_of
+from hvr.pddl.reader import Group, Node, SourceText, Word, head_of, node_of
 
 Scope = Mapping[str, Types]
 
@@ -121,7 +120,7 @@ class ExpressionReader(ListReader):
 
     def formula(self, node: Node, scope: Scope) -> Formula:
         """Read a condition. `()` is the empty conjunction."""
-        return finish(self._formula(node, scope))
+        return run_trampoline(self._formula(node, scope))
 
     def _formula(self, node: Node, scope: Scope) -> Steps[Formula]:
         group = self.group(node, "a formula")
@@ -165,19 +164,19 @@ class ExpressionReader(ListReader):
 
     def preferred(self, node: Node, scope: Scope) -> Formula:
         """Read a goal or precondition: a formula that may have preferences in it."""
-        return finish(self._outer(node, scope, self._formula, self._plain))
+        return run_trampoline(self._outer(node, scope, self._formula, self._plain))
 
     def timed(self, node: Node, scope: Scope) -> Formula:
         """Read the condition of a durative action."""
-        return finish(self._outer(node, scope, self._timed_condition, self._plain_timed))
+        return run_trampoline(self._outer(node, scope, self._timed_condition, self._plain_timed))
 
     def constraints(self, node: Node, scope: Scope) -> Formula:
         """Read trajectory constraints."""
-        return finish(self._outer(node, scope, self._trajectory, _not_plain))
+        return run_trampoline(self._outer(node, scope, self._trajectory, _not_plain))
 
     def duration(self, node: Node, scope: Scope) -> Formula:
         """Read the duration constraint of a durative action."""
-        return finish(self._duration(node, scope))
+        return run_trampoline(self._duration(node, scope))
 
     def _duration(self, node: Node, scope: Scope) -> Steps[Formula]:
         group = self.group(node, "(= ?duration number)")
@@ -289,7 +288,9 @@ class ExpressionReader(ListReader):
 
     def effect(self, node: Node, scope: Scope, *, timed: bool = False) -> Effect:
         """Read an effect, of a durative action when `timed`. `()` is the empty one."""
-        return finish(self._timed_effect(node, scope) if timed else self._effect(node, scope))
+        return run_trampoline(
+            self._timed_effect(node, scope) if timed else self._effect(node, scope)
+        )
 
     def _timed_effect(self, node: Node, scope: Scope) -> Steps[Effect]:
         return self._effect(node, scope, timed=True)
@@ -356,7 +357,7 @@ class ExpressionReader(ListReader):
                     "an atomic formula, (not …), (and …), (forall …) or (when …)",
                 )
             case text if timed and text in _NUMERIC_EFFECTS:
-                from hvr.pddl.continuous import continuous_effect
+                from hvr.pddl.domain_parser import continuous_effect
 
                 return continuous_effect(self, group, scope)
             case _ if timed:
@@ -386,7 +387,7 @@ class ExpressionReader(ListReader):
             scope: the variables that may be named.
             metric: whether `total-time` and `(is-violated …)` have a meaning.
         """
-        return finish(self._numeric(node, scope, metric))
+        return run_trampoline(self._numeric(node, scope, metric))
 
     def _numeric(self, node: Node, scope: Scope, metric: bool) -> Steps[NumericExpression]:
         if isinstance(node, Word):

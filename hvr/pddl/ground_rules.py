@@ -3,18 +3,152 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import product
 from typing import TYPE_CHECKING
 
-from hvr.pddl import conditions
+from hvr.base.nested import Steps, run_trampoline
+from hvr.pddl import state
 from hvr.pddl.compiler import Binding, Compiler
-from hvr.pddl.conditions import Conjunction, set_bits
 from hvr.pddl.facts import Literal, Relation, bindings, is_true, match_row
-from hvr.pddl.model import And, Atom, Equal, is_variable
+from hvr.pddl.model import (
+    And,
+    Atom,
+    DerivedPredicate,
+    Equal,
+    Exists,
+    Expression,
+    Forall,
+    Imply,
+    Not,
+    Or,
+    TypedName,
+    is_variable,
+    substitute,
+)
 from hvr.pddl.numeric import Values
-from hvr.pddl.rule_bodies import Clause
+from hvr.pddl.state import Conjunction, set_bits
+from hvr.values import Value
 
 if TYPE_CHECKING:
     from hvr.pddl.task import Task
+
+
+# Rule bodies --------------------------------------------------------------------------------------
+# Bodies of rules for derived predicates, taken apart into conjunctions that can be joined.
+
+_MOST_DISJUNCTS = 64
+"""A rule body that multiplies out into more conjunctions than this is checked as it stands."""
+
+
+class _Disjunct(Value):
+    """A conjunction: variables to find, literals to join, and what is left to be checked."""
+
+    variables: tuple[TypedName, ...] = ()
+    literals: tuple[Literal, ...] = ()
+    rest: tuple[Expression, ...] = ()
+
+
+class HornClause(Value):
+    """A head and one conjunction that it follows from; `variables` are those of both."""
+
+    head: Atom
+    variables: tuple[TypedName, ...]
+    literals: tuple[Literal, ...]
+    rest: tuple[Expression, ...]
+
+    def fits(self, task: Task, binding: Mapping[str, str]) -> bool:
+        """Say whether what some variables stand for has their types."""
+        members = task.members
+        return all(binding[v.name] in members(v.types) for v in self.variables if v.name in binding)
+
+
+def clauses_of(rule: DerivedPredicate) -> list[HornClause]:
+    """Take a rule apart as far as it pays."""
+    head = Atom(rule.predicate, tuple([p.name for p in rule.parameters]))
+    return [
+        HornClause(head, (*rule.parameters, *body.variables), body.literals, body.rest)
+        for body in run_trampoline(_disjuncts(rule.body, True, _Names(), {}))
+    ]
+
+
+class _Names:
+    """Makes new names for the variables of inner quantifiers."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def fresh(self, name: str) -> str:
+        self.count += 1
+        return f"{name}.{self.count}"
+
+
+def _disjuncts(
+    formula: Expression, positive: bool, names: _Names, renamed: Mapping[str, str]
+) -> Steps[list[_Disjunct]]:
+    """Take a formula (or its negation) apart as far as it pays.
+
+    Each disjunct becomes a rule of its own, whose literals can be joined. Negation is pushed
+    inwards on the way. `renamed` has the names that variables have in the rule.
+    """
+    match formula:
+        case Atom() | Equal():
+            literal = substitute(formula, renamed)
+            assert isinstance(literal, Atom | Equal)
+            return [_Disjunct(literals=((literal, positive),))]
+        case Not(operand):
+            found: list[_Disjunct] = yield _disjuncts(operand, not positive, names, renamed)
+            return found
+        case And(operands) | Or(operands):
+            sides = [(operand, positive) for operand in operands]
+            # De Morgan: a negated conjunction is a disjunction, and the other way round.
+            either = isinstance(formula, And) != positive
+        case Imply(left, right):
+            sides = [(left, not positive), (right, positive)]
+            either = positive
+        case Exists(variables, body) | Forall(variables, body) if (
+            isinstance(formula, Exists) == positive
+        ):
+            # A variable of a quantifier becomes one of the rule, where its name may be taken.
+            new = {v.name: names.fresh(v.name) for v in variables}
+            own = tuple([TypedName(new[v.name], v.types) for v in variables])
+            inner = yield _disjuncts(body, positive, names, {**renamed, **new} if new else renamed)
+            return [_Disjunct((*own, *one.variables), one.literals, one.rest) for one in inner]
+        case _:
+            return _as_it_is(formula, positive, renamed)
+    parts: list[list[_Disjunct]] = []
+    for side, sign in sides:
+        parts.append((yield _disjuncts(side, sign, names, renamed)))
+    if either:
+        return [one for part in parts for one in part]
+    return _all_of(parts) or _as_it_is(formula, positive, renamed)
+
+
+def _as_it_is(formula: Expression, positive: bool, renamed: Mapping[str, str]) -> list[_Disjunct]:
+    formula = substitute(formula, renamed) if renamed else formula
+    return [_Disjunct(rest=(formula if positive else Not(formula),))]
+
+
+def _all_of(parts: list[list[_Disjunct]]) -> list[_Disjunct]:
+    """Return the conjunction of disjunctions as one disjunction, nothing when it is too long.
+
+    Nothing, too, where a part is never true; the caller then keeps the formula as it is.
+    """
+    size = 1
+    for part in parts:
+        size *= len(part)
+        if size > _MOST_DISJUNCTS:
+            return []
+    return [
+        _Disjunct(
+            tuple([v for one in row for v in one.variables]),
+            tuple([item for one in row for item in one.literals]),
+            tuple([item for one in row for item in one.rest]),
+        )
+        for row in product(*parts)
+    ]
+
+
+# --------------------------------------------------------------------------------------------------
 
 _MOST_INSTANCES = 10_000
 _MOST_BYTES = 32_000_000
@@ -37,7 +171,7 @@ class GroundRules:
         clauses: the rules of the stratum, taken apart.
     """
 
-    def __init__(self, task: Task, clauses: Sequence[Clause]) -> None:
+    def __init__(self, task: Task, clauses: Sequence[HornClause]) -> None:
         self._task = task
         self._clauses = clauses
         self._instances: list[_Instance] = []
@@ -57,7 +191,7 @@ class GroundRules:
                     self._joins.setdefault(literal.predicate, []).append((number, place))
                     self._rows.setdefault(literal.predicate, Relation())
 
-    def _to_join(self, clause: Clause) -> list[Literal]:
+    def _to_join(self, clause: HornClause) -> list[Literal]:
         # An atom that must be false may be so in a later state.
         return [
             (literal, positive)
@@ -134,7 +268,7 @@ class GroundRules:
                 self._join(number, clause, seed, place)
         return self._instances[made:]
 
-    def _join(self, number: int, clause: Clause, seed: Binding, skip: int | None) -> None:
+    def _join(self, number: int, clause: HornClause, seed: Binding, skip: int | None) -> None:
         """Make the instances of a clause that fit `seed`, which literal `skip` was matched with."""
         found: Iterator[Mapping[str, str]]
         if skip is None:
@@ -159,7 +293,7 @@ class GroundRules:
             return self._task.static_facts.relation(predicate)
         return self._rows[predicate]
 
-    def _make(self, clause: Clause, binding: Binding) -> None:
+    def _make(self, clause: HornClause, binding: Binding) -> None:
         # Joining has decided the static literals; the others are bits.
         task = self._task
         positive = negative = 0
@@ -177,8 +311,8 @@ class GroundRules:
         mentioned = positive | negative
         if clause.rest:
             rest = Compiler(task).condition(And(clause.rest), binding)
-            whole = conditions.conjunction((Conjunction(positive, negative), rest))
-            if whole is conditions.FALSE:
+            whole = state.conjunction((Conjunction(positive, negative), rest))
+            if whole is state.FALSE:
                 return
             positive, negative, mentioned = whole.positive, whole.negative, whole.mentioned()
             if not (whole.clauses or whole.tests):
@@ -203,7 +337,9 @@ class _Join:
         skip: the place of the literal that has been matched.
     """
 
-    def __init__(self, task: Task, clause: Clause, literals: Sequence[Literal], skip: int) -> None:
+    def __init__(
+        self, task: Task, clause: HornClause, literals: Sequence[Literal], skip: int
+    ) -> None:
         self._types = {v.name: task.members(v.types) for v in clause.variables}
         matched = literals[skip][0]
         bound = _variables(matched)

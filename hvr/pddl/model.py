@@ -13,8 +13,8 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
-from hvr.base.nested import Steps, finish
-from hvr.pddl.location import Location
+from hvr.base.nested import Steps, run_trampoline
+from hvr.pddl.diagnostics import Location
 from hvr.values import Compact, Value, cached_property, set_field
 
 OBJECT = "object"
@@ -568,7 +568,7 @@ class Problem(Value):
     """A planning problem.
 
     `objects` leaves out the constants of the domain, unless one is given further types here. Those
-    and `init` are kept small where they were read from a text (`hvr.pddl.compact`).
+    and `init` are kept small where they were read from a text (`hvr.pddl.facts`).
     """
 
     name: str
@@ -615,7 +615,7 @@ def is_variable(name: str) -> bool:
 
 def substitute(expression: Expression, binding: Mapping[str, str]) -> Expression:
     """Replace free ?variables by the objects that `binding` gives them. Locations are kept."""
-    return finish(_substitute(expression, binding))
+    return run_trampoline(_substitute(expression, binding))
 
 
 def _substitute(expression: Expression, binding: Mapping[str, str]) -> Steps[Expression]:
@@ -668,7 +668,7 @@ def substitute_number(
     expression: NumericExpression, binding: Mapping[str, str]
 ) -> NumericExpression:
     """Replace free ?variables in a numeric expression."""
-    return finish(_substitute_number(expression, binding))
+    return run_trampoline(_substitute_number(expression, binding))
 
 
 def _substitute_number(

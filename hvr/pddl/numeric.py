@@ -8,7 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TypeAlias
 
-from hvr.base.nested import Steps, finish
+from hvr.base.nested import Steps, run_trampoline
 from hvr.errors import NumberTooLargeError, UndefinedValueError
 
 Rational: TypeAlias = int | Fraction
@@ -20,7 +20,7 @@ Values: TypeAlias = tuple[Rational | None, ...]
 Compiled: TypeAlias = Rational | Callable[[Values], Rational]
 """A number, or how to compute it."""
 
-MOST_DIGITS = 1000
+MAX_DIGITS = 1000
 """Longer numbers are refused where they are written."""
 
 _FEW_DIGITS = 100
@@ -44,8 +44,8 @@ def exact(value: Decimal | Fraction) -> Rational:
             whole, divisor = value.as_integer_ratio()
             if divisor == 1:
                 return whole
-        if max(len(value.as_tuple().digits), abs(value.adjusted())) > 3 * MOST_DIGITS:
-            raise NumberTooLargeError(f"a number has more than {3 * MOST_DIGITS} digits")
+        if max(len(value.as_tuple().digits), abs(value.adjusted())) > 3 * MAX_DIGITS:
+            raise NumberTooLargeError(f"a number has more than {3 * MAX_DIGITS} digits")
         value = Fraction(value)
     if value.denominator == 1:
         return value.numerator
@@ -98,7 +98,7 @@ class _Arithmetic:
 
     def __call__(self, values: Values) -> Rational:
         if self._depth > _FLAT:
-            return finish(self._steps(values))
+            return run_trampoline(self._steps(values))
         return self._of([evaluate(operand, values) for operand in self._operands])
 
     def _of(self, numbers: list[Rational]) -> Rational:
@@ -184,7 +184,7 @@ def rounded(value: Rational) -> Fraction:
     return value.approximation()
 
 
-def is_another(value: Rational | None, before: Rational | None) -> bool:
+def is_assigned_anew(value: Rational | None, before: Rational | None) -> bool:
     """Say whether a number is written differently; nothing is computed to find out."""
     if value is before:
         return False

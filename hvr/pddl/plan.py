@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
-from typing import Literal, NoReturn, TypeAlias
+from typing import Literal, NoReturn, TypeAlias, overload
 
 from hvr.errors import PddlSyntaxError
 from hvr.pddl.diagnostics import Diagnostic, PddlTextSyntaxError
-from hvr.pddl.lexer import SourceText
 from hvr.pddl.model import GroundAction
-from hvr.pddl.numeric import MOST_DIGITS
-from hvr.pddl.reader import MOST_SURPLUS
+from hvr.pddl.numeric import MAX_DIGITS
+from hvr.pddl.reader import MAX_SURPLUS, SourceText
 from hvr.values import Compact, Value, set_field
 
 
@@ -270,8 +269,8 @@ class _PlanReader:
 
     def _number(self, item: re.Match[str], group: str) -> Fraction:
         text, place = item[group], item.start(group)
-        if len(text) > MOST_DIGITS:
-            message = f"a number of more than {MOST_DIGITS} digits"
+        if len(text) > MAX_DIGITS:
+            message = f"a number of more than {MAX_DIGITS} digits"
             self._fail(place, message, "a shorter number")
         try:
             return Fraction(text.rstrip("."))
@@ -309,8 +308,8 @@ class _PlanReader:
         if self.text[place] != ")" or stamp is not None:
             self._refuse(place, stamp)
         self.surplus += 1
-        if self.surplus > MOST_SURPLUS:
-            self._fail(place, f"more than {MOST_SURPLUS} ')' too many", _STEP)
+        if self.surplus > MAX_SURPLUS:
+            self._fail(place, f"more than {MAX_SURPLUS} ')' too many", _STEP)
         self.source.overlook(place, "a ')' too many", expected=_STEP, error=PddlTextSyntaxError)
         return place + 1
 
@@ -341,3 +340,265 @@ class _PlanReader:
 
     def _fail(self, offset: int, message: str, expected: str) -> NoReturn:
         self.source.syntax_error(offset, message, expected=expected)
+
+
+# Plain plan ---------------------------------------------------------------------------------------
+# Plans in which nothing can be refused: their steps as mere texts, read quickly and small.
+#
+# A step of a few characters would be an object of ten times their size, with its place as another.
+# Most plans are valid, and of the others one step is talked about: places are looked up then.
+
+_NAME = r"[^?,:=\[\]{}\"`\s();]++"
+PDDL_STEP = rf"\(\s*+(?:{_NAME}\s*+)++\)"
+_PLAIN_CALL = rf"[^\W\d][^?,:=\[\]{{}}\"`\s();]*+\(\s*+(?:{_NAME}\s*+(?:,\s*+{_NAME}\s*+)*+)?+\)"
+_DIGITS = 12
+"""Most digits of a time on either side of its point; others are read the long way."""
+TIME = rf"[0-9]{{1,{_DIGITS}}}+(?:\.[0-9]{{0,{_DIGITS}}}+)?+"
+_COST = rf"(?:\s*+\[\s*+{TIME}\s*+\])?+"
+
+_STEPS = re.compile(rf"(?:\s*+{PDDL_STEP})*+\s*+")
+_CALLS = rf"(?:\s*+{_PLAIN_CALL})++\s*+"
+_TIMED = rf"(?:\s*+{TIME}\s*+:\s*+{PDDL_STEP}{_COST})++\s*+"
+# Names may have very many digits, which are looked at once each.
+_STAMP = r"(?<![0-9.])([0-9]++)(?:\.([0-9]*+))?+\s*+:"
+_INSIDE = re.compile(r"\(([^()]*)\)")
+_CALLED = r"([^\s()]++\([^()]*)\)"
+_ONE_STEP = PDDL_STEP
+_STEP_OR_COMMENT = r";[^\r\n]*+|(\((?:[^();]++|;[^\r\n]*+)*+\))"
+_CALL_OR_COMMENT = r";[^\r\n]*+|([^\s();]++\((?:[^();]++|;[^\r\n]*+)*+\))"
+
+
+class PlainPlan(Value):
+    """The steps of a plan as texts.
+
+    Attributes:
+        steps: for each, the names of the action and its objects, in lower case.
+        read: what reads a single step, counted from 1, with its place.
+        calls: whether they are written `action(object, …)`.
+    """
+
+    steps: list[str]
+    read: Callable[[int], GroundAction]
+    calls: bool = False
+
+    @property
+    def actions(self) -> Sequence[GroundAction]:
+        """The steps with their places, each read when it is wanted."""
+        return _Actions(self.read, len(self.steps))
+
+
+class _Actions(Sequence[GroundAction]):
+    """Steps that are not kept: an object for each would take many times the text."""
+
+    def __init__(self, read: Callable[[int], GroundAction], count: int) -> None:
+        self._read = read
+        self._count = count
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, index: int) -> GroundAction: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[GroundAction]: ...
+    def __getitem__(self, index: int | slice) -> GroundAction | Sequence[GroundAction]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(self._count))]
+        if not -self._count <= index < self._count:
+            raise IndexError(index)
+        return self._read(index % self._count + 1)
+
+
+def plain_plan(source: SourceText, epsilon: Fraction) -> PlainPlan | None:
+    """Return the steps of a text in the order of the file, if that is the order of execution.
+
+    None unless the text is nothing but steps of one notation, space and comments, so that nothing
+    in it can be refused: steps in parentheses, with or without times; calls; a JSON list of texts.
+
+    Args:
+        source: the text.
+        epsilon: times have to be further apart than this.
+    """
+    text = source.text
+    if "\0" in text:
+        return None
+    if text.lstrip()[:1] == "[":
+        return _json_plan(source)
+    if ";" in text:
+        text = _COMMENT.sub("", text)
+    if _STEPS.fullmatch(text) is not None or _is_timed(text, epsilon):
+        return PlainPlan(_INSIDE.findall(text.lower()), _reader(source, _STEP_OR_COMMENT))
+    if re.fullmatch(_CALLS, text) is not None:
+        calls = re.finditer(_CALLED, text.lower())
+        steps = [match[1].replace("(", " ").replace(",", " ") for match in calls]
+        return PlainPlan(steps, _reader(source, _CALL_OR_COMMENT), calls=True)
+    return None
+
+
+def _is_timed(text: str, epsilon: Fraction) -> bool:
+    """Say whether all steps have times before them that rise by more than epsilon."""
+    if re.fullmatch(_TIMED, text) is None:
+        return False
+    least, before = int(epsilon * 10**_DIGITS), -(10 ** (3 * _DIGITS))
+    for match in re.finditer(_STAMP, text):
+        ticks = int(match[1] + (match[2] or "").ljust(_DIGITS, "0"))
+        if ticks - before <= least:
+            return False
+        before = ticks
+    return True
+
+
+def _reader(source: SourceText, expression: str) -> Callable[[int], GroundAction]:
+    """Return a reader of single steps of a text, by an expression with a step as its group 1."""
+    text = source.text
+    left = _step_starts(expression, text)
+    starts = array("q")
+
+    def read(number: int) -> GroundAction:
+        starts.extend(islice(left, max(0, number - len(starts))))
+        match = re.compile(expression).match(text, starts[number - 1])
+        assert match is not None
+        words = re.sub(r"[(),]", " ", _COMMENT.sub(" ", match[1])).lower().split()
+        return GroundAction(words[0], tuple(words[1:]), source.location(match.start()))
+
+    return read
+
+
+def _step_starts(expression: str, text: str) -> Iterator[int]:
+    for match in re.finditer(expression, text):
+        if match[1] is not None:
+            yield match.start()
+
+
+def _json_plan(source: SourceText) -> PlainPlan | None:
+    """Read a JSON list of texts, each a step in parentheses."""
+    from hvr.base.texts import parse_json
+
+    try:
+        texts = parse_json(source.text)
+    except ValueError:
+        # Whoever reads it in full says what is wrong.
+        return None
+    if not isinstance(texts, list) or not texts:
+        return None
+    if not all(isinstance(t, str) and re.fullmatch(_ONE_STEP, t) for t in texts):
+        return None
+    steps = [text[1:-1].lower() for text in texts]
+    left = _places(source.text)
+    starts = array("q")
+
+    def read(number: int) -> GroundAction:
+        starts.extend(islice(left, max(0, number - len(starts))))
+        name, *args = steps[number - 1].split()
+        return GroundAction(name, tuple(args), source.location(starts[number - 1]))
+
+    return PlainPlan(steps, read)
+
+
+def _places(text: str) -> Iterator[int]:
+    from hvr.pddl.plan_json import item_locations
+
+    return item_locations(text)
+
+
+# Timed texts --------------------------------------------------------------------------------------
+# Plans of timed steps in which nothing can be refused: each step is read when it is wanted.
+#
+# An object for each step, with its times and its place, would take twenty times its text.
+
+_TIMED_STEP = re.compile(
+    rf"\s*+(?P<start>{TIME})\s*+:\s*+(?P<step>{PDDL_STEP})(?:\s*+\[\s*+(?P<length>{TIME})\s*+\])?+\s*+"
+)
+_MOST_KNOWN = 2000
+
+
+def lazy_timed_plan(source: SourceText) -> LazyTimedPlan | None:
+    """Return the steps of a text that is nothing but steps with times, space and comments."""
+    text = source.text
+    if not text.isascii() or "\0" in text:
+        return None
+    text = text.lower()
+    if ";" in text:
+        text = _COMMENT.sub(lambda match: " " * len(match.group()), text)
+    starts = array("q")
+    place = 0
+    while place < len(text):
+        step = _TIMED_STEP.match(text, place)
+        if step is None:
+            return None
+        starts.append(place)
+        place = step.end()
+    return LazyTimedPlan(source, text, starts) if starts else None
+
+
+class LazyTimedPlan(Sequence[TimedAction]):
+    """The steps of a plan, in the order of the file.
+
+    Those that are iterated over have no place in the text, one that is asked for by its index has.
+
+    Args:
+        source: where they come from.
+        text: its text in lower case, without comments.
+        starts: where each step begins.
+    """
+
+    def __init__(self, source: SourceText, text: str, starts: array[int]) -> None:
+        self._source = source
+        self._text = text
+        self._starts = starts
+        # Steps and times come again and again.
+        self._actions: dict[str, GroundAction] = {}
+        self._numbers: dict[str, Fraction] = {}
+        # Few steps are read once: a plan is gone through several times.
+        self._all: list[TimedAction] | None = None
+
+    def __len__(self) -> int:
+        return len(self._starts)
+
+    def __iter__(self) -> Iterator[TimedAction]:
+        if self._all is None and len(self._starts) <= _MOST_KNOWN:
+            self._all = [self._read(place) for place in self._starts]
+        return iter(self._all) if self._all is not None else map(self._read, self._starts)
+
+    @overload
+    def __getitem__(self, index: int) -> TimedAction: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[TimedAction]: ...
+    def __getitem__(self, index: int | slice) -> TimedAction | Sequence[TimedAction]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        place = self._starts[index]
+        step = self._read(place)
+        action = step.action
+        location = self._source.location(self._text.index("(", place))
+        return TimedAction(
+            GroundAction(action.name, action.args, location), step.start, step.duration
+        )
+
+    def _read(self, place: int) -> TimedAction:
+        match = _TIMED_STEP.match(self._text, place)
+        assert match is not None
+        start, step, length = match.groups()
+        action = self._actions.get(step)
+        if action is None:
+            name, *args = step[1:-1].split()
+            if len(self._actions) >= _MOST_KNOWN:
+                self._actions.clear()
+            action = self._actions[step] = GroundAction(name, tuple(args))
+        return TimedAction(
+            action, _fraction(start), None if length is None else self._number(length)
+        )
+
+    def _number(self, text: str) -> Fraction:
+        number = self._numbers.get(text)
+        if number is None:
+            if len(self._numbers) >= _MOST_KNOWN:
+                self._numbers.clear()
+            number = self._numbers[text] = _fraction(text)
+        return number
+
+
+def _fraction(text: str) -> Fraction:
+    """Return the number of some digits, perhaps with a point among them."""
+    whole, _, decimals = text.partition(".")
+    return Fraction(int(whole + decimals), 10 ** len(decimals))

@@ -1,15 +1,338 @@
-"""States: which fluents are true, as bits of one integer, and the values of the numeric ones."""
+"""States as bit sets with numbers, and the ground conditions and operators over them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from hvr.pddl.model import Atom, Expression, FunctionTerm
-from hvr.pddl.numeric import Values, rounded
+from hvr.base.nested import Steps, run_trampoline
+from hvr.errors import InconsistentEffectError, UndefinedValueError
+from hvr.pddl.model import Atom, Expression, FunctionTerm, GroundAction
+from hvr.pddl.numeric import Compiled, NumericTest, Values, calculate, evaluate, rounded
 
 if TYPE_CHECKING:
     from hvr.pddl.task import Task
+
+
+# Conditions ---------------------------------------------------------------------------------------
+# Ground conditions and operators over states: bit sets, with numbers beside them.
+
+_FLAT = 20
+"""Conditions that are nested deeper than this are tested without recursion."""
+
+NumericChange = tuple[str, int, Compiled]
+"""An effect on a numeric fluent: its operator, the index of the fluent, the amount."""
+
+
+class Disjunction:
+    """A disjunction: of positive bits, negative bits and conditions.
+
+    Literals are kept in the two masks, so that the usual clause, of literals only, is tested by
+    two operations however long it is.
+    """
+
+    __slots__ = ("depth", "negative", "parts", "positive")
+
+    def __init__(self, positive: int, negative: int, parts: tuple[Conjunction, ...]) -> None:
+        self.positive = positive
+        self.negative = negative
+        self.parts = parts
+        self.depth: int = 1 + max([c.depth for part in parts for c in part.clauses], default=0)
+
+    def holds(self, bits: int, values: Values = ()) -> bool:
+        """Say whether any part is true in a state."""
+        if bits & self.positive or self.negative & ~bits:
+            return True
+        if self.depth > _FLAT:
+            return run_trampoline(self._steps(bits, values))
+        # No generator: most disjunctions have few such parts, and all is asked very often.
+        for part in self.parts:  # noqa: SIM110
+            if part.holds(bits, values):
+                return True
+        return False
+
+    def _steps(self, bits: int, values: Values) -> Steps[bool]:
+        """Do what `holds` does, without recursion."""
+        if bits & self.positive or self.negative & ~bits:
+            return True
+        for part in self.parts:
+            if not part.holds_without_clauses(bits, values):
+                continue
+            for clause in part.clauses:
+                if not (yield clause._steps(bits, values)):
+                    break
+            else:
+                return True
+        return False
+
+
+class Conjunction:
+    """A conjunction: bits that must be set, bits that must not, disjunctions and comparisons.
+
+    Conditions are kept nested and never brought into normal form, which may be exponentially
+    larger; only planning needs that (`hvr.planning.search.ground.disjuncts`).
+    """
+
+    __slots__ = ("clauses", "negative", "positive", "tests")
+
+    def __init__(
+        self,
+        positive: int = 0,
+        negative: int = 0,
+        clauses: tuple[Disjunction, ...] = (),
+        tests: tuple[NumericTest, ...] = (),
+    ) -> None:
+        self.positive = positive
+        self.negative = negative
+        self.clauses = clauses
+        self.tests = tests
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing that has to hold."""
+        return not (self.positive or self.negative or self.clauses or self.tests)
+
+    def holds(self, bits: int, values: Values = ()) -> bool:
+        """Say whether the condition is true in a state."""
+        if bits & self.positive != self.positive or bits & self.negative:
+            return False
+        for clause in self.clauses:
+            if not clause.holds(bits, values):
+                return False
+        return not self.tests or all(test.holds(values) for test in self.tests)
+
+    def holds_without_clauses(self, bits: int, values: Values) -> bool:
+        """Say whether the condition is true but for its disjunctions."""
+        if bits & self.positive != self.positive or bits & self.negative:
+            return False
+        return all(test.holds(values) for test in self.tests)
+
+    def parts(self) -> Iterator[Conjunction]:
+        """Yield the condition and all conditions inside its disjunctions."""
+        stack = [self]
+        while stack:
+            item = stack.pop()
+            yield item
+            stack += [part for clause in reversed(item.clauses) for part in reversed(clause.parts)]
+
+    def mentioned(self) -> int:
+        """Return all bits that the condition reads."""
+        mask = 0
+        for part in self.parts():
+            mask |= part.positive | part.negative
+            for clause in part.clauses:
+                mask |= clause.positive | clause.negative
+        return mask
+
+
+TRUE = Conjunction()
+FALSE = Conjunction(clauses=(Disjunction(0, 0, ()),))
+
+
+def conjunction(parts: Iterable[Conjunction]) -> Conjunction:
+    """Return the conjunction; TRUE and FALSE are these very objects where that is known."""
+    positive = negative = 0
+    clauses: list[Disjunction] = []
+    tests: list[NumericTest] = []
+    for part in parts:
+        if part is FALSE:
+            return FALSE
+        positive |= part.positive
+        negative |= part.negative
+        clauses += part.clauses
+        tests += part.tests
+    if positive & negative:
+        return FALSE
+    if not (positive or negative or clauses or tests):
+        return TRUE
+    return Conjunction(positive, negative, tuple(clauses), tuple(tests))
+
+
+def disjunction(parts: Iterable[Conjunction]) -> Conjunction:
+    """Return the disjunction; TRUE and FALSE are these very objects where that is known."""
+    positive = negative = 0
+    rest: list[Conjunction] = []
+    for part in parts:
+        if part is TRUE:
+            return TRUE
+        if part is FALSE:
+            continue
+        if part.clauses or part.tests:
+            # A disjunction inside a disjunction is dissolved in it.
+            alone = len(part.clauses) == 1 and not (part.positive or part.negative or part.tests)
+            if alone:
+                clause = part.clauses[0]
+                positive |= clause.positive
+                negative |= clause.negative
+                rest += clause.parts
+            else:
+                rest.append(part)
+        elif part.negative == 0 and part.positive.bit_count() == 1:
+            positive |= part.positive
+        elif part.positive == 0 and part.negative.bit_count() == 1:
+            negative |= part.negative
+        else:
+            rest.append(part)
+    # "p or not p"
+    if positive & negative:
+        return TRUE
+    # A single part needs no clause around it, and a single literal is tested by the masks.
+    if not rest:
+        if not (positive or negative):
+            return FALSE
+        if not negative and positive.bit_count() == 1:
+            return Conjunction(positive)
+        if not positive and negative.bit_count() == 1:
+            return Conjunction(0, negative)
+    elif len(rest) == 1 and not (positive or negative):
+        return rest[0]
+    return Conjunction(clauses=(Disjunction(positive, negative, tuple(rest)),))
+
+
+def set_bits(mask: int) -> Iterator[int]:
+    """Yield the positions of the set bits, lowest first."""
+    while mask:
+        low = mask & -mask
+        yield low.bit_length() - 1
+        mask ^= low
+
+
+class Operator:
+    """A ground action, or the start or end of a durative one, compiled.
+
+    Attributes:
+        action: the action it was made from.
+        precondition: when it is applicable.
+        add: bits that it sets, whatever the state.
+        delete: bits that it clears first.
+        conditional: further (condition, add, delete); conditions are read before the action.
+        numeric: (condition, change) of each numeric effect.
+        preferences: the preferences in the precondition; each may be violated.
+    """
+
+    __slots__ = (
+        "action",
+        "add",
+        "conditional",
+        "delete",
+        "keep",
+        "negative",
+        "numeric",
+        "plain",
+        "positive",
+        "precondition",
+        "preferences",
+    )
+
+    def __init__(
+        self,
+        action: GroundAction,
+        precondition: Conjunction,
+        add: int,
+        delete: int,
+        conditional: tuple[tuple[Conjunction, int, int], ...],
+        numeric: tuple[tuple[Conjunction, NumericChange], ...] = (),
+        preferences: tuple[tuple[str, Conjunction], ...] = (),
+    ) -> None:
+        self.action = action
+        self.precondition = precondition
+        self.add = add
+        self.delete = delete
+        self.keep = ~delete
+        # Copies of the parts of the precondition: steps are tested by the million.
+        self.positive = precondition.positive
+        self.negative = precondition.negative
+        self.plain = not (precondition.clauses or precondition.tests)
+        self.conditional = conditional
+        self.numeric = numeric
+        self.preferences = preferences
+
+    def applicable(self, bits: int, values: Values = ()) -> bool:
+        """Say whether the precondition holds in a state."""
+        return self.precondition.holds(bits, values)
+
+    def apply(self, bits: int, values: Values = ()) -> int:
+        """Return the bits after the action. An atom both deleted and added is true."""
+        if not self.conditional:
+            return bits & self.keep | self.add
+        add, delete = self.add, self.delete
+        for condition, more_add, more_delete in self.conditional:
+            if condition.holds(bits, values):
+                add |= more_add
+                delete |= more_delete
+        return bits & ~delete | add
+
+    def apply_numbers(self, bits: int, values: Values) -> Values:
+        """Return the numbers after the action; all amounts are read before it.
+
+        Raises:
+            UndefinedValueError: an amount, or a fluent to be changed relatively, has no value.
+            NumberTooLargeError: a number grows too large.
+        """
+        if not self.numeric:
+            return values
+        changes = [change for condition, change in self.numeric if condition.holds(bits, values)]
+        return change_numbers(changes, values, values)
+
+
+def change_numbers(changes: Iterable[NumericChange], before: Values, values: Values) -> Values:
+    """Return `values` after some changes whose amounts are read in `before`.
+
+    Raises:
+        InconsistentEffectError: a fluent is changed twice, and not by increases and decreases.
+        UndefinedValueError: an amount, or a fluent to be changed relatively, has no value.
+        NumberTooLargeError: a number grows too large.
+    """
+    # PDDL 2.1 (Fox & Long 2003): increases and decreases of one fluent commute and are summed
+    # up, so that they are applied to what the ones before them made. Any other pair of changes
+    # depends on its order, which actions do not have.
+    after = list(values)
+    changed: dict[int, bool] = {}
+    for symbol, index, amount in changes:
+        adds = symbol in ("increase", "decrease")
+        if index in changed and not (adds and changed[index]):
+            raise InconsistentEffectError("it gives one numeric fluent two values")
+        changed[index] = adds
+        if index >= len(after):
+            after += [None] * (index + 1 - len(after))
+        number = evaluate(amount, before)
+        if symbol != "assign":
+            old = after[index]
+            if old is None:
+                raise UndefinedValueError(f"the fluent to {symbol} has no value")
+            number = calculate(symbol, old, number)
+        after[index] = number
+    return tuple(after)
+
+
+def is_satisfiable(condition: Conjunction, true: int, false: int) -> bool:
+    """Say whether a condition can hold; comparisons of numbers always can.
+
+    Args:
+        condition: the condition.
+        true: bits of the fluents that may be true.
+        false: bits of those that may be false.
+    """
+    return run_trampoline(_may_hold(condition, true, false))
+
+
+def _may_hold(condition: Conjunction, true: int, false: int) -> Steps[bool]:
+    if condition.positive & ~true or condition.negative & ~false:
+        return False
+    for clause in condition.clauses:
+        if clause.positive & true or clause.negative & false:
+            continue
+        for part in clause.parts:
+            if (yield _may_hold(part, true, false)):
+                break
+        else:
+            return False
+    return True
+
+
+# State --------------------------------------------------------------------------------------------
+# States: which fluents are true, as bits of one integer, and the values of the numeric ones.
 
 
 class State:

@@ -16,19 +16,28 @@ from typing import TYPE_CHECKING
 
 from hvr.base.printable import short
 from hvr.errors import PddlSemanticError, UndefinedValueError, UnknownObjectError
-from hvr.pddl import conditions, numeric
-from hvr.pddl.compact import TypedNames
-from hvr.pddl.compiler import Binding, Compiler, Effects, Parts
-from hvr.pddl.conditions import Conjunction, NumericChange, Operator
+from hvr.pddl import numeric
+from hvr.pddl import state as conditions
+from hvr.pddl.compiler import (
+    Binding,
+    Compiler,
+    Effects,
+    Parts,
+    Template,
+    ground_directly,
+    template_of,
+)
 from hvr.pddl.diagnostics import nearest
-from hvr.pddl.facts import Facts, Row, rows_of
+from hvr.pddl.facts import Facts, Relation, Row, TypedNames, bindings, necessary_literals, rows_of
 from hvr.pddl.model import (
     ActionSchema,
     Arithmetic,
     Atom,
     Domain,
     DurativeActionSchema,
+    Equal,
     Expression,
+    Formula,
     FunctionTerm,
     GroundAction,
     IsViolated,
@@ -41,13 +50,13 @@ from hvr.pddl.model import (
     preferences_of,
 )
 from hvr.pddl.numeric import Rational, Values
-from hvr.pddl.state import State
-from hvr.pddl.templates import Template, ground_directly, template_of
+from hvr.pddl.state import Conjunction, NumericChange, Operator, State
 from hvr.values import Value
 
 if TYPE_CHECKING:
     from hvr.pddl.axioms import Axioms
     from hvr.pddl.durative import DurativeTemplate
+
 
 TOTAL_COST = FunctionTerm("total-cost")
 _CACHE_BYTES = 64_000_000
@@ -541,3 +550,70 @@ def _changes(domain: Domain, problem: Problem) -> Iterator[Atom | NumericEffect]
         yield from changes_of(schema.effect)
     for timed in problem.timed_init:
         yield from changes_of(timed.effect)
+
+
+# Grounding ----------------------------------------------------------------------------------------
+# Which ground actions a task has, and which are applicable in a state.
+
+
+def ground_all(task: Task) -> Iterator[GroundAction]:
+    """Yield the ground actions whose static preconditions can hold, in a fixed order.
+
+    Arguments are found by joining the static facts that the precondition needs, not by trying
+    all objects. Whether the fluents it needs can ever be true is not looked at.
+    """
+    for schema in task.domain.actions.values():
+        literals = [
+            (literal, positive)
+            for literal, positive in necessary_literals(schema.precondition)
+            if isinstance(literal, Equal) or task.is_static(literal.predicate)
+        ]
+        for binding in bindings(
+            schema.parameters, literals, {}, task.static_facts.relation, task.members
+        ):
+            yield _action(schema, binding)
+
+
+def applicable_actions(state: State) -> Iterator[GroundAction]:
+    """Yield the actions that are applicable in a state, in a fixed order.
+
+    Raises:
+        GroundingLimitError: a quantifier of an action has too many instances.
+    """
+    task = state.task
+    true = Facts(task.atoms_in(state.bits))
+
+    def relation(predicate: str) -> Relation:
+        return (task.static_facts if task.is_static(predicate) else true).relation(predicate)
+
+    for schema in task.domain.actions.values():
+        literals = list(necessary_literals(schema.precondition))
+        for binding in bindings(schema.parameters, literals, {}, relation, task.members):
+            action = _action(schema, binding)
+            if task.ground(action).applicable(state.bits, state.values):
+                yield action
+
+
+def _action(schema: ActionSchema, binding: dict[str, str]) -> GroundAction:
+    return GroundAction(schema.name, tuple([binding[p.name] for p in schema.parameters]))
+
+
+# Frozen -------------------------------------------------------------------------------------------
+# Look a formula up in one state, however many instances its quantifiers have.
+
+
+def holds_initially(domain: Domain, problem: Problem, formula: Formula) -> bool:
+    """Return whether a formula holds in the initial state of a problem.
+
+    Without actions all facts are static, so that facts bind the variables of quantifiers one by
+    one, where a task that may still change has to write out every combination of objects.
+
+    Args:
+        domain: The domain; its actions do not matter.
+        problem: The problem; its goal does not matter.
+        formula: A formula about the objects of the problem.
+
+    Raises:
+        GroundingLimitError: A quantifier still has too many instances.
+    """
+    return Task(domain.replace(actions={}), problem).initial.holds(formula)

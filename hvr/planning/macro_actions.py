@@ -1,22 +1,25 @@
-"""Cut a plan into macro actions: each block ends where something has been accomplished.
-
-Which actions end a block, and unless what follows, is said by the ontology (`k:endsBlock`,
-`k:continuedBy`): those whose effect may be wanted for its own sake. Its precondition is what its
-actions need and do not bring about themselves; its postcondition is what it changes for good.
-"""
+"""Cut a plan into macro actions: at accomplishments, or at landmarks reached for good."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from hvr.base.nested import Steps, finish
-from hvr.knowledge.conduct import UseName, load_conduct
-from hvr.knowledge.wording import load_wording
+from hvr.base.nested import Steps, run_trampoline
+from hvr.knowledge.wording import BlockTitle, load_action_annotations, load_wording
 from hvr.pddl import GroundAction, Task
-from hvr.pddl.conditions import Conjunction
 from hvr.pddl.model import Atom
+from hvr.pddl.state import Conjunction, Operator
 from hvr.planning.plans import AABlock, MacroAction
 from hvr.planning.search.ground import Literals, bits
+from hvr.planning.search.operators import Literals as Literals_operators
+from hvr.planning.search.operators import bits as bits_operators
+
+# Macro actions ------------------------------------------------------------------------------------
+# Cut a plan into macro actions: each block ends where something has been accomplished.
+#
+# Which actions end a block, and unless what follows, is said by the ontology (`k:endsBlock`,
+# `k:continuedBy`): those whose effect may be wanted for its own sake. Its precondition is what its
+# actions need and do not bring about themselves; its postcondition is what it changes for good.
 
 _FLEETING = "near"
 
@@ -77,7 +80,7 @@ def block_conditions(
 
 def support(condition: Conjunction, state: int) -> Literals:
     """Return literals that make a condition true in a state; of a disjunction, only the first."""
-    return finish(_support(condition, state, True)) or Literals(0, 0)
+    return run_trampoline(_support(condition, state, True)) or Literals(0, 0)
 
 
 def _support(condition: Conjunction, state: int, sure: bool) -> Steps[Literals | None]:
@@ -107,7 +110,7 @@ def _support(condition: Conjunction, state: int, sure: bool) -> Steps[Literals |
 
 
 def _cut(actions: Sequence[GroundAction]) -> Iterator[list[GroundAction]]:
-    conduct = load_conduct()
+    conduct = load_action_annotations()
     block: list[GroundAction] = []
     for number, action in enumerate(actions):
         block.append(action)
@@ -129,7 +132,7 @@ def _literals(task: Task, literals: Literals) -> Iterator[str]:
 
 def block_name(task: Task, block: Sequence[GroundAction], before: int, after: int) -> str:
     """Name what a block accomplishes, in a few words."""
-    conduct = load_conduct()
+    conduct = load_action_annotations()
     gained = [task.fluent(bit) for bit in bits(after & ~before)]
     last = block[-1]
     # A block that uses an appliance is named by what that has done, not by switching it off.
@@ -148,7 +151,7 @@ def _titled(action: GroundAction) -> str:
     return wording.title.fill(action.args) if wording is not None else ""
 
 
-def _used(tool: str, gained: Sequence[Atom], uses: Sequence[UseName]) -> str:
+def _used(tool: str, gained: Sequence[Atom], uses: Sequence[BlockTitle]) -> str:
     """Name what using a thing has done, by its most telling change; empty if by none."""
     for use in uses:
         names = [
@@ -157,3 +160,157 @@ def _used(tool: str, gained: Sequence[Atom], uses: Sequence[UseName]) -> str:
         if names:
             return use.title.fill((" and ".join(sorted(names)), tool))
     return ""
+
+
+# Landmark blocks ----------------------------------------------------------------------------------
+# Macro actions of any plan: it is cut where something that has to come is reached for good.
+#
+# A fact is a landmark of a plan if the plan's own actions, even without their deletes, cannot reach
+# the goal without it (Hoffmann, Porteous and Sebastia, 2004, on the plan's actions alone, which makes
+# it quick for any problem). A block ends with the step after which a landmark stays.
+
+_NAMED = 3
+"""A block is named by so many facts at most."""
+
+
+def landmark_blocks(task: Task, actions: Sequence[GroundAction]) -> tuple[AABlock, ...]:
+    """Cut a valid plan into blocks.
+
+    A block's precondition says what its actions read and do not bring about, its postcondition
+    what it brings about and a later block or the goal reads: so nothing is said that does not
+    matter. Of what is false, only what the plan makes true at some time is told.
+
+    Args:
+        task: a classical task.
+        actions: a plan that is valid in its initial state.
+    """
+    operators = [task.ground(action) for action in actions]
+    states = [task.initial.bits]
+    for operator in operators:
+        states.append(operator.apply(states[-1]))
+    reads = [support(o.precondition, state) for o, state in zip(operators, states, strict=False)]
+    reads = [_with_triggers(r, o, s) for r, o, s in zip(reads, operators, states, strict=False)]
+    wanted = support(task.goal, states[-1])
+    marks = _landmarks(operators, states[0], wanted)
+    lasting = _lasting(states)
+    ends = _ends(lasting, marks)
+    ever = _union(states)
+    blocks = []
+    start = 0
+    for end in ends:
+        later = _needed(reads[end:], states[end:], wanted)
+        own = _needed(reads[start:end], states[start : end + 1], Literals_operators())
+        before, after = states[start], states[end]
+        gained = Literals_operators(after & ~before & later.true, before & ~after & later.false)
+        reached = lasting[end] & ~lasting[start] & marks
+        name = ", ".join(_words(task, bit) for bit in list(bits_operators(reached))[:_NAMED])
+        macro = MacroAction(
+            name or str(actions[end - 1]).strip("()"),
+            _texts(task, Literals_operators(own.true, own.false & ever)),
+            _texts(task, gained),
+        )
+        blocks.append(AABlock(macro, tuple(actions[start:end])))
+        start = end
+    return tuple(blocks)
+
+
+def _with_triggers(read: Literals_operators, operator: Operator, state: int) -> Literals_operators:
+    """Add what the conditional effects that take place read."""
+    for condition, add, delete in operator.conditional:
+        if condition.holds(state) and (add & ~state or delete & state):
+            used = support(condition, state)
+            read = Literals_operators(read.true | used.true, read.false | used.false)
+    return read
+
+
+def _needed(
+    reads: Sequence[Literals_operators], states: Sequence[int], wanted: Literals_operators
+) -> Literals_operators:
+    """Return what must hold at the start of some steps for them, and for what is wanted at their
+    end.
+
+    Args:
+        reads: what each step reads.
+        states: the state before each step, and the one after the last.
+        wanted: what is read at the end.
+    """
+    true, false = wanted.true, wanted.false
+    for number in range(len(reads) - 1, -1, -1):
+        before, after = states[number], states[number + 1]
+        true = true & ~(after & ~before) | reads[number].true
+        false = false & ~(before & ~after) | reads[number].false
+    return Literals_operators(true, false)
+
+
+def _lasting(states: Sequence[int]) -> list[int]:
+    """Return, for each state, what is true from there to the end, as bits."""
+    stays = states[-1]
+    lasting = []
+    for state in reversed(states):
+        stays &= state
+        lasting.append(stays)
+    return lasting[::-1]
+
+
+def _ends(lasting: Sequence[int], marks: int) -> list[int]:
+    """Return after how many steps each block ends; the last one ends with the plan."""
+    steps = len(lasting) - 1
+    ends = [n for n in range(1, steps) if lasting[n] & ~lasting[n - 1] & marks]
+    return [*ends, steps] if steps else []
+
+
+def _landmarks(operators: Sequence[Operator], initial: int, wanted: Literals_operators) -> int:
+    """Return the facts without which the operators cannot reach what is wanted, as bits."""
+    added = 0
+    for operator in operators:
+        added |= operator.add
+        for _, add, _ in operator.conditional:
+            added |= add
+    marks = wanted.true & ~initial
+    for bit in bits_operators(added & ~initial & ~marks):
+        if not _reaches(operators, initial, wanted.true, ~(1 << bit)):
+            marks |= 1 << bit
+    return marks
+
+
+def _reaches(operators: Sequence[Operator], initial: int, goal: int, allowed: int) -> bool:
+    """Say whether the operators reach a goal without deletes and without some facts."""
+    true = initial
+    waiting = list(operators)
+    while goal & ~true:
+        before = true
+        blocked = []
+        for operator in waiting:
+            # Of what is read only the facts that must be true count, which errs towards reaching.
+            if operator.precondition.positive & ~true:
+                blocked.append(operator)
+                continue
+            true |= operator.add & allowed
+            triggered = [not condition.positive & ~true for condition, _, _ in operator.conditional]
+            for (_, add, _), takes_place in zip(operator.conditional, triggered, strict=True):
+                if takes_place:
+                    true |= add & allowed
+            if not all(triggered):
+                blocked.append(operator)
+        if true == before:
+            return False
+        waiting = blocked
+    return True
+
+
+def _union(states: Sequence[int]) -> int:
+    result = 0
+    for state in states:
+        result |= state
+    return result
+
+
+def _texts(task: Task, literals: Literals_operators) -> tuple[str, ...]:
+    true = sorted(str(task.fluent(bit)) for bit in bits_operators(literals.true))
+    false = sorted(f"(not {task.fluent(bit)})" for bit in bits_operators(literals.false))
+    return (*true, *false)
+
+
+def _words(task: Task, bit: int) -> str:
+    atom = task.fluent(bit)
+    return " ".join((atom.predicate, *atom.args))

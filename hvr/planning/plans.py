@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from hvr.knowledge.ontology import Ontology
     from hvr.knowledge.retrieval.embedders import Embedder
     from hvr.knowledge.retrieval.inventory import Inventory
-    from hvr.language.goals import Goal
+    from hvr.language.goal_builder import Goal
     from hvr.models.choice import ModelChoice
     from hvr.models.meter import Meter
     from hvr.planning.search.planners import Planner
@@ -93,13 +93,13 @@ class Plan(Value):
         )
 
     def _repr_html_(self) -> str:
-        from hvr.base.notebooks import card
+        from hvr.base.notebooks import html_card
 
         rows = [
             (str(number), block.macro.name, " ".join(map(str, block.actions)))
             for number, block in enumerate(self.blocks, 1)
         ]
-        return card(f"Plan: {self._summary}", (), ("block", "macro action", "actions"), rows)
+        return html_card(f"Plan: {self._summary}", (), ("block", "macro action", "actions"), rows)
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values, without the time it took: the same plan is the same text."""
@@ -129,7 +129,7 @@ class Planned(Value):
     planner_calls: int
 
 
-class Rungs(Value):
+class RecoveryStrategies(Value):
     """The rungs of recovery that suit a policy; see `hvr.execution.recovery`.
 
     Args:
@@ -141,10 +141,12 @@ class Rungs(Value):
     replan: tuple[str, ...] = ("satisfy", "replace")
 
 
-PLANS_FROM_STATE = Rungs()
+STATE_PLANNER_STRATEGIES = RecoveryStrategies()
 """For policies that plan from the observed state: a new plan satisfies what is missing."""
 
-IS_TOLD = Rungs(("retry", "re-navigate", "satisfy"), ("ask", "replace"))
+FEEDBACK_PLANNER_STRATEGIES = RecoveryStrategies(
+    ("retry", "re-navigate", "satisfy"), ("ask", "replace")
+)
 """For policies that have to be told what went wrong: missing steps are put in before they are
 asked again."""
 
@@ -152,7 +154,7 @@ asked again."""
 Wanted = TypeVar("Wanted")
 """What a policy plans for: a condition, or a request in words."""
 
-Find = Callable[[Wanted], "Inventory"]
+FindObjects = Callable[[Wanted], "Inventory"]
 """Looks for what a goal needs and nobody has seen; returns what there is to be known then."""
 
 
@@ -238,7 +240,7 @@ class Policy(Protocol[Wanted]):
     `clearing`; the rest has defaults.
     """
 
-    rungs: ClassVar[Rungs] = PLANS_FROM_STATE
+    rungs: ClassVar[RecoveryStrategies] = STATE_PLANNER_STRATEGIES
     """The recoveries that suit it."""
 
     asks_model: ClassVar[bool] = False
@@ -299,7 +301,7 @@ class Policy(Protocol[Wanted]):
     def needs(self, stage: Wanted, graph: KnowledgeGraph, inventory: Inventory) -> tuple[str, ...]:
         """Return the things that a plan would use, those included whose place nobody knows.
 
-        They are looked for before a plan is made (`hvr.execution.looking`); nothing by default.
+        They are looked for before a plan is made (`hvr.execution.world`); nothing by default.
 
         Args:
             stage: what to reach.

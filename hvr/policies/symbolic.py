@@ -1,37 +1,142 @@
-"""The built-in policy: sentence to goal by grammar and ontology, goal to plan by search.
-
-It needs no key and no network. `understand` turns a sentence into a goal; `plan` chooses the
-relevant objects, has a classical planner find a short plan, and cuts it into macro actions.
-"""
+"""The built-in policy: sentence to goal by grammar and ontology, goal to plan by search."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Self
 
 from hvr.errors import ImpossibleGoalError, PlannerError
-from hvr.knowledge.conduct import conduct_of
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import Ontology
 from hvr.knowledge.retrieval.inventory import Inventory
-from hvr.knowledge.retrieval.places import any_place, tidy_places, unused
-from hvr.knowledge.retrieval.relevance import Relevant, one_of_each, relevant_objects, with_others
-from hvr.knowledge.retrieval.widening import ever_more
-from hvr.language.goals import Stage, end_conditions
-from hvr.language.reader import Reader
+from hvr.knowledge.retrieval.relevance import (
+    Relevant,
+    allow_all_places,
+    forbid_objects,
+    forbid_untidy_places,
+    one_of_each,
+    relevant_objects,
+    with_others,
+)
+from hvr.knowledge.wording import action_annotations_of
+from hvr.language.goal_builder import Stage, end_conditions
+from hvr.language.grammar import Reader
+from hvr.language.paraphrase import constraints_said
 from hvr.language.readers import make_reader
-from hvr.language.saying import constraints_said
 from hvr.pddl import And, Atom, Domain, Problem, Task, TypedName, parse_constraint, parse_formula
+from hvr.pddl.facts import necessary_literals
 from hvr.pddl.model import Formula, changes_of
 from hvr.planning.macro_actions import macro_blocks
 from hvr.planning.plans import Plan, Planned, Policy, PolicyContext, Understanding
 from hvr.planning.search.fast_downward import SearchResult
 from hvr.planning.search.planners import Planner
-from hvr.planning.search.polish import eliminate, postpone
+from hvr.planning.search.post_optimisation import eliminate, postpone
 from hvr.values import cached_property
+
+# Widening -----------------------------------------------------------------------------------------
+# More objects than a goal seems to need, from the domain alone: before anybody says "impossible".
+#
+# A choice of objects that is too narrow makes a problem without a plan. What the whole scene would
+# take is asked of its lifted actions: whether the goal can be reached at all if nothing ever became
+# false, and if so, by which actions (a relaxed plan; Hoffmann & Nebel 2001).
+
+
+def widening_choices(
+    chosen: Relevant,
+    pose: Callable[[], Task],
+    complete: Callable[[Relevant, Iterable[str]], Relevant],
+    seconds: float,
+) -> Iterator[Relevant]:
+    """Yield chosen objects, then more, in the end all there are; less where none would help.
+
+    Whoever has tried all that is yielded, and found no plan, knows that there is none.
+
+    Args:
+        chosen: what is tried first.
+        pose: makes the task with all objects, or with one more for all that are alike.
+        complete: adds objects to a choice, with what these depend on.
+        seconds: how long at most, each time, to look for what else is needed.
+    """
+    yield chosen
+    task = pose()
+    if is_unreachable(task, seconds):
+        return
+    more = relaxed_plan_objects(task, seconds)
+    if more is None:
+        return
+    wider = complete(chosen, more)
+    if wider.reasons.keys() > chosen.reasons.keys():
+        yield wider
+    everything = [o.name for o in task.problem.objects]
+    if not wider.reasons.keys() >= {*everything}:
+        yield complete(wider, everything)
+
+
+def is_unreachable(task: Task, seconds: float) -> bool:
+    """Return whether it is shown, without a search, that a task has no plan.
+
+    False says nothing.
+
+    Args:
+        task: the task, with all objects.
+        seconds: how long to look.
+    """
+    # Imported here and below: most goals have a plan among the objects chosen first.
+    from hvr.validation.reachability import Reachable
+
+    reachable = Reachable(task, seconds)
+    return reachable.complete and any(
+        positive and isinstance(literal, Atom) and literal not in reachable
+        for literal, positive in necessary_literals(task.problem.goal)
+    )
+
+
+def relaxed_plan_objects(task: Task, seconds: float) -> tuple[str, ...] | None:
+    """Return the objects of a relaxed plan and what belongs to them; None if there is no such plan.
+
+    Without the time for one they are none.
+
+    Args:
+        task: the task, with all objects.
+        seconds: how long to look.
+    """
+    from hvr.validation.relaxation import Deadline, Relaxation
+
+    relaxation = Relaxation(task.initial, task.goal, frozenset(), Deadline(seconds), beyond=0)
+    if not relaxation.reachable:
+        return None if relaxation.complete else ()
+    plan = relaxation.relaxed_plan(task.initial.bits)
+    steps = plan[0] if plan is not None else set()
+    actions = [relaxation.operators[number].action for number in sorted(steps)]
+    names = dict.fromkeys(name for action in actions for name in action.args)
+    return tuple(dict.fromkeys([*names, *_belonging(task, names)]))
+
+
+def _belonging(task: Task, names: Collection[str]) -> Iterator[str]:
+    """Yield what fixed facts pair with one of some objects alone, as a switch with its machine.
+
+    Conditions of actions may ask that it be there (`exists`) without naming it among arguments.
+    """
+    pairs: dict[str, list[tuple[str, ...]]] = defaultdict(list)
+    for atom in sorted(task.problem.init, key=str):
+        if len(atom.args) == 2 and task.is_static(atom.predicate):
+            pairs[atom.predicate].append(atom.args)
+    for rows in pairs.values():
+        first, second = (Counter(row[side] for row in rows) for side in (0, 1))
+        for one, other in rows:
+            if first[one] == second[other] == 1 and (one in names) is not (other in names):
+                yield other if one in names else one
+
+
+# Symbolic -----------------------------------------------------------------------------------------
+# The built-in policy: sentence to goal by grammar and ontology, goal to plan by search.
+#
+# It needs no key and no network. `understand` turns a sentence into a goal; `plan` chooses the
+# relevant objects, has a classical planner find a short plan, and cuts it into macro actions.
 
 _LATER = re.compile(r"\((?:sometime|at end)\b")
 """Constraints on what is to happen at some time; the others forbid."""
@@ -214,7 +319,9 @@ class SymbolicPolicy(Policy[Stage]):
             every = one_of_each(chosen, inventory)
             return Task(self.domain, self._wider(asked, every.names, graph, inventory))
 
-        return ever_more(chosen, pose, partial(with_others, inventory=inventory), _WIDENING_S)
+        return widening_choices(
+            chosen, pose, partial(with_others, inventory=inventory), _WIDENING_S
+        )
 
     def _planned(
         self,
@@ -232,7 +339,7 @@ class SymbolicPolicy(Policy[Stage]):
         """
         if tidy:
             problem = self._problem(asked, relevant.names, graph, inventory)
-            problem = tidy_places(problem, asked.wanted, inventory)
+            problem = forbid_untidy_places(problem, asked.wanted, inventory)
         else:
             problem = self._wider(asked, relevant.names, graph, inventory)
         task = Task(self.domain, problem)
@@ -246,7 +353,7 @@ class SymbolicPolicy(Policy[Stage]):
                 f"more of what is in {inventory.scene} was not decided: {error}"
             ) from error
         if result.plan is not None:
-            plan = _finish(task, result, conduct_of(self.ontology).late)
+            plan = _finish(task, result, action_annotations_of(self.ontology).late)
             return Planned(problem, task, relevant, plan, 1)
         if not result.optimal:
             raise PlannerError(
@@ -261,7 +368,7 @@ class SymbolicPolicy(Policy[Stage]):
 
         Making room comes before that.
         """
-        return unused(self._problem(asked, names, graph, inventory), inventory.too_full)
+        return forbid_objects(self._problem(asked, names, graph, inventory), inventory.too_full)
 
     def _problem(
         self, asked: _Posed, names: Iterable[str], graph: KnowledgeGraph, inventory: Inventory
@@ -269,8 +376,8 @@ class SymbolicPolicy(Policy[Stage]):
         problem = graph.problem(self.domain, "task", names, asked.goal)
         problem = problem.replace(constraints=And(asked.kept))
         if self.any_place:
-            problem = any_place(problem, self.ontology, inventory.did_not_fit)
-        return unused(problem, inventory.avoided)
+            problem = allow_all_places(problem, self.ontology, inventory.did_not_fit)
+        return forbid_objects(problem, inventory.avoided)
 
 
 def _finish(task: Task, result: SearchResult, late: Collection[str]) -> Plan:

@@ -1,46 +1,235 @@
-"""What a plan is judged against: a problem file, a goal in PDDL, a sentence, or its own run."""
+"""Judging a plan against a problem file, a PDDL goal, the readings of a sentence, or its run."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from hvr.errors import DataFileError, ImpossibleGoalError, LanguageError, UsageError
-from hvr.execution.world import open_world
-from hvr.judging.combined import check, measure
-from hvr.judging.model import ask
-from hvr.judging.repair import WORK
+from hvr.errors import DataFileError, HvrError, ImpossibleGoalError, LanguageError, UsageError
+from hvr.execution.world import World, open_world
+from hvr.judging.model_judge import ask, check, measure
+from hvr.judging.repair import MAX_CONDITION_TESTS
 from hvr.judging.symbolic import judge
 from hvr.judging.verdict import Critique, CritiqueKind, PlanVerdict
 from hvr.knowledge.ontology import Ontology
 from hvr.knowledge.retrieval.inventory import Inventory
+from hvr.knowledge.retrieval.relevance import relevant_objects
 from hvr.knowledge.world_file import load_world, world_of_scene
-from hvr.language.goals import Goal, Stage, end_conditions
+from hvr.language.goal_builder import Goal, Stage, end_conditions
+from hvr.language.paraphrase import in_order
 from hvr.language.readers import make_reader
 from hvr.language.taxonomy import Taxonomy
 from hvr.models.model import Model
 from hvr.pddl import (
+    TRUE,
+    And,
     Domain,
     GroundAction,
     Problem,
     Step,
+    Task,
+    TypedName,
+    parse_constraint,
     parse_domain,
+    parse_formula,
     parse_problem,
     read_plan,
 )
-from hvr.runs.judged_goals import judge_by_goals, scene_problem
+from hvr.planning.search.constraints import with_stages
 from hvr.tools.logs.reading import ReadPlan
-from hvr.tools.tool_plan import ToolPlan
+from hvr.tools.tool_plans import ToolPlan
 from hvr.validation import Validator
-from hvr.validation.extraction.steps import read_steps
+from hvr.validation.extraction.readers import read_steps
 from hvr.validation.sequences import action_of
+
+# Judged goals -------------------------------------------------------------------------------------
+# Plans judged against the goals that a sentence can mean in a scene.
+#
+# A goal with several stages is judged as one: the actions remember which of its stages have been
+# reached, in their order, and all of them must have been. Where a sentence can mean several things,
+# the plan tells which: the likeliest reading for which it needs most of its steps, else the one that
+# there is least to say against it.
+
+
+@dataclass(frozen=True)
+class JudgedGoal:
+    """A verdict, and the goal that it is about.
+
+    Args:
+        verdict: the verdict.
+        validator: where the plan begins, with the goal.
+        goal: its stages as PDDL.
+        reading: the goal in words, where the sentence can mean several things; else "".
+    """
+
+    verdict: PlanVerdict
+    validator: Validator
+    goal: str
+    reading: str = ""
+
+
+def judge_by_goals(
+    goals: Sequence[Goal],
+    problem_of: Callable[[Sequence[Stage]], Problem],
+    domain: Domain,
+    plan: Sequence[Step],
+    *,
+    work: int,
+) -> JudgedGoal:
+    """Judge a plan by the one of some goals that it fits best.
+
+    Args:
+        goals: what a sentence can mean, the likeliest first.
+        problem_of: makes the problem of a goal's stages.
+        domain: the actions.
+        plan: the plan.
+        work: How many conditions to test for each goal.
+
+    Raises:
+        HvrError: the plan cannot be judged by any of them.
+    """
+    judged: list[JudgedGoal] = []
+    refusal: HvrError | None = None
+    for goal in goals:
+        try:
+            stages = _of_the_plan(goal.stages, plan)
+            found = judge_by_stages(stages, problem_of(stages), domain, plan, work=work)
+        except HvrError as error:
+            refusal = refusal or error
+            continue
+        found = found if len(goals) == 1 else replace(found, reading=in_order(goal.said))
+        if _fits(found.verdict):
+            return found
+        judged.append(found)
+    if not judged:
+        assert refusal is not None, "there must be a goal"
+        raise refusal
+    return min(judged, key=lambda found: _findings(found.verdict))
+
+
+_NAME = re.compile(r"\b([a-z]+)-\d+\b")
+"""An object of a scene: its kind and a number."""
+
+
+def _of_the_plan(stages: Sequence[Stage], plan: Sequence[Step]) -> tuple[Stage, ...]:
+    """Return stages about the objects that a plan uses.
+
+    Several stages speak of one object by its name, which the reader chose among those of a kind.
+    Where a plan does not touch it, what it does touch of the kind is meant.
+    """
+    if len(stages) < 2:
+        return tuple(stages)
+    used = dict.fromkeys(name for step in plan for name in action_of(step).args)
+    text = " ".join(part for s in stages for part in (s.wanted, *s.ends, *s.constraints))
+    named = {match[0]: match[1] for match in _NAME.finditer(text)}
+    free = [name for name in used if name not in named]
+    instead: dict[str, str] = {}
+    for name, kind in named.items():
+        other = next((n for n in free if n.rpartition("-")[0] == kind), None)
+        if name not in used and other is not None:
+            free.remove(other)
+            instead[name] = other
+
+    def changed(text: str) -> str:
+        return _NAME.sub(lambda match: instead.get(match[0], match[0]), text)
+
+    return tuple(
+        stage.replace(
+            wanted=changed(stage.wanted),
+            ends=tuple(map(changed, stage.ends)),
+            constraints=tuple(map(changed, stage.constraints)),
+        )
+        for stage in stages
+    )
+
+
+def judge_by_stages(
+    stages: Sequence[Stage],
+    problem: Problem,
+    domain: Domain,
+    plan: Sequence[Step],
+    *,
+    work: int,
+) -> JudgedGoal:
+    """Judge a plan by all stages of a goal.
+
+    Args:
+        stages: the goal.
+        problem: the problem of its last stage.
+        domain: the actions.
+        plan: the plan.
+        work: How many conditions to test.
+    """
+    earlier = [parse_formula(s.wanted, domain, problem.objects) for s in stages[:-1]]
+    domain, problem = with_stages(domain, problem, earlier)
+    validator = Validator(Task(domain, problem))
+    goal = ", then ".join(stage.text for stage in stages)
+    if problem.constraints != TRUE:
+        free = Validator(Task(domain, problem.replace(constraints=TRUE)))
+        verdict = judge(free, plan, work=work)
+        # What is smallest without the constraints and keeps them is smallest with them.
+        if verdict.repaired is not None and validator.check(verdict.repaired).valid:
+            valid = validator.check(plan).valid
+            return JudgedGoal(replace(verdict, valid=valid), validator, goal)
+    return JudgedGoal(judge(validator, plan, work=work), validator, goal)
+
+
+def _fits(verdict: PlanVerdict) -> bool:
+    """Say whether a plan needs most of its steps for its goal."""
+    return verdict.repaired is not None and 2 * len(verdict.removed) <= len(verdict.plan)
+
+
+def _findings(verdict: PlanVerdict) -> tuple[bool, int]:
+    missing = sum(len(critique.actions) or 1 for critique in verdict.missing)
+    unmended = verdict.repaired is None and verdict.outcome != "clean"
+    return unmended, missing + len(verdict.removed)
+
+
+def scene_problem(
+    world: World,
+    inventory: Inventory,
+    domain: Domain,
+    stages: Sequence[Stage],
+    named: Iterable[str],
+) -> Problem:
+    """Return the problem of a goal, over the objects that it needs and those that a plan names.
+
+    Args:
+        world: the scene.
+        inventory: what there is in it.
+        domain: the actions.
+        stages: the goal; the problem is that of the last stage, with the objects of all.
+        named: objects of the plan.
+    """
+    objects = [TypedName(n, (world.graph.pddl_type(n),)) for n in inventory.classes]
+    wanted = [parse_formula(stage.wanted, domain, objects, file="<goal>") for stage in stages]
+    goal = parse_formula(stages[-1].text, domain, objects, file="<goal>")
+    chosen = {*relevant_objects(wanted, inventory).names, *named}
+    sources = {world.names.source(name) for name in chosen}
+    chosen |= {name for name in sources if name is not None}
+    for name in list(chosen):
+        chosen.update(world.names.pieces(name))
+    for name in list(chosen):
+        parent = inventory.parents.get(name)
+        while parent is not None and parent not in chosen:
+            chosen.add(parent)
+            parent = inventory.parents.get(parent)
+    problem = world.graph.problem(domain, "judged", sorted(chosen), goal)
+    texts = dict.fromkeys(text for stage in stages for text in stage.constraints)
+    kept = [parse_constraint(text, domain, objects) for text in texts]
+    return problem.replace(constraints=And(tuple(kept)))
+
+
+# Judging ------------------------------------------------------------------------------------------
+# What a plan is judged against: a problem file, a goal in PDDL, a sentence, or its own run.
 
 _MOST_OBJECTS_NAMED = 3
 
 
 @dataclass(frozen=True)
-class Asked:
+class JudgingTarget:
     """What a plan is to be judged against; one of the first four, or a plan that is a run.
 
     Args:
@@ -102,7 +291,9 @@ class JudgedPlan:
         return self.file.name if self.tool_plan is None else f"plan {self.tool_plan.id}"
 
 
-def judge_plan(plan: Path, asked: Asked, *, work: int = WORK) -> tuple[JudgedPlan, ...]:
+def judge_plan(
+    plan: Path, asked: JudgingTarget, *, work: int = MAX_CONDITION_TESTS
+) -> tuple[JudgedPlan, ...]:
     """Judge the plan of a file, or the plans of a run, one for each stage.
 
     Args:
@@ -143,7 +334,7 @@ def judge_plan(plan: Path, asked: Asked, *, work: int = WORK) -> tuple[JudgedPla
 
 
 def _steps(
-    file: Path, domain: Domain, asked: Asked, objects: Collection[str] | None = None
+    file: Path, domain: Domain, asked: JudgingTarget, objects: Collection[str] | None = None
 ) -> tuple[tuple[Step, ...], str]:
     """Return the steps of a plan file or of an answer, and how an answer was read."""
     return read_steps(
@@ -155,7 +346,7 @@ def _steps(
     )
 
 
-def _domain(asked: Asked) -> Domain:
+def _domain(asked: JudgingTarget) -> Domain:
     if asked.domain is None:
         return world_of_scene(asked.scene or "").agent.domain()
     return parse_domain(asked.domain, lenient=asked.lenient)
@@ -184,8 +375,10 @@ def _parts_of_run(folder: Path) -> Iterable[tuple[Path, tuple[Step, ...], Valida
 # In a scene -------------------------------------------------------------------------------------
 
 
-def _judged_in_scene(file: Path, steps: tuple[Step, ...], asked: Asked, work: int) -> JudgedPlan:
-    from hvr.worlds.registry import EnvironmentSetup, open_environment
+def _judged_in_scene(
+    file: Path, steps: tuple[Step, ...], asked: JudgingTarget, work: int
+) -> JudgedPlan:
+    from hvr.worlds.environment import EnvironmentSetup, open_environment
 
     domain = _domain(asked)
     scene = asked.scene or load_world().first_scene
@@ -204,7 +397,11 @@ def _judged_in_scene(file: Path, steps: tuple[Step, ...], asked: Asked, work: in
             goals = _goals(asked.goal, ontology, domain, inventory)
         else:
             assert asked.goal_pddl is not None
-            goals = (Goal((with_ends(asked.goal_pddl.read_text(encoding="utf-8"), ontology),)),)
+            goals = (
+                Goal(
+                    (with_end_preferences(asked.goal_pddl.read_text(encoding="utf-8"), ontology),)
+                ),
+            )
     except (LanguageError, ImpossibleGoalError) as error:
         return undecided(f"the goal is not understood: {error}")
     except OSError as error:
@@ -238,7 +435,7 @@ def _strange(actions: Sequence[GroundAction], inventory: Inventory) -> list[str]
     return sorted({name for action in actions for name in action.args} - known)
 
 
-def with_ends(wanted: str, ontology: Ontology) -> Stage:
+def with_end_preferences(wanted: str, ontology: Ontology) -> Stage:
     """Return a goal in PDDL with the preferences of an ontology for how a scene is left."""
     holding = "(holding" in wanted
     ends = end_conditions(Taxonomy(ontology), set(), holding=holding)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from hvr.base.numbers import MOST, as_float, brief, check_positive, check_whole
+from hvr.base.numbers import MAX_INTEGER, as_float, brief, check_integer, check_positive
 from hvr.errors import UsageError
 from hvr.execution.belief import Sight
-from hvr.execution.perception import Senses
+from hvr.execution.perception import Sensors
 from hvr.language.readers import check_reader
 from hvr.models.choice import ModelChoice
 from hvr.planning.search.planners import DEFAULT
@@ -32,7 +32,7 @@ class Options:
         execute: False to plan and validate only.
         save: the run folder; None makes one under ./runs.
         model: the language model, for policies that ask one.
-        env: the environment to execute in, one of `hvr.worlds.registry.ENVIRONMENTS`; None for the
+        env: the environment to execute in, one of `hvr.worlds.environment.ENVIRONMENTS`; None for the
             usual one of the world.
         env_options: options of the environment, as texts `name=value`.
         sight: what the robot sees: `omniscient`, all of the metadata; `doors`, all but what is
@@ -69,10 +69,10 @@ class Options:
 
     def __post_init__(self) -> None:
         check_positive("budget", self.budget)
-        check_whole("seed", self.seed, least=-MOST)
-        check_whole("max_replans", self.max_replans)
+        check_integer("seed", self.seed, least=-MAX_INTEGER)
+        check_integer("max_replans", self.max_replans)
         if self.reading is not None:
-            check_whole("reading", self.reading, least=1)
+            check_integer("reading", self.reading, least=1)
         if self.sight is not None and self.sight not in set(Sight):
             raise UsageError(
                 f"unknown sight {self.sight!r} (sights: {', '.join(Sight)})", field="sight"
@@ -100,6 +100,6 @@ class Options:
         return "goal" if is_goal(self.model.setting) else "llm"
 
     @property
-    def senses(self) -> Senses:
+    def senses(self) -> Sensors:
         """How the robot perceives."""
-        return Senses(Sight(self.sight or Sight.OMNISCIENT), self.error_rate)
+        return Sensors(Sight(self.sight or Sight.OMNISCIENT), self.error_rate)

@@ -17,11 +17,11 @@ from hvr.planning.search.planners import PLANNERS, Planner, make_planner
 from hvr.policies.registry import POLICIES, policy_class
 from hvr.runs.options import Options
 from hvr.runs.tasks import PaperTask, load_task
-from hvr.worlds.registry import ENVIRONMENTS, names_program
+from hvr.worlds.environment import ENVIRONMENTS, names_executable
 from hvr.worlds.scenes import is_recorded, load_scene
 
 if TYPE_CHECKING:
-    from hvr.models.recorded import Recorded
+    from hvr.models.connect import RecordedRun
     from hvr.worlds.faults import Schedule
 
 
@@ -88,7 +88,7 @@ class RunRequest:
             "world": self.options.world or self.world.name,
             "env": self.environment,
             "policy": options.policy_name,
-            "env_options": [text for text in options.env_options if not names_program(text)],
+            "env_options": [text for text in options.env_options if not names_executable(text)],
             "setting": model.setting if model else None,
             "llm": _choice_json(model) if model else None,
         }
@@ -160,7 +160,7 @@ def resumed(
         UsageError: an option cannot be given anew, or the account names code.
         DataFileError: the account is damaged.
     """
-    others = [text for text in env_options if not names_program(text)]
+    others = [text for text in env_options if not names_executable(text)]
     if others:
         raise UsageError(
             f"{others[0]}: a run is gone on with in the environment that it began in",
@@ -225,7 +225,7 @@ def read_request(text: str | None, task: str | None, options: Options) -> RunReq
     if policy.asks_model:
         # Imported only where a model is asked: `hvr plan` starts fast.
         from hvr.models.config import read_config
-        from hvr.models.recorded import recorded_run
+        from hvr.models.connect import recorded_run
 
         # Named here for good: the environment may be another when the run is gone on with.
         named = read_config(options.model.spec, trust_project=options.model.trust_project).spec
@@ -299,9 +299,9 @@ def _place(options: Options, task: PaperTask | None) -> tuple[WorldFile, str]:
     return world, scene.name
 
 
-def _repeated(options: Options, recorded: Recorded) -> Options:
+def _repeated(options: Options, recorded: RecordedRun) -> Options:
     """Return the options of a recorded run, except where to save and execute it."""
-    from hvr.models.recorded import repeated
+    from hvr.models.connect import with_recorded_settings
 
     run = recorded.run
     PLANNERS.check_from_file(str(run["planner"]), recorded.folder, (options.planner,))
@@ -315,11 +315,11 @@ def _repeated(options: Options, recorded: Recorded) -> Options:
         execute=bool(run["execute"]),
         sight=str(run.get("sight", Sight.OMNISCIENT)),
         error_rate=float(run.get("error_rate", options.error_rate)),
-        model=repeated(options.model, recorded),
+        model=with_recorded_settings(options.model, recorded),
     )
 
 
-def _faults(options: Options, recorded: Recorded | None) -> Schedule | None:
+def _faults(options: Options, recorded: RecordedRun | None) -> Schedule | None:
     """Return the faults to play: those of the file, or of the run that is repeated."""
     earlier = recorded.run.get("faults") if recorded is not None else None
     if options.faults is None and earlier is None:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from hvr.errors import HvrError
 from hvr.execution.events import Finished, PlanReady, StepDone
-from hvr.language.goals import Goal
+from hvr.language.goal_builder import Goal
 
 if TYPE_CHECKING:
-    from hvr.models.meter import Spent
+    from hvr.models.meter import MeteredUse
     from hvr.planning.plans import Judgement
-    from hvr.runs.assembly import Assembly
+    from hvr.runs.composition import RunComponents
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +57,7 @@ class Run:
     verdict: str = ""
     model: str = ""
     simulated: bool = False
-    spent: Spent | None = None
+    spent: MeteredUse | None = None
     step_budget: int | None = None
     would_reach: bool | None = None
 
@@ -84,7 +84,7 @@ class Run:
         return f"{end} after {self.finished.steps} steps"
 
     def _repr_html_(self) -> str:
-        from hvr.base.notebooks import card
+        from hvr.base.notebooks import html_card
 
         rows = [
             (str(step.number), str(step.action), "as expected" if step.as_expected else
@@ -99,7 +99,7 @@ class Run:
             *(self.goal.notes if self.goal else ()),
             f"Folder: {self.folder}",
         )
-        return card(f"{self.request}: {self._outcome}", sentences,
+        return html_card(f"{self.request}: {self._outcome}", sentences,
                     ("step", "action", "what was seen"), rows, _way(self.folder))  # fmt: skip
 
     def to_json(self) -> dict[str, Any]:
@@ -132,19 +132,22 @@ class Run:
 
 def _way(folder: Path) -> str:
     """Return the scene with the robot's way as SVG in HTML; '' where the run has no picture."""
-    from hvr.runs.report.floor_plan.drawing import draw
-    from hvr.runs.report.floor_plan.svg import svg
+    from hvr.runs.report.floor_plan.drawing import draw_floor_plan, svg
     from hvr.runs.report.run_page.reading import read_story
 
     try:
         story = read_story(folder)
     except HvrError:  # the folder has been removed
         return ""
-    return "" if story.before is None else svg(draw(story.before, story.route, labels="main"))
+    return (
+        ""
+        if story.before is None
+        else svg(draw_floor_plan(story.before, story.route, labels="main"))
+    )
 
 
 def result_of(
-    run: Assembly,
+    run: RunComponents,
     goal: Goal | None,
     finished: Finished | None,
     judgement: Judgement,

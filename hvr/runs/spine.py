@@ -21,21 +21,90 @@ from hvr.errors import (
     UsageError,
 )
 from hvr.execution.events import Finished
-from hvr.pddl import And, Task, Trajectory, parse_constraint
-from hvr.planning.plans import Judgement, Understanding
-from hvr.runs.account import accounted, earlier_tries
-from hvr.runs.assembly import Assembly, assembled
-from hvr.runs.dry_run import foreseen
+from hvr.execution.world import World
+from hvr.pddl import And, Domain, Task, Trajectory, TypedName, parse_constraint, parse_formula
+from hvr.pddl.task import holds_initially
+from hvr.planning.plans import Judgement, Planned, Understanding
+from hvr.runs.composition import RunComponents, open_run
 from hvr.runs.folder import RunFolder
 from hvr.runs.options import Options
-from hvr.runs.recorder import Listener
+from hvr.runs.recording import Listener, earlier_attempts, recorded_status
 from hvr.runs.request import RunRequest, read_request, resumed
 from hvr.runs.result import Run, result_of, summary
-from hvr.validation.promises import ground_constraints
+from hvr.validation import Validator
+from hvr.validation.trajectory import grounded_constraints
 from hvr.worlds.scenes import scenes_with
 
 if TYPE_CHECKING:
     from hvr.models.budget import Limits
+
+
+# Dry run ------------------------------------------------------------------------------------------
+# Judge a plan that is not carried out, by the end state that the validator computes.
+
+
+def judge_dry_run(
+    planned: Planned,
+    understanding: Understanding[Any],
+    world: World,
+    domain: Domain,
+    *,
+    asks_model: bool,
+) -> Judgement:
+    """Return whether a valid plan for the first stage reaches the goal that hvr reads.
+
+    Args:
+        planned: The plan, which is valid for the problem that it was made for.
+        understanding: The goal that the policy plans for.
+        world: The world that the plan begins in.
+        domain: The actions.
+        asks_model: Whether a language model wrote the goal or the plan.
+    """
+    if not understanding.judged_only:
+        stages = len(understanding.stages)
+        if stages == 1:
+            whose = "by the model's reading; hvr's own was not compared" if asks_model else ""
+            return Judgement(True, whose)
+        return Judgement(
+            None, f"only the first of {stages} stages was planned and checked, not the others"
+        )
+    if understanding.impossible:
+        return Judgement(
+            False, f"by hvr's own reading, this is impossible here: {understanding.impossible}"
+        )
+    if understanding.goal is None:
+        if not planned.plan.actions:
+            return Judgement(False, "the plan has no steps")
+        return Judgement(
+            None,
+            "every step can be done; hvr cannot read this request itself, so whether the plan "
+            "does what was asked for was not checked",
+        )
+    stages_read = understanding.goal.stages
+    objects = [TypedName(n, (world.graph.pddl_type(n),)) for n in world.inventory().classes]
+    wanted = parse_formula(stages_read[-1].wanted, domain, objects, file="<goal>")
+    texts = dict.fromkeys(text for stage in stages_read for text in stage.constraints)
+    kept = [parse_constraint(text, domain, objects) for text in texts]
+    problem = world.graph.problem(domain, "foreseen").replace(constraints=And(tuple(kept)))
+    # The goal is looked up in the end state, as after a run: written out it may be too large.
+    validator, actions = Validator(domain, problem), planned.plan.actions
+    report = validator.check(actions)
+    if not report.valid:
+        if report.failure is None:
+            return Judgement(None, f"the plan cannot be checked: {report.reason}")
+        why = " ".join(report.explain().split())
+        return Judgement(False, f"by hvr's own reading, {why}")
+    end = validator.state_after(actions, len(actions)).atoms(static=True)
+    if holds_initially(domain, problem.replace(init=end), wanted):
+        last = " (the last of its stages)" if len(stages_read) > 1 else ""
+        return Judgement(True, f"hvr's own reading of the request holds in the end{last}")
+    return Judgement(
+        False,
+        f"by hvr's own reading, this was asked for and does not hold in the end: {wanted}",
+    )
+
+
+# --------------------------------------------------------------------------------------------------
 
 
 def plan(
@@ -111,7 +180,7 @@ def resume(
             "limits": limits,
         }
         request = resumed(about, opened.path, anew, env_options, named)
-        begun = {**request.to_json(), "earlier": earlier_tries(about)}
+        begun = {**request.to_json(), "earlier": earlier_attempts(about)}
         opened.move_aside()
         return _carried_out(request, opened, begun, listen, started)
 
@@ -123,8 +192,8 @@ def _carried_out(
     listen: Listener | None,
     started: float,
 ) -> Run:
-    with accounted(folder, begun) as account:
-        with assembled(request, folder, listen) as run:
+    with recorded_status(folder, begun) as account:
+        with open_run(request, folder, listen) as run:
             try:
                 understanding = _understand(run)
                 finished = _pursue(run, understanding)
@@ -140,7 +209,7 @@ def _carried_out(
     return result
 
 
-def _understand(run: Assembly) -> Understanding[Any]:
+def _understand(run: RunComponents) -> Understanding[Any]:
     """Return how the policy understands the request.
 
     When an object is missing, the error names scenes that have one.
@@ -157,7 +226,7 @@ def _understand(run: Assembly) -> Understanding[Any]:
     return understanding
 
 
-def _pursue(run: Assembly, understanding: Understanding[Any]) -> Finished | None:
+def _pursue(run: RunComponents, understanding: Understanding[Any]) -> Finished | None:
     """Plan, validate, execute and watch; return None if the plan is only made."""
     try:
         if run.request.options.execute:
@@ -181,7 +250,7 @@ def _pursue(run: Assembly, understanding: Understanding[Any]) -> Finished | None
         return finished
 
 
-def _only_watched(run: Assembly, understanding: Understanding[Any]) -> tuple[Trajectory, ...]:
+def _only_watched(run: RunComponents, understanding: Understanding[Any]) -> tuple[Trajectory, ...]:
     """Return the constraints of a goal that what writes the plans does not see."""
     goal = understanding.goal
     if goal is None or not understanding.judged_only:
@@ -193,11 +262,11 @@ def _only_watched(run: Assembly, understanding: Understanding[Any]) -> tuple[Tra
     domain = run.request.world.agent.domain()
     problem = graph.problem(domain, "watched")
     constraints = And(tuple(parse_constraint(t, domain, problem.objects) for t in texts))
-    return ground_constraints(Task(domain, problem.replace(constraints=constraints)))
+    return grounded_constraints(Task(domain, problem.replace(constraints=constraints)))
 
 
 def _judge(
-    run: Assembly, understanding: Understanding[Any], finished: Finished | None
+    run: RunComponents, understanding: Understanding[Any], finished: Finished | None
 ) -> Judgement:
     """Return whether the request was met, and let the policy keep a plan that met it.
 
@@ -206,7 +275,7 @@ def _judge(
     if finished is None:
         planned, domain = run.recorder.planned[-1], run.request.world.agent.domain()
         asks_model = run.policy.asks_model
-        return foreseen(planned, understanding, run.world, domain, asks_model=asks_model)
+        return judge_dry_run(planned, understanding, run.world, domain, asks_model=asks_model)
     judgement = run.policy.judge(
         understanding,
         Judgement(finished.reached, finished.reason),
@@ -230,7 +299,7 @@ def _with_budget(judgement: Judgement, request: RunRequest, finished: Finished |
     return judgement.noting(f"{where} the budget of {budget} steps")
 
 
-def _with_store(judgement: Judgement, run: Assembly) -> Judgement:
+def _with_store(judgement: Judgement, run: RunComponents) -> Judgement:
     """Return a judgement that says whether the server with the graphs lacks this run."""
     why = run.world.graph.catch_up()
     if not why:

@@ -11,8 +11,8 @@ from hvr.knowledge.world_file import load_world
 from hvr.pddl import Task, parse_domain, parse_problem
 from hvr.pddl.model import GroundAction
 from hvr.pddl.plan import parse_plan
+from hvr.runs.folder import STATUS_FILE, read_status
 from hvr.runs.report.run_page.reading import read_trace
-from hvr.runs.report.run_page.state import ACCOUNT, read_account
 from hvr.runs.result import Run
 
 if TYPE_CHECKING:
@@ -47,8 +47,8 @@ def verify(
     from hvr.base.extras import need_gnn
 
     need_gnn()
-    from hvr.judging.verifier.kitchen.links import causal_links
-    from hvr.judging.verifier.kitchen.shipped import judge, load_kitchen_verifier
+    from hvr.judging.verifier.kitchen.kitchen_verifier import judge, load_kitchen_verifier
+    from hvr.judging.verifier.kitchen.linked_plan import causal_links
     from hvr.judging.verifier.verifier import Verifier
 
     path = plan.folder if isinstance(plan, Run) else Path(plan)
@@ -78,9 +78,9 @@ def _of_run(folder: Path) -> tuple[list[Part], str | None]:
 
     After a replanning that is only the first plan. Plans to look for things are no part of it.
     """
-    if not (folder / ACCOUNT).exists():
-        raise DataFileError(f"{folder} is no folder of a run: it has no {ACCOUNT}")
-    run, state = read_account(folder)
+    if not (folder / STATUS_FILE).exists():
+        raise DataFileError(f"{folder} is no folder of a run: it has no {STATUS_FILE}")
+    run, state = read_status(folder)
     if not (folder / "plan.pddl").exists():
         raise DataFileError(f"{folder}: there is no plan to score: the run is {state.value}")
     trace = read_trace(folder, run, state)

@@ -1,14 +1,334 @@
-"""The calls of a log with what is known of their tools, messages and values."""
+"""The calls of a log, what is known of their tools, and the flow of values between them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
-from hvr.tools.asked import stems
-from hvr.tools.catalogue.schema import Effect, ToolSchema
-from hvr.tools.known_tools import KnownTools, effect_of
-from hvr.tools.tool_plan import LoggedCall, ToolPlan
-from hvr.tools.value_flow import CallValues, KnownWords, Leaf, call_values, given, named, words_of
+from hvr.tools.catalogue.reading import read_catalogue
+from hvr.tools.catalogue.schema import Effect, ToolSchema, guessed_effect
+from hvr.tools.datasets import read_graph
+from hvr.tools.tool_plans import LoggedCall, ToolGraph, ToolPlan
+from hvr.values import cached_property
+
+# Value flow ---------------------------------------------------------------------------------------
+# Which values of a log's calls come from where: the user's messages, earlier results, nowhere.
+#
+# A text or a result explains a value if it has all the value's words and numbers. That is lenient:
+# names composed of known parts are known, such as `notes.txt` after "notes" and "txt", so an unknown
+# value is one that neither the user nor a tool has mentioned. Only identifiers count as evidence;
+# numbers may be computed, and sentences composed.
+
+Leaf = tuple[str, str | int | float]
+"""Name of a value and the value: the nearest key above it."""
+
+_WORD = re.compile(r"[^\W_]+")
+_DATE = re.compile(r"\d{4}-\d\d|\d{1,2}[:/]\d{1,2}")
+_IDENTIFYING = 4
+"""Characters from which a text with a digit identifies something."""
+_IDENTIFYING_NUMBER = 100_000
+"""Whole numbers below may be counts, sizes or defaults."""
+
+
+def json_scalars(value: Any, name: str = "") -> Iterator[Leaf]:
+    """Yield the texts and numbers in a JSON value, and its keys as texts."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield name, str(key)
+            yield from json_scalars(inner, str(key))
+    elif isinstance(value, list):
+        for inner in value:
+            yield from json_scalars(inner, name)
+    elif isinstance(value, str | int | float) and not isinstance(value, bool):
+        yield name, value
+
+
+def argument_scalars(arguments: Mapping[str, Any]) -> Iterator[Leaf]:
+    """Yield the texts and numbers in arguments, without the keys."""
+    for name, value in arguments.items():
+        if isinstance(value, dict):
+            yield from argument_scalars(value)
+        elif isinstance(value, list):
+            for inner in value:
+                yield from argument_scalars({name: inner})
+        elif isinstance(value, str | int | float) and not isinstance(value, bool):
+            yield name, value
+
+
+def value_words(value: str | float) -> frozenset[str]:
+    """Return the words and numbers of a value, in lower case."""
+    text = str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+    return frozenset(word.lower() for word in _WORD.findall(text))
+
+
+def identifies(value: str | float) -> bool:
+    """Return whether a value can only be known from somewhere: an identifier, not a quantity."""
+    if isinstance(value, str):
+        has_digit = any(character.isdigit() for character in value)
+        plain = has_digit and " " not in value.strip() and len(value) >= _IDENTIFYING
+        return plain and not _DATE.search(value) and not _is_number(value)
+    return isinstance(value, int) and abs(value) >= _IDENTIFYING_NUMBER
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return abs(float(text)) < _IDENTIFYING_NUMBER and len(text) <= _IDENTIFYING
+    except ValueError:
+        return False
+
+
+@dataclass(frozen=True)
+class KnownWords:
+    """Words that a message or a result brought into the conversation."""
+
+    words: frozenset[str]
+
+    @classmethod
+    def of(cls, value: Any) -> KnownWords:
+        """Return the words of a text or a JSON value."""
+        return cls(frozenset().union(*(value_words(leaf) for _, leaf in json_scalars(value))))
+
+    def has(self, value: str | float) -> bool:
+        """Return whether every word of a value is here, or is a known number with a prefix."""
+        return all(word in self.words or self._prefixed(word) for word in value_words(value))
+
+    def _prefixed(self, word: str) -> bool:
+        bare = word.lstrip("abcdefghijklmnopqrstuvwxyz")
+        return len(bare) > _IDENTIFYING and bare in self.words
+
+    def __or__(self, other: KnownWords) -> KnownWords:
+        return KnownWords(self.words | other.words)
+
+
+@dataclass(frozen=True)
+class CallValues:
+    """Where the identifying values of one call come from.
+
+    Args:
+        unknown: Values that nothing before the call has mentioned, with their parameters.
+        echoed: Those of them that the call's own result repeats.
+        later: Index of the first later call whose result has the value, for unknown values.
+        readers: Later calls that use a value of this call's result.
+    """
+
+    unknown: tuple[Leaf, ...]
+    echoed: frozenset[Leaf]
+    later: Mapping[Leaf, int]
+    readers: frozenset[int]
+
+
+def call_values(said: tuple[str, ...], calls: tuple[LoggedCall, ...]) -> tuple[CallValues, ...]:
+    """Return where the values of each call come from."""
+    results = [KnownWords.of(call.result) for call in calls]
+    inputs = [tuple(argument_scalars(named_arguments(call))) for call in calls]
+    found = []
+    before = KnownWords(frozenset())
+    for at, call in enumerate(calls):
+        known = before | KnownWords.of(list(said[: call.turn]))
+        unknown = tuple(
+            leaf for leaf in inputs[at] if identifies(leaf[1]) and not known.has(leaf[1])
+        )
+        echoed = frozenset(leaf for leaf in unknown if results[at].has(leaf[1]))
+        later = {
+            leaf: place
+            for leaf in unknown
+            for place in reversed(range(at + 1, len(calls)))
+            if results[place].has(leaf[1]) and leaf not in inputs[place]
+        }
+        readers = frozenset(
+            place
+            for place in range(at + 1, len(calls))
+            if _uses(inputs[place], call.result, results[at])
+        )
+        found.append(CallValues(unknown, echoed, later, readers))
+        before = before | results[at] | KnownWords.of([value for _, value in inputs[at]])
+    return tuple(found)
+
+
+def named_arguments(call: LoggedCall) -> Mapping[str, Any]:
+    """Return the arguments of a call by name, or by number where they have no name."""
+    return {**(call.arguments or {}), **{str(n): v for n, v in enumerate(call.unnamed)}}
+
+
+def _uses(inputs: Iterable[Leaf], result: Any, source: KnownWords) -> bool:
+    """Return whether an argument is a value of a result, or a text that quotes one."""
+    for _, value in inputs:
+        words = value_words(value)
+        if _telling(value) and words and words <= source.words:
+            return True
+        if isinstance(value, str) and len(words) > 1:
+            for _, leaf in json_scalars(result):
+                if _telling(leaf) and (some := value_words(leaf)) and some <= words:
+                    return True
+    return False
+
+
+def _telling(value: str | float) -> bool:
+    """Return whether two equal values are unlikely to be equal by chance."""
+    return len(value.strip()) > 2 if isinstance(value, str) else abs(value) > 9
+
+
+# Words of tools -----------------------------------------------------------------------------------
+# Which tools a request speaks of, by the words of their names and descriptions.
+
+_WORD_asked = re.compile(r"[a-z]+")
+_ENDINGS = ("ations", "ation", "ings", "ing", "ions", "ion", "ies", "ers", "er", "es", "ed", "s",
+            "e", "y")  # fmt: skip
+_SHORTEST = 3
+_EMPTY = frozenset(
+    """
+    a an the of to in on at by for from with and or not is are be been was were it its this that
+    these those as if then than into out up down over per via any all each every some no only also
+    can could will would should may must do does did done has have had i me my you your he she his
+    her they them their we our us who whom whose which what when where why how there here get gets
+    set use used using user users tool tools function call calls return returns returned given based
+    provide provided provides following such new one two other system description
+    """.split()  # noqa: SIM905
+)
+"""Words that say nothing of what a tool is for."""
+
+
+def stems(text: str) -> frozenset[str]:
+    """Return the stems of the telling words of a text; identifiers are taken apart."""
+    apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", text)
+    return frozenset(
+        _stem(word)
+        for word in _WORD_asked.findall(apart.lower())
+        if word not in _EMPTY and len(word) > 1
+    )
+
+
+def _stem(word: str) -> str:
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST:
+            return word.removesuffix(ending)
+    return word
+
+
+class ToolWords:
+    """The words that tell the tools of a catalogue apart.
+
+    Args:
+        tools: Names and descriptions.
+    """
+
+    def __init__(self, tools: Iterable[tuple[str, str]]) -> None:
+        listed = list(tools)
+        self._names = {name: stems(name) for name, _ in listed}
+        texts = {name: stems(f"{name} {text}") for name, text in listed}
+        counts = Counter(stem for some in texts.values() for stem in some)
+        most = max(1, len(listed) // 10)
+        self._telling = {
+            name: frozenset(stem for stem in some if counts[stem] <= most)
+            for name, some in texts.items()
+        }
+
+    def speaks_of(self, request: frozenset[str], tool: str) -> bool:
+        """Return whether a request has half the words of a tool's name, or a telling one.
+
+        Args:
+            request: Stems of the request.
+            tool: Name of the tool.
+        """
+        name = self._names.get(tool, stems(tool))
+        if name and 2 * len(name & request) >= len(name):
+            return True
+        return bool(self._telling.get(tool, frozenset()) & request)
+
+
+# Known tools --------------------------------------------------------------------------------------
+# What is known of the tools that a plan calls: links, types, schemas, effects.
+
+_READING = frozenset(
+    """
+    get find search list show view check read fetch query lookup look retrieve display describe
+    count calculate compute compare estimate convert validate verify tell track browse inspect
+    ls cat grep wc diff tail head pwd du
+    """.split()  # noqa: SIM905
+)
+"""Verbs with which names of tools begin that change nothing, where no hint says so."""
+
+
+@dataclass(frozen=True)
+class KnownTools:
+    """The tools of a file.
+
+    Args:
+        graph: The tools with their types and links.
+        schemas: Schemas by name; empty for files that only name types.
+        linked: Whether the links come from a file, rather than from the schemas.
+    """
+
+    graph: ToolGraph
+    schemas: Mapping[str, ToolSchema] = field(default_factory=dict)
+    linked: bool = False
+
+    @cached_property
+    def vocabulary(self) -> ToolWords:
+        """The words that tell the tools apart."""
+        return ToolWords((tool.id, tool.description) for tool in self.graph.tools)
+
+    def effect(self, tool: str) -> Effect:
+        """Return the effect of a tool: its schema's hint, else what the verb of its name says."""
+        return effect_of(tool, self.schemas.get(tool))
+
+    def givers(self, parameter: str) -> tuple[str, ...]:
+        """Return the tools that give a parameter by their schema or by their name."""
+        wanted = stems(parameter)
+        if not wanted:
+            return ()
+        found = []
+        for tool in self.graph.tools:
+            schema = self.schemas.get(tool.id)
+            given = any(wanted == stems(p.leaf) for p in schema.gives) if schema else False
+            named = wanted < stems(tool.id) and len(wanted) > 1
+            if given or (named and self.effect(tool.id) is Effect.READS):
+                found.append(tool.id)
+        return tuple(found)
+
+
+def effect_of(tool: str, schema: ToolSchema | None = None) -> Effect:
+    """Return the effect of a tool: its schema's hint, else what the verb of its name says."""
+    if schema is not None and schema.effect is not Effect.UNKNOWN:
+        return schema.effect
+    suggested = guessed_effect(
+        tool.rpartition(".")[2], schema.description if schema is not None else ""
+    )
+    if suggested is not Effect.READS:
+        return suggested
+    words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+", tool.rpartition(".")[2])
+    verbs = [words[0].lower()] if words else []
+    if schema is not None:
+        # Descriptions say it in the first word of a sentence: "Convert litres to gallons".
+        starts = re.findall(r"(?:^|[.:])\s+([A-Z][a-z]+)", f" {schema.description}")
+        verbs += [
+            form for word in starts for form in (word.lower(), word.lower().removesuffix("s"))
+        ]
+    return Effect.READS if _READING & set(verbs) else Effect.UNKNOWN
+
+
+def read_known_tools(tools: Path, graph: Path | None = None) -> KnownTools:
+    """Read what two files say of tools.
+
+    Raises:
+        DataFileError: A file cannot be read, or is in no known format.
+        MissingExtraError: A file is YAML, and PyYAML is not installed.
+        UsageError: Two tools have one name, or a link names an unknown tool.
+    """
+    read = read_graph(tools, graph)
+    schemas = {tool.name: tool for tool in read_catalogue([tools]).tools}
+    # Lists of ids and types have no schemas: their entries have neither descriptions nor types.
+    typed = any(p.type or p.description for tool in schemas.values() for p in tool.takes)
+    listed = bool(read.links) and (graph is not None or not typed)
+    return KnownTools(read, schemas if typed else {}, listed)
+
+
+# Call log -----------------------------------------------------------------------------------------
+# The calls of a log with what is known of their tools, messages and values.
 
 
 class CallLog:
@@ -53,13 +373,17 @@ class CallLog:
 
     def inputs(self, at: int) -> tuple[Leaf, ...]:
         """Return the texts and numbers that a call is given."""
-        return tuple(leaf for leaf in given(named(self.calls[at])) if words_of(leaf[1]))
+        return tuple(
+            leaf
+            for leaf in argument_scalars(named_arguments(self.calls[at]))
+            if value_words(leaf[1])
+        )
 
     def before(self, at: int) -> KnownWords:
         """Return the words of the messages, arguments and results before a call."""
         words = KnownWords.of(list(self.heard(at)))
         for call in self.calls[:at]:
-            words = words | KnownWords.of(call.result) | KnownWords.of(named(call))
+            words = words | KnownWords.of(call.result) | KnownWords.of(named_arguments(call))
         return words
 
     def retried(self, at: int) -> bool:

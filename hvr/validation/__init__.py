@@ -2,7 +2,7 @@
 
 `Validator` executes steps one at a time, with undo and fork; `validate` answers for whole files,
 `stream` for as many texts as come.
-Reports are plain values; `hvr.validation.text` renders them.
+Reports are plain values; `hvr.validation.report` renders them.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -19,10 +19,12 @@ if TYPE_CHECKING:
         StepReport,
         UnmetLiteral,
         ValidationReport,
+        explain_failure,
+        explain_report,
+        explain_step,
     )
     from hvr.validation.reporters.text import render_report
     from hvr.validation.streaming import stream
-    from hvr.validation.text import explain_failure, explain_report, explain_step
     from hvr.validation.validator import Validator, validate
 
 _WHERE = {
@@ -37,9 +39,9 @@ _WHERE = {
     "UnmetLiteral": "hvr.validation.report",
     "ValidationReport": "hvr.validation.report",
     "Validator": "hvr.validation.validator",
-    "explain_failure": "hvr.validation.text",
-    "explain_report": "hvr.validation.text",
-    "explain_step": "hvr.validation.text",
+    "explain_failure": "hvr.validation.report",
+    "explain_report": "hvr.validation.report",
+    "explain_step": "hvr.validation.report",
     "render_report": "hvr.validation.reporters.text",
     "stream": "hvr.validation.streaming",
     "validate": "hvr.validation.validator",

@@ -20,10 +20,10 @@ from hvr.pddl import (
     read_plan,
 )
 from hvr.pddl.plan import decimal_text
-from hvr.validation import rules
-from hvr.validation.judged import STDIN, HappeningText, Judged, ShownState
-from hvr.validation.languages import Language, PlanJudge, language_of
+from hvr.validation import findings as rules
+from hvr.validation.findings import STDIN, HappeningText, Judged, ShownState
 from hvr.validation.report import OnFailure, Outcome, PlanResult, Repair, ValidationReport
+from hvr.validation.suites.files import Language, PlanJudge, language_of
 from hvr.validation.validator import EXACT, TOLERANCE, Validator
 from hvr.values import Value
 
@@ -217,13 +217,13 @@ def _warnings(
         file: the name of its file.
         overlooked: what was overlooked in it and in the problem.
     """
-    from hvr.validation.lint.requirements import missing_requirements
+    from hvr.validation.occurrences import missing_requirements
 
     missing = () if lifted is None else tuple(missing_requirements(lifted))
     if not (missing or overlooked):
         return ()
     from hvr.validation.findings import Finding, warning_finding
-    from hvr.validation.lint.chosen import without_ignored
+    from hvr.validation.selection import without_ignored
 
     findings = [
         *map(warning_finding, overlooked),
@@ -290,7 +290,7 @@ def _plan_source(file: str) -> str | Path:
     if path.is_file() or not path.exists():
         return path
     from hvr.base.texts import read_bytes
-    from hvr.pddl.lexer import decode
+    from hvr.pddl.reader import decode
 
     return decode(read_bytes(path), file)
 
@@ -324,7 +324,7 @@ def _checked(
             return check(source, validator), source, model
         except PddlSyntaxError as error:
             refused = error
-    from hvr.pddl.lexer import SourceText
+    from hvr.pddl.reader import SourceText
     from hvr.validation.extraction import extract
 
     text = SourceText.read(source, file=name, lenient=True).text
@@ -362,13 +362,13 @@ def _with_smaller_epsilon(
         return report
     if isinstance(source, Path) and not source.is_file():
         return report  # it could be read only once
-    from hvr.pddl.lexer import SourceText
-    from hvr.pddl.timed_texts import timed_texts
+    from hvr.pddl.plan import lazy_timed_plan
+    from hvr.pddl.reader import SourceText
 
     text = SourceText.read(source, file=name, lenient=options.lenient)
     if ":" not in text.text:
         return report  # no step has a time
-    plan = timed_texts(text) or read_plan(text.text, lenient=options.lenient).steps
+    plan = lazy_timed_plan(text) or read_plan(text.text, lenient=options.lenient).steps
     epsilon = validator.smaller_epsilon(plan)
     if epsilon is None:
         return report
@@ -417,9 +417,9 @@ def _more(
     repair: Repair | None = None
     note = ""
     if options.advise and report.outcome is Outcome.INVALID:
-        from hvr.validation.repair import find_advice
+        from hvr.validation.repair import find_suggestions
 
-        repair, note = find_advice(validator, plan, report)
+        repair, note = find_suggestions(validator, plan, report)
     shorter: tuple[Step, ...] | None = None
     removed: tuple[int, ...] = ()
     if options.minimise and report.outcome is Outcome.VALID:
@@ -533,6 +533,6 @@ def _read_stdin() -> str:
         PddlSyntaxError: it is UTF-16 by its byte order mark, and is not.
     """
     from hvr.base.texts import read_stdin
-    from hvr.pddl.lexer import decode
+    from hvr.pddl.reader import decode
 
     return decode(read_stdin(), _STDIN_NAME)

@@ -33,10 +33,10 @@ from hvr.pddl import (
     Trajectory,
 )
 from hvr.pddl.compiler import Binding, Compiler
-from hvr.pddl.conditions import set_bits
 from hvr.pddl.model import TypedName, functions_of, parts_of, walk
 from hvr.pddl.numeric import Rational
-from hvr.validation.calendar import TimedEvent
+from hvr.pddl.state import set_bits
+from hvr.validation.happenings import TimedEvent
 from hvr.validation.report import (
     Decomposed,
     Failure,
@@ -71,7 +71,7 @@ class NoCertificateError(HvrError):
     """A verdict that no certificate proves; the message says why."""
 
 
-class Subject:
+class CertifiedTask:
     """What a certificate is about.
 
     Args:
@@ -96,7 +96,7 @@ class Subject:
 
 
 def certificate_of(
-    subject: Subject,
+    subject: CertifiedTask,
     validator: Validator,
     plan: Sequence[Step],
     report: ValidationReport,

@@ -20,8 +20,8 @@ from hvr.errors import (
     UsageError,
 )
 from hvr.pddl import GroundAction, State, Step, Task
-from hvr.pddl.conditions import Operator
 from hvr.pddl.numeric import Values
+from hvr.pddl.state import Operator
 from hvr.validation.report import OnFailure, Outcome, ValidationReport
 from hvr.validation.sequences import action_of, sequence_order
 from hvr.validation.trajectory import Constraints
@@ -54,7 +54,7 @@ def minimise(
     order = sequence_order(validator.task, plan, validator.epsilon)
     plain = not (task.preference_names or Constraints(task))
     if order is not None and plain:
-        kept = eliminate(validator.state, [action_of(plan[i]) for i in order])
+        kept = eliminate_actions(validator.state, [action_of(plan[i]) for i in order])
         if kept is None:
             raise UsageError("only a valid plan can be minimised")
         left = sorted(order[i] for i in kept)
@@ -64,7 +64,7 @@ def minimise(
     return tuple([plan[i] for i in left]), tuple([i + 1 for i in removed])
 
 
-def eliminate(start: State, plan: Sequence[GroundAction]) -> tuple[int, ...] | None:
+def eliminate_actions(start: State, plan: Sequence[GroundAction]) -> tuple[int, ...] | None:
     """Leave out steps of a sequence; preferences and trajectory constraints are not looked at.
 
     The states before all steps are kept, so that each attempt executes the rest of the plan only,

@@ -1,11 +1,12 @@
-"""Which names a model uses, and where: read in a condition, changed by an effect."""
+"""Where a model uses each name, and which requirement flags follow."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
-from hvr.base.nested import Steps, finish
+from hvr.base.nested import Steps, run_trampoline
 from hvr.pddl import (
+    OBJECT,
     ActionSchema,
     And,
     Arithmetic,
@@ -18,14 +19,23 @@ from hvr.pddl import (
     Expression,
     Forall,
     FunctionTerm,
+    Imply,
     Not,
+    Number,
     NumericEffect,
+    Or,
+    Preference,
     Problem,
     Timed,
+    Trajectory,
     TypedName,
     When,
 )
-from hvr.pddl.model import functions_of, parts_of, signed_parts, walk
+from hvr.pddl.model import ContinuousEffect, functions_of, parts_of, signed_parts, walk
+from hvr.validation.findings import LintFinding, issue
+
+# Occurrences --------------------------------------------------------------------------------------
+# Which names a model uses, and where: read in a condition, changed by an effect.
 
 Schema = ActionSchema | DurativeActionSchema
 
@@ -176,7 +186,7 @@ def conditions_in_effect(effect: Expression) -> Iterator[Expression]:
 
 def without_times(formula: Expression, times: tuple[str, ...]) -> Expression:
     """Return the conjunction of what a timed condition demands at some of the times."""
-    return finish(_without_times(formula, times))
+    return run_trampoline(_without_times(formula, times))
 
 
 def _without_times(formula: Expression, times: tuple[str, ...]) -> Steps[Expression]:
@@ -192,3 +202,212 @@ def _without_times(formula: Expression, times: tuple[str, ...]) -> Steps[Express
             return Forall(variables, (yield _without_times(body, times)), formula.location)
         case _:
             return formula
+
+
+# Requirements -------------------------------------------------------------------------------------
+# Requirement flags: those that a domain should give, and those that it gives for nothing.
+
+_IMPLIED: dict[str, frozenset[str]] = {
+    ":quantified-preconditions": frozenset(
+        {":existential-preconditions", ":universal-preconditions"}
+    ),
+    ":adl": frozenset(
+        {
+            ":strips",
+            ":typing",
+            ":negative-preconditions",
+            ":disjunctive-preconditions",
+            ":equality",
+            ":existential-preconditions",
+            ":universal-preconditions",
+            ":quantified-preconditions",
+            ":conditional-effects",
+        }
+    ),
+    ":fluents": frozenset({":numeric-fluents", ":action-costs"}),
+    ":numeric-fluents": frozenset({":action-costs"}),
+    ":durative-actions": frozenset({":numeric-fluents"}),
+    ":duration-inequalities": frozenset({":durative-actions"}),
+    ":timed-initial-literals": frozenset({":durative-actions"}),
+    ":timed-initial-fluents": frozenset({":timed-initial-literals", ":durative-actions"}),
+    ":domain-axioms": frozenset({":derived-predicates"}),
+    ":constraints": frozenset(),
+}
+"""What a flag stands for besides itself: PDDL 2.1 (Fox & Long 2003), 2.2, 3.0. That durative
+actions come with the numbers in their durations is what all competition domains assume."""
+
+_OF_DOMAIN = frozenset(
+    {
+        ":typing",
+        ":conditional-effects",
+        ":durative-actions",
+        ":duration-inequalities",
+        ":derived-predicates",
+        ":action-costs",
+        ":numeric-fluents",
+        ":fluents",
+    }
+)
+"""Flags for what only a domain can use; the others may be given for the sake of problems."""
+
+_UNJUDGED = frozenset(
+    {
+        ":strips",
+        ":time",
+        ":goal-utilities",
+        ":safety-constraints",
+        ":hierarchy",
+        ":htn",
+        ":method-preconditions",
+        ":htn-method-prec",
+    }
+)
+"""Flags that are harmless, or whose meaning hvr does not know."""
+
+
+def missing_requirements(domain: Domain) -> Iterator[LintFinding]:
+    """Yield the flags of what a domain uses and does not declare."""
+    given = _implied(domain)
+    for flag, (what, source) in dict(_needed_by_domain(domain)).items():
+        if flag not in given:
+            message = f"The domain uses {what}, and the requirement {flag} is not given."
+            yield issue("HVR202", message, flag, source)
+
+
+def check_requirements(domain: Domain, problem: Problem | None) -> Iterator[LintFinding]:
+    """Yield missing flags and superfluous ones."""
+    yield from missing_requirements(domain)
+    given = set(domain.requirements) or {":strips"}
+    needed = dict(_needed_by_domain(domain))
+    used = set(needed)
+    if domain.moves:
+        # Processes have continuous effects, and are declared by :time.
+        used.add(":continuous-effects")
+    if problem is not None:
+        used |= _needed_by_problem(problem)
+    for flag in sorted(given - _UNJUDGED):
+        covers = {flag} | _IMPLIED.get(flag, frozenset())
+        judged = problem is not None or flag in _OF_DOMAIN
+        if flag == ":fluents" and domain.functions:
+            continue
+        if judged and not covers & used:
+            yield issue("HVR308", f"The requirement {flag} is given, and nothing needs it.", flag)
+
+
+def _needed_by_domain(domain: Domain) -> Iterator[tuple[str, tuple[str, object]]]:
+    """Yield each flag that is needed, in words for what, and at what place."""
+    needed: dict[str, tuple[str, object]] = {}
+
+    def need(flag: str, what: str, source: object = None) -> None:
+        needed.setdefault(flag, (what, source))
+
+    variables = [v for schema in schemas_of(domain) for v in schema.parameters]
+    for predicate in domain.predicates.values():
+        variables += predicate.parameters
+    for function in domain.functions.values():
+        variables += function.parameters
+    typed = any(v.types != (OBJECT,) for v in (*variables, *domain.constants))
+    if domain.types or typed:
+        need(":typing", "types")
+    for schema in schemas_of(domain):
+        parts = list(walk(schema.effect))
+        guards = [part.condition for part in parts if isinstance(part, When)]
+        for condition in (conditions_of(schema), *guards):
+            _condition(condition, schema, need)
+        for part in parts:
+            if isinstance(part, When | Forall):
+                need(":conditional-effects", "conditional or universal effects", schema)
+        if isinstance(schema, DurativeActionSchema):
+            need(":durative-actions", "durative actions", schema)
+            for part in parts:
+                if isinstance(part, ContinuousEffect):
+                    need(":continuous-effects", "continuous effects", part)
+            for part in walk(schema.duration):
+                if isinstance(part, Comparison) and part.operator != "=":
+                    need(":duration-inequalities", "a duration that may vary", part)
+    for rule in domain.derived:
+        need(":derived-predicates", "derived predicates", rule)
+        _condition(rule.body, rule, need)
+    for trajectory in _trajectories(domain.constraints):
+        need(":constraints", "constraints", trajectory)
+    for schema in (*domain.processes.values(), *domain.events.values()):
+        need(":time", "processes or events", schema)
+    if domain.functions:
+        what = "numeric functions"
+        need(":action-costs" if _only_costs(domain) else ":numeric-fluents", what)
+    yield from needed.items()
+
+
+def _trajectories(formula: Expression) -> Iterator[Expression]:
+    return (part for part in walk(formula) if isinstance(part, Trajectory))
+
+
+def _needed_by_problem(problem: Problem) -> set[str]:
+    needed: set[str] = set()
+
+    def need(flag: str, _what: str, _source: object = None) -> None:
+        needed.add(flag)
+
+    _condition(problem.goal, None, need)
+    _condition(problem.constraints, None, need)
+    if list(_trajectories(problem.constraints)):
+        needed.add(":constraints")
+    if problem.timed_init:
+        needed.add(":timed-initial-literals")
+    if any(isinstance(timed.effect, NumericEffect) for timed in problem.timed_init):
+        needed.add(":timed-initial-fluents")
+    if any(o.types != (OBJECT,) for o in problem.objects):
+        needed.add(":typing")
+    if problem.metric is not None:
+        needed.add(":goal-utilities")
+    return needed
+
+
+def _condition(formula: Expression, owner: object, need: Callable[..., None]) -> None:
+    """Note the flags that a condition needs."""
+    for part in walk(formula):
+        place = part if getattr(part, "location", None) else owner
+        match part:
+            case Equal():
+                need(":equality", "=", place)
+            case Not(Equal()):
+                # Every competition domain with :equality writes (not (= …)) without a further flag.
+                pass
+            case Not():
+                need(":negative-preconditions", "negative conditions", place)
+            case Or() | Imply():
+                need(":disjunctive-preconditions", "disjunctive conditions", place)
+            case Exists():
+                need(":existential-preconditions", "(exists …)", place)
+            case Forall():
+                need(":universal-preconditions", "(forall …) in a condition", place)
+            case Preference():
+                need(":preferences", "preferences", place)
+            case _:
+                pass
+
+
+def _only_costs(domain: Domain) -> bool:
+    """Say whether numbers are used as :action-costs allows: increasing total-cost, else reading."""
+    for schema in schemas_of(domain):
+        if isinstance(schema, DurativeActionSchema):
+            return True  # Numbers come with durative actions.
+        for part in walk(schema.effect):
+            if isinstance(part, NumericEffect) and not (
+                part.operator == "increase"
+                and part.fluent.function == "total-cost"
+                and isinstance(part.amount, Number | FunctionTerm)
+            ):
+                return False
+        conditions = (schema.precondition, *conditions_in_effect(schema.effect))
+        if any(isinstance(p, Comparison) for c in conditions for p in walk(c)):
+            return False
+    return True
+
+
+def _implied(domain: Domain) -> set[str]:
+    """Return the flags of a domain, and those that they stand for."""
+    result = set(domain.requirements) or {":strips"}
+    for _ in _IMPLIED:
+        result.update(*(_IMPLIED.get(flag, ()) for flag in result))
+    return result

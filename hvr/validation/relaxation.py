@@ -28,12 +28,12 @@ from hvr.pddl import (
     When,
 )
 from hvr.pddl.compiler import Compiler
-from hvr.pddl.conditions import Conjunction, Operator
 from hvr.pddl.facts import Literal, Relation, bindings, match_row, necessary_literals
+from hvr.pddl.state import Conjunction, Operator
 
 MOST_ACTIONS = 20_000
 """How many ground actions are looked at."""
-LAYERS_BEYOND = 2
+EXTRA_LAYERS = 2
 """How many layers are looked at behind that in which a condition is reachable."""
 _NONE = Relation()
 
@@ -42,7 +42,7 @@ _Masks: TypeAlias = tuple[int, int]
 """Bits that are to be true, and bits that are to be false."""
 
 
-class Clock:
+class Deadline:
     """A time limit.
 
     Args:
@@ -151,9 +151,9 @@ class Relaxation:
         state: State,
         target: Conjunction,
         numeric: frozenset[str],
-        clock: Clock,
+        clock: Deadline,
         *,
-        beyond: int | None = LAYERS_BEYOND,
+        beyond: int | None = EXTRA_LAYERS,
     ) -> None:
         self.task = state.task
         self.operators: list[Operator] = []
@@ -430,7 +430,7 @@ def _reads(unit: _Packed) -> int:
     return needs
 
 
-def suppliers(
+def achievers(
     state: State, literals: Mapping[Atom, bool], *, positive: bool = False
 ) -> Iterator[GroundAction]:
     """Yield the actions, applicable or nearly so, that can make a literal true in a state.

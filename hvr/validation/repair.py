@@ -1,22 +1,42 @@
-"""Advice: what would mend a plan.
-
-For sequences steps are looked for that supply what the first failing step or the end needs
-(`search.py`). Where they do not make the plan valid, and for timed plans, changes of single steps
-are tried (`edits.py`).
-"""
+"""Repair invalid plans: suggestions, and changes of single steps that make a plan valid."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+from itertools import islice
 
+from hvr.base.printable import short
 from hvr.errors import HvrError
-from hvr.pddl import GroundAction, GroundingLimitError, Step
-from hvr.pddl.conditions import FALSE, Conjunction
-from hvr.validation.relaxation import Clock
+from hvr.pddl import Atom, Expression, GroundAction, GroundingLimitError, Misfit, Step, TimedAction
+from hvr.pddl.durative import ground_durative
+from hvr.pddl.facts import bindings, match_row, necessary_literals
+from hvr.pddl.model import (
+    ActionSchema,
+    And,
+    Comparison,
+    ContinuousEffect,
+    DurativeActionSchema,
+    Equal,
+    NumericEffect,
+    Timed,
+    walk,
+)
+from hvr.pddl.numeric import evaluate
+from hvr.pddl.plan import decimal_text
+from hvr.pddl.state import FALSE, Conjunction
+from hvr.validation.relaxation import Deadline
 from hvr.validation.report import Failure, FailureKind, Repair, UnmetLiteral, ValidationReport
 from hvr.validation.search import search
 from hvr.validation.sequences import action_of, sequence_order
 from hvr.validation.validator import Validator, with_times
+
+# Repair -------------------------------------------------------------------------------------------
+# Advice: what would mend a plan.
+#
+# For sequences steps are looked for that supply what the first failing step or the end needs
+# (`search.py`). Where they do not make the plan valid, and for timed plans, changes of single steps
+# are tried (`edits.py`).
 
 _MISFITS = (
     FailureKind.UNKNOWN_ACTION,
@@ -27,7 +47,7 @@ _MISFITS = (
 _NAMED = 3
 
 
-def find_advice(
+def find_suggestions(
     validator: Validator,
     plan: Sequence[Step],
     report: ValidationReport,
@@ -40,9 +60,8 @@ def find_advice(
     arguments and the result are those of `find_repair`.
     """
     # Only advice needs them; runs that mend a plan load this module, too.
-    from hvr.validation.edits import edit_sequence, edit_timed
 
-    clock = Clock(seconds)
+    clock = Deadline(seconds)
     repair, note = find_repair(validator, plan, report, seconds=seconds)
     failure = report.failure
     if failure is None or failure.kind in _MISFITS or (repair is not None and repair.completes):
@@ -89,7 +108,7 @@ def find_repair(
         return None, "steps are inserted for violated preconditions and missed goals only"
     steps = [action_of(plan[i]) for i in order]
     try:
-        return _Advice(validator, steps, failure).find(Clock(seconds))
+        return _Advice(validator, steps, failure).find(Deadline(seconds))
     except GroundingLimitError as error:
         return None, str(error)
 
@@ -106,7 +125,7 @@ class _Advice:
             self.here.apply(action)
         self.rest = steps[self.place :]
 
-    def find(self, clock: Clock) -> tuple[Repair | None, str]:
+    def find(self, clock: Deadline) -> tuple[Repair | None, str]:
         target = self._target()
         if target is FALSE:
             return None, _never(self.failure.literals)
@@ -179,3 +198,294 @@ def _named(literals: Sequence[UnmetLiteral], *, whole: bool) -> str:
     texts = [str(literal.formula if whole else literal) for literal in literals]
     shown = texts[:_NAMED] + (["others"] if len(texts) > _NAMED else [])
     return ", ".join(shown[:-1]) + " and " + shown[-1] if len(shown) > 1 else "".join(shown)
+
+
+# Edits --------------------------------------------------------------------------------------------
+# Changes of single steps that make a whole plan valid: moved, exchanged, left out, lengthened.
+#
+# A change is proposed only after a run of the validator has proven the changed plan.
+
+_MOST_INSERTED = 60
+_MOST_TIMES = 200
+_MOST_PLACES = 100
+"""Bounds of how much is tried: ground actions that supply one literal, times of one step in a timed
+plan, places of one in a sequence."""
+
+_Schema = ActionSchema | DurativeActionSchema
+_Candidate = tuple[str, list[Step]]
+"""What is changed, in words, and the changed plan."""
+
+
+def edit_sequence(
+    validator: Validator, plan: Sequence[Step], failure: Failure, clock: Deadline
+) -> Repair | None:
+    """Look for one change that makes an invalid sequence valid.
+
+    Args:
+        validator: where the plan begins.
+        plan: the plan.
+        failure: its first failure.
+        clock: when to give up.
+    """
+    count = len(plan)
+    place = count - 1 if failure.step is None else failure.step - 1 - validator.step_number
+    return _first_valid(validator, _sequence_edits(plan, place), clock)
+
+
+def edit_timed(
+    validator: Validator, plan: Sequence[TimedAction], failure: Failure, clock: Deadline
+) -> Repair | None:
+    """Look for one change that makes an invalid timed plan valid; steps may be inserted, too."""
+    return _first_valid(validator, _Timed(validator, plan, failure).candidates(), clock)
+
+
+def _first_valid(
+    validator: Validator, candidates: Iterable[_Candidate], clock: Deadline
+) -> Repair | None:
+    for change, plan in candidates:
+        if clock.expired:
+            return None
+        try:
+            valid = validator.check(plan).valid
+        except HvrError:
+            continue
+        if valid:
+            return Repair(None, (), True, change, tuple(plan))
+    return None
+
+
+# Sequences ----------------------------------------------------------------------------------
+
+
+def _sequence_edits(plan: Sequence[Step], place: int) -> Iterator[_Candidate]:
+    """Yield plans in which steps near a place are exchanged, moved or left out."""
+    steps = list(plan)
+    number = place + 1
+    if not 0 <= place < len(steps):
+        return
+    yield (f"step {number} left out", steps[:place] + steps[number:])
+    # The nearest first.
+    others = sorted((i for i in range(len(steps)) if i != place), key=lambda i: abs(i - place))
+    del others[_MOST_PLACES:]
+    for other in others:
+        swapped = [*steps]
+        swapped[place], swapped[other] = swapped[other], swapped[place]
+        one, two = sorted((place, other))
+        yield (f"steps {one + 1} and {two + 1} exchanged", swapped)
+        rest = steps[:place] + steps[number:]
+        words = f"step {number} moved to place {other + 1}"
+        yield (words, [*rest[:other], steps[place], *rest[other:]])
+        rest = steps[:other] + steps[other + 1 :]
+        words = f"step {other + 1} moved to place {number}"
+        yield (words, [*rest[:place], steps[other], *rest[place:]])
+    for other in others:
+        yield (f"step {other + 1} left out", steps[:other] + steps[other + 1 :])
+
+
+# Timed plans --------------------------------------------------------------------------------
+
+
+class _Timed:
+    """A timed plan and its first failure."""
+
+    def __init__(self, validator: Validator, plan: Sequence[TimedAction], failure: Failure) -> None:
+        self.validator = validator
+        self.task = validator.task
+        self.plan = list(plan)
+        self.failure = failure
+        # What lies further apart than epsilon does not coincide.
+        self.gap = 2 * validator.epsilon or Fraction(1, 1000)
+        self.end = max((step.start + (step.duration or 0) for step in plan), default=Fraction(0))
+
+    def candidates(self) -> Iterator[_Candidate]:
+        """Yield changed plans, small changes first."""
+        failing = None if self.failure.step is None else self.failure.step - 1
+        if failing is not None:
+            yield from self._durations(failing)
+        subjects = [] if failing is None else [failing]
+        for literal in self.failure.literals:
+            by = literal.changed_by
+            if by is not None and by.number is not None and by.number - 1 not in subjects:
+                subjects.append(by.number - 1)
+        for place in subjects:
+            yield from self._moved(place)
+        yield from self._inserted(failing)
+        for place in subjects:
+            words = f"step {place + 1} left out"
+            yield (words, [*self.plan[:place], *self.plan[place + 1 :]])
+        for place in subjects:
+            yield from self._exchanged(place)
+
+    def _durations(self, place: int) -> Iterator[_Candidate]:
+        step = self.plan[place]
+        for duration in self._demanded(step.action):
+            if duration != step.duration:
+                changed: list[Step] = [*self.plan]
+                changed[place] = step.replace(duration=duration)
+                yield (f"the duration {decimal_text(duration)} in step {place + 1}", changed)
+
+    def _demanded(self, action: GroundAction) -> list[Fraction]:
+        """Return durations that an action may demand: the bounds of what it allows."""
+        if action.name not in self.task.domain.durative_actions or self.task.misfit(action):
+            return []
+        result: dict[Fraction, None] = {}
+        for test in ground_durative(self.task, action, None).tests:
+            try:
+                # Where it depends on what changes, the values at the beginning are a guess.
+                bound = Fraction(evaluate(test.bound, self.validator.state.values))
+            except HvrError:
+                continue
+            if bound >= 0:
+                result[bound] = None
+        return list(result)
+
+    def _moved(self, place: int) -> Iterator[_Candidate]:
+        """Yield plans with a step at another time: alone, or with all that come after it."""
+        step, number = self.plan[place], place + 1
+        length = step.duration or Fraction(0)
+        marks: set[Fraction] = set()
+        for other, its in enumerate(self.plan):
+            if other != place:
+                marks |= {its.start, its.start + (its.duration or 0)}
+        marks |= {Fraction(timed.time) for timed in self.task.problem.timed_init}
+        times = {m + self.gap for m in marks} | {m - self.gap for m in marks} | marks
+        times |= {m - self.gap - length for m in marks}
+        usable = [time for time in times if time >= 0 and time != step.start]
+        for time in sorted(usable, key=lambda t: (abs(t - step.start), t))[:_MOST_TIMES]:
+            alone: list[Step] = [*self.plan]
+            alone[place] = step.replace(start=time)
+            yield (f"step {number} at {decimal_text(time)}", alone)
+            if time > step.start:
+                yield (
+                    f"step {number} and all after it later by {decimal_text(time - step.start)}",
+                    self._later(step.start, time - step.start),
+                )
+
+    def _later(self, begin: Fraction, by: Fraction) -> list[Step]:
+        return [s.replace(start=s.start + by) if s.start >= begin else s for s in self.plan]
+
+    def _exchanged(self, place: int) -> Iterator[_Candidate]:
+        step = self.plan[place]
+        others = sorted(
+            (i for i in range(len(self.plan)) if i != place),
+            key=lambda i: (abs(self.plan[i].start - step.start), i),
+        )
+        for other in others:
+            changed: list[Step] = [*self.plan]
+            changed[place] = step.replace(start=self.plan[other].start)
+            changed[other] = self.plan[other].replace(start=step.start)
+            one, two = sorted((place + 1, other + 1))
+            yield (f"the times of steps {one} and {two} exchanged", changed)
+
+    def _inserted(self, failing: int | None) -> Iterator[_Candidate]:
+        """Yield plans with a step that supplies a missing literal."""
+        at = self.end + self.gap if self.failure.time is None else self.failure.time
+        if failing is None:
+            at = self.end + self.gap
+        for literal in _leaves(self.failure.literals):
+            for action, delay, duration in self._suppliers(literal):
+                for start in (at - self.gap - delay, at):
+                    if start >= 0:
+                        step = TimedAction(action, start, duration)
+                        yield f"{short(step)} inserted", [*self.plan, step]
+                if failing is None:
+                    continue
+                # There may be no room for it: what comes after it gives way.
+                step, by = TimedAction(action, at + self.gap, duration), delay + 2 * self.gap
+                words = f"{short(step)} inserted, and all from {decimal_text(at)} on later by"
+                yield (f"{words} {decimal_text(by)}", [*self._later(at, by), step])
+
+    def _suppliers(
+        self, literal: UnmetLiteral
+    ) -> Iterator[tuple[GroundAction, Fraction, Fraction | None]]:
+        """Yield actions that make a literal true, after which time, and how long they take.
+
+        Of a comparison they change one of the numbers, whichever way.
+        """
+        if literal.fixed:
+            return
+        domain = self.task.domain
+        schemas: list[_Schema] = [*domain.actions.values(), *domain.durative_actions.values()]
+        for schema in schemas:
+            for seed, when in _seeds(schema, literal):
+                own = {p.name: seed[p.name] for p in schema.parameters if p.name in seed}
+                for action in islice(self._groundings(schema, own), _MOST_INSERTED):
+                    if isinstance(schema, ActionSchema):
+                        yield action, Fraction(0), None
+                        continue
+                    for duration in self._demanded(action)[:2]:
+                        if when != "at start":
+                            yield action, duration, duration
+                        if when != "at end":
+                            yield action, Fraction(0), duration
+
+    def _groundings(self, schema: _Schema, seed: dict[str, str]) -> Iterator[GroundAction]:
+        task = self.task
+        condition = schema.precondition if isinstance(schema, ActionSchema) else _untimed(schema)
+        literals = [
+            (literal, sign)
+            for literal, sign in necessary_literals(condition)
+            if isinstance(literal, Equal) or task.is_static(literal.predicate)
+        ]
+        left = [p for p in schema.parameters if p.name not in seed]
+        relation, members = task.static_facts.relation, task.members
+        for binding in bindings(left, literals, seed, relation, members):
+            action = GroundAction(schema.name, tuple([binding[p.name] for p in schema.parameters]))
+            if not isinstance(task.misfit(action), Misfit):
+                yield action
+
+
+def _leaves(literals: Iterable[UnmetLiteral]) -> Iterator[UnmetLiteral]:
+    """Yield literals; of derived ones those that they would follow from."""
+    for literal in literals:
+        if literal.because:
+            yield from _leaves(literal.because)
+        else:
+            yield literal
+
+
+def _untimed(schema: DurativeActionSchema) -> And:
+    bodies = [part.body for part in walk(schema.condition) if isinstance(part, Timed)]
+    return And(tuple(bodies))
+
+
+def _seeds(schema: _Schema, literal: UnmetLiteral) -> Iterator[tuple[dict[str, str], str]]:
+    """Yield what parameters of an action have to be to change a literal, and when it does."""
+    wanted = literal.formula
+    if isinstance(wanted, Atom):
+        for atom, when in _changes(schema, literal.wanted):
+            if atom.predicate == wanted.predicate:
+                seed = match_row(atom, wanted.args)
+                if seed is not None:
+                    yield seed, when
+    elif isinstance(wanted, Comparison):
+        for part, when in _effects(schema):
+            for effect in walk(part):
+                if not isinstance(effect, NumericEffect):
+                    continue
+                for term, _ in literal.numbers:
+                    if effect.fluent.function == term.function:
+                        # It is matched as atoms are.
+                        seed = match_row(Atom(term.function, effect.fluent.args), term.args)
+                        if seed is not None:
+                            yield seed, when
+
+
+def _effects(schema: _Schema) -> Iterator[tuple[Expression, str]]:
+    """Yield the effects of an action, each with its time; "" all the time."""
+    if isinstance(schema, ActionSchema):
+        yield schema.effect, "at start"
+        return
+    for part in walk(schema.effect):
+        if isinstance(part, Timed):
+            yield part.body, part.when
+        elif isinstance(part, ContinuousEffect):
+            yield part, ""
+
+
+def _changes(schema: _Schema, wanted: bool) -> Iterator[tuple[Atom, str]]:
+    """Yield the atoms that an action makes true (or false), each with its time."""
+    for effect, when in _effects(schema):
+        for atom, sign in necessary_literals(effect):
+            if isinstance(atom, Atom) and sign is wanted:
+                yield atom, when

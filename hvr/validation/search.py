@@ -19,10 +19,10 @@ from hvr.pddl import (
     Task,
     applicable_actions,
 )
-from hvr.pddl.conditions import Conjunction, Operator
 from hvr.pddl.model import functions_of, walk
 from hvr.pddl.numeric import Values
-from hvr.validation.relaxation import Clock, Relaxation, suppliers
+from hvr.pddl.state import Conjunction, Operator
+from hvr.validation.relaxation import Deadline, Relaxation, achievers
 
 LONGEST = 20
 """The most steps of a sequence."""
@@ -50,7 +50,7 @@ class SearchOutcome:
     hopeless: bool = False
 
 
-def search(start: State, target: Conjunction, clock: Clock) -> SearchOutcome:
+def search(start: State, target: Conjunction, clock: Deadline) -> SearchOutcome:
     """Look for short sequences of instantaneous actions after which a condition holds.
 
     A single step is looked for among all actions. Longer sequences are looked for by A*, guided
@@ -84,7 +84,7 @@ def _search_among(
     start: State,
     target: Conjunction,
     numeric: frozenset[str],
-    clock: Clock,
+    clock: Deadline,
 ) -> SearchOutcome | None:
     """Look for sequences of the actions of a relaxation; None if it is certain there are none."""
     if not relaxation.reachable:
@@ -137,13 +137,13 @@ def read_functions(task: Task) -> frozenset[str]:
     return frozenset(functions)
 
 
-def _given_up(clock: Clock, why: str) -> str:
+def _given_up(clock: Deadline, why: str) -> str:
     if clock.expired:
         return f"no sequence of up to {LONGEST} steps was found within {clock.seconds:g} s"
     return f"no sequence of up to {LONGEST} steps was found: {why}"
 
 
-def _single_steps(start: State, target: Conjunction, clock: Clock) -> Iterator[Steps]:
+def _single_steps(start: State, target: Conjunction, clock: Deadline) -> Iterator[Steps]:
     """Yield each single step that makes the target true."""
     task = start.task
     # Only actions that give some literal of the target its value are tried, wherever in it that
@@ -160,7 +160,7 @@ def _single_steps(start: State, target: Conjunction, clock: Clock) -> Iterator[S
             _collect(task, clause.negative, False, literals)
     if literals is not None and any(a.predicate in task.derived_predicates for a in literals):
         literals = None
-    candidates = applicable_actions(start) if literals is None else suppliers(start, literals)
+    candidates = applicable_actions(start) if literals is None else achievers(start, literals)
     answers = 0
     for number, action in enumerate(candidates):
         if number % 32 == 31 and clock.expired:
@@ -218,7 +218,7 @@ class _AStar:
         target: Conjunction,
         relaxation: Relaxation,
         numeric: frozenset[str],
-        clock: Clock,
+        clock: Deadline,
     ) -> None:
         self.task = start.task
         self.start = start

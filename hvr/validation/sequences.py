@@ -24,9 +24,9 @@ from hvr.pddl import (
     Trajectory,
     UndefinedValueError,
 )
-from hvr.pddl.conditions import Operator
 from hvr.pddl.model import walk
 from hvr.pddl.numeric import Values
+from hvr.pddl.state import Operator
 from hvr.validation.report import (
     Failure,
     FailureKind,
@@ -78,7 +78,7 @@ def action_of(step: Step) -> GroundAction:
 # Quickly ------------------------------------------------------------------------------------
 
 
-def forgets_the_past(task: Task) -> bool:
+def is_markovian(task: Task) -> bool:
     """Say whether a state is all that the rest of a sequence depends on.
 
     Not where preferences and trajectory constraints look at the states before, too.
@@ -91,7 +91,7 @@ def forgets_the_past(task: Task) -> bool:
 
 def is_simple(task: Task) -> bool:
     """Say whether operators alone judge sequences: nothing is derived from their effects."""
-    return not task.domain.derived and forgets_the_past(task)
+    return not task.domain.derived and is_markovian(task)
 
 
 class Checkpoints:
@@ -160,7 +160,7 @@ def check_quickly(
     """Accept a valid plan, or say how many of its steps can be executed before something fails.
 
     Args:
-        start: the state to begin in, of a task that `forgets_the_past`.
+        start: the state to begin in, of a task that `is_markovian`.
         plan: the steps.
         operator_of: returns the operator of a step; None for a step that has none.
         before: how many steps were executed before, which counts in the metric.

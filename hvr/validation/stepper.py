@@ -20,8 +20,8 @@ from hvr.pddl import (
     UndefinedValueError,
 )
 from hvr.pddl.compiler import Binding, Compiler
-from hvr.pddl.conditions import Operator, set_bits
 from hvr.pddl.numeric import Values
+from hvr.pddl.state import Operator, set_bits
 from hvr.pddl.task import TOTAL_COST, binding_of
 from hvr.validation.report import (
     Failure,
@@ -191,7 +191,7 @@ class Stepper:
 
         Durative actions are left out.
         """
-        from hvr.pddl.grounding import applicable_actions
+        from hvr.pddl.task import applicable_actions
 
         return tuple(islice(applicable_actions(self.state), limit))
 

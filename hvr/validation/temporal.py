@@ -26,16 +26,18 @@ from hvr.pddl import (
     TimedAction,
 )
 from hvr.pddl.compiler import Binding
-from hvr.pddl.conditions import (
-    NumericChange,
-    change_numbers,
-    set_bits,
-)
 from hvr.pddl.durative import DurativeOperator, SpanningEffect
-from hvr.pddl.numeric import Rational, Values, evaluate, is_another, rounded
+from hvr.pddl.numeric import Rational, Values, evaluate, is_assigned_anew, rounded
 from hvr.pddl.plan import decimal_text
-from hvr.validation.calendar import Calendar, TimedEvent, with_next
-from hvr.validation.interference import StepParts, access, interferences
+from hvr.pddl.state import NumericChange, change_numbers, set_bits
+from hvr.validation.happenings import (
+    Calendar,
+    StepParts,
+    TimedEvent,
+    access,
+    interferences,
+    with_next,
+)
 from hvr.validation.report import (
     Failure,
     FailureKind,
@@ -52,8 +54,7 @@ from hvr.validation.violations import LastChanges, StateChange, unmet_literals
 from hvr.values import Value
 
 if TYPE_CHECKING:
-    from hvr.validation.continuous.curves import Curve, Stretch
-    from hvr.validation.timeline import ProcessSpan
+    from hvr.validation.timeline import Curve, Phase, ProcessSpan
     from hvr.validation.validator import Validator
 
 
@@ -222,7 +223,7 @@ class TemporalRun:
 
     def curves(self) -> tuple[Curve, ...]:
         """Judge the plan and return its numbers over time, up to the first failure."""
-        from hvr.validation.continuous.curves import Stretch, curves_of
+        from hvr.validation.timeline import Phase, curves_of
 
         self._keeps = True
         self.run(OnFailure.STOP)
@@ -231,15 +232,15 @@ class TemporalRun:
             [stretch.end for stretch in stretches] + [h.time for h in self.happenings],
             default=Fraction(0),
         )
-        return curves_of(self.task, stretches, Stretch(time, time, time, self.values))
+        return curves_of(self.task, stretches, Phase(time, time, time, self.values))
 
-    def _stretches(self) -> Iterable[Stretch]:
+    def _stretches(self) -> Iterable[Phase]:
         """Return the numbers from one happening to the next, after `run`."""
-        from hvr.validation.continuous.curves import Stretch
+        from hvr.validation.timeline import Phase
 
         first = Happening(Fraction(0), (), self.before.bits, self.before.values)
         for one, two in pairwise((first, *self.happenings)):
-            yield Stretch(one.time, two.time, one.time, one.values)
+            yield Phase(one.time, two.time, one.time, one.values)
 
     @property
     def _stopped(self) -> bool:
@@ -582,7 +583,7 @@ class TemporalRun:
     ) -> None:
         """Remember that an event has flipped some bits and changed some numbers."""
         if not self._keeps:
-            changed = [i for i in touched if is_another(_at(self.values, i), _at(values, i))]
+            changed = [i for i in touched if is_assigned_anew(_at(self.values, i), _at(values, i))]
             self._last.note(event, set_bits(flipped), changed)
             return
         after = values

@@ -1,17 +1,27 @@
-"""A plan over time as plain values: steps, events, timed literals and processes, for pictures."""
+"""A plan over time as plain values, for charts: steps, events, processes and curves."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from math import inf, nextafter
+from typing import TYPE_CHECKING, Any
 
 from hvr.pddl import Step, TimedAction
+from hvr.pddl.numeric import Rational, exact
+from hvr.validation.continuous.polynomials import Number, Polynomial
+from hvr.validation.report import decimal_text, number_to_json
 from hvr.values import Value
 
 if TYPE_CHECKING:
-    from hvr.validation.judged import HappeningText
+    from hvr.pddl import Task
+    from hvr.validation.continuous.functions import Quantity, TimeFunction
+    from hvr.validation.findings import HappeningText
     from hvr.validation.report import ValidationReport
+
+
+# Timeline -----------------------------------------------------------------------------------------
+# A plan over time as plain values: steps, events, timed literals and processes, for pictures.
 
 
 class TimelineStep(Value):
@@ -125,3 +135,213 @@ def _step(number: int, step: Step) -> TimelineStep:
         end = step.start + (step.duration or 0)
         return TimelineStep(number, step.action.name, step.action.args, step.start, end)
     return TimelineStep(number, step.name, step.args, Fraction(number - 1), Fraction(number))
+
+
+# Curves -------------------------------------------------------------------------------------------
+# The numeric fluents of a plan as piecewise functions of time, for reports.
+
+_SAMPLES = 32
+
+
+class Phase(Value):
+    """All numeric fluents between two times, as functions of the time since `origin`."""
+
+    start: Fraction
+    end: Fraction
+    origin: Fraction
+    numbers: Sequence[Quantity | None]
+
+
+class CurvePiece(Value):
+    """A numeric fluent between two times.
+
+    Attributes:
+        start, end: The two times; equal for the value after the last happening.
+        coefficients: The coefficients of the powers 0, 1, 2 and so on of the time since `start`, if
+            the fluent is a polynomial.
+        formula: Any other function of the time since `start`, with rounded constants; empty for a
+            polynomial or an integrated fluent.
+        samples: Times with the bounds of the value there; empty for a polynomial.
+    """
+
+    start: Fraction
+    end: Fraction
+    coefficients: tuple[Rational, ...]
+    formula: str = ""
+    samples: tuple[tuple[Fraction, Fraction, Fraction], ...] = ()
+
+    def __str__(self) -> str:
+        first, last = self._text(self.start), self._text(self.end)
+        if self.start == self.end:
+            return f"at {decimal_text(self.start)}: {first}"
+        span = f"{decimal_text(self.start)} to {decimal_text(self.end)}"
+        if self.samples:
+            if len(self.samples) <= 2:
+                return f"{span}: {first}"
+            return f"{span}: from {first} to {last}, {self.formula or 'integrated'}"
+        if len(self.coefficients) < 2:
+            return f"{span}: {first}"
+        return f"{span}: from {first} to {last}, {_formula(self.coefficients)}"
+
+    def at(self, time: Rational) -> Fraction:
+        """Return the value at a time, or at the nearest sample if there are samples."""
+        if self.samples:
+            _, low, high = self._nearest(time)
+            return (low + high) / 2
+        return Fraction(Polynomial(self.coefficients)(time - self.start))
+
+    def _nearest(self, time: Rational) -> tuple[Fraction, Fraction, Fraction]:
+        return min(self.samples, key=lambda sample: abs(sample[0] - time))
+
+    def _text(self, time: Fraction) -> str:
+        if not self.samples:
+            return decimal_text(self.at(time))
+        _, low, high = self._nearest(time)
+        texts = decimal_text(low), decimal_text(high)
+        # Show one bound if both have the same digits.
+        return texts[0] if texts[0] == texts[1] else f"between {texts[0]} and {texts[1]}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return JSON values."""
+        data: dict[str, Any] = {
+            "from": number_to_json(self.start),
+            "to": number_to_json(self.end),
+            "first": number_to_json(self.at(self.start)),
+            "last": number_to_json(self.at(self.end)),
+        }
+        if not self.samples:
+            coefficients = [number_to_json(Fraction(c)) for c in self.coefficients]
+            return {**data, "coefficients": coefficients or [0]}
+        bounds = [
+            [number_to_json(time), *_floats_around(low, high)] for time, low, high in self.samples
+        ]
+        return {**data, "formula": self.formula or None, "bounds": bounds}
+
+
+def _floats_around(low: Fraction, high: Fraction) -> tuple[float, float]:
+    return nextafter(float(low), -inf), nextafter(float(high), inf)
+
+
+class Curve(Value):
+    """A numeric fluent over the time of a plan, without pieces where it is undefined."""
+
+    fluent: str
+    pieces: tuple[CurvePiece, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return JSON values."""
+        return {"fluent": self.fluent, "pieces": [piece.to_json() for piece in self.pieces]}
+
+
+def curves_of(task: Task, stretches: Iterable[Phase], final: Phase) -> tuple[Curve, ...]:
+    """Return the curves of the numeric fluents, sorted by name.
+
+    Args:
+        task: The task that names the fluents.
+        stretches: The stretches from the start to the last happening, in order.
+        final: The stretch of length 0 after the last happening.
+    """
+    pieces: dict[int, list[CurvePiece]] = {}
+    for stretch in (*stretches, final):
+        if stretch.start == stretch.end and stretch is not final:
+            continue
+        for index, number in enumerate(stretch.numbers):
+            if number is None:
+                continue
+            if not isinstance(number, int | Fraction | Polynomial):
+                _append_function(pieces.setdefault(index, []), stretch, number)
+            else:
+                _append(pieces.setdefault(index, []), stretch, number)
+    named = [Curve(str(task.term(index)), tuple(found)) for index, found in pieces.items()]
+    return tuple(sorted(named, key=lambda curve: curve.fluent))
+
+
+def _formula(coefficients: tuple[Rational, ...]) -> str:
+    """Return a polynomial in t as text."""
+    parts = []
+    for power, coefficient in enumerate(coefficients):
+        if coefficient:
+            factor = "" if power == 0 else "t" if power == 1 else f"t^{power}"
+            size = (
+                "" if power and abs(coefficient) == 1 else decimal_text(abs(Fraction(coefficient)))
+            )
+            parts.append(("- " if coefficient < 0 else "+ ") + f"{size} {factor}".strip())
+    text = " ".join(parts)
+    return text[2:] if text.startswith("+") else text.replace("- ", "-", 1)
+
+
+def _append(pieces: list[CurvePiece], stretch: Phase, number: Number) -> None:
+    """Append a piece, or extend the last one if its polynomial continues."""
+    polynomial = _since(number, stretch.start - stretch.origin)
+    last = pieces[-1] if pieces else None
+    if last is not None and last.end == stretch.start and not last.samples:
+        going_on = _since(Polynomial(last.coefficients), stretch.start - last.start)
+        if going_on == polynomial or (
+            stretch.start == stretch.end and going_on.constant == polynomial.constant
+        ):
+            pieces[-1] = last.replace(end=stretch.end)
+            return
+    pieces.append(CurvePiece(stretch.start, stretch.end, polynomial.coefficients))
+
+
+def _append_function(pieces: list[CurvePiece], stretch: Phase, function: TimeFunction) -> None:
+    """Append a piece with samples, or extend the last one if it is constant."""
+    from hvr.validation.continuous.functions import value_at
+
+    def bounds(time: Fraction) -> tuple[Fraction, Fraction, Fraction]:
+        value = value_at(function, exact(time - stretch.origin))
+        if isinstance(value, int | Fraction):
+            return time, Fraction(value), Fraction(value)
+        assert not isinstance(value, Polynomial)
+        low, high, bits = value.bounds()
+        return time, Fraction(low, 1 << bits), Fraction(high, 1 << bits)
+
+    formula = _closed_form(function, stretch.start - stretch.origin)
+    count = 1 if function.constant or stretch.start == stretch.end else _SAMPLES
+    length = stretch.end - stretch.start
+    samples = [bounds(stretch.start + length * k / count) for k in range(count + 1)]
+    last = pieces[-1] if pieces else None
+    goes_on = last is not None and last.end == stretch.start and last.formula == formula
+    if last is not None and goes_on and function.constant and len(last.samples) == 2:
+        pieces[-1] = last.replace(end=stretch.end, samples=(last.samples[0], samples[-1]))
+        return
+    if last is not None and last.samples and stretch.start == stretch.end == last.end:
+        # Omit the value after the last happening unless it must differ from the value before it.
+        _, low, high = last.samples[-1]
+        if low <= samples[0][2] and samples[0][1] <= high:
+            return
+    pieces.append(CurvePiece(stretch.start, stretch.end, (), formula, tuple(samples)))
+
+
+def _closed_form(function: TimeFunction, later: Rational) -> str:
+    """Return a function as text, in the time since a later origin, with rounded constants.
+
+    The text is empty if the function has no closed form.
+    """
+    from hvr.validation.continuous.functions import TimeFunction, simple, terms_of
+    from hvr.validation.continuous.symbols import TIME, Inverse, StateVariable, Term, sum_text
+
+    if any(isinstance(symbol, StateVariable | Inverse) for symbol in function.symbols()):
+        return ""
+    moved = function.replace(lambda symbol: Polynomial((later, 1)) if symbol is TIME else None)
+    sums: dict[Term, Quantity] = {}
+    for (powers, exponent), coefficient in terms_of(moved).items():
+        time = frozenset(item for item in powers if item[0] is TIME)
+        growth = frozenset(item for item in exponent if item[0] is TIME)
+        constant = simple({(powers - time, exponent - growth): coefficient})
+        sums[time, growth] = sums.get((time, growth), 0) + constant
+    rounded = {
+        term: number.approximation() if isinstance(number, TimeFunction) else number
+        for term, number in sums.items()
+    }
+    return sum_text(terms_of(simple(rounded)))  # type: ignore[arg-type]
+
+
+def _since(number: Number, later: Rational) -> Polynomial:
+    """Return a polynomial in the time since a later origin."""
+    if not isinstance(number, Polynomial):
+        return Polynomial((number,))
+    result = Polynomial(())
+    for coefficient in reversed(number.coefficients):
+        result = result * Polynomial((later, 1)) + coefficient
+    return result

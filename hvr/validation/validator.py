@@ -27,9 +27,9 @@ from hvr.pddl import (
     parse_problem,
     read_plan,
 )
-from hvr.pddl.conditions import Operator
-from hvr.pddl.lexer import SourceText
-from hvr.pddl.plain_plan import PlainPlan, plain_plan
+from hvr.pddl.plan import PlainPlan, plain_plan
+from hvr.pddl.reader import SourceText
+from hvr.pddl.state import Operator
 from hvr.validation.report import OnFailure, Outcome, ValidationReport
 from hvr.validation.sequences import (
     Checkpoints,
@@ -37,17 +37,16 @@ from hvr.validation.sequences import (
     SequenceRun,
     action_of,
     check_quickly,
-    forgets_the_past,
+    is_markovian,
     sequence_order,
 )
 from hvr.validation.stepper import Stepper
 
 if TYPE_CHECKING:
-    from hvr.pddl.timed_texts import TimedTexts
-    from hvr.validation.continuous.curves import Curve
+    from hvr.pddl.plan import LazyTimedPlan
     from hvr.validation.continuous.dynamics import Dynamics
     from hvr.validation.temporal import TemporalRun
-    from hvr.validation.timeline import ProcessSpan
+    from hvr.validation.timeline import Curve, ProcessSpan
 
 TOLERANCE = Fraction(1, 100)
 """How far a duration may be from what its action demands; planners round. VAL's default."""
@@ -104,7 +103,7 @@ class Validator(Stepper):
         # Operators by the text of the step: plans of one problem repeat their steps, and looking up
         # a text is quicker than reading it.
         self._by_text: dict[str, Operator] = {}
-        self._by_states = forgets_the_past(task)
+        self._by_states = is_markovian(task)
         # Plans that differ in a step from the one before are judged from there.
         self._states_by_text, self._states_by_action = Checkpoints(), Checkpoints()
         self._follower = Follower()
@@ -148,10 +147,10 @@ class Validator(Stepper):
                 return SequenceRun(self, actions, on_failure).run()
             before = [self.task.ground(action) for action in actions[:verdict]]
             report = self._explained(before, actions[verdict : verdict + 1]).replace(steps=count)
-            from hvr.validation.violations import with_steps
+            from hvr.validation.violations import with_step_locations
 
             # What was executed may have been read in another plan.
-            return with_steps(report, lambda number: actions[number - 1], self.step_number)
+            return with_step_locations(report, lambda number: actions[number - 1], self.step_number)
         except (ContinuousChangeError, GroundingLimitError, NumberTooLargeError) as error:
             return ValidationReport(Outcome.UNKNOWN, len(plan), 0, reason=str(error))
 
@@ -196,16 +195,16 @@ class Validator(Stepper):
                 failing = [step_at(report + 1)] if report < count else []
                 executed = [operator for operator in before if operator is not None]
                 report = self._explained(executed, failing).replace(steps=count)
-                from hvr.validation.violations import with_steps
+                from hvr.validation.violations import with_step_locations
 
-                report = with_steps(report, step_at, self.step_number)
+                report = with_step_locations(report, step_at, self.step_number)
             if isinstance(report, ValidationReport):
                 told = (*report.notes, *overlooked, *((_CALLS,) if plain.calls else ()))
                 return report.replace(notes=told) if told else report
         if timed:
-            from hvr.pddl.timed_texts import timed_texts
+            from hvr.pddl.plan import lazy_timed_plan
 
-            if (steps_in_time := timed_texts(text)) is not None:
+            if (steps_in_time := lazy_timed_plan(text)) is not None:
                 report = self._judged_in_time(steps_in_time, on_failure)
                 return report.replace(notes=(*report.notes, *overlooked)) if overlooked else report
         if plain is not None:
@@ -225,7 +224,7 @@ class Validator(Stepper):
         except (GroundingLimitError, NumberTooLargeError) as error:
             return ValidationReport(Outcome.UNKNOWN, len(plain.steps), 0, reason=str(error))
 
-    def _judged_in_time(self, steps: TimedTexts, on_failure: OnFailure) -> ValidationReport:
+    def _judged_in_time(self, steps: LazyTimedPlan, on_failure: OnFailure) -> ValidationReport:
         try:
             return self._in_time(steps).run(on_failure)
         except (ContinuousChangeError, GroundingLimitError, NumberTooLargeError) as error:
@@ -315,14 +314,14 @@ class Validator(Stepper):
             return None
         from copy import copy
 
-        from hvr.pddl.timed_texts import TimedTexts
+        from hvr.pddl.plan import LazyTimedPlan
 
         other = copy(self)
         for digits in range(1, _SMALLEST_EPSILON + 1):
             other.epsilon = Fraction(1, 10**digits)
             if other.epsilon >= self.epsilon:
                 continue
-            if isinstance(plan, TimedTexts):
+            if isinstance(plan, LazyTimedPlan):
                 report = other._judged_in_time(plan, OnFailure.STOP)
             else:
                 report = other.check(plan)
@@ -337,12 +336,12 @@ class Validator(Stepper):
         order = sequence_order(self.task, plan, self.epsilon)
         return None if order is None else [action_of(plan[index]) for index in order]
 
-    def _in_time(self, plan: Sequence[Step] | TimedTexts) -> TemporalRun:
+    def _in_time(self, plan: Sequence[Step] | LazyTimedPlan) -> TemporalRun:
         # Imported when it is wanted: most plans are sequences, and the command is to start fast.
-        from hvr.pddl.timed_texts import TimedTexts
+        from hvr.pddl.plan import LazyTimedPlan
         from hvr.validation.temporal import TemporalRun
 
-        steps = plan if isinstance(plan, TimedTexts) else with_times(plan)
+        steps = plan if isinstance(plan, LazyTimedPlan) else with_times(plan)
         if not self.task.domain.moves:
             return TemporalRun(self, steps)
         from hvr.validation.continuous.dynamics import Dynamics

@@ -8,7 +8,7 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from hvr.base.nested import Steps, finish
+from hvr.base.nested import Steps, run_trampoline
 from hvr.errors import ContinuousChangeError, GroundingLimitError
 from hvr.pddl import (
     And,
@@ -32,12 +32,12 @@ from hvr.pddl import (
 from hvr.pddl.compiler import Parts
 from hvr.pddl.facts import bindings, match_row, necessary_literals
 from hvr.pddl.model import functions_of, parts_of, walk
-from hvr.pddl.numeric import Values, is_another, rounded
+from hvr.pddl.numeric import Values, is_assigned_anew, rounded
 from hvr.validation.report import StepRef, UnmetLiteral, UnmetLiterals, ValidationReport
 from hvr.values import Value
 
 if TYPE_CHECKING:
-    from hvr.validation.calendar import TimedEvent
+    from hvr.validation.happenings import TimedEvent
 
 Blame = dict[Expression, bool]
 """Ground formulas that have the wrong value, with the value that is wanted."""
@@ -236,7 +236,7 @@ def _latest(newest_first: Iterable[StateChange], numbers: Iterable[int]) -> dict
         if change.before is not change.after:
             for index in list(missing):
                 old = change.before[index] if index < len(change.before) else None
-                if index < len(change.after) and is_another(change.after[index], old):
+                if index < len(change.after) and is_assigned_anew(change.after[index], old):
                     missing.discard(index)
                     recount[index] = change.step
             if not missing:
@@ -244,7 +244,7 @@ def _latest(newest_first: Iterable[StateChange], numbers: Iterable[int]) -> dict
     return recount
 
 
-def with_steps(
+def with_step_locations(
     report: ValidationReport, step_at: Callable[[int], GroundAction], base: int
 ) -> ValidationReport:
     """Return a report in which the steps to blame know where they were read.
@@ -300,7 +300,7 @@ class _Blamer:
 
     def blame(self, formula: Expression, binding: Binding, positive: bool) -> Blame:
         """Return the literals to blame for a formula that does not have the wanted value."""
-        found = finish(self._blame(formula, binding, positive, None))
+        found = run_trampoline(self._blame(formula, binding, positive, None))
         assert found is not None
         return found
 

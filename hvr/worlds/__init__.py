@@ -1,6 +1,6 @@
 """Environments: what every one offers, the embedded kitchen, names, observation, skills."""
 
-from hvr.worlds.base import Environment, Event
+from hvr.worlds.environment import Environment, Event
 from hvr.worlds.kitchen import Kitchen, Snapshot
 from hvr.worlds.naming import Names
 from hvr.worlds.scenes import Scene, load_scene, scene_names

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from hvr.errors import UnknownObjectError
-from hvr.worlds.object_types import load_facts
+from hvr.worlds.thor.types import load_facts
 
 _PIECE = re.compile(r"(?P<source>.+)\|(?P<type>[A-Za-z]+)_(?P<k>\d+)")
 _NAME = re.compile(r"(?P<type>[a-z]+)-(?P<number>[1-9]\d*)")

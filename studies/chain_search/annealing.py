@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from random import Random
 
 from hvr.tools.navigation.chains import CallFacts, NavigationTool, ToolChain, reachable
+from hvr.tools.navigation.experience import passed_on
 from hvr.tools.navigation.graph import NavigationGraph
-from hvr.tools.navigation.learnt import passed_on
 from studies.chain_search.backward import (
     BOUNDS,
     BackwardBounds,

@@ -12,9 +12,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from hvr.tools.navigation.chains import CallFacts, NavigationTool, ToolChain
-from hvr.tools.navigation.evidence import UNTRIED
-from hvr.tools.navigation.graph import NavigationGraph
-from hvr.tools.navigation.learnt import passed_on
+from hvr.tools.navigation.experience import passed_on
+from hvr.tools.navigation.graph import UNTRIED, NavigationGraph
 
 
 @dataclass(frozen=True)

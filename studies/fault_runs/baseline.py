@@ -10,13 +10,13 @@ from typing import Any
 from hvr.errors import PlannerError
 from hvr.execution.events import Event, Finished, StepDone
 from hvr.execution.executor import Executor
-from hvr.execution.perception import Senses
+from hvr.execution.perception import Sensors
 from hvr.execution.world import World, open_world
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import load_ontology
 from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.knowledge.world_file import load_world
-from hvr.language.goals import Stage
+from hvr.language.goal_builder import Stage
 from hvr.pddl.model import GroundAction
 from hvr.planning.plans import (
     AABlock,
@@ -154,7 +154,7 @@ class Lab:
         domain = load_world().agent.domain()
         return SymbolicPolicy(load_ontology(), domain, make_planner(self.planner, self.budget))
 
-    def world(self, env: FaultyEnvironment, senses: Senses | None = None) -> World:
+    def world(self, env: FaultyEnvironment, senses: Sensors | None = None) -> World:
         """Return a world with a new graph."""
         return open_world(env, ontology=self.policy.ontology, senses=senses)
 

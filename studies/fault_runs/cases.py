@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from hvr.worlds.faults import Fault, FaultKind, FaultTiming, What
+from hvr.worlds.faults import Fault, FaultEffect, FaultKind, FaultTiming
 from hvr.worlds.faults.fault import MOVES, SWITCHES
 from studies.fault_runs.baseline import Baseline, BaseStep, Sent
 
@@ -85,7 +85,7 @@ def _fault(
         return Fault(kind, here)
     if kind is FaultKind.OCCUPIED:
         other = _pick(_bystanders(baseline), chance)
-        return Fault(kind, here, What(other=other)) if last.action == "PutObject" else None
+        return Fault(kind, here, FaultEffect(other=other)) if last.action == "PutObject" else None
     if kind is FaultKind.WRONG_OBJECT:
         return Fault(kind, FaultTiming(last.number, times=1)) if last.target else None
     if kind is FaultKind.SWAPPED:
@@ -93,7 +93,7 @@ def _fault(
     if kind is FaultKind.MISPERCEIVED:
         here = FaultTiming(last.number, times=_MISTAKEN)
     target = _target(kind, step, baseline, chance)
-    return Fault(kind, here, What(target)) if target else None
+    return Fault(kind, here, FaultEffect(target)) if target else None
 
 
 def _blocked(step: BaseStep, last: Sent) -> Fault | None:

@@ -8,13 +8,13 @@ from typing import Any
 
 from hvr.errors import HvrError
 from hvr.execution.belief import Sight
+from hvr.execution.deviations import Deviation, DeviationKind
 from hvr.execution.events import Event, Noticed, StepDone
 from hvr.execution.executor import Executor
-from hvr.execution.failures import Deviation, DeviationKind
-from hvr.execution.perception import Senses
+from hvr.execution.perception import Sensors
 from hvr.pddl.model import GroundAction
 from hvr.worlds import Kitchen
-from hvr.worlds.faults import FaultKind, FaultyEnvironment, Injection, NoisySense, Schedule
+from hvr.worlds.faults import FaultKind, FaultyEnvironment, Injection, NoisySensor, Schedule
 from hvr.worlds.thor.skills import SHUFFLE
 from studies.detection_scoring import Detection, detection
 from studies.fault_runs.baseline import Baseline, Given, Lab
@@ -114,7 +114,7 @@ def run_case(lab: Lab, baseline: Baseline, case: Case, sight: Sight = Sight.OMNI
         sight: what the robot sees.
     """
     env = FaultyEnvironment(Kitchen(case.scene), Schedule((case.fault,), case.seed))
-    seen = _Run(lab, baseline, env, Senses(sight))
+    seen = _Run(lab, baseline, env, Sensors(sight))
     injected = [i for i in env.log if i.changed or i.step]
     kind = case.fault.kind.value
     row = seen.row(case.key, kind)
@@ -162,8 +162,8 @@ def run_free(
         sight: what the robot sees.
     """
     env = FaultyEnvironment(Kitchen(baseline.scene), Schedule())
-    sense = NoisySense(noise, seed=seed) if noise else None
-    seen = _Run(lab, baseline, env, Senses(sight, noise, sense))
+    sense = NoisySensor(noise, seed=seed) if noise else None
+    seen = _Run(lab, baseline, env, Sensors(sight, noise, sense))
     kind = "noise" if noise else "none"
     row = seen.row(f"{baseline.task.id}/{baseline.scene}/{kind}/{seed}", kind)
     early = tuple(f.kind.value for f in seen.failures)
@@ -176,7 +176,7 @@ class _Run:
     """A run of the executor, with what is needed to judge it."""
 
     def __init__(
-        self, lab: Lab, baseline: Baseline, env: FaultyEnvironment, senses: Senses
+        self, lab: Lab, baseline: Baseline, env: FaultyEnvironment, senses: Sensors
     ) -> None:
         self.baseline = baseline
         self.env = env

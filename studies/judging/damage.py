@@ -11,9 +11,9 @@ from random import Random
 from types import MappingProxyType
 from typing import TypeAlias
 
-from hvr.judging.course import Mark, executable, execute, holds
+from hvr.judging.evidence import TraceState, executable, execute, holds
 from hvr.pddl import GroundAction, Misfit, State, Task, applicable_actions
-from hvr.pddl.conditions import Operator
+from hvr.pddl.state import Operator
 from studies.judging.oracle import Item
 
 Items: TypeAlias = tuple[Item, ...]
@@ -22,9 +22,9 @@ _TRIES = 12
 _ENABLING = ("open_obj", "navigate_to_obj", "pick_up")
 
 
-def marks_of(task: Task, items: Sequence[Item]) -> list[Mark]:
+def marks_of(task: Task, items: Sequence[Item]) -> list[TraceState]:
     """Return the states before the items of a plan, and at its end, errors of C1 passed over."""
-    marks: list[Mark] = [(task.initial.bits, task.initial.values)]
+    marks: list[TraceState] = [(task.initial.bits, task.initial.values)]
     for item in items:
         operator = task.try_ground(item.action)
         after = None if isinstance(operator, Misfit) else execute(task, operator, marks[-1])
@@ -42,7 +42,7 @@ def _inserted(items: Items, place: int, kind: str, *actions: GroundAction) -> It
     return (*items[:place], *[Item(action, kind=kind) for action in actions], *items[place:])
 
 
-def applicable_at(task: Task, mark: Mark, rng: Random) -> list[GroundAction]:
+def applicable_at(task: Task, mark: TraceState, rng: Random) -> list[GroundAction]:
     actions = list(applicable_actions(State(task, *mark)))
     rng.shuffle(actions)
     return actions

@@ -18,11 +18,10 @@ from hvr.errors import HvrError
 from hvr.execution.world import World
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.retrieval.inventory import Inventory
-from hvr.knowledge.retrieval.places import any_place
-from hvr.language.goals import Stage
+from hvr.knowledge.retrieval.relevance import allow_all_places
+from hvr.language.goal_builder import Stage
 from hvr.pddl import Domain, GroundAction, Problem, Task, parse_domain
-from hvr.runs.judged_goals import scene_problem
-from hvr.runs.judging import with_ends
+from hvr.runs.judging import scene_problem, with_end_preferences
 from hvr.validation import Validator
 from hvr.worlds.kitchen import Kitchen
 from studies.alfred import resolve_id, scene_from_alfred
@@ -96,7 +95,9 @@ def read_demonstration(record: Mapping[str, Any], wanted: str) -> Demonstration 
             names = tuple([world.names.name(str(i)) for i in ids])
             asked.append((str(interaction["action"]), names))
         named = [name for _, names in asked for name in names]
-        problem = problem_of(world, inventory, [with_ends(wanted, world.graph.ontology)], named)
+        problem = problem_of(
+            world, inventory, [with_end_preferences(wanted, world.graph.ontology)], named
+        )
         plan = _plan(Task(domain(), problem), asked)
     except HvrError:
         return None
@@ -124,7 +125,9 @@ def problem_of(
     """
     chosen = set(named)
     wider = [*chosen, *_bystanders(inventory, chosen)]
-    return any_place(scene_problem(world, inventory, domain(), stages, wider), inventory.ontology)
+    return allow_all_places(
+        scene_problem(world, inventory, domain(), stages, wider), inventory.ontology
+    )
 
 
 def _bystanders(inventory: Inventory, chosen: set[str], count: int = 3) -> Iterator[str]:

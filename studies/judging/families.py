@@ -12,8 +12,8 @@ from pathlib import Path
 from random import Random
 from types import MappingProxyType
 
-from hvr.judging.course import execute
-from hvr.judging.reduction import EXACT_STEPS
+from hvr.judging.evidence import execute
+from hvr.judging.reduction import MAX_EXACT_STEPS
 from hvr.pddl import GroundAction, Misfit, Task, parse_domain, parse_problem, read_plan
 from hvr.validation.sequences import action_of
 from studies.judging.corpus import Case, Missing
@@ -200,7 +200,7 @@ def cases(folder: Path, seed: int = 0) -> Iterator[Case]:
         domain = parse_domain(folder / row["domain"])
         problem = parse_problem(folder / row["problem"], domain)
         plan = tuple(map(action_of, read_plan(folder / row["plan"], lenient=True).steps))
-        if not 2 <= len(plan) <= EXACT_STEPS:
+        if not 2 <= len(plan) <= MAX_EXACT_STEPS:
             continue
         task = Task(domain, problem)
         base = reduced(task, plan)

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from random import Random
 
-from hvr.judging.course import executable, holds
-from hvr.judging.reduction import smallest
+from hvr.judging.evidence import executable, holds
+from hvr.judging.reduction import smallest_reduction
 from hvr.pddl import And, Atom, Domain, GroundAction, Misfit, Problem, Task, print_problem
 from studies.judging.corpus import Case, Missing
 from studies.judging.damage import Damage, damaged
@@ -19,7 +19,7 @@ _SHARES = (25, 19, 19, 19, 18)
 
 def reduced(task: Task, plan: Sequence[GroundAction]) -> tuple[GroundAction, ...] | None:
     """Return the smallest part of a plan that reaches the goal; None if it does not."""
-    reduction = smallest(task.initial, [task.ground(action) for action in plan])
+    reduction = smallest_reduction(task.initial, [task.ground(action) for action in plan])
     return None if reduction.kept is None else tuple([plan[i] for i in reduction.kept])
 
 
@@ -97,7 +97,7 @@ def _searched(task: Task, items: Sequence[Item]) -> Answers | None:
     ]
     operators = [task.ground(items[i].action) for i in left]
     for budget in range(len(dropped) + 1):
-        reduction = smallest(task.initial, operators, offers=offers, budget=budget)
+        reduction = smallest_reduction(task.initial, operators, offers=offers, budget=budget)
         if reduction.kept is None:
             continue
         put_back = []

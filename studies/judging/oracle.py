@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hvr.judging.course import execute, holds
+from hvr.judging.evidence import execute, holds
 from hvr.judging.relaxed import reads_of
 from hvr.pddl import GroundAction, Misfit, Task
-from hvr.pddl.conditions import Operator
+from hvr.pddl.state import Operator
 
 MOST_STATES = 150_000
 MOST_ANSWERS = 200

@@ -11,15 +11,15 @@ from typing import Any
 
 from hvr.errors import HvrError
 from hvr.execution.world import World
-from hvr.judging.repair import WORK
+from hvr.judging.repair import MAX_CONDITION_TESTS
 from hvr.judging.verdict import PlanVerdict
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import load_ontology
-from hvr.language.goals import Stage
-from hvr.language.reader import Reader
+from hvr.language.goal_builder import Stage
+from hvr.language.grammar import Reader
 from hvr.language.readers import make_reader
 from hvr.pddl import GroundAction, Problem
-from hvr.runs.judged_goals import judge_by_goals
+from hvr.runs.judging import judge_by_goals
 from hvr.worlds.kitchen import Kitchen
 from studies.alfred import scene_from_alfred
 from studies.judging.corpus import Case
@@ -46,7 +46,7 @@ def judge_by_sentence(
 
     try:
         goals = _reader().goals(case.sentences[0], inventory)
-        return judge_by_goals(goals, problem, domain(), plan, work=WORK).verdict
+        return judge_by_goals(goals, problem, domain(), plan, work=MAX_CONDITION_TESTS).verdict
     except HvrError as error:
         return undecided(f"{case.sentences[0]!r}: {error}")
 

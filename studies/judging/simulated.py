@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from hvr.judging.model import Opinion, read_opinion
+from hvr.judging.model_judge import Opinion, read_opinion
 from hvr.judging.verdict import PlanVerdict
 from hvr.pddl import GroundAction
 

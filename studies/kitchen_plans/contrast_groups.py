@@ -7,12 +7,9 @@ from difflib import SequenceMatcher
 
 from hvr.judging.verifier.graph import PlanGraph
 from hvr.judging.verifier.kitchen.graph import reading_of
-from hvr.judging.verifier.kitchen.linked_plan import START, Fact, LinkedPlan
-from hvr.judging.verifier.kitchen.marks import handles, is_so
-from hvr.judging.verifier.kitchen.mention_reader import asked_of
-from hvr.judging.verifier.kitchen.mentions import REMEMBERED
-from hvr.judging.verifier.kitchen.outcome import PlanOutcome
-from hvr.judging.verifier.kitchen.words import class_of
+from hvr.judging.verifier.kitchen.linked_plan import INITIAL_STATE, Fact, LinkedPlan, class_of
+from hvr.judging.verifier.kitchen.mentions import PAST_EVENTS, mentions_of
+from hvr.judging.verifier.kitchen.step_features import PlanOutcome, handles, is_so
 from studies.plan_network.perturbations import Operation, Perturbed, unharmed
 
 _IN_PASSING = frozenset({"opened", "toggled", "near", "hand_empty", "present"})
@@ -90,14 +87,14 @@ def fulfils_as_said(request: str, plan: LinkedPlan, true: LinkedPlan) -> bool:
     "Put a clean plate on the table" was made of a goal for which the plate is washed. Where it is
     clean from the start, a plan that only puts it there does what was said.
     """
-    asked = asked_of(request)
+    asked = mentions_of(request)
     outcome = PlanOutcome.of(plan)
     if not any(s in asked.lasting and s not in outcome.states for s in asked.states):
         return False
     if not all(is_so(outcome, state, asked) for state in asked.states):
         return False
-    made = [n.fact for n in true.ends if n.producer != START]
-    return {_lifted(f, true) for f in made if f.predicate not in REMEMBERED | _IN_PASSING} <= {
+    made = [n.fact for n in true.ends if n.producer != INITIAL_STATE]
+    return {_lifted(f, true) for f in made if f.predicate not in PAST_EVENTS | _IN_PASSING} <= {
         _lifted(f, plan) for f in (*(n.fact for n in plan.ends), *plan.start)
     }
 

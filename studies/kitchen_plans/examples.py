@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from hvr.errors import DataFileError
-from hvr.judging.verifier.kitchen.linked_plan import Fact, LinkedPlan
-from hvr.judging.verifier.kitchen.words import class_of
+from hvr.judging.verifier.kitchen.linked_plan import Fact, LinkedPlan, class_of
 
 HELD_OUT_SCENES = frozenset(
     {"FloorPlan4", "FloorPlan11", "FloorPlan15", "FloorPlan20", "FloorPlan25", "FloorPlan28"}

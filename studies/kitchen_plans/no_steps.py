@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hvr.judging.verifier.kitchen.linked_plan import START, Fact, LinkedPlan, Need
+from hvr.judging.verifier.kitchen.linked_plan import INITIAL_STATE, Fact, LinkedPlan, Need
 from hvr.judging.verifier.kitchen.mentions import FAMILIES
 
 _PLACED = frozenset({"on", "in"})
@@ -24,5 +24,5 @@ def done_already(plan: LinkedPlan) -> LinkedPlan:
 
 
 def _standing(plan: LinkedPlan, start: tuple[Fact, ...]) -> LinkedPlan:
-    ends = tuple(Need(f, START) for f in start if f.predicate in _PLACED and f.positive)
+    ends = tuple(Need(f, INITIAL_STATE) for f in start if f.predicate in _PLACED and f.positive)
     return LinkedPlan((), ends, plan.types, start)

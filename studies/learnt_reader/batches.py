@@ -14,10 +14,9 @@ import numpy as np
 import torch
 
 from hvr.knowledge.ontology import Ontology
-from hvr.language.learnt.encoder import WIDTH, Encoder
+from hvr.language.learnt.encoder import WIDTH, Encoder, WordPieces
+from hvr.language.learnt.frames import Mentions
 from hvr.language.learnt.head import POINTERS
-from hvr.language.learnt.mentions import Mentions
-from hvr.language.learnt.tokens import WordPieces
 from hvr.language.taxonomy import Taxonomy
 from studies.learnt_reader.examples import Example
 from studies.learnt_reader.network import KIND_NUMBERS, Batch, Layer, Targets

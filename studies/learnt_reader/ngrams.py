@@ -11,9 +11,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from hvr.language.learnt.frames import KINDS
+from hvr.language.learnt.frames import KINDS, grams, shares
 from hvr.language.learnt.head import POINTERS, split
-from hvr.language.learnt.ngrams import grams, shares
 from studies.learnt_reader.batches import Meanings
 from studies.learnt_reader.examples import Example
 from studies.learnt_reader.network import Targets, loss_of
@@ -51,7 +50,7 @@ def ngrams(
     examples: Sequence[Example], meanings: Meanings, share: float, seed: int,
     say: Callable[[str], None] = print,
 ) -> tuple[list[str], Mapping[str, np.ndarray]]:  # fmt: skip
-    """Return the known grams, and the arrays of `hvr.language.learnt.ngrams`.
+    """Return the known grams, and the arrays of `hvr.language.learnt.frames`.
 
     Args:
         examples: to train on.

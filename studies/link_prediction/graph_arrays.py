@@ -9,9 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from hvr.tools.navigation.evidence import CallEvidence
-from hvr.tools.navigation.graph import GraphTool, NavigationGraph
-from hvr.tools.navigation.links import Links
+from hvr.tools.navigation.graph import CallEvidence, GraphTool, Links, NavigationGraph
 from studies.link_prediction.sequences import Run
 from studies.link_prediction.vectors import Matrix, NodeVectors
 

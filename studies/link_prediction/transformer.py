@@ -24,7 +24,7 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.utils import scatter, softmax
 
-from hvr.tools.navigation.evidence import share
+from hvr.tools.navigation.graph import success_rate
 from studies.link_prediction.graph_arrays import GraphArrays, graph_arrays, graph_of
 from studies.link_prediction.predictor import Progress
 from studies.link_prediction.sequences import Run
@@ -99,7 +99,7 @@ class GraphTransformer:
     def _loss(self, network: _Network, graph: GraphArrays, part: Hidden, balance: float) -> Tensor:
         tools = network(graph)
         links, others = (torch.from_numpy(pairs) for pairs in (part.links, part.others))
-        soft = torch.tensor([share(float(n), 0.0) for n in part.worked])
+        soft = torch.tensor([success_rate(float(n), 0.0) for n in part.worked])
         logits = torch.cat([
             network.logits(tools, links[:, 0], links[:, 1]),
             network.logits(tools, others[:, 0], others[:, 1]),

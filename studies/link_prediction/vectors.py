@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hvr.knowledge.retrieval.text_vectors import TextVectors
-from hvr.tools.catalogue.descriptions import own_descriptions
-from hvr.tools.catalogue.schema import Catalogue
+from hvr.tools.catalogue.schema import Catalogue, own_descriptions
 from hvr.tools.navigation.graph import GraphTool
-from hvr.tools.navigation.observations import MeaningNames
+from hvr.tools.navigation.graph_log import MeaningNames
 from hvr.values import cached_property
 
 Matrix = NDArray[np.float32]

@@ -9,9 +9,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from hvr.judging.verifier.config import VerifierConfig
-from hvr.judging.verifier.network.alignment import Alignment
-from hvr.judging.verifier.progress import Epoch, ProgressCallback, no_progress
+from hvr.judging.verifier.config import Epoch, ProgressCallback, VerifierConfig, no_progress
+from hvr.judging.verifier.features import Alignment
 from hvr.judging.verifier.tool_embeddings import Floats, ToolEmbeddings
 
 MIN_IMPROVEMENT = 1e-3

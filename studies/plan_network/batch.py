@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from hvr.judging.verifier.network.arrays import Ints, PlanArrays, row_ranges
+from hvr.judging.verifier.features import Ints, PlanArrays, row_ranges
 
 
 @dataclass(frozen=True)

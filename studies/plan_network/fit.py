@@ -11,18 +11,14 @@ import numpy as np
 
 from hvr.errors import UsageError
 from hvr.judging.verifier.checkpoint import fingerprint
-from hvr.judging.verifier.config import VerifierConfig
+from hvr.judging.verifier.config import ProgressCallback, VerifierConfig, no_progress
+from hvr.judging.verifier.features import Alignment, Margins, PathCounts, count_paths
 from hvr.judging.verifier.graph import PlanGraph, plan_graph
-from hvr.judging.verifier.network.alignment import Alignment, Margins
-from hvr.judging.verifier.network.auc import best_threshold
-from hvr.judging.verifier.network.logistic import logistic
-from hvr.judging.verifier.network.path_counts import PathCounts, count_paths
-from hvr.judging.verifier.progress import ProgressCallback, no_progress
 from hvr.judging.verifier.tool_embeddings import Encoder, ToolEmbeddings
 from hvr.judging.verifier.verdict import Thresholds
-from hvr.judging.verifier.verifier import Plan, Verifier, make_encoder
-from hvr.judging.verifier.wrong_plans import KINDS, WrongPlans
-from hvr.tools.tool_graph import ToolGraph
+from hvr.judging.verifier.verifier import Plan, Verifier, logistic, make_encoder
+from hvr.judging.verifier.wrong_plans import WRONG_PLAN_KINDS, WrongPlans, best_threshold
+from hvr.tools.tool_plans import ToolGraph
 from studies.plan_network.alignment_fit import FoldedAlignment, train_alignment
 from studies.plan_network.perturbations import Perturbed, Perturber, made_wrong
 from studies.plan_network.training import (
@@ -92,7 +88,7 @@ def _more_negatives(
 
     def more(graph: PlanGraph) -> list[Perturbed]:
         rng = Random(f"negatives {config.seed} {graph.id}")
-        made = maker.of(graph.plan(), rng.sample(KINDS, _MORE))
+        made = maker.of(graph.plan(), rng.sample(WRONG_PLAN_KINDS, _MORE))
         return [made_wrong(plan_graph(p, embeddings.tools), graph) for p in made.values()]
 
     return more

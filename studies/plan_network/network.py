@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from hvr.judging.verifier.config import VerifierConfig
-from hvr.judging.verifier.network.inference import PlanLogits, TrainedNetwork
+from hvr.judging.verifier.verifier import PlanLogits, TrainedNetwork
 from studies.plan_network.batch import PlanBatch
 from studies.plan_network.layers import PlanLayer, two_layers
 

@@ -20,12 +20,10 @@ from typing import Literal
 import numpy as np
 
 from hvr.judging.verifier.config import VerifierConfig
-from hvr.judging.verifier.draft import PlanGraphDraft, Span
-from hvr.judging.verifier.graph import PlanGraph, PlanNode
-from hvr.judging.verifier.network.alignment import Alignment
-from hvr.judging.verifier.network.logistic import logistic
-from hvr.judging.verifier.network.path_counts import PathCounts
+from hvr.judging.verifier.features import Alignment, PathCounts
+from hvr.judging.verifier.graph import PlanGraph, PlanGraphDraft, PlanNode, Span
 from hvr.judging.verifier.tool_embeddings import Floats, ToolEmbeddings
+from hvr.judging.verifier.verifier import logistic
 
 Kind = Literal["REPLACE", "DROP", "COMPRESS", "MADE WRONG"]
 MAX_TRIES = 50

@@ -10,14 +10,19 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from hvr.judging.verifier.config import VerifierConfig
-from hvr.judging.verifier.network.alignment import Margins
-from hvr.judging.verifier.network.arrays import Ints, PlanArrays, plan_arrays
-from hvr.judging.verifier.network.auc import roc_auc
-from hvr.judging.verifier.network.inference import PlanLogits, TrainedNetwork
-from hvr.judging.verifier.network.path_counts import Path, PathCounts, paths_of
-from hvr.judging.verifier.progress import Epoch, ProgressCallback
+from hvr.judging.verifier.config import Epoch, ProgressCallback, VerifierConfig
+from hvr.judging.verifier.features import (
+    Ints,
+    Margins,
+    Path,
+    PathCounts,
+    PlanArrays,
+    paths_of,
+    plan_arrays,
+)
 from hvr.judging.verifier.tool_embeddings import Floats, ToolEmbeddings
+from hvr.judging.verifier.verifier import PlanLogits, TrainedNetwork
+from hvr.judging.verifier.wrong_plans import roc_auc
 from studies.plan_network.batch import PlanBatch, select
 from studies.plan_network.losses import balance, graph_loss, local_loss, ranking_loss
 from studies.plan_network.network import PlanNetwork

@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from hvr.execution.detection import goal_unmet
-from hvr.execution.failures import Deviation
-from hvr.execution.perception import Senses
-from hvr.execution.watching import Watch
+from hvr.execution.deviations import Deviation
+from hvr.execution.monitor import SceneMonitor
+from hvr.execution.perception import Sensors
 from hvr.execution.world import open_world
 from hvr.knowledge.ontology import Ontology
 from hvr.knowledge.retrieval.relevance import Relevant, relevant_objects
@@ -70,7 +70,7 @@ def play(
     domain: Domain,
     *,
     faults: bool = True,
-    senses: Senses | None = None,
+    senses: Sensors | None = None,
 ) -> Played:
     """Carry out a scenario.
 
@@ -103,7 +103,7 @@ class _Run:
         ontology: Ontology,
         domain: Domain,
         fault: Fault | None,
-        senses: Senses | None,
+        senses: Sensors | None,
     ) -> None:
         self.scenario = scenario
         self.steps: list[StepPlayed] = []
@@ -118,7 +118,7 @@ class _Run:
         self.env = FaultyEnvironment(kitchen, Schedule(bound))
         self.world = open_world(self.env, ontology=ontology, senses=senses)
         self.planned = self._planned(domain)
-        self.watch = Watch(self.world, self.planned)
+        self.watch = SceneMonitor(self.world, self.planned)
         self.expected = self.watch.state
 
     def go(self, until: int | None = None) -> None:
@@ -147,7 +147,7 @@ class _Run:
             failure = self.watch.cannot(number, action)
             result = self.world.act(number, action, ()).result
             played = StepPlayed(index, action, result.success, result.error, (failure,))
-            self.watch = Watch(self.world, self.planned)
+            self.watch = SceneMonitor(self.world, self.planned)
             self.expected = self.watch.state
         self.steps.append(played)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hvr.execution.failures import DeviationKind
+from hvr.execution.deviations import DeviationKind
 from studies.detection_scoring import RIGHT
 from studies.reflect.player import Played
 

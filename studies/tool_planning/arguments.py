@@ -9,7 +9,7 @@ type F1    of the pairs (tool, type). The type is the argument's name where it h
 value F1   of the triples (tool, type, value); values are compared without outer blanks and quotes,
            in lower case.
 
-Both are F1 of lists as in `hvr.tools.agreement`, with repeats taken out first, as means over
+Both are F1 of lists as in `hvr.tools.tool_plans`, with repeats taken out first, as means over
 requests; a request whose two lists are both empty is left out.
 """
 
@@ -20,8 +20,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hvr.tools.agreement import f1
-from hvr.tools.tool_graph import ToolGraph
+from hvr.tools.tool_plans import ToolGraph, f1
 
 _ENDINGS = {
     "image": ("jpg", "jpeg", "png", "gif", "bmp", "tiff", "svg", "webp"),
@@ -60,7 +59,7 @@ class ArgumentAgreement:
 
 
 def read_calls(nodes: Any) -> tuple[Call, ...]:
-    """Read the calls in `task_nodes`, as leniently as `hvr.tools.plan_files`.
+    """Read the calls in `task_nodes`, as leniently as `hvr.tools.datasets`.
 
     Args:
         nodes: objects with `task` and `arguments`, which are values or {"name", "value"}; what is

@@ -10,9 +10,8 @@ from string import Template
 from typing import Any
 
 from hvr.models.model import Message, Model, Request
-from hvr.tools.plan_files import to_plan
-from hvr.tools.tool_graph import ToolGraph
-from hvr.tools.tool_plan import ToolPlan
+from hvr.tools.datasets import to_plan
+from hvr.tools.tool_plans import ToolGraph, ToolPlan
 
 _NAME = {"type": "string"}
 

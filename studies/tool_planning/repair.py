@@ -9,8 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hvr.knowledge.retrieval.words import squeezed
-from hvr.tools.tool_graph import ToolGraph
-from hvr.tools.tool_plan import ToolPlan
+from hvr.tools.tool_plans import ToolGraph, ToolPlan
 
 
 def renamed(plan: ToolPlan, graph: ToolGraph) -> ToolPlan:

@@ -15,8 +15,7 @@ from itertools import pairwise
 from typing import Literal, Protocol
 
 from hvr.errors import UsageError
-from hvr.tools.tool_graph import ToolGraph
-from hvr.tools.tool_plan import ToolPlan
+from hvr.tools.tool_plans import ToolGraph, ToolPlan
 
 SearchRule = Literal["greedy", "adaptive", "beam"]
 Path = tuple[str, ...]

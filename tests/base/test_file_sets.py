@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hvr.base.file_sets import digest, name_of, read_set, write_set
+from hvr.base.locks import digest, file_set_name, read_set, write_set
 from hvr.errors import DataFileError
 from tests.killing import failures, kills
 
@@ -31,7 +31,7 @@ def write(folder: Path, values: Set) -> None:
     parts, names = {}, {}
     for stem, data in values.items():
         inside = "/a/b" if stem == "folder" else ".bin"
-        names[stem] = name_of(stem, digest(data), inside)
+        names[stem] = file_set_name(stem, digest(data), inside)
         parts[names[stem]] = data
     write_set(folder / "head.json", json.dumps(names), parts, ("data", "more", "folder", "other"))
 
@@ -158,8 +158,8 @@ _ALLOWED = {
     "hvr/planning/search/unified.py": "a temporary folder",
     "hvr/planning/solving/programs.py": "a temporary folder",
     "hvr/planning/solving/portfolio.py": "a temporary folder",
-    "hvr/worlds/facts/hosting.py": "a pipe",
-    "hvr/doors/cli/unforeseen.py": "a report of what broke everything else",
+    "hvr/worlds/facts/isolated.py": "a pipe",
+    "hvr/doors/cli/crash_reports.py": "a report of what broke everything else",
     "hvr/worlds/thor/client.py": "a pipe",
 }
 
@@ -190,7 +190,7 @@ def test_all_that_hvr_keeps_is_written_whole() -> None:
         if (lines := writes(path.read_text(encoding="utf-8")))
     }
     allowed = {str(Path(name)) for name in _ALLOWED}
-    assert found.keys() <= allowed, "use hvr.base.files.write_whole or hvr.base.file_sets.write_set"
+    assert found.keys() <= allowed, "use hvr.base.files.write_whole or hvr.base.locks.write_set"
     assert found.keys() == allowed, "some of these write no more"
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from hvr.base.locks import held, take, waiting
+from hvr.base.locks import is_locked, try_lock, wait_for_lock
 
 _HOLDER = """
 import sys, time
@@ -25,14 +25,14 @@ time.sleep(600)
 
 def test_a_lock_is_held_by_one_and_leaves_no_file(tmp_path: Path) -> None:
     path = tmp_path / "lock"
-    assert not held(path)
-    lock = take(path)
-    assert lock is not None and held(path)
-    assert take(path) is None
+    assert not is_locked(path)
+    lock = try_lock(path)
+    assert lock is not None and is_locked(path)
+    assert try_lock(path) is None
     lock.release()
     lock.release()
-    assert not held(path) and not path.exists()
-    again = take(path)
+    assert not is_locked(path) and not path.exists()
+    again = try_lock(path)
     assert again is not None
     again.release()
 
@@ -45,12 +45,12 @@ def test_a_killed_process_holds_nothing(tmp_path: Path) -> None:
     )
     try:
         assert process.stdout is not None and process.stdout.readline() == "held\n"
-        assert held(path) and take(path) is None
+        assert is_locked(path) and try_lock(path) is None
     finally:
         process.send_signal(signal.SIGKILL)
         process.communicate()
-    assert path.exists() and not held(path)
-    lock = take(path)
+    assert path.exists() and not is_locked(path)
+    lock = try_lock(path)
     assert lock is not None
     lock.release()
 
@@ -58,7 +58,7 @@ def test_a_killed_process_holds_nothing(tmp_path: Path) -> None:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_forked_child_does_not_keep_a_lock(tmp_path: Path) -> None:
     path = tmp_path / "lock"
-    lock = take(path)
+    lock = try_lock(path)
     assert lock is not None
     reading, writing = os.pipe()
     child = os.fork()
@@ -68,7 +68,7 @@ def test_a_forked_child_does_not_keep_a_lock(tmp_path: Path) -> None:
         os._exit(0)
     try:
         lock.release()
-        again = take(path)
+        again = try_lock(path)
         assert again is not None
         again.release()
     finally:
@@ -85,7 +85,7 @@ def test_of_many_threads_one_at_a_time_has_the_lock(tmp_path: Path) -> None:
 
     def work() -> None:
         for _ in range(30):
-            lock = take(path)
+            lock = try_lock(path)
             if lock is None:
                 continue
             with guard:
@@ -111,10 +111,10 @@ def test_who_waits_gets_the_lock_in_the_end(tmp_path: Path) -> None:
 
     def second() -> None:
         begun.set()
-        with waiting(path):
+        with wait_for_lock(path):
             order.append("second")
 
-    with waiting(path):
+    with wait_for_lock(path):
         thread = threading.Thread(target=second)
         thread.start()
         assert begun.wait(600)

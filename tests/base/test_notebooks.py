@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import hvr
-from hvr.base.notebooks import ROWS, card
+from hvr.base.notebooks import MAX_TABLE_ROWS, html_card
 
 
 class Whole(HTMLParser):
@@ -86,7 +86,7 @@ def test_reports(run: hvr.Run, tmp_path: Path) -> None:
 
 
 def test_texts_are_texts_and_long_tables_are_cut() -> None:
-    told = card("<b>", ["a & b\nc", ""], ["<i>"], [["<script>"]] * (ROWS + 3))
+    told = html_card("<b>", ["a & b\nc", ""], ["<i>"], [["<script>"]] * (MAX_TABLE_ROWS + 3))
     text = Whole(told).text
     assert "<b>a & bc<i><script>" in text and "and 3 more" in text
-    assert text.count("<script>") == ROWS and "<script>" not in told
+    assert text.count("<script>") == MAX_TABLE_ROWS and "<script>" not in told

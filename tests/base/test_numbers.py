@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hvr.base.numbers import (
-    MOST,
-    MOST_REAL,
+    MAX_INTEGER,
+    MAX_REAL,
+    check_integer,
     check_positive,
     check_real,
-    check_whole,
-    read_real,
-    read_whole,
+    parse_integer,
+    parse_real,
 )
 from hvr.errors import UsageError
 from hvr.models.budget import Limits
@@ -38,7 +38,7 @@ NO_NUMBERS = (
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-@pytest.mark.parametrize("read", [read_whole, read_real])
+@pytest.mark.parametrize("read", [parse_integer, parse_real])
 def test_what_is_no_number_is_refused_in_a_line(read: object, text: str) -> None:
     with pytest.raises(ValueError) as refused:
         read(text)  # type: ignore[operator]
@@ -48,7 +48,7 @@ def test_what_is_no_number_is_refused_in_a_line(read: object, text: str) -> None
 
 @given(st.text() | st.integers().map(str) | st.floats().map(str) | st.decimals().map(str))
 def test_whatever_is_read_is_in_range(text: str) -> None:
-    for read, most in ((read_whole, MOST), (read_real, MOST_REAL)):
+    for read, most in ((parse_integer, MAX_INTEGER), (parse_real, MAX_REAL)):
         try:
             value = read(text)
         except ValueError:
@@ -57,17 +57,17 @@ def test_whatever_is_read_is_in_range(text: str) -> None:
         assert text.isascii() and float(text) == value
 
 
-@given(st.integers(0, MOST), st.floats(0, MOST_REAL))
+@given(st.integers(0, MAX_INTEGER), st.floats(0, MAX_REAL))
 def test_numbers_in_range_are_read_as_they_are_written(whole: int, real: float) -> None:
-    assert read_whole(str(whole)) == whole
-    assert read_real(repr(real)) == real
-    check_whole("n", whole)
+    assert parse_integer(str(whole)) == whole
+    assert parse_real(repr(real)) == real
+    check_integer("n", whole)
     check_real("x", real)
     check_real("x", Fraction(real))
 
 
 @pytest.mark.parametrize("value", NO_NUMBERS, ids=lambda value: repr(type(value)))
-@pytest.mark.parametrize("check", [check_whole, check_real, check_positive])
+@pytest.mark.parametrize("check", [check_integer, check_real, check_positive])
 def test_values_that_are_no_numbers_are_refused(check: object, value: object) -> None:
     with pytest.raises(UsageError, match=r"^patience must be") as refused:
         check("patience", value)  # type: ignore[operator]

@@ -9,11 +9,11 @@ import pytest
 from hvr.base.registry import Registry
 from hvr.errors import UsageError
 from hvr.execution.executor import Executor
-from hvr.models.factory import PROVIDERS
-from hvr.planning.plans import Policy, Rungs
+from hvr.models.connect import PROVIDERS
+from hvr.planning.plans import Policy, RecoveryStrategies
 from hvr.planning.search.planners import PLANNERS, make_planner
 from hvr.policies.registry import POLICIES, policy_class
-from hvr.worlds.registry import ENVIRONMENTS
+from hvr.worlds.environment import ENVIRONMENTS
 
 ALL = (ENVIRONMENTS, PLANNERS, POLICIES, PROVIDERS)
 
@@ -84,7 +84,7 @@ def test_a_mistyped_planner_is_guessed() -> None:
 
 def test_rungs_that_do_not_exist_are_refused() -> None:
     class Climber(Policy[str]):
-        rungs = Rungs(("jump",))
+        rungs = RecoveryStrategies(("jump",))
 
     with pytest.raises(UsageError, match=r"unknown rung 'jump'.*retry"):
         Executor(None, Climber(), print, print)  # type: ignore[arg-type, abstract]

@@ -10,7 +10,7 @@ from hvr.bench.cells import Cell, CellOptions, CellResult
 from hvr.bench.folder import BenchFolder
 from hvr.bench.scores import Scores
 from hvr.models.errors import ModelError
-from hvr.models.meter import Spent
+from hvr.models.meter import MeteredUse
 
 
 def scores(cell: Cell, **values: float) -> Scores:
@@ -27,7 +27,7 @@ def scores(cell: Cell, **values: float) -> Scores:
         aabv_after=0.9 if hierarchical and verified else None,
         goal_conditions=good, success=good == 1, executed=10 if good == 1 else None,
         reached=True if good == 1 else None, best=8, corrections=2,
-        spent=Spent(calls=int(10 * good), input=1000, output=200, seconds=1.5),
+        spent=MeteredUse(calls=int(10 * good), input=1000, output=200, seconds=1.5),
         failures={} if good == 1 else {"inapplicable: near": 1},
     )  # fmt: skip
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from hvr.bench import cell
-from hvr.doors.cli.bench import lists
+from hvr.bench import runner
+from hvr.doors.cli import bench
 from tests.bench import bench_cells
 from tests.command_line import Ended, Hvr
 
@@ -20,9 +20,9 @@ FEW = ("--tasks", "T1,T5", "--settings", "HVR,LLM", "--seeds", "2")
 @pytest.fixture(autouse=True)
 def _stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(cell, "run_cell", bench_cells.quick)
-    monkeypatch.setattr(cell, "check_models", lambda *_: None)
-    monkeypatch.setattr(cell, "prompt_digests", lambda _: {"macro": "123"})
+    monkeypatch.setattr(runner, "run_cell", bench_cells.quick)
+    monkeypatch.setattr(runner, "check_models", lambda *_: None)
+    monkeypatch.setattr(runner, "prompt_digests", lambda _: {"macro": "123"})
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def test_json_alone_is_on_standard_output(invoke: Invoke) -> None:
 def test_errors_in_cells_give_an_exit_code_of_theirs(
     invoke: Invoke, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cell, "run_cell", bench_cells.failing)
+    monkeypatch.setattr(runner, "run_cell", bench_cells.failing)
     done = invoke(*FEW, "--save", "b")
     assert done.code == 4
     assert "the server hung up" in done.out
@@ -70,7 +70,7 @@ def test_errors_in_cells_give_an_exit_code_of_theirs(
 
 
 def test_an_interrupt_says_how_to_go_on(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cell, "run_cell", bench_cells.interrupted)
+    monkeypatch.setattr(runner, "run_cell", bench_cells.interrupted)
     done = invoke(*FEW, "--save", "b")
     assert done.code == 130
     assert "--save b" in done.err
@@ -109,14 +109,14 @@ def test_another_bench_is_not_mixed_in(invoke: Invoke) -> None:
 
 def test_specs_with_commas() -> None:
     text = "scripted:error=0.3,improve=0.7, openai:gpt-4o-mini,scripted,gemini:x"
-    assert lists.split_models(text) == [
+    assert bench.split_models(text) == [
         "scripted:error=0.3,improve=0.7", "openai:gpt-4o-mini", "scripted", "gemini:x",
     ]  # fmt: skip
 
 
 def test_seeds() -> None:
-    assert lists.split_seeds("3") == [0, 1, 2]
-    assert lists.split_seeds("7,0,7") == [7, 0]
+    assert bench.split_seeds("3") == [0, 1, 2]
+    assert bench.split_seeds("7,0,7") == [7, 0]
 
 
 def test_help_has_examples(invoke: Invoke) -> None:

@@ -11,13 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hvr.bench.cell import run_cell
 from hvr.bench.cells import NO_MODEL, CellOptions, plan_cells
+from hvr.bench.export import escaped, to_latex
 from hvr.bench.folder import BenchFolder
-from hvr.bench.intervals import interval
-from hvr.bench.latex import escaped, to_latex
-from hvr.bench.runner import run_bench
-from hvr.bench.summary import Summary, summarise
+from hvr.bench.runner import run_bench, run_cell
+from hvr.bench.summary import Summary, bootstrap_interval, summarise
 from hvr.errors import UsageError
 from tests.command_line import Hvr
 
@@ -89,27 +87,27 @@ def test_nothing_that_latex_would_read_is_left(text: str) -> None:
 
 @given(st.lists(st.lists(st.floats(0, 1), min_size=1, max_size=4), min_size=2, max_size=8))
 def test_an_interval_is_within_the_values_and_always_the_same(groups: list[list[float]]) -> None:
-    bounds = interval(groups)
+    bounds = bootstrap_interval(groups)
     assert bounds is not None
     low, high = bounds
     everything = [value for group in groups for value in group]
     assert min(everything) - 1e-9 <= low <= high <= max(everything) + 1e-9
-    assert interval(groups) == bounds
+    assert bootstrap_interval(groups) == bounds
 
 
 def test_intervals_hold_the_mean_about_as_often_as_they_say() -> None:
     rng = random.Random(1)
     held = 0
     for _ in range(60):
-        low, high = interval([[rng.gauss(0, 1)] for _ in range(40)]) or (0.0, 0.0)
+        low, high = bootstrap_interval([[rng.gauss(0, 1)] for _ in range(40)]) or (0.0, 0.0)
         held += low <= 0 <= high
     assert 50 <= held <= 60
 
 
 def test_one_value_has_no_interval() -> None:
-    assert interval([[0.5]]) is None
-    assert interval([[], [0.5]]) is None
-    assert interval([[0.2, 0.4]]) is not None
+    assert bootstrap_interval([[0.5]]) is None
+    assert bootstrap_interval([[], [0.5]]) is None
+    assert bootstrap_interval([[0.2, 0.4]]) is not None
     assert fmean([0.2, 0.4]) == pytest.approx(0.3)
 
 

@@ -13,16 +13,15 @@ from pathlib import Path
 
 import pytest
 
-from hvr.base.locks import held, take
+from hvr.base.locks import is_locked, try_lock
 from hvr.bench import folder as bench_folder
-from hvr.bench.cell import prompt_digests, run_cell
 from hvr.bench.cells import CellOptions, CellResult, plan_cells
 from hvr.bench.folder import BenchFolder
-from hvr.bench.runner import run_bench
+from hvr.bench.runner import prompt_digests, run_bench, run_cell
 from hvr.errors import DataFileError, UsageError
 from hvr.models import transcript
 from hvr.models.choice import ModelChoice
-from hvr.models.earlier import set_aside
+from hvr.models.recording import set_aside
 from tests.bench import bench_cells
 from tests.model_server import Behaviour, make_coffee
 from tests.models.servers import OpenAIServer, Reply
@@ -146,7 +145,7 @@ def test_two_benches_at_once_do_not_meet(tmp_path: Path) -> None:
                 bench(tmp_path / "b", server.url)
             assert {p: p.read_bytes() for p in (tmp_path / "b").rglob("*.json*")} == before
             assert len(behaviour.purposes) == 3
-        assert not held(tmp_path / "b" / "bench.lock")
+        assert not is_locked(tmp_path / "b" / "bench.lock")
 
 
 def test_a_cell_waits_for_the_process_that_is_at_work_on_it(
@@ -156,7 +155,7 @@ def test_a_cell_waits_for_the_process_that_is_at_work_on_it(
     (cell,) = cells = plan_cells(["T1"], ["HVR"], ["scripted"], [0])
     path = tmp_path / "cells" / f"{cell.id}.lock"
     path.parent.mkdir()
-    worker = take(path)
+    worker = try_lock(path)
     assert worker is not None
     monkeypatch.setattr(bench_folder, "_PATIENCE_S", 0.0)
     bench_ = BenchFolder(tmp_path)
@@ -165,7 +164,7 @@ def test_a_cell_waits_for_the_process_that_is_at_work_on_it(
     worker.release()
     for _ in range(2):
         with bench_.at_work(cell):
-            assert held(path)
+            assert is_locked(path)
     assert not path.exists() and cells
 
 

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from hvr.bench.cell import check_models, prompt_digests, run_cell
 from hvr.bench.cells import CellOptions, CellResult, plan_cells
 from hvr.bench.folder import BenchFolder
-from hvr.bench.runner import run_bench
+from hvr.bench.runner import check_models, prompt_digests, run_bench, run_cell
 from hvr.errors import DataFileError, UsageError
 from hvr.models.choice import ModelChoice
 from hvr.runs.tasks import load_task
@@ -84,7 +83,7 @@ def test_labels_do_not_change_what_is_planned(
     wrong = load_task("T2").replace(
         goal=other.goal, ground_truth=other.ground_truth, optimum=other.optimum
     )
-    monkeypatch.setattr("hvr.bench.cell.load_task", lambda _: wrong)
+    monkeypatch.setattr("hvr.bench.runner.load_task", lambda _: wrong)
     (cell,) = plan_cells(["T2"], ["HVR"], ["scripted:error=0.4"], [1])
     (again,) = run_bench(
         tmp_path / "two", [cell], run_cell, CellOptions(cassettes=transcript.parent),

@@ -11,17 +11,16 @@ from typing import Any
 
 import pytest
 
-from hvr.bench.cell import check_models, prompt_digests, run_cell
 from hvr.bench.cells import Cell, CellOptions, CellResult, RunCell, plan_cells
 from hvr.bench.folder import BenchFolder
-from hvr.bench.runner import run_bench
+from hvr.bench.runner import check_models, prompt_digests, run_bench, run_cell
 from hvr.errors import BudgetError, UsageError
 from hvr.knowledge.retrieval.embedders import LexicalEmbedder
 from hvr.models.budget import Budget, Budgeted, Limits
 from hvr.models.choice import ModelChoice
+from hvr.models.config import ModelOptions
 from hvr.models.connect import connect, embedder_options, reach
 from hvr.models.model import Message, Request
-from hvr.models.options import ModelOptions
 from tests.command_line import Hvr
 from tests.model_server import Behaviour, make_coffee
 from tests.models.llm_fakes import Fake, said
@@ -177,7 +176,7 @@ def test_a_budget_without_a_price_is_refused_before_anything_is_run(hvr_: Hvr) -
 
 
 def test_an_embedder_is_made_once_whatever_asks(monkeypatch: pytest.MonkeyPatch) -> None:
-    from hvr.bench import cell
+    from hvr.bench import runner as cell
 
     made: list[str] = []
 

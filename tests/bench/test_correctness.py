@@ -8,12 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hvr.bench.correctness import (
-    best_correctness,
-    plan_correctness,
-    rename,
-    truth_variants,
-)
+from hvr.bench.metrics import best_correctness, plan_correctness, rename_objects, truth_variants
 from hvr.pddl import GroundAction
 from hvr.runs.tasks import GroundTruth
 
@@ -131,7 +126,7 @@ def test_another_object_of_the_class_is_as_good_where_that_is_valid() -> None:
     assert plan_correctness(plan, MUGS) == 0.0
     value, variant = best_correctness(plan, MUGS, everything)
     assert value == 1.0
-    assert variant == rename(MUGS, {"mug-1": "mug-2"})
+    assert variant == rename_objects(MUGS, {"mug-1": "mug-2"})
     assert best_correctness(plan, MUGS, lambda _: False) == (0.0, MUGS)
 
 

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hvr.bench.conditions import goal_condition_success
 from hvr.bench.metrics import (
     BlockVerification,
     LengthSummary,
     block_verification,
     execution_success,
     expanded_plan_verification,
+    goal_condition_success,
     length_discrepancy,
     length_summary,
     macro_plan_verification,

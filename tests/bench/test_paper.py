@@ -6,8 +6,8 @@ from statistics import fmean
 
 import pytest
 
-from hvr.bench.columns import HIGH, MODERATE
-from hvr.bench.paper import MODELS, SETTINGS, TABLES, paper_tables
+from hvr.bench.page import MODELS, SETTINGS, TABLES, paper_tables
+from hvr.bench.scores import HIGH, MODERATE
 
 PAPER = paper_tables()
 TWELVE = (*MODERATE, *HIGH)

@@ -8,11 +8,11 @@ from dataclasses import replace
 
 import pytest
 
-from hvr.bench.correctness import rename
+from hvr.bench.metrics import rename_objects
 from hvr.bench.scores import Scores
 from hvr.bench.scoring import execute_plan, scene_task, score
 from hvr.errors import DataFileError
-from hvr.models.meter import Spent
+from hvr.models.meter import MeteredUse
 from hvr.pddl import GroundAction, parse_plan
 from hvr.planning.plans import AABlock, MacroAction, Plan
 from hvr.policies.llm.record import BlockRecord, MacroCheck, PlanningRecord
@@ -101,13 +101,13 @@ def test_blocks_in_another_allowed_order_are_as_correct(salad: PaperTask) -> Non
 
 
 def test_another_slice_is_as_correct(salad: PaperTask) -> None:
-    other = rename(salad.ground_truth, {"tomatosliced-1": "tomatosliced-2"})
+    other = rename_objects(salad.ground_truth, {"tomatosliced-1": "tomatosliced-2"})
     assert score(record(other.blocks), salad, execute=False).pc == 1.0
 
 
 def test_another_object_that_does_not_work_is_not(coffee: PaperTask) -> None:
     truth = coffee.ground_truth
-    other = rename(truth, {"mug-1": "mug-99"})
+    other = rename_objects(truth, {"mug-1": "mug-99"})
     scores = score(record(other.blocks), coffee)
     assert scores.pc is not None
     assert scores.pc < 1
@@ -176,7 +176,7 @@ def test_what_went_wrong_on_the_way_is_counted(coffee: PaperTask) -> None:
     blocks = (replace(made.blocks[0], unmapped=("fly away", "sing"), repaired=True),
               *made.blocks[1:])  # fmt: skip
     scores = score(replace(made, blocks=blocks, planner_calls=3, library_used=1), coffee,
-                   spent=Spent(calls=7, input=100), execute=False)  # fmt: skip
+                   spent=MeteredUse(calls=7, input=100), execute=False)  # fmt: skip
     assert scores.failures == {"unmapped action": 2}
     assert (scores.corrections, scores.repaired) == (2, 1)
     assert (scores.planner_calls, scores.library_hits) == (3, 1)
@@ -193,7 +193,9 @@ def test_execution_stops_where_a_step_is_not_applicable(coffee: PaperTask) -> No
 
 
 def test_scores_survive_json(coffee: PaperTask) -> None:
-    scores = score(record(coffee.ground_truth.blocks), coffee, spent=Spent(calls=2), execute=False)
+    scores = score(
+        record(coffee.ground_truth.blocks), coffee, spent=MeteredUse(calls=2), execute=False
+    )
     assert Scores.from_json(json.loads(json.dumps(scores.to_json()))) == scores
     with pytest.raises(DataFileError):
         Scores.from_json({"pc": 1.0})

@@ -9,7 +9,6 @@ import shlex
 import sys
 import tomllib
 from collections.abc import Iterator, Sequence
-from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 
@@ -85,7 +84,7 @@ def parser_of(words: Sequence[str]) -> ArgumentParser:
     call = resolve(words)
     if isinstance(call.called, Group):
         raise UnreadableError(f"no command of hvr: {words}")
-    return command_parser(call, import_module(call.called.module))
+    return command_parser(call, call.called)
 
 
 def commands(group: Group, *words: str) -> Iterator[tuple[str, ...]]:

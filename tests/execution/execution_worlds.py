@@ -8,10 +8,10 @@ from functools import cache
 from typing import Any, TypeVar
 
 from hvr.base.files import data_path
+from hvr.execution.deviations import Deviation
 from hvr.execution.events import Event, Finished, Noticed, Recovery, StepDone
 from hvr.execution.executor import Executor
-from hvr.execution.failures import Deviation
-from hvr.execution.perception import Senses
+from hvr.execution.perception import Sensors
 from hvr.execution.world import World
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import load_ontology
@@ -19,7 +19,7 @@ from hvr.pddl import parse_domain
 from hvr.planning.plans import Policy
 from hvr.planning.search.planners import FastDownward
 from hvr.policies.symbolic import SymbolicPolicy
-from hvr.worlds.base import Event as Observation
+from hvr.worlds.environment import Event as Observation
 from hvr.worlds.faults import Fault, FaultyEnvironment, Schedule
 from hvr.worlds.kitchen import Kitchen
 
@@ -89,7 +89,7 @@ def run(
     hook: Hook = undisturbed,
     scene: str = "FloorPlan16",
     *,
-    senses: Senses | None = None,
+    senses: Sensors | None = None,
     max_replans: int = 3,
     max_tries: int = 1,
 ) -> Ran:

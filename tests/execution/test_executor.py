@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from hvr.base.files import data_path
-from hvr.execution.compare import difference
+from hvr.execution.deviations import compare_states
 from hvr.execution.events import Event, Finished, PlanReady, Replanning, StepDone
 from hvr.execution.executor import Executor
 from hvr.execution.world import World
@@ -18,7 +18,7 @@ from hvr.knowledge.scene_graph import SceneGraph, SceneObject
 from hvr.pddl import Atom, parse_domain
 from hvr.planning.search.planners import FastDownward
 from hvr.policies.symbolic import SymbolicPolicy
-from hvr.worlds.base import Event as Observation
+from hvr.worlds.environment import Event as Observation
 from hvr.worlds.kitchen import Kitchen
 
 
@@ -156,15 +156,15 @@ def scene(**reach: bool) -> SceneGraph:
 
 def test_difference_names_what_is_missing_and_what_is_new() -> None:
     a, b, c = (Atom("hot", (name,)) for name in "abc")
-    found = difference([a, b], [b, c], scene())
+    found = compare_states([a, b], [b, c], scene())
     assert found.missing == (a,)
     assert found.unexpected == (c,)
     assert "(hot a)" in found.explain()
-    assert not difference([a], [a], scene())
+    assert not compare_states([a], [a], scene())
 
 
 def test_nearness_is_one_sided() -> None:
     near = Atom("near", ("a",))
-    assert not difference([near], [], scene(a=True))
-    assert difference([near], [], scene(a=False)).missing == (near,)
-    assert not difference([], [near], scene(a=True))
+    assert not compare_states([near], [], scene(a=True))
+    assert compare_states([near], [], scene(a=False)).missing == (near,)
+    assert not compare_states([], [near], scene(a=True))

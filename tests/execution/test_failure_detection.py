@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 
 from hvr.execution.belief import Sight
 from hvr.execution.detection import detect, not_applicable
-from hvr.execution.failures import Deviation, DeviationKind, Side
+from hvr.execution.deviations import Deviation, DeviationKind, Side
 from hvr.execution.observation import Expected, Observed, Truth
-from hvr.execution.perception import Senses
+from hvr.execution.perception import Sensors
 from hvr.knowledge.scene_graph import SceneGraph, SceneObject
 from hvr.pddl import Atom, GroundAction, Not
 from hvr.worlds.kitchen import Kitchen
 from tests.execution.execution_worlds import Ran, drop, just_before, refused, run, silent, the
 
-VISIBLE = Senses(Sight.VISIBLE)
+VISIBLE = Sensors(Sight.VISIBLE)
 
 
 def first(ran: Ran) -> Deviation:
@@ -32,7 +32,7 @@ def first(ran: Ran) -> Deviation:
 @pytest.mark.slow
 def test_a_run_without_faults_has_no_failures_in_any_sight() -> None:
     for sight in Sight:
-        ran = run("make toast", senses=Senses(sight))
+        ran = run("make toast", senses=Sensors(sight))
         assert ran.finished.reached
         assert ran.failures == [] and ran.recoveries == []
         assert ran.finished.failures == () and ran.finished.recoveries == ()
@@ -206,12 +206,12 @@ def test_failures_can_be_asked_of_the_graph() -> None:
 @pytest.mark.slow
 def test_the_state_that_is_carried_along_is_the_graphs() -> None:
     """What is known from changes alone is what reading the whole graph would give."""
-    from hvr.execution.watching import Watch
+    from hvr.execution.monitor import SceneMonitor
 
     compared = []
-    original = Watch.step
+    original = SceneMonitor.step
 
-    def step(self: Watch, *args: Any) -> Any:
+    def step(self: SceneMonitor, *args: Any) -> Any:
         done = original(self, *args)
         facts = self.world.facts(self._names)
         compared.append(
@@ -221,7 +221,7 @@ def test_the_state_that_is_carried_along_is_the_graphs() -> None:
         return done
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Watch, "step", step)
+        patch.setattr(SceneMonitor, "step", step)
         run("put a slice of tomato on a plate", just_before("PutObject", drop))
         run("make coffee", just_before("ToggleObjectOn", move_egg), senses=VISIBLE)
     assert len(compared) > 15 and all(compared)

@@ -7,15 +7,14 @@ import pytest
 from hvr.errors import ImpossibleGoalError
 from hvr.execution.belief import Sight
 from hvr.execution.events import PlanReady
-from hvr.execution.looking import likeliest, missing
-from hvr.execution.perception import Senses
-from hvr.execution.world import World, open_world
+from hvr.execution.perception import Sensors
+from hvr.execution.world import World, likeliest_place, missing_objects, open_world
 from hvr.knowledge.retrieval.context import object_context
 from hvr.pddl import GroundAction
 from hvr.worlds.kitchen import Kitchen
 from tests.execution.execution_worlds import run
 
-DOORS = Senses(Sight.DOORS)
+DOORS = Sensors(Sight.DOORS)
 SCENE = "FloorPlan7"
 """Its fork and spoon are in drawer-4, the tomato is in the fridge, all else in the open."""
 
@@ -54,18 +53,21 @@ def test_a_place_that_was_opened_is_known_and_stays_known(world: World) -> None:
 
 def test_only_what_there_is_none_of_in_sight_is_missing(world: World) -> None:
     inventory = world.inventory()
-    assert missing(["plate-1", "fork-1", "tomato-1", "fork-1"], inventory) == ("fork-1", "tomato-1")
-    assert missing(["fork-1"], open_world(Kitchen(SCENE)).inventory()) == ()
+    assert missing_objects(["plate-1", "fork-1", "tomato-1", "fork-1"], inventory) == (
+        "fork-1",
+        "tomato-1",
+    )
+    assert missing_objects(["fork-1"], open_world(Kitchen(SCENE)).inventory()) == ()
 
 
 def test_it_is_looked_first_where_such_things_are_kept(world: World) -> None:
     inventory = world.inventory()
     places = world.unopened()
-    chosen = [likeliest([thing], places, inventory) for thing in ("fork-1", "tomato-1")]
+    chosen = [likeliest_place([thing], places, inventory) for thing in ("fork-1", "tomato-1")]
     assert [inventory.classes[str(place)] for place in chosen] == ["Drawer", "Fridge"]
-    assert likeliest(["fork-1"], (), inventory) is None
+    assert likeliest_place(["fork-1"], (), inventory) is None
     others = [p for p in places if inventory.classes[p] != "Fridge"]
-    assert likeliest(["tomato-1"], others, inventory) is None, "a tomato is put nowhere else"
+    assert likeliest_place(["tomato-1"], others, inventory) is None, "a tomato is put nowhere else"
 
 
 def test_the_robot_looks_for_a_fork_and_closes_what_it_opened_for_nothing() -> None:

@@ -10,11 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hvr.execution.belief import Belief, Sight, seen_objects, update
-from hvr.execution.hearing import hear
-from hvr.execution.noise import filtered, votes_needed
-from hvr.execution.perception import Senses
-from hvr.execution.sounds import Noise, Sound, sounds
+from hvr.execution.belief import Belief, Sight, belief_after_sounds, seen_objects, update_belief
+from hvr.execution.observation import AudioEvent, SoundKind, audio_events
+from hvr.execution.perception import Sensors, filter_noise, votes_needed
 from hvr.knowledge.scene_graph import SceneGraph, SceneObject
 from hvr.worlds.kitchen import Kitchen
 from tests.execution.execution_worlds import just_before, run, the
@@ -50,7 +48,7 @@ def test_a_belief_never_contradicts_what_is_seen(
     seen, whole = seen_objects(there, visible, {"table-1"})
     assert visible <= seen and whole <= seen and "table-1" not in whole
     earlier = Belief(believed, frozenset(), dict.fromkeys(NAMES, 0))
-    now = update(earlier, believed, there, seen, whole, step, (0.0, 0.0, 0.0))
+    now = update_belief(earlier, believed, there, seen, whole, step, (0.0, 0.0, 0.0))
     for name in NAMES:
         assert now.last_seen[name] == (step if name in seen else 0)
         if name in seen:
@@ -65,9 +63,9 @@ def test_a_belief_never_contradicts_what_is_seen(
 def test_the_filter_takes_a_steady_surprise_and_keeps_what_is_as_expected(
     expected: SceneGraph, there: SceneGraph, votes: int
 ) -> None:
-    same, looks = filtered(expected, expected, lambda: expected, votes)
+    same, looks = filter_noise(expected, expected, lambda: expected, votes)
     assert same.objects == expected.objects and looks == 1
-    taken, _ = filtered(expected, there, lambda: there, votes)
+    taken, _ = filter_noise(expected, there, lambda: there, votes)
     assert taken.objects == there.objects
 
 
@@ -75,11 +73,11 @@ def test_the_filter_takes_a_steady_surprise_and_keeps_what_is_as_expected(
 @given(scenes, scenes, st.sampled_from(NAMES))
 def test_one_wrong_look_is_not_believed(expected: SceneGraph, there: SceneGraph, name: str) -> None:
     first = expected.replace(objects={**expected.objects, name: there.objects[name]})
-    taken, _ = filtered(expected, first, lambda: expected, 5)
+    taken, _ = filter_noise(expected, first, lambda: expected, 5)
     assert dict(taken.objects[name].attributes) == dict(expected.objects[name].attributes)
     assert taken.objects[name].parents == expected.objects[name].parents
     missed = expected.replace(objects={n: o for n, o in expected.objects.items() if n != name})
-    taken, _ = filtered(expected, missed, lambda: expected, 5)
+    taken, _ = filter_noise(expected, missed, lambda: expected, 5)
     assert taken.objects == expected.objects
 
 
@@ -112,7 +110,7 @@ class Flipping:
 @pytest.mark.slow
 def test_a_noisy_sensor_gives_no_false_alarm_and_hides_no_failure() -> None:
     sensor = Flipping(1)
-    ran = run("make coffee", senses=Senses(error_rate=0.05, sense=sensor))
+    ran = run("make coffee", senses=Sensors(error_rate=0.05, sense=sensor))
     assert ran.finished.reached and ran.failures == []
     assert sensor.errors > 10 and sum(s.looks for s in ran.steps) > len(ran.steps)
 
@@ -123,14 +121,14 @@ def test_a_noisy_sensor_gives_no_false_alarm_and_hides_no_failure() -> None:
     ran = run(
         "make coffee",
         just_before("PutObject", switch_off),
-        senses=Senses(error_rate=0.05, sense=sensor),
+        senses=Sensors(error_rate=0.05, sense=sensor),
     )
     assert [f.objects for f in ran.failures] == [("microwave-1",)]
 
 
 @pytest.mark.slow
 def test_the_same_noise_unfiltered_is_full_of_false_alarms() -> None:
-    ran = run("make coffee", senses=Senses(sense=Flipping(1)), max_replans=0)
+    ran = run("make coffee", senses=Sensors(sense=Flipping(1)), max_replans=0)
     assert ran.failures
 
 
@@ -150,36 +148,42 @@ def room(**state: bool) -> SceneGraph:
 def test_sounds_are_what_changed_by_type() -> None:
     before = room(m_1=False, k_1=False, b_1=False)
     after = room(m_1=True, k_1=True, b_1=True)
-    assert sounds(before, after) == (
-        Sound(Noise.TURNED_ON, "Microwave"),
-        Sound(Noise.TURNED_ON, "StoveBurner"),
+    assert audio_events(before, after) == (
+        AudioEvent(SoundKind.TURNED_ON, "Microwave"),
+        AudioEvent(SoundKind.TURNED_ON, "StoveBurner"),
     )
-    assert sounds(before, before) == ()
+    assert audio_events(before, before) == ()
 
 
 def test_what_was_not_heard_was_not_switched() -> None:
     before, after = room(m_1=False), room(m_1=True)
     on = lambda scene: scene.objects["m-1"].attributes["isToggled"]  # noqa: E731
-    assert not on(hear(after, before, (), before))
-    assert on(hear(after, before, sounds(before, after), before))
-    assert on(hear(before, before, sounds(before, after), before)), "there is only one"
+    assert not on(belief_after_sounds(after, before, (), before))
+    assert on(belief_after_sounds(after, before, audio_events(before, after), before))
+    assert on(belief_after_sounds(before, before, audio_events(before, after), before)), (
+        "there is only one"
+    )
 
 
 def test_a_sound_of_one_of_several_tells_only_of_what_was_expected() -> None:
     before = room(k_1=False, b_1=False, k_2=False, b_2=False)
     expected = room(k_1=True, b_1=True, k_2=False, b_2=False)
-    heard = hear(expected, before, [Sound(Noise.TURNED_ON, "StoveBurner")], before)
+    heard = belief_after_sounds(
+        expected, before, [AudioEvent(SoundKind.TURNED_ON, "StoveBurner")], before
+    )
     assert heard.objects == expected.objects
-    unheard = hear(expected, before, (), before)
+    unheard = belief_after_sounds(expected, before, (), before)
     assert not any(o.attributes["isToggled"] for o in unheard.objects.values())
-    odd = hear(before, before, [Sound(Noise.TURNED_ON, "StoveBurner")], before)
+    odd = belief_after_sounds(
+        before, before, [AudioEvent(SoundKind.TURNED_ON, "StoveBurner")], before
+    )
     assert odd.objects == before.objects
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("sight", list(Sight))
 def test_effects_out_of_sight_are_believed_until_seen(sight: Sight) -> None:
-    ran = run("heat the potato in the microwave", senses=Senses(sight))
+    ran = run("heat the potato in the microwave", senses=Sensors(sight))
     assert ran.finished.reached and ran.failures == []
     not_seen = [a for s in ran.steps for a in s.not_seen]
     if sight is Sight.OMNISCIENT:

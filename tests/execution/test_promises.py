@@ -14,7 +14,7 @@ from hvr.execution.world import World
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.pddl import TRUE, Atom, Not, Task, Trajectory, ground_all
 from hvr.validation import Validator
-from hvr.validation.promises import Promises, bound
+from hvr.validation.trajectory import ConstraintMonitor, with_constraints
 from hvr.worlds.kitchen import Kitchen
 from tests.execution.execution_worlds import Ran, Tampered, symbolic
 from tests.planning.search.test_constraints import watched_tasks
@@ -36,9 +36,9 @@ def test_what_is_left_judges_the_rest_as_the_validator_judges_all(
         steps.append(data.draw(st.sampled_from(able)))
         assert walk.apply(steps[-1]).ok
     judged = Validator(task).check(steps).valid
-    promises, validator = Promises.of(task), Validator(task)
+    promises, validator = ConstraintMonitor.of(task), Validator(task)
     for number, step in enumerate((*steps, None)):
-        rest, state = bound(task, validator.state, promises.left)
+        rest, state = with_constraints(task, validator.state, promises.left)
         ahead = Validator(rest, state=state).check(steps[number:])
         assert judged == (ahead.valid and not promises.broken)
         if step is not None:

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from hvr.execution.belief import Sight
+from hvr.execution.deviations import DeviationKind
 from hvr.execution.events import Replanning
-from hvr.execution.failures import DeviationKind
-from hvr.execution.perception import Senses
+from hvr.execution.perception import Sensors
 from hvr.execution.recovery import Impasse, renavigate, retry, satisfy
 from hvr.execution.world import open_world
 from hvr.pddl import GroundAction
@@ -76,7 +76,7 @@ def test_an_equivalent_object_stands_in_for_one_that_cannot_be_had() -> None:
 
 @pytest.mark.slow
 def test_a_dropped_thing_out_of_sight_is_looked_for() -> None:
-    ran = run("make coffee", just_before("PutObject", drop), senses=Senses(Sight.VISIBLE))
+    ran = run("make coffee", just_before("PutObject", drop), senses=Sensors(Sight.VISIBLE))
     assert ran.finished.reached
     assert (ran.recoveries[0].rung, ran.recoveries[0].outcome) == ("look around", "found mug-1")
 

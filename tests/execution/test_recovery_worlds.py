@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from hvr.execution.deviations import DeviationKind
 from hvr.execution.events import PlanReady
-from hvr.execution.failures import DeviationKind
-from hvr.language.goals import Stage
+from hvr.language.goal_builder import Stage
 from hvr.runs.tasks import load_task
-from hvr.worlds.faults import Fault, FaultKind, FaultTiming, What
+from hvr.worlds.faults import Fault, FaultEffect, FaultKind, FaultTiming
 from tests.execution.execution_worlds import Ran, run_with, symbolic
 
 
@@ -24,7 +24,9 @@ def plans(ran: Ran) -> list[list[str]]:
 @pytest.mark.slow
 def test_what_somebody_put_into_the_microwave_is_taken_out_again() -> None:
     fault = Fault(
-        FaultKind.OCCUPIED, FaultTiming(actions=("PutObject",), nth=2), What(other="lettuce-1")
+        FaultKind.OCCUPIED,
+        FaultTiming(actions=("PutObject",), nth=2),
+        FaultEffect(other="lettuce-1"),
     )
     ran = played("T5", "FloorPlan3", fault)
     assert ran.finished.reached
@@ -36,7 +38,9 @@ def test_what_somebody_put_into_the_microwave_is_taken_out_again() -> None:
 @pytest.mark.slow
 def test_what_was_there_before_is_moved_only_if_there_is_no_other_way() -> None:
     fault = Fault(
-        FaultKind.OCCUPIED, FaultTiming(actions=("PutObject",), nth=1), What(other="dishsponge-1")
+        FaultKind.OCCUPIED,
+        FaultTiming(actions=("PutObject",), nth=1),
+        FaultEffect(other="dishsponge-1"),
     )
     ran = played("T5", "FloorPlan1", fault)  # the basin, and there is one only
     assert ran.finished.reached
@@ -47,7 +51,7 @@ def test_what_was_there_before_is_moved_only_if_there_is_no_other_way() -> None:
 @pytest.mark.slow
 def test_what_cannot_be_is_looked_at_again() -> None:
     """A bottle is seen empty for a while: no wine, no plan, until it is looked at again."""
-    wrong = Fault(FaultKind.MISPERCEIVED, FaultTiming(step=3, times=3), What("winebottle-1"))
+    wrong = Fault(FaultKind.MISPERCEIVED, FaultTiming(step=3, times=3), FaultEffect("winebottle-1"))
     ran = played("T1", "FloorPlan1", wrong)
     assert ran.finished.reached
     looked = [r for r in ran.recoveries if r.rung == "look around"]
@@ -68,7 +72,7 @@ def test_a_burner_that_cannot_be_switched_is_replaced_with_what_stands_on_it() -
 @pytest.mark.slow
 def test_a_door_that_somebody_closed_puts_its_content_out_of_reach() -> None:
     put = FaultTiming(actions=("PutObject",), target="microwave-1")
-    fault = Fault(FaultKind.CHANGED, put, What("microwave-1", field="isOpen", value=False))
+    fault = Fault(FaultKind.CHANGED, put, FaultEffect("microwave-1", field="isOpen", value=False))
     ran = played("T5", "FloorPlan2", fault)
     assert ran.finished.reached and ran.finished.replans == 1
     assert "(open_obj microwave-1)" in plans(ran)[1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from heapq import heappop, heappush
 from random import Random
 
-from hvr.judging.course import Mark, execute, holds
+from hvr.judging.evidence import TraceState, execute, holds
 from hvr.pddl import GroundAction, parse_domain, parse_problem
 from hvr.validation import Validator
 
@@ -71,8 +71,10 @@ def cheapest(
     task = start.task
     others = [task.ground(action) for action in actions]
     steps = [task.ground(action) for action in plan]
-    queue: list[tuple[int, int, int, Mark]] = [(0, 0, 0, (start.state.bits, start.state.values))]
-    seen: set[tuple[int, Mark]] = set()
+    queue: list[tuple[int, int, int, TraceState]] = [
+        (0, 0, 0, (start.state.bits, start.state.values))
+    ]
+    seen: set[tuple[int, TraceState]] = set()
     while queue:
         inserted, length, place, mark = heappop(queue)
         if (place, mark) in seen:

@@ -6,9 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hvr.judging.combined import check, measure
-from hvr.judging.loop import run_loop
-from hvr.judging.model import Opinion, Wish, read_opinion
+from hvr.judging.model_judge import MissingSteps, Opinion, check, measure, read_opinion, run_loop
 from hvr.pddl import parse_plan
 from tests.judging.test_symbolic import gripper
 from tests.validation.test_minimise import ACTIONS, mixed
@@ -63,9 +61,9 @@ def test_what_is_proven_is_accepted_and_what_is_not_is_not() -> None:
 def test_a_missing_step_is_put_where_it_helps() -> None:
     validator = gripper()
     plan = parse_plan("(pick ball a) (drop ball b)")
-    right = Opinion(missing=(Wish("", parse_plan("(move a b)"), 1),))
+    right = Opinion(missing=(MissingSteps("", parse_plan("(move a b)"), 1),))
     assert check(validator.state, plan, right).inserted == ((2, parse_plan("(move a b)")[0]),)
-    wrong = Opinion(missing=(Wish("", parse_plan("(move a c)"), 2), Wish("fly")))
+    wrong = Opinion(missing=(MissingSteps("", parse_plan("(move a c)"), 2), MissingSteps("fly")))
     assert check(validator.state, plan, wrong).plan == plan
 
 
@@ -87,7 +85,7 @@ def test_no_opinion_makes_a_plan_worse(
 ) -> None:
     validator = mixed("(and (p a) (q b))")
     remove = [(number, why) for number, why in sorted(remove) if number <= len(plan)]
-    wishes = tuple(Wish("", (action,), None) for action in missing)
+    wishes = tuple(MissingSteps("", (action,), None) for action in missing)
     checked = check(validator.state, plan, Opinion(tuple(remove), wishes))
     assert measure(validator.state, checked.plan) <= measure(validator.state, plan)
     if validator.check(plan).valid:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hvr.judging.course import Course, execute, holds, reaches
-from hvr.judging.reduction import smallest
+from hvr.judging.evidence import ExecutionTrace, execute, holds, reaches
+from hvr.judging.reduction import smallest_reduction
 from hvr.judging.symbolic import judge
 from hvr.judging.verdict import Cause, Edits
 from hvr.pddl import GroundAction, parse_domain, parse_plan, parse_problem
@@ -66,7 +66,7 @@ def test_brute_force_agrees_on_the_smallest_part(
 ) -> None:
     validator, plan = case
     operators = [validator.task.ground(action) for action in plan]
-    reduction = smallest(validator.state, operators)
+    reduction = smallest_reduction(validator.state, operators)
     size = fewest(validator, plan)
     assert reduction.proven
     assert (None if reduction.kept is None else len(reduction.kept)) == size
@@ -114,7 +114,7 @@ def test_brute_force_agrees_on_the_fewest_steps_to_put_in(
     plan = plan[:5]
     operators = [validator.task.ground(action) for action in plan]
     offers = [[validator.task.ground(action) for action in ACTIONS]] * (len(plan) + 1)
-    reduction = smallest(validator.state, operators, offers=offers, budget=budget)
+    reduction = smallest_reduction(validator.state, operators, offers=offers, budget=budget)
     best = cheapest_within(validator, plan, budget)
     assert reduction.proven
     if reduction.kept is None:
@@ -293,7 +293,7 @@ def test_preferences_and_times_are_judged_by_full_checks() -> None:
 
 def test_a_course_passes_failing_steps_over() -> None:
     validator = gripper()
-    course = Course.of(validator.state, parse_plan("(drop ball a) (pick ball a)"))
+    course = ExecutionTrace.of(validator.state, parse_plan("(drop ball a) (pick ball a)"))
     assert course.failing == {0} and not course.valid
 
 

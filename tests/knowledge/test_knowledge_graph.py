@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hvr.errors import DataFileError, SceneError, StoreError, UnknownObjectError
-from hvr.knowledge.events import ActionEvent, Change
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.owl import missing_entailments
 from hvr.knowledge.scene_graph import SceneGraph
 from hvr.knowledge.terms import FALSE, RDF_TYPE, TRUE, k, obj
+from hvr.knowledge.triples import ActionEvent, Change
 from hvr.pddl.model import Atom, Domain, Predicate, TypedName
 from tests.knowledge.knowledge_kitchen import PIECES, THINGS, scene_of, thing, with_
 

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from pyoxigraph import Literal, NamedNode, Quad, Store
 
 from hvr.errors import StoreError
-from hvr.knowledge.events import ActionEvent
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.journal import NAME, Journal, read_journal
 from hvr.knowledge.scene_graph import SceneGraph
 from hvr.knowledge.terms import k, obj
+from hvr.knowledge.triples import ActionEvent
 from hvr.pddl.model import Atom
 from tests.knowledge.knowledge_kitchen import PIECES
 

@@ -9,7 +9,7 @@ import pytest
 
 from hvr.base.files import data_path
 from hvr.errors import DataFileError, StoreError, UnknownObjectError
-from hvr.knowledge.mapping import predicate_rules
+from hvr.knowledge.graph_reader import predicate_rules
 from hvr.knowledge.ontology import Ontology, load_ontology
 from hvr.knowledge.owl import check_consistency, load_owlready, missing_entailments
 from hvr.knowledge.terms import RDF_TYPE, k, obj

@@ -20,11 +20,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hvr.errors import QueryLimitError, StoreError, UsageError
-from hvr.knowledge.asking import QueryLimits
 from hvr.knowledge.graph import KnowledgeGraph
-from hvr.knowledge.query import run_query
-from hvr.knowledge.result import QueryResult
-from hvr.knowledge.sparql_text import calls_service, is_update
+from hvr.knowledge.query import QueryResult, calls_service, is_update, run_query
+from hvr.knowledge.query_process import QueryLimits
 from tests.command_line import Hvr
 
 ROOT = Path(__file__).parents[2]

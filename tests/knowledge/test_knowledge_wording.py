@@ -9,13 +9,11 @@ import pytest
 
 from hvr.base.files import data_path
 from hvr.errors import DataFileError
-from hvr.execution.explain import Explanation, UnworkedDeviation
-from hvr.execution.failures import DeviationKind
-from hvr.execution.words import say
+from hvr.execution.deviations import DeviationKind
+from hvr.execution.explanation import Explanation, RawDeviation, literal_clause
 from hvr.knowledge.ontology import Ontology, load_ontology
 from hvr.knowledge.wording import Template, load_wording, wording_of
-from hvr.language.lexicon import Noun
-from hvr.language.vocabulary import load_lexicon
+from hvr.language.lexicon import Noun, load_lexicon
 from hvr.pddl import Atom, GroundAction, Not
 
 PREFIXES = "@prefix k: <https://w3id.org/hvr/kitchen#> .\n"
@@ -35,11 +33,11 @@ def test_a_new_predicate_is_explained_in_the_words_of_its_line(tmp_path: Path) -
     wording = wording_of(extended(tmp_path, line))
     burnt = Atom("burnt", ("toast-1",))
     action = GroundAction("toggle_off", ("toaster-1",))
-    finding = UnworkedDeviation(DeviationKind.WRONG_EFFECT, (Not(burnt),), ("toast-1",))
+    finding = RawDeviation(DeviationKind.WRONG_EFFECT, (Not(burnt),), ("toast-1",))
     sentence = Explanation(action, (), wording).sentence(finding)
     assert sentence == "(toggle_off toaster-1) did not do what it should: toast-1 is black."
-    assert say(Not(burnt), wording) == "toast-1 is fine"
-    assert say(burnt) == "(burnt toast-1) holds"
+    assert literal_clause(Not(burnt), wording) == "toast-1 is fine"
+    assert literal_clause(burnt) == "(burnt toast-1) holds"
 
 
 def test_every_action_and_every_changing_state_has_words() -> None:

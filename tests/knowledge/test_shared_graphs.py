@@ -17,13 +17,19 @@ import pytest
 from pyoxigraph import BlankNode, Quad, RdfFormat, parse
 
 from hvr.errors import StoreError, UnknownObjectError, UsageError
-from hvr.knowledge.events import ActionEvent, Change
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import Ontology
 from hvr.knowledge.scene_graph import SceneGraph
-from hvr.knowledge.shared import SharedGraph, SharedRun, ask_run, list_runs, publish, run_quads
-from hvr.knowledge.sparql_server import ServerAddress, SparqlServer
-from hvr.knowledge.store_login import PASSWORD, TOKEN, USER
+from hvr.knowledge.shared_graph import (
+    SharedGraph,
+    SharedRun,
+    ask_run,
+    list_runs,
+    publish,
+    run_quads,
+)
+from hvr.knowledge.sparql_server import PASSWORD, TOKEN, USER, ServerAddress, SparqlServer
+from hvr.knowledge.triples import ActionEvent, Change
 from tests.command_line import Hvr
 from tests.knowledge.knowledge_kitchen import PIECES
 from tests.knowledge.sparql_servers import VIRTUOSO_LOGIN, free_port, oxigraph, virtuoso

@@ -6,7 +6,7 @@ import pytest
 
 from hvr.base.files import data_path
 from hvr.knowledge.ontology import load_ontology
-from hvr.language.goals import Goal
+from hvr.language.goal_builder import Goal
 from hvr.pddl import TypedName, parse_domain
 from hvr.planning.search.planners import FastDownward
 from hvr.policies.symbolic import SymbolicPolicy

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from hvr.errors import HvrError
 from hvr.knowledge.ontology import load_ontology
-from hvr.language.lexicon import Dish, FunctionWord, Noun, Verb
-from hvr.language.vocabulary import load_lexicon
+from hvr.language.lexicon import Dish, FunctionWord, Noun, Verb, load_lexicon
 from hvr.pddl import TypedName, parse_formula
 from tests.language.goal_sets import world_of
 from tests.work import lines_run

@@ -12,11 +12,9 @@ from hypothesis import strategies as st
 
 from hvr.errors import LanguageError
 from hvr.knowledge.ontology import load_ontology
-from hvr.language.lexicon import Dish, Noun, Verb, plurals, tokenize
-from hvr.language.literals import literals
+from hvr.language.lexicon import Dish, Noun, Verb, load_lexicon, plurals, tokenize
 from hvr.language.spelling import correct, distance
-from hvr.language.taxonomy import Taxonomy
-from hvr.language.vocabulary import load_lexicon
+from hvr.language.taxonomy import Taxonomy, literals
 
 LEXICON = load_lexicon(load_ontology())
 TAXONOMY = Taxonomy(load_ontology())
@@ -82,7 +80,7 @@ def test_the_ontology_says_which_states_exclude_each_other_and_which_divide_thin
 def test_the_lexicon_does_not_depend_on_hash_seeds():
     code = (
         "from hvr.knowledge.ontology import load_ontology\n"
-        "from hvr.language.vocabulary import load_lexicon\n"
+        "from hvr.language.lexicon import load_lexicon\n"
         "print(list(load_lexicon(load_ontology()).entries.items()))"
     )
     outputs = {

@@ -22,16 +22,22 @@ from hvr.errors import (
 from hvr.knowledge.ontology import load_ontology
 from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.knowledge.world_file import load_world
-from hvr.language.goals import Goal, Stage, goal_of
-from hvr.language.learnt.agreement import Thresholds, agreed
+from hvr.language.goal_builder import Goal, Stage, goal_of
+from hvr.language.grammar import Reader
+from hvr.language.learnt.agreement import EndStates, Thresholds, agreed
 from hvr.language.learnt.encoder import Encoder, is_installed
-from hvr.language.learnt.end_state import EndStates
-from hvr.language.learnt.frames import KINDS, ONLY_PLACING, OTHER, Frame, meaning_of
+from hvr.language.learnt.frames import (
+    KINDS,
+    ONLY_PLACING,
+    OTHER,
+    Frame,
+    Ngrams,
+    beyond,
+    grams,
+    meaning_of,
+)
 from hvr.language.learnt.head import Head
-from hvr.language.learnt.limits import beyond
-from hvr.language.learnt.ngrams import Ngrams, grams
 from hvr.language.learnt.reader import LearntReader, Reading
-from hvr.language.reader import Reader
 from hvr.language.readers import READERS, make_reader
 from tests.language.goal_sets import world_of
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hvr.errors import AmbiguousError, ImpossibleGoalError, LanguageError
 from hvr.execution.executor import Executor
 from hvr.execution.world import open_world
-from hvr.language.alternatives import explore
+from hvr.language.cursor import explore
 from hvr.policies.symbolic import SymbolicPolicy
 from hvr.worlds.kitchen import Kitchen
 from tests.language.goal_sets import world_of

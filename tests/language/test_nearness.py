@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hvr.knowledge.ontology import load_ontology
 from hvr.knowledge.retrieval.inventory import Inventory
 from hvr.language.meaning import Nearness
-from hvr.language.nearness import nearest
+from hvr.language.spatial import nearest
 
 ONTOLOGY = load_ontology()
 SINK = Nearness("next to", ("SinkBasin",), None, "sink")

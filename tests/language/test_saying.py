@@ -10,8 +10,8 @@ import pytest
 
 import hvr
 from hvr.execution.events import Finished
-from hvr.language.goals import Goal, Stage
-from hvr.language.saying import constraints_said, in_order, said
+from hvr.language.goal_builder import Goal, Stage
+from hvr.language.paraphrase import constraints_said, in_order, said
 from hvr.pddl import parse_constraint
 from hvr.planning.plans import Judgement, Understanding
 from hvr.policies.symbolic import SymbolicPolicy

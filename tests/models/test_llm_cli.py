@@ -10,7 +10,7 @@ import pytest
 
 from hvr.models.errors import ModelError
 from hvr.models.model import Usage
-from hvr.models.record import Recording
+from hvr.models.recording import RecordingModel
 from tests.command_line import Hvr
 from tests.models.llm_fakes import Fake, Outcome, ask, said
 from tests.models.servers import OpenAIServer, Reply
@@ -78,7 +78,7 @@ def test_sums_of_a_transcript_by_purpose(run: Run, tmp_path: Path) -> None:
         said(usage=Usage(input=5)),
         ModelError("late", kind="timeout"),
     ]
-    recording = Recording(Fake(outcomes), file)
+    recording = RecordingModel(Fake(outcomes), file)
     for purpose in ("block", "block", "macro"):
         recording.answer(ask(purpose=purpose))
     with pytest.raises(ModelError):

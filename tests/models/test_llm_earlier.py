@@ -17,12 +17,11 @@ from hypothesis import strategies as st
 from hvr.errors import DataFileError, LLMError
 from hvr.models import transcript
 from hvr.models.choice import ModelChoice
-from hvr.models.earlier import aside_of, set_aside, times_asked
 from hvr.models.errors import ModelError
 from hvr.models.meter import Meter
 from hvr.models.model import Answer, Request
-from hvr.models.record import Recording
-from hvr.models.replay import Replay
+from hvr.models.recording import RecordingModel, aside_of, set_aside, times_asked
+from hvr.models.transcript import Replay
 from tests.models.llm_fakes import Fake, Outcome, ask, said
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -32,9 +31,9 @@ HEADER = {"commit": "abc"}
 _SECONDS = itertools.count()
 
 
-def recording(model: Fake | Replay, path: Path) -> Recording:
+def recording(model: Fake | Replay, path: Path) -> RecordingModel:
     """A recording by a clock of its own: no two things happen at the same time."""
-    return Recording(
+    return RecordingModel(
         model, path, HEADER, clock=lambda: 0.0,
         now=lambda: NOW + timedelta(seconds=next(_SECONDS)),
     )  # fmt: skip
@@ -211,7 +210,7 @@ def test_a_kill_between_the_two_files_counts_nothing_twice(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("hvr.models.earlier.write_whole", killed)
+        patched.setattr("hvr.models.recording.write_whole", killed)
         for _ in range(2):
             with pytest.raises(KeyboardInterrupt):
                 going(path, never, ["other"])
@@ -225,7 +224,7 @@ def test_the_transcript_of_another_model_is_left_alone(tmp_path: Path) -> None:
     going(path, echo, ["a"])
     before = path.read_bytes()
     with pytest.raises(DataFileError, match="a transcript of fake:one, not of fake:two"):
-        Recording(Fake(echo, "fake:two"), path)
+        RecordingModel(Fake(echo, "fake:two"), path)
     assert path.read_bytes() == before
 
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from hvr.errors import DataFileError
+from hvr.models.config import ModelOptions
+from hvr.models.connect import make_model
 from hvr.models.errors import ModelError
-from hvr.models.factory import make_model
 from hvr.models.model import Message, Model, Request
-from hvr.models.options import ModelOptions
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")

@@ -15,17 +15,12 @@ from hypothesis import strategies as st
 
 from hvr.errors import BudgetError, DataFileError, UsageError
 from hvr.models.budget import Budget, Budgeted, Limits
-from hvr.models.cache import Cache
-from hvr.models.cancel import Cancellation
-from hvr.models.errors import CancelledError, Kind, ModelError, retry_after
-from hvr.models.factory import SharedLimits, stack
-from hvr.models.limits import RateLimit
-from hvr.models.model import Answer, Request, Usage
-from hvr.models.options import ModelOptions
-from hvr.models.prices import Price
-from hvr.models.retry import Patience, Persistence, Retry
-from hvr.models.tokens import count_tokens
-from hvr.models.window import PerMinute
+from hvr.models.config import ModelOptions, Price
+from hvr.models.connect import SharedLimits, stack
+from hvr.models.errors import Cancellation, CancelledError, Kind, ModelError, retry_after
+from hvr.models.layers import Cache, Retry, RetryLimits, RetryPolicy
+from hvr.models.model import Answer, Request, Usage, count_tokens
+from hvr.models.rate_limits import PerMinute, RateLimit
 from tests.models.llm_fakes import Clock, Fake, ask, said
 
 
@@ -36,8 +31,8 @@ def failed(
 
 
 def retry(model: Fake, clock: Clock, **patience: float) -> Retry:
-    chosen = Patience(**patience)  # type: ignore[arg-type]
-    return Retry(model, Persistence(chosen, sleep=clock.sleep, clock=clock))
+    chosen = RetryLimits(**patience)  # type: ignore[arg-type]
+    return Retry(model, RetryPolicy(chosen, sleep=clock.sleep, clock=clock))
 
 
 @pytest.mark.parametrize("status", [429, 500, 502, 503, 504])
@@ -125,7 +120,7 @@ def test_each_further_attempt_is_announced_before_the_wait(
 
     bad = ModelError("no text", kind="empty")
     model = Fake([failed("rate", 429, 8.0), failed("server", 503), bad, said()])
-    Retry(model, Persistence(Patience(first=4.0), sleep=sleep, clock=clock)).answer(ask())
+    Retry(model, RetryPolicy(RetryLimits(first=4.0), sleep=sleep, clock=clock)).answer(ask())
     assert announced == [1, 2, 3]
     assert caplog.messages[0] == "it failed; asking again in 8 s, attempt 2 of 5"
     assert caplog.messages[1].startswith("it failed; asking again in ")
@@ -192,7 +187,7 @@ def test_cancelling_ends_a_wait_and_every_later_call() -> None:
         return failed("rate", 429, 200.0)
 
     model = Fake(fail)
-    layers = Retry(model, Persistence(cancel=cancel))
+    layers = Retry(model, RetryPolicy(cancel=cancel))
     with pytest.raises(CancelledError, match="while waiting"):
         layers.answer(ask())
     with pytest.raises(CancelledError):
@@ -398,7 +393,7 @@ def test_a_cached_answer_needs_no_budget_and_each_attempt_does(tmp_path: Path) -
 _ASK_SIX = """
 import sys
 from pathlib import Path
-from hvr.models.cache import Cache
+from hvr.models.layers import Cache
 from hvr.models.model import Answer, Message, Request
 
 class Slow:

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from hvr.models import transport
-from hvr.models.factory import make_model
-from hvr.models.notices import notices
-from hvr.models.options import ModelOptions
+from hvr.models.config import ModelOptions
+from hvr.models.connect import make_model
+from hvr.models.meter import notices
 from tests.command_line import Hvr
 from tests.model_server import Behaviour, make_coffee
 from tests.models.llm_fakes import ask
@@ -80,9 +80,9 @@ def test_notices_leave_the_loggers_as_they_were(capsys: pytest.CaptureFixture[st
     log = logging.getLogger("hvr.models")
     before = (list(log.handlers), log.level, log.propagate)
     with notices(quiet=True):
-        logging.getLogger("hvr.models.retry").warning("unseen")
+        logging.getLogger("hvr.models.layers").warning("unseen")
     with pytest.raises(KeyError), notices():
-        logging.getLogger("hvr.models.retry").warning("two\nlines")
+        logging.getLogger("hvr.models.layers").warning("two\nlines")
         raise KeyError
     assert (list(log.handlers), log.level, log.propagate) == before
     assert capsys.readouterr().err == "two\ufffdlines\n"

@@ -12,11 +12,10 @@ from typing import Any
 import pytest
 
 from hvr.errors import MissingExtraError, UsageError
+from hvr.models.config import ModelOptions, Price
+from hvr.models.connect import make_model, stack
 from hvr.models.errors import ModelError
-from hvr.models.factory import make_model, stack
 from hvr.models.model import Message, Request, Usage
-from hvr.models.options import ModelOptions
-from hvr.models.prices import Price
 from tests.models.servers import GeminiServer, OpenAIServer, Reply
 
 pytest.importorskip("openai")

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from hvr.errors import BudgetError
 from hvr.models.budget import Budget, Limits
+from hvr.models.config import ModelOptions
+from hvr.models.connect import SharedLimits, make_model, stack
 from hvr.models.errors import KINDS, Kind, ModelError, retry_after, used
-from hvr.models.factory import SharedLimits, make_model, stack
 from hvr.models.failures import kind_of_complaint
 from hvr.models.model import Answer, Model, Request, Usage
-from hvr.models.options import ModelOptions
 from hvr.models.replies import complaint_in, complaint_of
 from tests.models.llm_fakes import ask
 from tests.models.servers import GeminiServer, OpenAIServer, Reply
@@ -116,7 +116,7 @@ def test_a_refusal_is_named_as_such_and_not_asked_again(name: str) -> None:
 
 
 def test_a_model_of_another_package_may_be_filtered_too() -> None:
-    from hvr.models.guard import Guarded
+    from hvr.models.layers import Guarded
     from tests.models.llm_fakes import Fake, said
 
     guarded = Guarded(Fake([said(PART, finish="filter")]), ModelOptions())

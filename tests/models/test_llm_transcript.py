@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from hvr.base.secrets.scrubber import Scrubber
 from hvr.errors import BudgetError, CassetteError, DataFileError, LLMError
 from hvr.models import transcript
+from hvr.models.connect import make_model, stack
 from hvr.models.errors import KINDS, CancelledError, ModelError
-from hvr.models.factory import make_model, stack
 from hvr.models.model import Answer, Message, Request, Usage
-from hvr.models.record import Recording
-from hvr.models.replay import Replay
+from hvr.models.recording import RecordingModel
+from hvr.models.transcript import Replay
 from tests.models.llm_fakes import Fake, Outcome, ask, said
 
 KEY = "my-very-own-key-0123456789"
@@ -84,7 +84,7 @@ requests = st.builds(
 )
 
 
-def outcome(model: Recording | Replay, request: Request) -> object:
+def outcome(model: RecordingModel | Replay, request: Request) -> object:
     try:
         answer = model.answer(request)
     except LLMError as error:
@@ -101,9 +101,9 @@ def test_replaying_is_the_identity_and_records_the_same_bytes(
 ) -> None:
     with TemporaryDirectory() as folder:
         one, two = Path(folder, "one.jsonl"), Path(folder, "two.jsonl")
-        first = Recording(Fake([o for _, o in exchanges]), one, {"commit": "abc"})
+        first = RecordingModel(Fake([o for _, o in exchanges]), one, {"commit": "abc"})
         before = [outcome(first, r) for r, _ in exchanges]
-        again = Recording(Replay(one), two, {"commit": "abc"})
+        again = RecordingModel(Replay(one), two, {"commit": "abc"})
         assert [outcome(again, r) for r, _ in exchanges] == before
         assert two.read_bytes() == one.read_bytes()
         assert again.name == "fake:one"
@@ -112,7 +112,7 @@ def test_replaying_is_the_identity_and_records_the_same_bytes(
 def test_a_line_has_what_was_asked_and_what_came(tmp_path: Path) -> None:
     file = tmp_path / "llm.jsonl"
     model = Fake([said("hi"), ModelError("no", kind="rate", status=429)])
-    recording = Recording(model, file, {"commit": "abc", "settings": {"H": True}})
+    recording = RecordingModel(model, file, {"commit": "abc", "settings": {"H": True}})
     recording.answer(ask("hello", purpose="block", seed=3))
     with pytest.raises(ModelError):
         recording.answer(ask("again"))
@@ -135,7 +135,7 @@ def test_every_exchange_is_on_disk_before_the_next(tmp_path: Path) -> None:
         return said()
 
     model = Fake(answer)
-    recording = Recording(model, file)
+    recording = RecordingModel(model, file)
     for n in range(4):
         recording.answer(ask(str(n)))
     assert sizes == [1, 2, 3, 4]
@@ -143,7 +143,7 @@ def test_every_exchange_is_on_disk_before_the_next(tmp_path: Path) -> None:
 
 def test_repeated_prompts_are_answered_in_order_and_then_no_more(tmp_path: Path) -> None:
     file = tmp_path / "llm.jsonl"
-    recording = Recording(Fake([said("one"), said("two")]), file)
+    recording = RecordingModel(Fake([said("one"), said("two")]), file)
     recording.answer(ask("x"))
     recording.answer(ask("x"))
     replay = Replay(file)
@@ -154,7 +154,7 @@ def test_repeated_prompts_are_answered_in_order_and_then_no_more(tmp_path: Path)
 
 def test_a_miss_shows_the_nearest_prompt(tmp_path: Path) -> None:
     file = tmp_path / "llm.jsonl"
-    recording = Recording(Fake([said()]), file)
+    recording = RecordingModel(Fake([said()]), file)
     prompt = "Objects:\nmug-1 is in the sink\nknife-1 is on the counter\nWrite a plan."
     for text in ("something else entirely", prompt, "short"):
         recording.answer(ask(text, purpose="block"))
@@ -169,7 +169,7 @@ def test_a_miss_shows_the_nearest_prompt(tmp_path: Path) -> None:
 
 
 def test_a_miss_in_an_empty_transcript(tmp_path: Path) -> None:
-    Recording(Fake([said()]), tmp_path / "llm.jsonl")
+    RecordingModel(Fake([said()]), tmp_path / "llm.jsonl")
     with pytest.raises(CassetteError, match="no exchange at all"):
         Replay(tmp_path).answer(ask())
 
@@ -183,7 +183,7 @@ def test_keys_are_written_nowhere(tmp_path: Path) -> None:
         ModelError(f"refused: {bad}", kind="auth", status=401),
     ]
     scrubber = Scrubber((KEY,))
-    recording = Recording(Fake(outcomes), file, {"argv": [bad]}, scrubber=scrubber)
+    recording = RecordingModel(Fake(outcomes), file, {"argv": [bad]}, scrubber=scrubber)
     request = ask(f"my key is {bad}", stop=(bad,))
     # What is used is what a replay will give.
     assert recording.answer(request).text == "[key] [key] [key] Bearer [key]"
@@ -215,7 +215,7 @@ def test_ordinary_words_are_no_keys(text: str) -> None:
 @pytest.mark.slow
 def test_what_a_crash_cut_off_is_left_out(tmp_path: Path) -> None:
     file = tmp_path / "llm.jsonl"
-    recording = Recording(Fake([said()]), file)
+    recording = RecordingModel(Fake([said()]), file)
     for n in range(3):
         recording.answer(ask(str(n)))
     whole = file.read_bytes()
@@ -252,7 +252,7 @@ def test_a_corrupt_transcript_is_refused(tmp_path: Path, content: bytes, message
 
 def test_an_edited_prompt_is_noticed(tmp_path: Path) -> None:
     file = tmp_path / "llm.jsonl"
-    Recording(Fake([said()]), file).answer(ask("mug"))
+    RecordingModel(Fake([said()]), file).answer(ask("mug"))
     file.write_text(file.read_text().replace('"text": "mug"', '"text": "cup"'))
     with pytest.raises(DataFileError, match="the line was edited"):
         Replay(file)
@@ -264,24 +264,24 @@ def test_files_that_cannot_be_used_are_named(tmp_path: Path) -> None:
     with pytest.raises(DataFileError, match="there is no transcript"):
         make_model(f"replay:{tmp_path}")
     with pytest.raises(DataFileError, match="it is a folder"):
-        Recording(Fake([said()]), tmp_path)
+        RecordingModel(Fake([said()]), tmp_path)
     with pytest.raises(DataFileError, match="cannot be written"):
-        Recording(Fake([said()]), tmp_path / "no" / "llm.jsonl")
+        RecordingModel(Fake([said()]), tmp_path / "no" / "llm.jsonl")
     (tmp_path / "llm.jsonl").write_text("this is no transcript\n")
     with pytest.raises(DataFileError, match=r"llm\.jsonl"):
-        Recording(Fake([said()]), tmp_path / "llm.jsonl")
+        RecordingModel(Fake([said()]), tmp_path / "llm.jsonl")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root writes everywhere")
 def test_a_read_only_folder_is_named(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
     with pytest.raises(DataFileError, match="Permission denied"):
-        Recording(Fake([said()]), tmp_path / "llm.jsonl")
+        RecordingModel(Fake([said()]), tmp_path / "llm.jsonl")
 
 
 def test_threads_may_share_a_recording(tmp_path: Path) -> None:
     file = tmp_path / "llm.jsonl"
-    recording = Recording(Fake(lambda r: said(r.messages[0].text)), file)
+    recording = RecordingModel(Fake(lambda r: said(r.messages[0].text)), file)
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda n: recording.answer(ask(str(n))), range(40)))
     _, exchanges = transcript.read(file)

@@ -17,9 +17,9 @@ import pytest
 
 from hvr.errors import LLMError, UsageError
 from hvr.knowledge.retrieval.embedders import make_embedder
+from hvr.models.config import ModelOptions
+from hvr.models.connect import make_model, stack
 from hvr.models.errors import ModelError
-from hvr.models.factory import make_model, stack
-from hvr.models.options import ModelOptions
 from tests.models.llm_fakes import ask
 from tests.models.servers import GeminiServer, OpenAIServer, RawServer, Reply
 

@@ -11,15 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hvr.errors import DataFileError, HvrError, UsageError
-from hvr.models.config import read_config, read_embedder_config
+from hvr.models.config import ModelOptions, Price, price_of, read_config, read_embedder_config
+from hvr.models.connect import make_model
 from hvr.models.errors import ModelError
-from hvr.models.factory import make_model
-from hvr.models.model import Message, Usage
-from hvr.models.options import ModelOptions
-from hvr.models.prices import Price, price_of
-from hvr.models.schema import find_json
-from hvr.models.tokens import count_tokens, estimate_tokens
-from hvr.models.usage import Totals, add
+from hvr.models.model import Message, Totals, Usage, add_usages, count_tokens, estimate_tokens
+from hvr.models.replies import find_json
 
 PROMPTS = (
     "You are a planner for a household robot. Write the macro actions for the request as a "
@@ -110,7 +106,7 @@ def test_a_total_is_unknown_when_a_part_is(parts: list[Usage]) -> None:
         assert amount.unknown == values.count(None)
         assert (amount.value is None) == (None in values)
     assert total.calls == len(parts)
-    assert add(parts).input == total.input.value
+    assert add_usages(parts).input == total.input.value
     assert json.loads(json.dumps(total.to_json()))["calls"] == len(parts)
 
 

@@ -14,19 +14,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hvr.models.cache import Cache
-from hvr.models.ledger import Ledger, Load
-from hvr.models.limits import RateLimit
-from hvr.models.window import MINUTE, OwnWindow, PerMinute, SharedWindow
+from hvr.models.budget import Ledger, Load
+from hvr.models.layers import Cache
+from hvr.models.rate_limits import MINUTE_S, OwnWindow, PerMinute, RateLimit, SharedWindow
 from tests.models.llm_fakes import Clock, Fake, ask, said
 
 _WRITER = """
 import sys, time
 from pathlib import Path
-from hvr.models.cache import Cache
-from hvr.models.ledger import Ledger, Load
+from hvr.models.layers import Cache
+from hvr.models.budget import Ledger, Load
 from hvr.models.model import Answer, Message, Request
-from hvr.models.window import PerMinute, SharedWindow
+from hvr.models.rate_limits import PerMinute, SharedWindow
 
 class Echo:
     name, simulated = "echo:one", False
@@ -85,7 +84,7 @@ def test_all_processes_have_one_limit_a_minute(tmp_path: Path) -> None:
     start = time.monotonic()
     running = _writers(tmp_path, [30, 30, 30], rate=25)
     lines = [line for p in running for line in p.communicate(timeout=60)[0].splitlines()]
-    if time.monotonic() - start > MINUTE:
+    if time.monotonic() - start > MINUTE_S:
         pytest.skip("the machine is so slow that a new minute began")
     assert len(lines) == 90
     assert sum(line.endswith(" 1") for line in lines) == 25
@@ -114,7 +113,7 @@ def test_models_have_a_minute_of_their_own_and_no_clock_keeps_everybody_waiting(
     assert ahead.enter(once, 1) == 0
     here = SharedWindow(path, "one", clock)
     assert here.enter(once, 1) == 0
-    assert here.enter(once, 1) == MINUTE
+    assert here.enter(once, 1) == MINUTE_S
     assert SharedWindow(path, "other", clock).enter(once, 1) == 0
 
 

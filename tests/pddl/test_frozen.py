@@ -6,7 +6,7 @@ import pytest
 
 from hvr.errors import GroundingLimitError
 from hvr.pddl import Task, parse_domain, parse_formula, parse_problem
-from hvr.pddl.frozen import holds_at_start
+from hvr.pddl.task import holds_initially
 
 DOMAIN = parse_domain(
     """(define (domain d) (:predicates (in ?a ?b) (open ?a))
@@ -27,7 +27,7 @@ def test_facts_bind_the_variables(last: str, holds: bool) -> None:
     links = " ".join(f"(in ?{a} ?{b})" for a, b in zip("abcdef", "bcdefg", strict=True))
     text = f"(exists (?a ?b ?c ?d ?e ?f ?g) (and {links} {last} (not (open ?a))))"
     formula = parse_formula(text, DOMAIN, PROBLEM.objects)
-    assert holds_at_start(DOMAIN, PROBLEM, formula) is holds
+    assert holds_initially(DOMAIN, PROBLEM, formula) is holds
     if holds:
         with pytest.raises(GroundingLimitError):
             Task(DOMAIN, PROBLEM).initial.holds(formula)
@@ -41,4 +41,4 @@ def test_facts_bind_the_variables(last: str, holds: bool) -> None:
 )  # fmt: skip
 def test_it_agrees_with_the_task(text: str) -> None:
     formula = parse_formula(text, DOMAIN, PROBLEM.objects)
-    assert holds_at_start(DOMAIN, PROBLEM, formula) == Task(DOMAIN, PROBLEM).initial.holds(formula)
+    assert holds_initially(DOMAIN, PROBLEM, formula) == Task(DOMAIN, PROBLEM).initial.holds(formula)

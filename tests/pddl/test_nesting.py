@@ -21,7 +21,7 @@ from hvr.pddl import (
 )
 from hvr.pddl.model import free_variables
 from hvr.validation import Validator, validate
-from hvr.validation.lint.all_rules import lint
+from hvr.validation.lint import lint
 
 LEVELS, MOST = 600, 10_000
 

@@ -18,8 +18,8 @@ from hvr.pddl import (
     print_plan,
     read_plan,
 )
-from hvr.pddl.lexer import SourceText
-from hvr.pddl.plain_plan import plain_plan
+from hvr.pddl.plan import plain_plan
+from hvr.pddl.reader import SourceText
 
 PLAN = (GroundAction("pick", ("b1", "left")), GroundAction("move"))
 

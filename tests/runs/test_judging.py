@@ -13,7 +13,7 @@ from hvr.pddl import parse_domain
 from hvr.planning.search.planners import FastDownward
 from hvr.policies.llm.policy import LLMPolicy
 from hvr.policies.llm.prompts import load_prompts
-from hvr.policies.llm.settings import named
+from hvr.policies.llm.settings import settings_named
 from hvr.policies.llm.writing import Equipment
 from hvr.runs import Options, plan
 from hvr.worlds.kitchen import Kitchen
@@ -38,7 +38,7 @@ def test_what_cannot_be_read_is_not_what_is_impossible(
         ontology=load_ontology(),
         domain=domain,
         model=Fake([]),
-        settings=named("HVR"),
+        settings=settings_named("HVR"),
         embedder=LexicalEmbedder(),
         planner=FastDownward(),
         prompts=load_prompts(),

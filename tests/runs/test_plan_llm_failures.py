@@ -10,7 +10,7 @@ import pytest
 import hvr.runs
 from hvr.models.choice import ModelChoice
 from hvr.runs import Options, Run
-from hvr.worlds.faults import Fault, FaultKind, FaultTiming, Schedule, What
+from hvr.worlds.faults import Fault, FaultEffect, FaultKind, FaultTiming, Schedule
 from tests.model_server import Behaviour, Question, make_coffee
 from tests.models.servers import OpenAIServer
 
@@ -41,7 +41,7 @@ def test_missing_steps_are_put_in_without_asking_the_model(tmp_path: Path) -> No
     on = Fault(
         FaultKind.CHANGED,
         FaultTiming(actions=("PutObject",)),
-        What("coffeemachine-1", field="isToggled", value=True),
+        FaultEffect("coffeemachine-1", field="isToggled", value=True),
     )
     result = failing(tmp_path, behaviour, on)
     assert result.reached

@@ -22,10 +22,9 @@ from hvr.models import transcript
 from hvr.models.budget import Limits
 from hvr.models.choice import ModelChoice
 from hvr.runs import Options
-from hvr.runs.folder import LOCK
+from hvr.runs.folder import LOCK_FILE, RunState, read_status
 from hvr.runs.report.run_page.page import render
 from hvr.runs.report.run_page.reading import read_story
-from hvr.runs.report.run_page.state import RunState, read_account
 from tests.command_line import Hvr
 from tests.model_server import Behaviour, make_coffee
 from tests.models.servers import OpenAIServer, Reply
@@ -341,8 +340,8 @@ def test_a_signal_ends_a_run_and_the_run_goes_on(
             _, err = process.communicate(timeout=600)
         assert process.returncode == code and "Traceback" not in err
         assert err == (f"{words}{going_on(folder)}\n" if words else "")
-        assert (folder / LOCK).exists() == (not words)
-        assert read_account(folder)[1] is (RunState.BROKEN_OFF if words else RunState.KILLED)
+        assert (folder / LOCK_FILE).exists() == (not words)
+        assert read_status(folder)[1] is (RunState.BROKEN_OFF if words else RunState.KILLED)
         assert account(folder).get("message", "") == words
         again = hvr_("plan", "--resume", folder)
     assert (again.code, again.err) == (0, "")

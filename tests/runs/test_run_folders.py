@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from hvr.errors import DataFileError
-from hvr.runs.folder import LOCK, RunFolder
+from hvr.runs.folder import LOCK_FILE, RunFolder
 from hvr.runs.report.run_page.reading import read_story
 from tests.command_line import Hvr
 
@@ -63,7 +63,7 @@ def complete(folder: Path) -> bool:
     task = json.loads((folder / "task.json").read_text(encoding="utf-8"))
     lines = (folder / "trace.jsonl").read_text(encoding="utf-8").splitlines()
     kinds = Counter(json.loads(line)["event"] for line in lines)
-    return bool(task["reached"]) and kinds["finished"] == 1 and not (folder / LOCK).exists()
+    return bool(task["reached"]) and kinds["finished"] == 1 and not (folder / LOCK_FILE).exists()
 
 
 @pytest.mark.slow
@@ -100,7 +100,7 @@ def test_of_threads_that_want_the_same_folder_one_gets_it(tmp_path: Path, there:
     together([threading.Thread(target=want) for _ in range(12)])
     (winner,) = got
     assert refused == [f"{path}: another run has taken this folder; choose another"] * 11
-    assert [p.name for p in path.iterdir()] == [LOCK]
+    assert [p.name for p in path.iterdir()] == [LOCK_FILE]
     winner.write("task.json", "{}")
     winner.close()
     with pytest.raises(DataFileError, match="new or empty"):
@@ -167,7 +167,7 @@ def test_a_request_that_cannot_be_met_leaves_what_was_there(
 
 
 def test_what_a_run_killed_at_once_leaves_is_as_good_as_empty(tmp_path: Path) -> None:
-    (tmp_path / LOCK).touch()
+    (tmp_path / LOCK_FILE).touch()
     (tmp_path / ".task.json.12-345.part").write_text("{")
     with pytest.raises(DataFileError, match="about to begin here and has left nothing"):
         read_story(tmp_path)

@@ -8,17 +8,16 @@ from pathlib import Path
 import pytest
 
 from hvr.base.files import data_path
-from hvr.bench.scoring import kept
+from hvr.bench.scoring import keeps_constraints
 from hvr.errors import DataFileError, UsageError
 from hvr.execution.world import World
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.ontology import load_ontology
-from hvr.knowledge.retrieval.places import tidy_places
-from hvr.knowledge.retrieval.relevance import relevant_objects
+from hvr.knowledge.retrieval.relevance import forbid_untidy_places, relevant_objects
 from hvr.pddl import And, GroundAction, TypedName, parse_constraint, parse_domain, parse_formula
 from hvr.pddl import Task as PddlTask
 from hvr.planning.search.planners import FastDownward
-from hvr.planning.search.polish import reaches_goal
+from hvr.planning.search.post_optimisation import reaches_goal
 from hvr.policies.symbolic import SymbolicPolicy
 from hvr.runs import Options, plan
 from hvr.runs.tasks import PaperTask, expand_ids, load_task, paper_task_ids, task_ids
@@ -51,7 +50,7 @@ def problem_of(policy: SymbolicPolicy, task: PaperTask, scene: str) -> PddlTask:
     named = {name for step in task.ground_truth.steps for name in step.args}
     names = {*relevant_objects([wanted], inventory, bound).names, *named}
     problem = graph.problem(policy.domain, "task", names, goal).replace(constraints=And(bound))
-    return PddlTask(policy.domain, tidy_places(problem, wanted, inventory))
+    return PddlTask(policy.domain, forbid_untidy_places(problem, wanted, inventory))
 
 
 def test_all_tasks_of_the_paper_are_there() -> None:
@@ -100,11 +99,11 @@ def test_a_harder_task_is_long_and_its_ground_truth_is_carried_out(
 
 def test_a_plan_that_breaks_a_constraint_is_no_success() -> None:
     truth = load_task("T19").ground_truth
-    assert kept(truth.scene, load_task("T19").constraints, truth.steps)
+    assert keeps_constraints(truth.scene, load_task("T19").constraints, truth.steps)
     again = ("close_obj", "open_obj", "close_obj")
     more = (*truth.steps, *(GroundAction(name, ("fridge-1",)) for name in again[1:]))
     assert truth.steps[-1] == GroundAction(again[0], ("fridge-1",))
-    assert not kept(truth.scene, load_task("T19").constraints, more)
+    assert not keeps_constraints(truth.scene, load_task("T19").constraints, more)
 
 
 @pytest.mark.parametrize("name", TASKS)

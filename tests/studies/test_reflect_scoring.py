@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import failures
-from hvr.execution.failures import Deviation, DeviationKind, Side
+from hvr.execution.deviations import Deviation, DeviationKind, Side
 from hvr.runs.tasks import load_task
 from hvr.worlds.faults import FaultKind
 from studies.detection_scoring import Detection, detection, rates

@@ -17,8 +17,8 @@ from toolworld_greedy import greedy
 from toolworld_said import SaidRequest, in_words, said_request, wrong_writes
 from toolworlds import Scenario, replay
 
+from hvr.tools.calling.calls import CallOutcome, Json, ToolCall
 from hvr.tools.calling.python_world import PythonTools
-from hvr.tools.calling.values import CallOutcome, Json, ToolCall
 from hvr.tools.catalogue.schema import Catalogue, Effect, ToolParameter, ToolSchema
 from hvr.tools.navigation.request import EntityQuery, NamedValue
 

@@ -12,11 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hvr.errors import DataFileError
-from hvr.tools.logs.call_text import calls_in_text
-from hvr.tools.logs.events import Called
+from hvr.tools.logs.messages import CallEvent, calls_in_text
 from hvr.tools.logs.reading import read_log
-from hvr.tools.logs.shapes import events
-from hvr.tools.tool_plan import LoggedCall
+from hvr.tools.logs.records import events
+from hvr.tools.tool_plans import LoggedCall
 
 LOGS = Path(__file__).with_name("agent_logs")
 REQUEST = "Tell me the weather in Prague and save the room deluxe"
@@ -182,4 +181,4 @@ def test_calls_in_tags_and_in_react_are_read_in_their_order() -> None:
     react = 'Action: g \nAction Input: {"b": 2}\nObservation: 3\nAction: h\nAction Input: {}'
     for text, names in ((hermes, ["f"]), (react, ["g", "h"])):
         found = events([{"role": "assistant", "content": text}])
-        assert [one.tool for one in found if isinstance(one, Called)] == names
+        assert [one.tool for one in found if isinstance(one, CallEvent)] == names

@@ -6,9 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hvr.tools.agreement import agreement, f1, hallucination, link_f1, node_f1
-from hvr.tools.tool_graph import Tool, ToolGraph
-from hvr.tools.tool_plan import ToolPlan
+from hvr.tools.tool_plans import (
+    Tool,
+    ToolGraph,
+    ToolPlan,
+    agreement,
+    f1,
+    hallucination,
+    link_f1,
+    node_f1,
+)
 
 _LISTS = st.lists(st.sampled_from("abcde"), max_size=6)
 

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from hvr.errors import DataFileError, HvrError, UsageError
 from hvr.knowledge.retrieval.text_vectors import TextVectors
-from hvr.tools.catalogue.json_schema import leaves, parameters
-from hvr.tools.catalogue.merging import Overrides, meanings, read_overrides, tool_graph
+from hvr.tools.catalogue.formats import parameters, result_parameters
 from hvr.tools.catalogue.reading import read_catalogue, read_tool_graph, read_tools
 from hvr.tools.catalogue.schema import Catalogue, Effect, ToolParameter, ToolSchema
-from hvr.tools.plan_files import read_plans
+from hvr.tools.catalogue.schema_matching import Overrides, meanings, read_overrides, tool_graph
+from hvr.tools.datasets import read_plans
 from tests.command_line import Hvr
 
 TOWN = {"type": "string", "description": "the town"}
@@ -163,7 +163,9 @@ def test_of_a_huge_schema_what_is_needed_and_what_lies_outside_is_kept(
     wide = {f"p{n}": {"type": "string"} for n in range(2_000)}
     found = parameters({"properties": wide, "required": ["p1999"]}, {})
     assert len(found) == 500 and found[-1].name == "p1999"
-    given_ = leaves({"properties": {"inner": {"properties": wide}, "last": {"type": "string"}}}, {})
+    given_ = result_parameters(
+        {"properties": {"inner": {"properties": wide}, "last": {"type": "string"}}}, {}
+    )
     assert len(given_) == 200 and given_[-1].name == "last"
     tools = [{"name": f"tool{n}", "parameters": {"properties": {"town": {}}}} for n in range(30)]
     tools.append({"name": "wide", "parameters": {"properties": wide}})
@@ -315,7 +317,7 @@ _JSON = st.recursive(
 
 @given(_JSON)
 def test_any_schema_has_some_parameters(schema: Any) -> None:
-    for parameter in (*parameters(schema, schema), *leaves(schema, schema)):
+    for parameter in (*parameters(schema, schema), *result_parameters(schema, schema)):
         assert isinstance(parameter.name, str) and isinstance(parameter.type, str)
 
 

@@ -8,9 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hvr.tools.catalogue.effects import effect_of_hints, effect_of_method, seems, worsened
 from hvr.tools.catalogue.formats import read_tool
-from hvr.tools.catalogue.schema import Effect
+from hvr.tools.catalogue.schema import (
+    Effect,
+    effect_of_hints,
+    effect_of_method,
+    escalated_effect,
+    guessed_effect,
+)
 
 DANGER = {Effect.READS: 0, Effect.WRITES: 1, Effect.UNKNOWN: 2, Effect.DESTROYS: 3}
 NAMES = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
@@ -19,7 +24,7 @@ HINTS = st.dictionaries(st.sampled_from(NAMES), st.booleans() | st.none() | st.t
 
 @given(st.sampled_from(Effect), st.text(max_size=20), st.text(max_size=40))
 def test_no_name_makes_a_tool_less_dangerous(effect: Effect, name: str, text: str) -> None:
-    assert DANGER[worsened(effect, name, text)] >= DANGER[effect]
+    assert DANGER[escalated_effect(effect, name, text)] >= DANGER[effect]
 
 
 @given(HINTS)
@@ -63,16 +68,17 @@ def test_hints_of_the_trusted_say_what_the_protocol_says(
     ],
 )
 def test_names_and_descriptions_warn(name: str, text: str) -> None:
-    assert worsened(Effect.UNKNOWN, name, text) is Effect.DESTROYS
-    assert worsened(Effect.WRITES, name, text) is Effect.DESTROYS
+    assert escalated_effect(Effect.UNKNOWN, name, text) is Effect.DESTROYS
+    assert escalated_effect(Effect.WRITES, name, text) is Effect.DESTROYS
 
 
 def test_a_reader_may_be_about_what_is_gone() -> None:
     assert (
-        worsened(Effect.READS, "list_deleted_files", "List files that were deleted") is Effect.READS
+        escalated_effect(Effect.READS, "list_deleted_files", "List files that were deleted")
+        is Effect.READS
     )
-    assert worsened(Effect.READS, "get_cancel_reasons") is Effect.READS
-    assert worsened(Effect.READS, "delete_user") is Effect.DESTROYS
+    assert escalated_effect(Effect.READS, "get_cancel_reasons") is Effect.READS
+    assert escalated_effect(Effect.READS, "delete_user") is Effect.DESTROYS
 
 
 def test_methods_say_what_http_says() -> None:
@@ -82,6 +88,6 @@ def test_methods_say_what_http_says() -> None:
 
 
 def test_what_a_name_suggests_is_put_to_the_user() -> None:
-    assert seems("get_user") is Effect.READS
-    assert seems("create_user") is Effect.WRITES
-    assert seems("purge_cache") is Effect.DESTROYS
+    assert guessed_effect("get_user") is Effect.READS
+    assert guessed_effect("create_user") is Effect.WRITES
+    assert guessed_effect("purge_cache") is Effect.DESTROYS

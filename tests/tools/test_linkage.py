@@ -11,13 +11,12 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from hvr.knowledge.retrieval.text_vectors import TextVectors
-from hvr.tools.catalogue import linkage
-from hvr.tools.catalogue.linkage import complete_linkage
-from hvr.tools.catalogue.merging import meanings
+from hvr.tools.catalogue import schema_matching
 from hvr.tools.catalogue.schema import Catalogue, ToolParameter, ToolSchema
+from hvr.tools.catalogue.schema_matching import complete_linkage, meanings
 
 
-def thresholds(asked: NDArray[np.float32]) -> linkage.Least:
+def thresholds(asked: NDArray[np.float32]) -> schema_matching.LeastCosine:
     return lambda rows, columns: asked[rows, columns].copy()
 
 
@@ -60,7 +59,7 @@ def test_the_clusters_are_those_of_merging_the_most_similar_pair(
 def test_rows_beyond_those_clustered_at_once_are_clustered_in_parts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(linkage, "MOST_ROWS", 3)
+    monkeypatch.setattr(schema_matching, "MAX_ROWS", 3)
     vectors = np.ones((7, 1), dtype=np.float32)
     found = complete_linkage(vectors, thresholds(np.zeros((7, 7), dtype=np.float32)))
     assert [group for group, _ in found] == [[0, 1, 2], [3, 4, 5], [6]]

@@ -8,9 +8,9 @@ import pytest
 
 from hvr.knowledge.retrieval.text_vectors import TextVectors
 from hvr.tools.catalogue.formats import read_tool
-from hvr.tools.catalogue.merging import meanings, tool_graph
 from hvr.tools.catalogue.openapi import read_openapi
 from hvr.tools.catalogue.schema import Catalogue, ToolParameter, ToolSchema
+from hvr.tools.catalogue.schema_matching import meanings, tool_graph
 from hvr.tools.catalogue.subjects import Slot, subjects_of
 
 

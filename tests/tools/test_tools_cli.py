@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hvr.tools.tool_plan import ToolPlan
+from hvr.tools.tool_plans import ToolPlan
 from tests.command_line import Hvr
 from tests.doors.cli.broken_streams import check_broken_streams
 from tests.tools.travel import GRAPH, travel_plans

@@ -11,11 +11,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hvr.tools.retrieval.decoders import Decoder, choose_decoder, log_softmax
-from hvr.tools.retrieval.decoding import adjacency, as_plan, distinct, greedy, nearest, viterbi
-from hvr.tools.retrieval.transitions import Transitions, count_transitions
-from hvr.tools.tool_graph import Tool, ToolGraph
-from hvr.tools.tool_plan import ToolPlan
+from hvr.tools.retrieval.decoding import (
+    Decoder,
+    Transitions,
+    adjacency,
+    as_plan,
+    choose_decoder,
+    count_transitions,
+    distinct,
+    greedy,
+    log_softmax,
+    nearest,
+    viterbi,
+)
+from hvr.tools.tool_plans import Tool, ToolGraph, ToolPlan
 from studies.text_retrieval import normalised, propagate
 from tests.tools.travel import GRAPH
 

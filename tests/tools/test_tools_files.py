@@ -9,9 +9,16 @@ from typing import Any
 import pytest
 
 from hvr.errors import DataFileError, UsageError
-from hvr.tools.datasets import load_data, only_seen, seen_links, tool_text
-from hvr.tools.plan_files import read_plans, read_records, to_plan
-from hvr.tools.tool_plan import ToolPlan
+from hvr.tools.datasets import (
+    load_data,
+    only_seen,
+    read_plans,
+    read_records,
+    seen_links,
+    to_plan,
+    tool_text,
+)
+from hvr.tools.tool_plans import ToolPlan
 
 _TOOLS = [{"id": "a", "desc": "does a", "input-type": ["text"]}, {"id": "b", "desc": "does b"}]
 _LINKS = [{"source": "a", "target": "b"}, {"source": "a", "target": "b"}]

@@ -17,30 +17,44 @@ pytest.importorskip("torch_geometric")
 
 import numpy as np  # noqa: E402
 
-from hvr.base.file_sets import digest, name_of  # noqa: E402
+from hvr.base.locks import digest, file_set_name  # noqa: E402
 from hvr.errors import DataFileError, UsageError  # noqa: E402
 from hvr.knowledge.retrieval.text_vectors import TextVectors  # noqa: E402
-from hvr.tools.agreement import agreement  # noqa: E402
 from hvr.tools.retrieval.checkpoint import (  # noqa: E402
     FORM,
     data_fingerprint,
     load_retriever,
     save_retriever,
 )
-from hvr.tools.retrieval.config import LAYERS, Layer, RetrieverConfig, own, paper  # noqa: E402
-from hvr.tools.retrieval.decoders import Decoder  # noqa: E402
-from hvr.tools.retrieval.pairs import aligned, hold_out, paired  # noqa: E402
-from hvr.tools.retrieval.retriever import (  # noqa: E402
-    Retriever,
-    TextScores,
-    fit_retriever,
+from hvr.tools.retrieval.decoding import (  # noqa: E402
+    Decoder,
+    Transitions,
 )
-from hvr.tools.retrieval.scorer import ToolEncoder  # noqa: E402
-from hvr.tools.retrieval.trained_scores import TrainedScores  # noqa: E402
-from hvr.tools.retrieval.training import links_of, train_scorer  # noqa: E402
-from hvr.tools.retrieval.transitions import Transitions  # noqa: E402
-from hvr.tools.tool_graph import Tool, ToolGraph  # noqa: E402
-from hvr.tools.tool_plan import ToolPlan  # noqa: E402
+from hvr.tools.retrieval.retriever import (  # noqa: E402
+    LAYERS,
+    Layer,
+    Retriever,
+    RetrieverConfig,
+    TextScores,
+    aligned,
+    fit_retriever,
+    hold_out,
+    own,
+    paired,
+    paper,
+)
+from hvr.tools.retrieval.scorer import (  # noqa: E402
+    ToolEncoder,
+    TrainedScores,
+    links_of,
+    train_scorer,
+)
+from hvr.tools.tool_plans import (  # noqa: E402
+    Tool,
+    ToolGraph,
+    ToolPlan,
+    agreement,
+)
 from studies.text_retrieval import (  # noqa: E402
     SmoothedScores,
     choose_alpha,
@@ -245,7 +259,7 @@ def test_corrupt_and_foreign_retrievers_are_refused(fitted: Retriever, tmp_path:
     with pytest.raises(DataFileError, match="belongs to another retriever"):
         load_retriever(tmp_path / "0")
     content = digest(b"rubbish")
-    parameters.rename(parameters.with_name(name_of("model", content, ".safetensors")))
+    parameters.rename(parameters.with_name(file_set_name("model", content, ".safetensors")))
     _damage(tmp_path / "0", parameters=content)
     with pytest.raises(DataFileError, match="does not hold this network's numbers"):
         load_retriever(tmp_path / "0")

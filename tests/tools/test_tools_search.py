@@ -9,8 +9,7 @@ import pytest
 
 from hvr.errors import UsageError
 from hvr.models.model import Answer, Request
-from hvr.tools.tool_graph import Tool, ToolGraph
-from hvr.tools.tool_plan import ToolPlan
+from hvr.tools.tool_plans import Tool, ToolGraph, ToolPlan
 from studies.tool_planning.arguments import Call, argument_agreement, read_calls
 from studies.tool_planning.prompted import ToolModel
 from studies.tool_planning.search import SearchConfig, graph_search

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from hvr.tools.retrieval.steps import ToolNameRemover, cleaned
-from hvr.tools.step_text import without_number
+from hvr.tools.tool_plans import ToolNameRemover, cleaned, without_number
 
 
 @pytest.mark.parametrize(

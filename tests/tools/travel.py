@@ -5,8 +5,7 @@ from __future__ import annotations
 import random
 from itertools import pairwise
 
-from hvr.tools.tool_graph import Tool, ToolGraph
-from hvr.tools.tool_plan import ToolPlan
+from hvr.tools.tool_plans import Tool, ToolGraph, ToolPlan
 
 TOOLS = (
     Tool("train_search", "Search trains between two towns"),

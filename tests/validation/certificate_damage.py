@@ -16,9 +16,9 @@ from hvr.pddl import (
     print_problem,
     read_plan,
 )
-from hvr.pddl.lexer import decode
+from hvr.pddl.reader import decode
 from hvr.validation import ValidationReport, Validator
-from hvr.validation.certificate import Subject, certificate_of, certificate_text
+from hvr.validation.certificate import CertifiedTask, certificate_of, certificate_text
 
 Files = tuple[bytes, bytes, bytes]
 
@@ -41,13 +41,13 @@ def certified(files: Files, *, lenient: bool = False) -> tuple[dict[str, Any], V
     steps: tuple[Step, ...] = read_plan(texts[2], lenient=lenient).steps
     validator = Validator(domain, problem)
     report = validator.check(steps)
-    certificate = certificate_of(Subject(files, lenient=lenient), validator, steps, report)
+    certificate = certificate_of(CertifiedTask(files, lenient=lenient), validator, steps, report)
     return json.loads(certificate_text(certificate)), report
 
 
 def certified_hierarchy(files: Files) -> tuple[dict[str, Any], ValidationReport]:
     """Return the same for a hierarchical plan."""
-    from hvr.pddl.hierarchy.parse import parse_hddl_domain, parse_hddl_problem
+    from hvr.pddl.hierarchy.parser import parse_hddl_domain, parse_hddl_problem
     from hvr.pddl.hierarchy.plan import read_hierarchical_plan
     from hvr.validation.hierarchical.verifier import DecompositionVerifier
 
@@ -57,7 +57,7 @@ def certified_hierarchy(files: Files) -> tuple[dict[str, Any], ValidationReport]
     plan = read_hierarchical_plan(texts[2])
     report = verifier.check(plan)
     steps = [GroundAction(line.name, line.args) for line in plan.actions]
-    subject = Subject(files, language="hddl")
+    subject = CertifiedTask(files, language="hddl")
     certificate = certificate_of(subject, Validator(verifier.task), steps, report)
     return json.loads(certificate_text(certificate)), report
 

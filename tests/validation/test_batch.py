@@ -15,7 +15,7 @@ import pytest
 import hvr
 from hvr.base.engines.registry import EngineChoice
 from hvr.errors import UsageError
-from hvr.validation import Outcome, batch, chunks
+from hvr.validation import Outcome, batch
 from hvr.validation.batch import (
     BatchOptions,
     LoadedModel,
@@ -23,10 +23,10 @@ from hvr.validation.batch import (
     judge_all,
     load_model,
 )
-from hvr.validation.judged import Judged
+from hvr.validation.findings import Judged
 from hvr.validation.reporters.text import render_result
-from hvr.validation.suites import Job, Suite
-from hvr.validation.suites.collected import plans_of
+from hvr.validation.suites import Job, Suite, judging
+from hvr.validation.suites.collection import plans_of
 from hvr.validation.suites.judging import judge_suite
 from tests.validation.validation_task import write_task
 
@@ -147,14 +147,14 @@ def test_results_do_not_wait_for_the_last_plan() -> None:
 
 def die_of_early_plans() -> None:
     """In a worker: let a plan end the process that judges it."""
-    real = chunks.judge
+    real = judging.judge
 
     def deadly(given: LoadedModel, file: str) -> Judged:
         if file.endswith("early.plan"):
             os.kill(os.getpid(), signal.SIGKILL)
         return real(given, file)
 
-    chunks.judge = deadly  # type: ignore[attr-defined]
+    judging.judge = deadly  # type: ignore[attr-defined]
 
 
 @pytest.mark.slow

@@ -12,21 +12,18 @@ from hypothesis import strategies as st
 from hvr.errors import ContinuousChangeError
 from hvr.pddl import parse_domain, parse_problem, read_plan
 from hvr.validation import Outcome, ValidationReport, Validator
-from hvr.validation.continuous.bounds import PRECISIONS
 from hvr.validation.continuous.crossings import zeros
-from hvr.validation.continuous.flows import Flow
 from hvr.validation.continuous.functions import (
     Quantity,
     TimeFunction,
-    growing,
+    exponential_of,
     sign,
     value_at,
 )
-from hvr.validation.continuous.intervals import exponential
+from hvr.validation.continuous.integration import Flow, solve
 from hvr.validation.continuous.motion import Motion, Rate
 from hvr.validation.continuous.polynomials import Polynomial, Root, roots
-from hvr.validation.continuous.symbols import StateVariable
-from hvr.validation.continuous.systems import solve
+from hvr.validation.continuous.symbols import PRECISIONS, StateVariable, exponential
 
 LAW = settings(max_examples=25, deadline=None)
 BITS = 128
@@ -197,7 +194,7 @@ def test_polynomials_times_powers_of_e_have_the_zeros_of_the_polynomials(
     polynomial = Polynomial(coefficients)
     expected = roots(polynomial, 4)
     # Written as a sum with another function that is 0 nowhere, so that no short way applies.
-    product = polynomial * (growing(-rate) + growing(rate)) + 0
+    product = polynomial * (exponential_of(-rate) + exponential_of(rate)) + 0
     if polynomial.degree < 1:
         assert not [z for z in zeros(product, 0, 4) if isinstance(z, Root)]
         return
@@ -217,7 +214,7 @@ def test_polynomials_times_powers_of_e_have_the_zeros_of_the_polynomials(
 @given(st.integers(2, 50), st.integers(1, 9))
 def test_a_crossing_is_where_the_logarithm_says(start: int, tenths: int) -> None:
     rate = Fraction(tenths, 10)
-    function = growing(-rate) * start - 1
+    function = exponential_of(-rate) * start - 1
     (root,) = [z for z in zeros(function, 0, 100) if isinstance(z, Root)]
     low, high = root.enclosure(100)
     with localcontext(prec=60):
@@ -228,16 +225,16 @@ def test_a_crossing_is_where_the_logarithm_says(start: int, tenths: int) -> None
 
 
 def test_what_is_zero_at_an_irrational_time_is_so_exactly() -> None:
-    function = growing(-1) * Polynomial((-2, 0, 1))
+    function = exponential_of(-1) * Polynomial((-2, 0, 1))
     (root,) = [z for z in zeros(function, 0, 5) if isinstance(z, Root)]
     assert value_at(function, root) == 0
     assert value_at(function + 3, root) == 3
 
 
 def test_sums_of_powers_of_e_are_equal_only_where_they_are_written_alike() -> None:
-    one = value_at(growing(2) * growing(1) - growing(3), 5)
+    one = value_at(exponential_of(2) * exponential_of(1) - exponential_of(3), 5)
     assert one == 0
-    tiny = value_at(growing(-3), 1000) - value_at(growing(-3), 999)
+    tiny = value_at(exponential_of(-3), 1000) - value_at(exponential_of(-3), 999)
     assert sign(tiny) == -1
 
 

@@ -18,7 +18,7 @@ from hvr.errors import PddlSyntaxError
 from hvr.pddl import parse_plan, read_plan
 from hvr.validation.batch import BatchOptions, judge, load_model
 from hvr.validation.extraction import extract
-from hvr.validation.judged import Judged
+from hvr.validation.findings import Judged
 
 ROOT = Path(__file__).resolve().parents[2]
 BLOCKS = ROOT / "docs" / "examples" / "blocks"

@@ -20,8 +20,8 @@ from hvr.pddl import (
     read_plan,
 )
 from hvr.validation import FailureKind, Outcome, ValidationReport, Validator
-from hvr.validation.continuous.curves import Curve
 from hvr.validation.continuous.motion import Motion, _CoupledError
+from hvr.validation.timeline import Curve
 
 # Levels that rise and fall, a car, a ball: whatever the bodies of the tests say.
 HEAD = """
@@ -288,7 +288,7 @@ def test_integration_never_contradicts_the_exact_solution(
         return None if value is None else motion._constant(value)
 
     monkeypatch.setattr(Motion, "_solve", integrate)
-    monkeypatch.setattr("hvr.validation.continuous.systems._closed", lambda *_: None)
+    monkeypatch.setattr("hvr.validation.continuous.integration._closed", lambda *_: None)
     if name in VALID:
         body, plan, goal, *init = VALID[name]
         outcome, report = Outcome.VALID, check(body, plan, goal, *init)

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from hvr.pddl import parse_domain, parse_problem
-from hvr.validation.lint.all_rules import LintFinding, lint
-from hvr.validation.rules import LINT_RULES, Level, rule_of
+from hvr.validation.findings import LINT_RULES, Level, rule_of
+from hvr.validation.lint import LintFinding, lint
 
 ROOT = Path(__file__).parents[2]
 

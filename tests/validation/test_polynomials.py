@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hvr.validation.continuous.functions import TimeFunction, value_at
-from hvr.validation.continuous.moments import in_order
 from hvr.validation.continuous.polynomials import (
     Polynomial,
     Root,
     common_divisor,
+    in_order,
     roots,
     sign_at,
     square_free,

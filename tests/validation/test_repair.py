@@ -6,10 +6,9 @@ from hypothesis import strategies as st
 
 from hvr.pddl import GroundAction, parse_domain, parse_plan, parse_problem, read_plan
 from hvr.validation import Repair, Validator
-from hvr.validation.edits import edit_sequence
 from hvr.validation.findings import explain_repair
-from hvr.validation.relaxation import Clock
-from hvr.validation.repair import find_advice, find_repair
+from hvr.validation.relaxation import Deadline
+from hvr.validation.repair import edit_sequence, find_repair, find_suggestions
 
 LAW = settings(max_examples=80, suppress_health_check=list(HealthCheck))
 
@@ -193,7 +192,7 @@ def one_change_mends(validator: Validator, plan: str, words: str) -> None:
     steps = read_plan(plan).steps
     report = validator.check(steps)
     assert not report.valid
-    repair, note = find_advice(validator, steps, report)
+    repair, note = find_suggestions(validator, steps, report)
     assert repair is not None, note
     assert repair.completes and words in explain_repair(repair)
     assert validator.check(repair.plan).valid
@@ -266,7 +265,7 @@ def test_one_change_mends_a_sequence(plan: str, words: str) -> None:
     report = validator.check(steps)
     failure = report.failure
     assert failure is not None
-    repair = edit_sequence(validator, steps, failure, Clock(5))
+    repair = edit_sequence(validator, steps, failure, Deadline(5))
     assert repair is not None and words in repair.change
     assert validator.check(repair.plan).valid
 

@@ -16,8 +16,17 @@ from junitparser import JUnitXml
 
 from hvr.errors import UsageError
 from hvr.pddl import Atom, Diagnostic, GroundAction, Location
-from hvr.validation.findings import Finding, explain_repair, findings, warning_finding
-from hvr.validation.judged import Judged
+from hvr.validation.findings import (
+    FAILURE_RULES,
+    RULES,
+    Finding,
+    Judged,
+    Level,
+    explain_repair,
+    findings,
+    help_url,
+    warning_finding,
+)
 from hvr.validation.report import (
     Failure,
     FailureKind,
@@ -28,9 +37,7 @@ from hvr.validation.report import (
     ValidationReport,
 )
 from hvr.validation.reporters import FORMATS, ReportOptions, find_reporter, relative_path
-from hvr.validation.reporters.text import render_result
-from hvr.validation.rules import FAILURE_RULES, RULES, Level, help_url
-from hvr.validation.sources import SourceLines
+from hvr.validation.reporters.text import SourceLines, render_result
 from tests.validation import validation_results as made
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "rules"

@@ -16,7 +16,7 @@ from hvr.doors.cli.main import main
 from hvr.errors import PddlSyntaxError, UsageError
 from hvr.validation import Outcome, stream, validate
 from hvr.validation.batch import BatchOptions
-from hvr.validation.resident import Resident
+from hvr.validation.streaming import ResidentValidator
 from tests.validation.validation_task import write_task
 
 TEXTS = {
@@ -26,21 +26,21 @@ TEXTS = {
 }
 
 
-def ask(resident: Resident, **request: Any) -> dict[str, Any]:
+def ask(resident: ResidentValidator, **request: Any) -> dict[str, Any]:
     return resident.answer(json.dumps({**TEXTS, **request}))
 
 
-def from_files(resident: Resident, names: dict[str, str]) -> dict[str, Any]:
+def from_files(resident: ResidentValidator, names: dict[str, str]) -> dict[str, Any]:
     return resident.answer(json.dumps({f"{part}_file": name for part, name in names.items()}))
 
 
 def test_texts_are_judged_and_the_id_comes_back() -> None:
-    answer = ask(Resident(BatchOptions()), id=["any", 1])
+    answer = ask(ResidentValidator(BatchOptions()), id=["any", 1])
     assert (answer["id"], answer["outcome"], answer["cost"]) == (["any", 1], "valid", 1)
 
 
 def test_files_are_read_anew_for_each_request(tmp_path: Path) -> None:
-    resident = Resident(BatchOptions())
+    resident = ResidentValidator(BatchOptions())
     names = {part: str(tmp_path / f"{part}.pddl") for part in TEXTS}
     for part, text in TEXTS.items():
         Path(names[part]).write_text(text)
@@ -52,14 +52,14 @@ def test_files_are_read_anew_for_each_request(tmp_path: Path) -> None:
 
 
 def test_a_model_is_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    resident = Resident(BatchOptions())
+    resident = ResidentValidator(BatchOptions())
     ask(resident)
     monkeypatch.setattr("hvr.validation.batch.parse_problem", None)
     assert ask(resident, plan="")["outcome"] == "invalid"
 
 
 def test_few_models_are_kept() -> None:
-    resident = Resident(BatchOptions())
+    resident = ResidentValidator(BatchOptions())
     for number in range(40):
         assert ask(resident, problem=TEXTS["problem"] + f"; {number}")["outcome"] == "valid"
     assert len(resident._models) == 16
@@ -85,7 +85,7 @@ def test_few_models_are_kept() -> None:
 def test_a_request_that_cannot_be_used_is_answered_by_an_error(
     line: str | bytes, words: str
 ) -> None:
-    assert words in Resident(BatchOptions()).answer(line)["error"]
+    assert words in ResidentValidator(BatchOptions()).answer(line)["error"]
 
 
 @given(
@@ -94,7 +94,7 @@ def test_a_request_that_cannot_be_used_is_answered_by_an_error(
     )
 )
 def test_whatever_is_asked_is_answered(request: dict[str, Any]) -> None:
-    resident = Resident(BatchOptions(advise=True))
+    resident = ResidentValidator(BatchOptions(advise=True))
     for line in (json.dumps(request), json.dumps({**TEXTS, **request})):
         answer = resident.answer(line)
         assert answer["id"] is None or answer["id"] == request["id"]
@@ -135,7 +135,9 @@ def test_an_answer_quotes_no_file_that_does_not_parse(
     secret = tmp_path / "secret"
     secret.write_text(content)
     request = {name: text for name, text in TEXTS.items() if name != part}
-    answer = Resident(BatchOptions()).answer(json.dumps({**request, f"{part}_file": str(secret)}))
+    answer = ResidentValidator(BatchOptions()).answer(
+        json.dumps({**request, f"{part}_file": str(secret)})
+    )
     assert (answer["outcome"], answer["rule"]) == ("unknown", "HVR001")
     assert answer["diagnostic"]["location"]["file"] == str(secret)
     assert "hunter2" not in json.dumps(answer)
@@ -145,14 +147,14 @@ def test_a_fault_of_a_text_is_quoted_beside_files(tmp_path: Path) -> None:
     file = tmp_path / "domain.pddl"
     file.write_text(TEXTS["domain"])
     request = {"domain_file": str(file), "problem": TEXTS["problem"], "plan": "(a) oops"}
-    assert "oops" in Resident(BatchOptions()).answer(json.dumps(request))["reason"]
+    assert "oops" in ResidentValidator(BatchOptions()).answer(json.dumps(request))["reason"]
 
 
 @pytest.mark.parametrize("part", TEXTS)
 def test_a_server_of_texts_opens_no_file(part: str, tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text(TEXTS[part])
-    resident = Resident(BatchOptions(), texts_only=True)
+    resident = ResidentValidator(BatchOptions(), texts_only=True)
     texts = {name: text for name, text in TEXTS.items() if name != part}
     for path in (file, tmp_path / "none"):
         answer = resident.answer(json.dumps({**texts, f"{part}_file": str(path)}))
@@ -177,7 +179,7 @@ def test_a_text_is_never_opened_as_a_file(
     for name in ("secret", "a.plan", "(a)"):
         Path(name).write_text(content or TEXTS[part])
         for text in (name, str(tmp_path / name)):
-            answer = json.dumps(ask(Resident(BatchOptions(extract=True)), **{part: text}))
+            answer = json.dumps(ask(ResidentValidator(BatchOptions(extract=True)), **{part: text}))
             if text == TEXTS[part]:
                 assert '"outcome": "valid"' in answer
             else:

@@ -16,12 +16,9 @@ from hvr.errors import DataFileError, UsageError
 from hvr.validation import Outcome
 from hvr.validation.batch import BatchOptions
 from hvr.validation.suites import Suite
-from hvr.validation.suites.collected import collect, plans_of
+from hvr.validation.suites.collection import collect, expand_patterns, plans_of, read_manifest
+from hvr.validation.suites.files import FileKind, classify
 from hvr.validation.suites.judging import judge_suite
-from hvr.validation.suites.kinds import Kind
-from hvr.validation.suites.looks import look
-from hvr.validation.suites.manifest import read_manifest
-from hvr.validation.suites.patterns import expand_patterns
 
 DOMAIN = """(define (domain {name}) (:requirements :strips) (:predicates (p) (q))
   (:action a :parameters () :precondition (p) :effect (q)))
@@ -57,41 +54,45 @@ def pairs(suite: Suite) -> dict[str, tuple[str, str]]:
      "sas_plan.12", "p01-plan.txt", "solution-3", "plan.json", "p.pddlplan", "p.pddlplan.2"],
 )  # fmt: skip
 def test_files_that_are_called_like_plans_are_plans(name: str) -> None:
-    assert look(write(name, "nothing that could be read\n")).kind is Kind.PLAN
+    assert classify(write(name, "nothing that could be read\n")).kind is FileKind.PLAN
 
 
 @pytest.mark.parametrize(
     ("name", "text", "kind"),
     [
-        ("notes.txt", "Ask Ann about (holding b).\nThen go on.\n", Kind.OTHER),
-        ("notes.txt", "Try this:\n(pick-up a)\n(stack a b)\n", Kind.DOUBTFUL),
-        ("result.txt", "; made by x\n0: (pick-up a) [1]\n(stack a b)\n", Kind.PLAN),
-        ("result.txt", "; by LPG-td\n0.0002:   (LOAD A B) [1.0000])\n", Kind.PLAN),
-        ("result.log", "done\nplan: SequentialPlan:\n    a(b)\n", Kind.PLAN),
-        ("result.log", "Result(plan=SequentialPlan([a(b)]), engine=1)\n", Kind.PLAN),
-        ("answer", "pick-up(a)\nstack(a, b)\n", Kind.PLAN),
-        ("answer.json", '[{"action": "a", "args": []}]', Kind.PLAN),
-        ("answer.json", '["(go a b)", "(go b c)"]', Kind.PLAN),
-        ("answer.json", '{"plan": [{"name": "go", "parameters": ["a", "b"]}]}', Kind.PLAN),
-        ("answer.json", '{"result": {"plan": [{"name": "(go a b)", "action": "…"}]}}', Kind.PLAN),
-        ("long.json", '["(go a b)"' + ', "(go a b)"' * 9000 + "]", Kind.PLAN),
-        ("data.json", '{"rows": []}', Kind.OTHER),
-        ("names.json", '["go", "stay"]', Kind.OTHER),
-        ("long.json", '[{"id": 7}' + ', {"id": 7}' * 9000 + "]", Kind.OTHER),
-        ("p01.plan.gz", "", Kind.PACKED),
-        ("data.tar.gz", "", Kind.OTHER),
-        ("panda.txt", "status: solved\n==>\n0 go a b\nroot 0\n<==\n", Kind.PLAN),
-        ("README.md", "(pick-up a)\n", Kind.OTHER),
-        ("planner.log", "Searching...\nno solution\n", Kind.OTHER),
-        ("cut.txt", "(pick-up a\n", Kind.DOUBTFUL),
-        ("empty.txt", "", Kind.OTHER),
-        ("model.pddl", "; x\n(define (domain x))", Kind.DOMAIN),
-        ("model.plan", "(DEFINE (PROBLEM x) (:domain y))", Kind.PROBLEM),
-        ("planning.py", "(a)\n", Kind.OTHER),
+        ("notes.txt", "Ask Ann about (holding b).\nThen go on.\n", FileKind.OTHER),
+        ("notes.txt", "Try this:\n(pick-up a)\n(stack a b)\n", FileKind.DOUBTFUL),
+        ("result.txt", "; made by x\n0: (pick-up a) [1]\n(stack a b)\n", FileKind.PLAN),
+        ("result.txt", "; by LPG-td\n0.0002:   (LOAD A B) [1.0000])\n", FileKind.PLAN),
+        ("result.log", "done\nplan: SequentialPlan:\n    a(b)\n", FileKind.PLAN),
+        ("result.log", "Result(plan=SequentialPlan([a(b)]), engine=1)\n", FileKind.PLAN),
+        ("answer", "pick-up(a)\nstack(a, b)\n", FileKind.PLAN),
+        ("answer.json", '[{"action": "a", "args": []}]', FileKind.PLAN),
+        ("answer.json", '["(go a b)", "(go b c)"]', FileKind.PLAN),
+        ("answer.json", '{"plan": [{"name": "go", "parameters": ["a", "b"]}]}', FileKind.PLAN),
+        (
+            "answer.json",
+            '{"result": {"plan": [{"name": "(go a b)", "action": "…"}]}}',
+            FileKind.PLAN,
+        ),
+        ("long.json", '["(go a b)"' + ', "(go a b)"' * 9000 + "]", FileKind.PLAN),
+        ("data.json", '{"rows": []}', FileKind.OTHER),
+        ("names.json", '["go", "stay"]', FileKind.OTHER),
+        ("long.json", '[{"id": 7}' + ', {"id": 7}' * 9000 + "]", FileKind.OTHER),
+        ("p01.plan.gz", "", FileKind.PACKED),
+        ("data.tar.gz", "", FileKind.OTHER),
+        ("panda.txt", "status: solved\n==>\n0 go a b\nroot 0\n<==\n", FileKind.PLAN),
+        ("README.md", "(pick-up a)\n", FileKind.OTHER),
+        ("planner.log", "Searching...\nno solution\n", FileKind.OTHER),
+        ("cut.txt", "(pick-up a\n", FileKind.DOUBTFUL),
+        ("empty.txt", "", FileKind.OTHER),
+        ("model.pddl", "; x\n(define (domain x))", FileKind.DOMAIN),
+        ("model.plan", "(DEFINE (PROBLEM x) (:domain y))", FileKind.PROBLEM),
+        ("planning.py", "(a)\n", FileKind.OTHER),
     ],
 )
-def test_other_files_are_what_is_in_them(name: str, text: str, kind: Kind) -> None:
-    assert look(write(name, text)).kind is kind
+def test_other_files_are_what_is_in_them(name: str, text: str, kind: FileKind) -> None:
+    assert classify(write(name, text)).kind is kind
 
 
 @pytest.mark.parametrize(

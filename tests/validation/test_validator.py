@@ -18,7 +18,7 @@ from hvr.pddl import (
     parse_problem,
     read_plan,
 )
-from hvr.pddl.lexer import SourceText
+from hvr.pddl.reader import SourceText
 from hvr.validation import (
     Failure,
     FailureKind,

@@ -4,7 +4,7 @@ from fractions import Fraction
 from typing import Any
 
 from hvr.pddl import Atom, Diagnostic, GroundAction, Location
-from hvr.validation.judged import HappeningText, Judged, ShownState
+from hvr.validation.findings import HappeningText, Judged, ShownState
 from hvr.validation.report import (
     Failure,
     FailureKind,

@@ -6,7 +6,7 @@ import pytest
 
 from hvr.worlds import Kitchen, Names, perform, scene_names
 from hvr.worlds.geometry import VISIBILITY_DISTANCE
-from hvr.worlds.kitchen.room import Room
+from hvr.worlds.kitchen.visibility import Room
 from hvr.worlds.scenes import load_scene
 
 

@@ -8,15 +8,15 @@ from hvr.errors import UnknownObjectError
 from hvr.worlds import Kitchen, Names, perform
 from hvr.worlds.faults import (
     Fault,
+    FaultEffect,
     FaultKind,
     FaultTiming,
     FaultyEnvironment,
     Schedule,
-    What,
     noise,
 )
-from hvr.worlds.faults.fault import PERCEPTION
-from hvr.worlds.faults.statements import statements
+from hvr.worlds.faults.fault import PERCEPTION_KINDS
+from hvr.worlds.faults.log import statements
 
 COFFEE = (
     "navigate_to_obj mug-1", "pick_up mug-1", "navigate_to_obj coffeemachine-1",
@@ -110,7 +110,7 @@ def test_the_way_is_blocked_as_often_as_it_says() -> None:
 
 def test_what_hides_an_object_blocks_until_it_is_moved() -> None:
     env = faulty(
-        Fault(FaultKind.BLOCKED, FaultTiming(actions=("PickupObject",)), What(other="cup-1"))
+        Fault(FaultKind.BLOCKED, FaultTiming(actions=("PickupObject",)), FaultEffect(other="cup-1"))
     )
     assert play(env, COFFEE[:2]) == [True, False]
     assert play(env, COFFEE[1:2]) == [False]
@@ -123,7 +123,7 @@ def test_what_hides_an_object_blocks_until_it_is_moved() -> None:
 
 @pytest.mark.parametrize("start", [True, False])
 def test_an_occupied_receptacle(start: bool) -> None:
-    what = What("coffeemachine-1", "cup-1") if start else What(other="cup-1")
+    what = FaultEffect("coffeemachine-1", "cup-1") if start else FaultEffect(other="cup-1")
     env = faulty(Fault(FaultKind.OCCUPIED, FaultTiming(0 if start else 1), what))
     assert play(env, COFFEE[:PUT]) == [True, True, True, False]
     assert env.last_event.metadata["errorMessage"] == "No valid positions to place object found"
@@ -134,14 +134,14 @@ def test_an_occupied_receptacle(start: bool) -> None:
 
 
 def test_even_a_large_receptacle_can_be_occupied() -> None:
-    env = faulty(Fault(FaultKind.OCCUPIED, what=What(other="apple-1")))
+    env = faulty(Fault(FaultKind.OCCUPIED, what=FaultEffect(other="apple-1")))
     plan = (*COFFEE[:2], "navigate_to_obj diningtable-1", "put_on mug-1 diningtable-1")
     assert play(env, plan)[-1] is False
     assert env.env.step("PutObject", objectId=NAMES.object_id("diningtable-1"), forceAction=True)
 
 
 def test_an_object_taken_for_another() -> None:
-    env = faulty(Fault(FaultKind.WRONG_OBJECT, what=What("mug-1", "cup-1")))
+    env = faulty(Fault(FaultKind.WRONG_OBJECT, what=FaultEffect("mug-1", "cup-1")))
     assert play(env, COFFEE[:2]) == [True, True]
     assert ("cup-1", "heldBy", "robot") in facts(env)
     (injection,) = env.log
@@ -149,7 +149,7 @@ def test_an_object_taken_for_another() -> None:
 
 
 def test_swapped_knobs() -> None:
-    env = faulty(Fault(FaultKind.SWAPPED, what=What(other="stoveknob-2")))
+    env = faulty(Fault(FaultKind.SWAPPED, what=FaultEffect(other="stoveknob-2")))
     plan = ("navigate_to_obj stoveburner-1", "toggle_on stoveburner-1")
     assert play(env, plan) == [True, True]
     knob, other = env.log[0].objects
@@ -160,7 +160,9 @@ def test_swapped_knobs() -> None:
 
 
 def test_somebody_moves_an_object_while_the_hand_is_full() -> None:
-    env = faulty(Fault(FaultKind.MOVED, FaultTiming(TAKE), What("apple-1", place="countertop-1")))
+    env = faulty(
+        Fault(FaultKind.MOVED, FaultTiming(TAKE), FaultEffect("apple-1", place="countertop-1"))
+    )
     play(env, COFFEE[:2])
     now = facts(env)
     assert ("apple-1", "in", "countertop-1") in now and ("mug-1", "heldBy", "robot") in now
@@ -176,7 +178,9 @@ def test_somebody_moves_an_object_while_the_hand_is_full() -> None:
      ("fridge-1", "isOpen", True), ("faucet-1", "isToggled", True), ("egg-1", "isBroken", True)],
 )  # fmt: skip
 def test_somebody_changes_a_state(target: str, field: str, value: str | bool) -> None:
-    env = faulty(Fault(FaultKind.CHANGED, FaultTiming(0), What(target, field=field, value=value)))
+    env = faulty(
+        Fault(FaultKind.CHANGED, FaultTiming(0), FaultEffect(target, field=field, value=value))
+    )
     assert any(s[:2] == (target, field) and s[2] for s in env.log[0].added)
     assert env.log[0].objects == (target,) and env.log[0].step == 0
     assert env.last_event.metadata["lastAction"] == "Initialize"
@@ -184,7 +188,9 @@ def test_somebody_changes_a_state(target: str, field: str, value: str | bool) ->
 
 def test_a_change_that_is_none_is_not_injected() -> None:
     env = faulty(
-        Fault(FaultKind.CHANGED, FaultTiming(0), What("fridge-1", field="isOpen", value=False))
+        Fault(
+            FaultKind.CHANGED, FaultTiming(0), FaultEffect("fridge-1", field="isOpen", value=False)
+        )
     )
     assert env.log == ()
 
@@ -195,7 +201,9 @@ def test_a_change_that_is_none_is_not_injected() -> None:
 )
 def test_perception_alone_is_wrong(field: str, value: str | bool) -> None:
     env = faulty(
-        Fault(FaultKind.MISPERCEIVED, FaultTiming(0), What("mug-1", field=field, value=value))
+        Fault(
+            FaultKind.MISPERCEIVED, FaultTiming(0), FaultEffect("mug-1", field=field, value=value)
+        )
     )
     shown = "in" if field == "parentReceptacles" else field
     assert ("mug-1", shown, value) in facts(env) - facts(env.env)
@@ -205,7 +213,7 @@ def test_perception_alone_is_wrong(field: str, value: str | bool) -> None:
 
 
 def test_a_wrong_place_is_wrong_from_both_ends() -> None:
-    what = What("mug-1", field="parentReceptacles", value="diningtable-1")
+    what = FaultEffect("mug-1", field="parentReceptacles", value="diningtable-1")
     env = faulty(Fault(FaultKind.MISPERCEIVED, FaultTiming(0), what))
     mug = NAMES.object_id("mug-1")
     holding = [o["objectType"] for o in env.last_event.metadata["objects"]
@@ -261,7 +269,7 @@ def test_the_same_seed_gives_the_same_run(kind: FaultKind) -> None:
     assert all(injection.kind is kind for injection in runs[0][1])
 
 
-@pytest.mark.parametrize("kind", sorted(set(FaultKind) - PERCEPTION), ids=str)
+@pytest.mark.parametrize("kind", sorted(set(FaultKind) - PERCEPTION_KINDS), ids=str)
 def test_whatever_fires_leaves_a_sound_world(kind: FaultKind) -> None:
     """Every kind on every action: what is held is held, and what is in is in."""
     env = FaultyEnvironment(Kitchen("FloorPlan16"), Schedule.random([kind], 1.0, seed=2))
@@ -287,4 +295,4 @@ def test_questions_have_no_number_and_what_is_no_action_is_refused_as_ever() -> 
 
 def test_an_object_that_is_not_there() -> None:
     with pytest.raises(UnknownObjectError, match="mug-9"):
-        faulty(Fault(FaultKind.CHANGED, what=What("mug-9")))
+        faulty(Fault(FaultKind.CHANGED, what=FaultEffect("mug-9")))

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hvr.errors import DataFileError, UsageError
-from hvr.worlds.faults import Fault, FaultKind, FaultTiming, Schedule, What
-from hvr.worlds.faults.trigger import Trigger
+from hvr.worlds.faults import Fault, FaultEffect, FaultKind, FaultTiming, Schedule
+from hvr.worlds.faults.fault import Trigger
 
 _SHARE = st.floats(0.0, 1.0)
 _NAME = st.text(max_size=8)
@@ -20,7 +20,15 @@ _WHEN = st.builds(
     st.integers(1, 9), st.none() | st.integers(0, 9), _SHARE,
 )  # fmt: skip
 _WHAT = st.builds(
-    What, _NAME, _NAME, _NAME, _NAME, st.none() | st.booleans() | _NAME, _NAME, _SHARE, _SHARE
+    FaultEffect,
+    _NAME,
+    _NAME,
+    _NAME,
+    _NAME,
+    st.none() | st.booleans() | _NAME,
+    _NAME,
+    _SHARE,
+    _SHARE,
 )
 _FAULT = st.builds(Fault, st.sampled_from(FaultKind), _WHEN, _WHAT)
 _SCHEDULE = st.builds(Schedule, st.lists(_FAULT, max_size=3).map(tuple), st.integers())
@@ -34,7 +42,7 @@ def test_json_and_back(schedule: Schedule) -> None:
 
 def test_file_and_back(tmp_path: Path) -> None:
     path = tmp_path / "faults.json"
-    schedule = Schedule((Fault(FaultKind.DROP, FaultTiming(nth=2), What("mug-1")),), 4)
+    schedule = Schedule((Fault(FaultKind.DROP, FaultTiming(nth=2), FaultEffect("mug-1")),), 4)
     schedule.save(path)
     assert Schedule.load(path) == schedule
 
@@ -116,7 +124,7 @@ def test_the_example_of_the_page_is_a_schedule(tmp_path: Path) -> None:
     path = tmp_path / "faults.json"
     path.write_text(page.split("```json\n")[1].split("```")[0], encoding="utf-8")
     moved, slippery = Schedule.load(path).faults
-    assert moved == Fault(FaultKind.MOVED, FaultTiming(3), What("mug-1"))
+    assert moved == Fault(FaultKind.MOVED, FaultTiming(3), FaultEffect("mug-1"))
     assert slippery == Fault(FaultKind.SLIPPERY, FaultTiming(times=0, probability=0.1))
     for kind in FaultKind:
         assert f"| `{kind.value}` |" in page

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hvr.worlds import Kitchen
-from hvr.worlds.kitchen.actions.table import ACTIONS
+from hvr.worlds.kitchen.actions import ACTIONS
 
 KITCHEN = Kitchen("FloorPlan1")
 FIRST = KITCHEN.snapshot()

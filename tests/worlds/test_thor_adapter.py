@@ -15,9 +15,9 @@ from hvr.doors.cli.main import run
 from hvr.doors.stand_in.launcher import command
 from hvr.errors import SceneError, UsageError
 from hvr.worlds import Environment, Kitchen, Names, perform, scene_graph
-from hvr.worlds.persistent import Persistent
-from hvr.worlds.registry import EnvironmentSetup, open_environment
+from hvr.worlds.environment import EnvironmentSetup, open_environment
 from hvr.worlds.thor import SimulatorError, Thor, ThorOptions
+from hvr.worlds.thor.environment import RetryingEnvironment
 from hvr.worlds.thor.skills import Step
 
 # The client itself leaves its log open.
@@ -122,7 +122,7 @@ def test_no_map_camera_means_no_picture_from_above(thor: Thor) -> None:
 @pytest.mark.slow
 def test_a_stopped_simulator_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
-    env = Persistent(Thor("FloorPlan5", OPTIONS))
+    env = RetryingEnvironment(Thor("FloorPlan5", OPTIONS))
     assert env.last_event.metadata["sceneName"].startswith("FloorPlan5")
     env.stop()
     env.stop()

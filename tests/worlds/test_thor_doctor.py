@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hvr.doors.cli.main import run
-from hvr.worlds.thor.checks import judge, ready
-from hvr.worlds.thor.machine import Machine, look
+from hvr.worlds.thor.installation import Machine, check_requirements, inspect_machine, is_ready
 from hvr.worlds.thor.options import PLATFORMS, ThorOptions
 
 COMMIT = "f0825767"
@@ -45,7 +44,7 @@ some_options = st.builds(
 
 
 def missing(machine: Machine, options: ThorOptions | None = None) -> list[str]:
-    checks = judge(machine, options or ThorOptions())
+    checks = check_requirements(machine, options or ThorOptions())
     return [check.name for check in checks if check.status == "missing"]
 
 
@@ -54,11 +53,11 @@ def missing(machine: Machine, options: ThorOptions | None = None) -> list[str]:
 def test_advice_comes_with_what_is_missing_and_with_nothing_else(
     machine: Machine, options: ThorOptions
 ) -> None:
-    checks = judge(machine, options)
+    checks = check_requirements(machine, options)
     assert all(bool(check.advice) == (check.status == "missing") for check in checks)
     assert all(check.found for check in checks)
     assert len({check.name for check in checks}) == len(checks)
-    assert ready(checks) == (not missing(machine, options))
+    assert is_ready(checks) == (not missing(machine, options))
 
 
 @pytest.mark.slow
@@ -66,7 +65,7 @@ def test_advice_comes_with_what_is_missing_and_with_nothing_else(
 def test_a_process_of_ones_own_needs_no_display_gpu_build_or_room(machine: Machine) -> None:
     least = dataclasses.replace(GOOD, display="", vulkan=False, gpus=(), builds=(), free=0)
     assert missing(least, ThorOptions(executable="true")) == []
-    checks = judge(machine, ThorOptions(executable="true"))
+    checks = check_requirements(machine, ThorOptions(executable="true"))
     assert {check.name for check in checks} == {"package", "platform", "executable"}
 
 
@@ -107,9 +106,9 @@ def test_a_build_counts_only_when_it_is_complete(
     monkeypatch.setenv("HOME", str(tmp_path))
     build = tmp_path / ".ai2thor" / "releases" / f"thor-Linux64-{COMMIT}"
     build.mkdir(parents=True)
-    assert look(ThorOptions(headless=True)).builds == ()
+    assert inspect_machine(ThorOptions(headless=True)).builds == ()
     (build / "metadata.json").write_text("{}")
-    assert look(ThorOptions(headless=True)).builds == (build.name,)
+    assert inspect_machine(ThorOptions(headless=True)).builds == (build.name,)
 
 
 @pytest.mark.parametrize("as_json", [True, False])

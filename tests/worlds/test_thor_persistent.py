@@ -11,9 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hvr.worlds import Environment, Event, Kitchen, Names, perform
-from hvr.worlds.persistent import FAR, REASONS_OF_PLACE, Persistent, TriedEvent
+from hvr.worlds.thor.environment import (
+    MAX_RETRY_DISTANCE,
+    POSE_FAILURES,
+    RetriedEvent,
+    RetryingEnvironment,
+)
 
-OCCLUDED = f"object is visible but {REASONS_OF_PLACE[2]}: Kettle"
+OCCLUDED = f"object is visible but {POSE_FAILURES[2]}: Kettle"
 Refuse = Callable[[dict[str, Any], int], str]
 
 
@@ -62,13 +67,15 @@ class Stubborn:
         return [r["action"] for r in self.sent if not r["action"].startswith("Get")]
 
 
-def at_mug(refuse: Refuse, moving: int = 0, tries: int = 3) -> tuple[Stubborn, Persistent, str]:
+def at_mug(
+    refuse: Refuse, moving: int = 0, tries: int = 3
+) -> tuple[Stubborn, RetryingEnvironment, str]:
     env = Stubborn(lambda *_: "")
     names = Names.from_metadata(env.last_event.metadata)
     assert perform(env, names, "navigate_to_obj", ["mug-1"]).success
     env.sent.clear()
     env.refuse, env.moving = refuse, moving
-    return env, Persistent(env, tries), names.object_id("mug-1")
+    return env, RetryingEnvironment(env, tries), names.object_id("mug-1")
 
 
 def picks_fail(times: int, message: str = OCCLUDED) -> Refuse:
@@ -80,7 +87,7 @@ def test_it_is_an_environment_and_is_silent_when_all_goes_well() -> None:
     assert isinstance(persistent, Environment)
     event = persistent.step(action="PickupObject", objectId=mug)
     assert event
-    assert not isinstance(event, TriedEvent)
+    assert not isinstance(event, RetriedEvent)
     assert env.actions() == ["PickupObject"]
     assert persistent.last_event is event
 
@@ -91,8 +98,8 @@ def test_another_place_helps() -> None:
     event = persistent.step({"action": "PickupObject", "objectId": mug})
     assert event
     assert env.actions() == ["PickupObject", "TeleportFull", "PickupObject"]
-    assert 0 < math.dist(start[:2], env.pose()[:2]) <= FAR
-    assert isinstance(event, TriedEvent)
+    assert 0 < math.dist(start[:2], env.pose()[:2]) <= MAX_RETRY_DISTANCE
+    assert isinstance(event, RetriedEvent)
     assert [(s.action["action"], s.success) for s in event.attempts] == [
         ("PickupObject", False), ("TeleportFull", True),
     ]  # fmt: skip
@@ -104,7 +111,7 @@ def test_another_place_helps() -> None:
 @settings(max_examples=25)
 @given(
     failures=st.integers(0, 6), tries=st.integers(1, 4), moving=st.integers(0, 8),
-    message=st.sampled_from([*(f"x {r} y" for r in REASONS_OF_PLACE), "hand is full"]),
+    message=st.sampled_from([*(f"x {r} y" for r in POSE_FAILURES), "hand is full"]),
 )  # fmt: skip
 def test_tries_are_bounded_all_told_and_leave_the_robot_where_it_was_when_in_vain(
     failures: int, tries: int, moving: int, message: str
@@ -117,7 +124,7 @@ def test_tries_are_bounded_all_told_and_leave_the_robot_where_it_was_when_in_vai
     actions = env.actions()
     assert actions.count("PickupObject") <= tries + 2
     assert actions.count("Pass") <= 5
-    tried = [s.action["action"] for s in event.attempts] if isinstance(event, TriedEvent) else []
+    tried = [s.action["action"] for s in event.attempts] if isinstance(event, RetriedEvent) else []
     assert [*tried, "PickupObject"] == actions
     if moving == 0 and (message == "hand is full" or tries == 1):
         assert actions == ["PickupObject"]

@@ -17,8 +17,8 @@ pytest.importorskip("ai2thor", reason="ai2thor is not installed")
 from hvr.doors.cli.main import run
 from hvr.doors.stand_in.launcher import command
 from hvr.errors import HvrError, MissingExtraError
-from hvr.worlds.persistent import Persistent
 from hvr.worlds.thor import SimulatorError, Thor, ThorOptions
+from hvr.worlds.thor.environment import RetryingEnvironment
 
 # The client itself leaves its log open.
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
@@ -128,7 +128,7 @@ def test_a_frozen_stand_in_is_an_error_in_time(server: str) -> None:
 
 
 def test_second_tries_do_not_hide_it() -> None:
-    env = Persistent(Thor("FloorPlan1", behaving("exit:PickupObject")))
+    env = RetryingEnvironment(Thor("FloorPlan1", behaving("exit:PickupObject")))
     with pytest.raises(SimulatorError, match="PickupObject"):
         env.step(action="PickupObject", objectId="Mug|1")
     env.stop()
@@ -168,7 +168,7 @@ def test_without_build_or_display_the_advice_comes_at_once(tmp_path: Path) -> No
 
 
 def test_without_the_package_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hvr.worlds.thor.machine._version", lambda: "")
+    monkeypatch.setattr("hvr.worlds.thor.installation._version", lambda: "")
     with pytest.raises(MissingExtraError, match=r"\.\[thor\]"):
         Thor("FloorPlan1", behaving())
 

@@ -39,7 +39,7 @@ class ArgumentParser(argparse.ArgumentParser):
     """
 
     hands_on = False
-    """The words are kept as `words` for the command, which has a parser of its own for them."""
+    """The words are kept as `utf8_text` for the command, which has a parser of its own for them."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, formatter_class=HelpFormatter, allow_abbrev=False)
@@ -114,7 +114,7 @@ def add_json(parser: argparse._ActionsContainer, text: str = "print JSON") -> No
     parser.add_argument("--json", action="store_true", help=text)
 
 
-def words(text: str) -> str:
+def utf8_text(text: str) -> str:
     """Read a text that goes further than to a message, such as to a server or a store.
 
     Raises:
@@ -133,7 +133,7 @@ def number(text: str) -> Fraction:
     Raises:
         ArgumentTypeError: the text is something else.
     """
-    _read(numbers.read_real, text)
+    _read(numbers.parse_real, text)
     from fractions import Fraction
 
     return Fraction(text)
@@ -145,7 +145,7 @@ def real(text: str) -> float:
     Raises:
         ArgumentTypeError: the text is something else.
     """
-    return _read(numbers.read_real, text)
+    return _read(numbers.parse_real, text)
 
 
 def seconds(text: str) -> float:
@@ -172,13 +172,13 @@ def gibibytes(text: str) -> int:
     return round(value * (1 << 30))
 
 
-def whole(text: str) -> int:
+def whole_number(text: str) -> int:
     """Read a whole number from 0 on.
 
     Raises:
         ArgumentTypeError: the text is something else.
     """
-    return _read(numbers.read_whole, text)
+    return _read(numbers.parse_integer, text)
 
 
 def jobs(text: str) -> int:
@@ -187,7 +187,7 @@ def jobs(text: str) -> int:
     Raises:
         ArgumentTypeError: the text is something else, or too large.
     """
-    value = whole(text)
+    value = whole_number(text)
     if value > _MOST_JOBS:
         raise argparse.ArgumentTypeError(f"{value} processes are too many: at most {_MOST_JOBS}")
     return value

@@ -27,7 +27,7 @@ exit codes:
 """
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_check_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     parser.add_argument("certificate", metavar="CERTIFICATE", type=Path, help="the certificate")
@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("plan", metavar="PLAN", type=Path, help="the plan")
 
 
-def run(args: argparse.Namespace) -> int:
+def run_check(args: argparse.Namespace) -> int:
     """Run the command and return the exit code.
 
     Raises:

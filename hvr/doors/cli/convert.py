@@ -33,7 +33,7 @@ exit codes:
 _FORMS = ("tree", "svg", "json", "ipc", "hddl")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_convert_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     parser.add_argument("plan", metavar="PLAN", type=Path, help="a plan; for hddl, a run's folder")
@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "for hddl: where to write domain.hddl, problem.hddl and plan.txt"))  # fmt: skip
 
 
-def run(args: argparse.Namespace) -> int:
+def run_convert(args: argparse.Namespace) -> int:
     """Run the command and return the exit code.
 
     Raises:
@@ -68,22 +68,22 @@ def run(args: argparse.Namespace) -> int:
 
 def _print(plan: HierarchicalPlan, form: str) -> None:
     from hvr.pddl.hierarchy.plan import print_hierarchical_plan
-    from hvr.validation.hierarchical import draw
+    from hvr.validation.hierarchical import conversion
 
     if form == "json":
-        print_json(draw.plan_to_values(plan), indent=1)
+        print_json(conversion.plan_to_values(plan), indent=1)
     elif form == "ipc":
         print_chunks([print_hierarchical_plan(plan)])
     else:
-        print_chunks([draw.draw_svg(plan) if form == "svg" else draw.draw_tree(plan)])
+        print_chunks([conversion.draw_svg(plan) if form == "svg" else conversion.draw_tree(plan)])
 
 
 def _found(file: Path, domain: Path, problem: Path) -> HierarchicalPlan | None:
     """Return the actions of a plan with a decomposition; None, and say why, if there is none."""
     import sys
 
-    from hvr.pddl.hierarchy.parse import parse_hddl_domain, parse_hddl_problem
-    from hvr.validation.hierarchical.recover import ActionsJudge, read_actions
+    from hvr.pddl.hierarchy.parser import parse_hddl_domain, parse_hddl_problem
+    from hvr.validation.hierarchical.conversion import ActionsJudge, read_actions
     from hvr.validation.hierarchical.verifier import DecompositionVerifier
     from hvr.validation.report import Outcome
 
@@ -102,9 +102,9 @@ def _export(run_folder: Path, folder: Path) -> int:
     from hvr.base.texts import read_json
     from hvr.doors.cli.output import write_whole
     from hvr.pddl import GroundAction, parse_domain, parse_problem
+    from hvr.pddl.hierarchy.model import print_hddl_domain, print_hddl_problem
     from hvr.pddl.hierarchy.plan import print_hierarchical_plan
-    from hvr.pddl.hierarchy.printer import print_hddl_domain, print_hddl_problem
-    from hvr.validation.hierarchical.export import Block, export_blocks
+    from hvr.validation.hierarchical.conversion import Block, export_blocks
 
     domain = parse_domain(run_folder / "domain.pddl")
     problem = parse_problem(run_folder / "problem.pddl", domain)

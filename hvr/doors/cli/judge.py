@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hvr.doors.cli.arguments import add_json, whole, words
-from hvr.doors.cli.trust import add_trust
+from hvr.doors.cli.arguments import add_json, utf8_text, whole_number
+from hvr.doors.cli.options import add_trust
 from hvr.errors import UsageError
 
 if TYPE_CHECKING:
@@ -47,13 +47,13 @@ exit codes:
 """
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_judge_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     parser.add_argument("plan", metavar="PLAN", type=Path, help=(
         "a PDDL plan, the folder of an hvr run, or logs of agents (JSON)"))  # fmt: skip
     goal = parser.add_argument_group("what the plan is for")
-    goal.add_argument("--goal", metavar="SENTENCE", type=words, help="in English, in a scene")
+    goal.add_argument("--goal", metavar="SENTENCE", type=utf8_text, help="in English, in a scene")
     goal.add_argument("--goal-pddl", metavar="FILE", type=Path, help=(
         "a PDDL condition on the objects of a scene"))  # fmt: skip
     goal.add_argument("--problem", metavar="FILE", type=Path, help="a PDDL problem")
@@ -69,13 +69,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     judging = parser.add_argument_group("judging")
     judging.add_argument("--lenient", action="store_true", help=(
         "accept what VAL accepts of what the language forbids"))  # fmt: skip
-    judging.add_argument("--work", metavar="N", type=whole, default=40, help=(
+    judging.add_argument("--work", metavar="N", type=whole_number, default=40, help=(
         "test at most N million conditions for missing steps and a proof (default: "
         "40)"))  # fmt: skip
-    judging.add_argument("--llm", metavar="MODEL", type=words, dest="spec", help=(
+    judging.add_argument("--llm", metavar="MODEL", type=utf8_text, dest="spec", help=(
         "ask a language model, too: what it says counts as far as it is proven; openai:MODEL, "
         "gemini:MODEL, hf:NAME or replay:FOLDER"))  # fmt: skip
-    judging.add_argument("--base-url", metavar="URL", type=words, help=(
+    judging.add_argument("--base-url", metavar="URL", type=utf8_text, help=(
         "address of the model's server"))  # fmt: skip
     add_trust(judging)
     judging.add_argument("--advise", action="store_true", help=(
@@ -90,7 +90,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     output.add_argument("--html", metavar="FILE", type=Path, help="write a page")
 
 
-def run(args: argparse.Namespace) -> int:
+def run_judge(args: argparse.Namespace) -> int:
     """Run the command and return the exit code.
 
     Raises:
@@ -120,7 +120,7 @@ def run(args: argparse.Namespace) -> int:
         results = tuple(map(_advised, results))
     if args.html is not None:
         from hvr.doors.cli.output import write_whole
-        from hvr.runs.report.judged_page import judged_page
+        from hvr.runs.report.verdicts import judged_page
 
         write_whole(args.html, judged_page([(r.title, r.goal, r.verdict) for r in results]))
     fixed = _fixed(args, results)
@@ -159,8 +159,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _judged(args: argparse.Namespace) -> tuple[JudgedPlan, ...]:
-    from hvr.doors.cli.verify.tool_plans import is_json
-    from hvr.runs.judging import Asked, judge_plan
+    from hvr.doors.cli.verify import is_json
+    from hvr.runs.judging import JudgingTarget, judge_plan
 
     if args.graph is not None and args.tools is None:
         raise UsageError("--graph has the links of the tools: give these with --tools")
@@ -169,7 +169,7 @@ def _judged(args: argparse.Namespace) -> tuple[JudgedPlan, ...]:
         return _judged_tool_plans(args)
     if args.tools is not None:
         raise UsageError(f"--tools is for tool plans (.json or .jsonl), and {args.plan} is none")
-    asked = Asked(
+    asked = JudgingTarget(
         problem=args.problem,
         goal=args.goal,
         goal_pddl=args.goal_pddl,
@@ -181,11 +181,11 @@ def _judged(args: argparse.Namespace) -> tuple[JudgedPlan, ...]:
 
 
 def _judged_tool_plans(args: argparse.Namespace) -> tuple[JudgedPlan, ...]:
-    from hvr.doors.cli.verify.tool_plans import read_tool_logs
-    from hvr.judging.tool_calls.judging import judge_tool_plan
+    from hvr.doors.cli.verify import read_tool_logs
+    from hvr.judging.tool_calls import judge_tool_plan
     from hvr.judging.verdict import PlanVerdict
     from hvr.runs.judging import JudgedPlan
-    from hvr.tools.known_tools import read_known_tools
+    from hvr.tools.call_log import read_known_tools
 
     for option in ("goal", "goal_pddl", "problem", "domain", "scene", "spec"):
         if getattr(args, option) is not None:
@@ -219,14 +219,14 @@ def _with_model(
 def _advised(result: JudgedPlan) -> JudgedPlan:
     """Return a judged plan with a shorter one, where one is found."""
     from hvr.errors import PlannerError
-    from hvr.judging.advice import improvement
+    from hvr.judging.reports import shorter_plan
     from hvr.planning.search.planners import DEFAULT, make_planner
 
     if result.validator is None:
         raise UsageError("--advise is for plans with a problem or a goal", field="advise")
     try:
         planner = make_planner(DEFAULT, _ADVICE_SECONDS)
-        better = improvement(result.validator, result.verdict, planner)
+        better = shorter_plan(result.validator, result.verdict, planner)
     except PlannerError as error:
         print(f"hvr judge: no advice: {error}", file=sys.stderr)
         return result
@@ -244,8 +244,8 @@ def _fixed(args: argparse.Namespace, results: tuple[JudgedPlan, ...]) -> str:
     for result in results:
         repaired = result.repaired
         if result.tool_plan is not None:
-            from hvr.judging.tool_calls.judging import repaired_plan
-            from hvr.tools.plan_files import to_record
+            from hvr.judging.tool_calls import repaired_plan
+            from hvr.tools.datasets import to_record
 
             plan = repaired_plan(result.tool_plan, result.verdict)
             texts.append(json.dumps(to_record(plan), ensure_ascii=False) + "\n")

@@ -15,7 +15,7 @@ from hvr.doors.cli.settings import LINT_SECTION, read_settings
 
 if TYPE_CHECKING:
     from hvr.validation.findings import Finding
-    from hvr.validation.lint.files import Models
+    from hvr.validation.lint_files import LintTargets
 
 _DESCRIPTION = """\
 Look for what is wrong, superfluous or suspicious in a PDDL domain: what is declared and never
@@ -49,7 +49,7 @@ exit codes:
 _FORMATS = ("text", "json", "junit", "sarif", "github")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_lint_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     parser.usage = f"{parser.prog} [OPTIONS] DOMAIN [PROBLEM] | FILES..."
@@ -67,15 +67,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "report what a lenient reading overlooks, instead of refusing the file"))  # fmt: skip
 
 
-def run(args: argparse.Namespace) -> int:
+def run_lint(args: argparse.Namespace) -> int:
     """Run the command and return the exit code.
 
     Raises:
         UsageError: an option, a setting or a pattern cannot be used.
     """
-    from hvr.validation.lint.chosen import Choice, read_rules, without_ignored
-    from hvr.validation.lint.files import find_models, lint_files
-    from hvr.validation.rules import Level
+    from hvr.validation.findings import Level
+    from hvr.validation.lint_files import find_models, lint_files
+    from hvr.validation.selection import RuleSelection, read_rules, without_ignored
 
     settings = read_settings(Path.cwd(), LINT_SECTION)
     reports = read_reports(args, settings, _FORMATS)
@@ -86,7 +86,7 @@ def run(args: argparse.Namespace) -> int:
         return settings.get(name, default) if value is None else value
 
     names = args.files or settings.get("files", ()) or (".",)
-    choice = Choice(read_rules(chosen("select", ())), read_rules(chosen("ignore", ())))
+    choice = RuleSelection(read_rules(chosen("select", ())), read_rules(chosen("ignore", ())))
     models = find_models(names, chosen("skip", ()))
     if reports.files:
         from hvr.doors.cli.output import check_apart
@@ -101,20 +101,22 @@ def run(args: argparse.Namespace) -> int:
     return 1 if any(strict or f.level is not Level.NOTE for f in findings) else 0
 
 
-def _write(findings: Sequence[Finding], models: Models, reports: Reports, rules_url: str) -> None:
-    from hvr.validation.lint.files import fold
+def _write(
+    findings: Sequence[Finding], models: LintTargets, reports: Reports, rules_url: str
+) -> None:
+    from hvr.validation.lint_files import merge_findings
 
-    folded = fold(findings, models)
+    folded = merge_findings(findings, models)
 
     def render(form: str, _: Iterable[Finding]) -> Iterator[str]:
         if form == "json":
             data = [_to_json(one) for one in findings]
             yield json.dumps(data, ensure_ascii=False, indent=1) + "\n"
         elif form == "junit":
-            from hvr.validation.reporters.junit_lint import report
+            from hvr.validation.reporters.formats import report_junit_lint
 
             files = dict.fromkeys(file for pair in models.pairs for file in pair if file)
-            yield from report(findings, list(files), report_base())
+            yield from report_junit_lint(findings, list(files), report_base())
         elif form in ("sarif", "github"):
             from hvr.validation.reporters import ReportOptions, find_reporter
 
@@ -138,7 +140,7 @@ def _write(findings: Sequence[Finding], models: Models, reports: Reports, rules_
 
 def _text(findings: Sequence[Finding]) -> Iterator[str]:
     from hvr.base.printable import one_line
-    from hvr.validation.sources import SourceLines
+    from hvr.validation.reporters.text import SourceLines
 
     sources = SourceLines()
     for one in findings:
@@ -154,8 +156,8 @@ def _text(findings: Sequence[Finding]) -> Iterator[str]:
 
 
 def _summary(findings: Sequence[Finding], all_findings: int) -> str:
-    from hvr.validation.rules import Level
-    from hvr.validation.text import count
+    from hvr.validation.findings import Level
+    from hvr.validation.report import count
 
     levels = Counter(one.level for one in findings)
     parts = [count(levels[level], level.value) for level in Level if levels[level]]

@@ -12,12 +12,10 @@ import gc
 import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
-from importlib import import_module
-from types import ModuleType
 
 from hvr.doors.cli import HVR, Command, Group, process, streams
 from hvr.doors.cli.arguments import HELP, ArgumentParser, asks_for_help
-from hvr.doors.cli.signals import kept, orderly_end
+from hvr.doors.cli.process import saved_note, signals_as_exceptions
 from hvr.errors import HvrError, UsageError
 from hvr.values import Value
 
@@ -47,7 +45,7 @@ def run() -> None:
     try:
         own = process.prepare()
         _protect_output()
-        with orderly_end() if own else nullcontext():
+        with signals_as_exceptions() if own else nullcontext():
             code = _delivered(main(sys.argv[1:]))
     except KeyboardInterrupt as signalled:
         code = process.ended_by(signalled)
@@ -63,15 +61,14 @@ def main(given: Sequence[str]) -> int:
         call = resolve(given)
         if isinstance(call.called, Group):
             return _about_group(call, call.called)
-        module = import_module(call.called.module)
-        parser = command_parser(call, module)
+        command = call.called
+        parser = command_parser(call, command)
         if asks_for_help(call.rest):
             parser.print_help()
             return 0
         arguments = parser.read(call.rest)
         gc.enable()
-        code: int = module.run(arguments)
-        return code
+        return command.run(arguments)
     except HvrError as error:
         message = str(error) if parser is None else parser.with_flags(error)
         return _refused(given, error, message, error.exit_code)
@@ -89,9 +86,9 @@ def main(given: Sequence[str]) -> int:
 
 
 def _unforeseen(given: Sequence[str], error: BaseException) -> int:
-    from hvr.doors.cli import unforeseen
+    from hvr.doors.cli import crash_reports
 
-    message, status = unforeseen.account_for(error, given)
+    message, status = crash_reports.describe_crash(error, given)
     return _refused(given, error, message, status)
 
 
@@ -112,15 +109,15 @@ def resolve(given: Sequence[str]) -> Call:
     return Call(words, called, rest)
 
 
-def command_parser(call: Call, module: ModuleType) -> ArgumentParser:
+def command_parser(call: Call, command: Command) -> ArgumentParser:
     """Return the parser of a command.
 
     Args:
-        call: how it is called.
-        module: the command's.
+        call: How it is called.
+        command: The command.
     """
     parser = ArgumentParser(" ".join(call.words))
-    module.add_arguments(parser)
+    command.add_arguments(parser)
     if call.group is not None:
         parser.epilog = f"{parser.epilog or ''}\n{_commands(call.group)}"
     return parser
@@ -186,7 +183,7 @@ def _refused(given: Sequence[str], error: BaseException, message: str, code: int
     from hvr.base.printable import block
 
     folder = getattr(error, "folder", None)
-    message += kept(error)
+    message += saved_note(error)
     if "--json" in given:
         import json
 
@@ -202,7 +199,7 @@ def _refused(given: Sequence[str], error: BaseException, message: str, code: int
 def _delivered(code: int) -> int:
     """Return the exit code of a command: 4 if its answer could not be written."""
     streams.flush()
-    trouble = streams.trouble()
+    trouble = streams.write_error()
     if trouble is None or code not in _ANSWERS:
         return code
     print(f"error: standard output cannot be written: {trouble.strerror}", file=sys.stderr)

@@ -11,9 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hvr.doors.cli.arguments import add_json, real, seconds, whole, words
-from hvr.doors.cli.model_options import add_model_options, model_choice, refuse_model_options
-from hvr.doors.cli.resuming import check_resumed, resumed
+from hvr.doors.cli.arguments import add_json, real, seconds, utf8_text, whole_number
+from hvr.doors.cli.options import add_model_options, model_choice, refuse_model_options
+from hvr.doors.cli.runs import check_resumable, resume_run
 from hvr.errors import AmbiguousError, MissingExtraError, UsageError
 
 if TYPE_CHECKING:
@@ -57,11 +57,11 @@ _SWITCHES = {
 }
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_plan_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     parser.add_argument(
-        "text", metavar="TEXT", nargs="?", type=words, help="what to do, in English"
+        "text", metavar="TEXT", nargs="?", type=utf8_text, help="what to do, in English"
     )
     parser.add_argument(
         "--task",
@@ -83,7 +83,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_output_options(parser)
 
 
-def run(args: argparse.Namespace) -> int:
+def run_plan(args: argparse.Namespace) -> int:
     """Run the command and return the exit code.
 
     Raises:
@@ -91,12 +91,12 @@ def run(args: argparse.Namespace) -> int:
     """
     from hvr.doors.cli.display import display
     from hvr.doors.cli.output import check_writable, print_json
-    from hvr.doors.cli.show import write_page
+    from hvr.doors.cli.runs import write_page
     from hvr.runs import plan
 
     options = _options(args) if args.resume is None else None
     if options is None:
-        check_resumed(args, given_options(args))
+        check_resumable(args, given_options(args))
     scored = _score_wanted(args.verify)
     if args.html is not None:
         check_writable(args.html)
@@ -108,7 +108,7 @@ def run(args: argparse.Namespace) -> int:
     def done(options: Options | None) -> Run:
         with display(shown) as listen, _notices(options, quiet=args.quiet):
             if options is None:
-                return resumed(args, given_options(args), listen)
+                return resume_run(args, given_options(args), listen)
             return plan(args.text, task=args.task, options=options, listen=listen)
 
     try:
@@ -144,9 +144,9 @@ def _tell_estimates(options: Options) -> None:
 
 def _asked(error: AmbiguousError) -> int | None:
     """Return which reading is meant, if there is someone to ask."""
-    from hvr.doors.cli.asking import on_terminal, which_reading
+    from hvr.doors.cli.terminal import ask_reading, on_terminal
 
-    return which_reading(error.readings) if on_terminal() else None
+    return ask_reading(error.readings) if on_terminal() else None
 
 
 def _add_environment_options(parser: argparse.ArgumentParser) -> None:
@@ -168,7 +168,7 @@ def _add_environment_options(parser: argparse.ArgumentParser) -> None:
         "(default: $HVR_THOR_EXECUTABLE)"))  # fmt: skip
     group.add_argument("--thor", metavar="NAME=VALUE", action="append", help=(
         "an option of AI2-THOR, such as platform=CloudRendering"))  # fmt: skip
-    group.add_argument("--seed", type=whole, help=(
+    group.add_argument("--seed", type=whole_number, help=(
         "seed of the environment (default: 0)"))  # fmt: skip
     group.add_argument(
         "--sight",
@@ -191,11 +191,11 @@ def _add_planner_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--planner", help=(
         "fast-downward, up:NAME for an engine of unified-planning, an installed one or "
         "module:attribute (default: fast-downward)"))  # fmt: skip
-    group.add_argument("--reading", metavar="NUMBER", type=whole, help=(
+    group.add_argument("--reading", metavar="NUMBER", type=whole_number, help=(
         "which reading of a request is meant, where it has several; from 1"))  # fmt: skip
     group.add_argument("--budget", metavar="SECONDS", type=seconds, help=(
         "for one planner call at most (default: 10)"))  # fmt: skip
-    group.add_argument("--max-replans", metavar="N", type=whole, help=(
+    group.add_argument("--max-replans", metavar="N", type=whole_number, help=(
         "new plans at most when the world differs (default: 3)"))  # fmt: skip
     group.add_argument("--dry-run", action=argparse.BooleanOptionalAction, help=(
         "plan, prove whether the plan reaches the goal, do not execute"))  # fmt: skip
@@ -244,7 +244,7 @@ def _notices(options: Options | None, *, quiet: bool) -> AbstractContextManager[
     """Return what shows why a model keeps hvr waiting; a run that is gone on with may have one."""
     if options is not None and not _asks_model(options):
         return nullcontext()
-    from hvr.models.notices import notices
+    from hvr.models.meter import notices
 
     return notices(quiet=quiet)
 
@@ -314,7 +314,7 @@ def _foreseen(run: Run, steps: int) -> str:
 
 def _lines(run: Run) -> list[str]:
     """Return how a run ended, for people."""
-    from hvr.validation.text import count
+    from hvr.validation.report import count
 
     steps = sum(len(p.plan.actions) for p in run.plans)
     if run.finished is None:

@@ -4,19 +4,143 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hvr.base.files import writing
-from hvr.doors.cli.arguments import add_json, gibibytes, jobs, seconds, whole
-from hvr.doors.cli.model_options import add_model_options, refuse_model_options
+from hvr.doors.cli.arguments import add_json, gibibytes, jobs, seconds, whole_number
+from hvr.doors.cli.options import add_model_options, add_trust, refuse_model_options
 from hvr.doors.cli.output import check_writable, print_json, write_whole
-from hvr.doors.cli.trust import add_trust
-from hvr.errors import DataFileError, UsageError
+from hvr.errors import DataFileError, LanguageError, UsageError
 
 if TYPE_CHECKING:
+    from hvr.pddl import Domain, Problem
     from hvr.planning.solving.race import FoundPlan
     from hvr.planning.solving.solve import Solution
+    from hvr.worlds.facts.folder import WorldFolder
+    from hvr.worlds.facts.lexicon import WorldLexicon
+
+
+# Posed --------------------------------------------------------------------------------------------
+# What `hvr solve` is asked: two files, or a problem of a world, perhaps with another goal.
+
+
+@dataclass(frozen=True)
+class PosedProblem:
+    """A problem to be solved.
+
+    Args:
+        domain, problem: as parsed, with the goal that was given.
+        words: of the world, or derived from the domain.
+        world: None for two files.
+        request: what was asked for, as it was said; empty where nothing was.
+        known: the goal is the problem's own, or was read; not, where a model has to read it.
+    """
+
+    domain: Domain
+    problem: Problem
+    words: WorldLexicon
+    world: WorldFolder | None
+    request: str = ""
+    known: bool = True
+
+
+@contextmanager
+def posed_files(args: argparse.Namespace) -> Iterator[tuple[Path, Path]]:
+    """Yield the files of the domain and the problem.
+
+    Raises:
+        HvrError: the arguments, or files, cannot be used.
+    """
+    if args.world is None and args.goal is None:
+        yield _two_files(args)
+        return
+    with problem_files(posed_problem(args)) as files:
+        yield files
+
+
+@contextmanager
+def problem_files(asked: PosedProblem) -> Iterator[tuple[Path, Path]]:
+    """Yield files of a domain and a problem that are there for as long."""
+    from hvr.base.files import temporary_folder, write_whole
+    from hvr.pddl import print_domain, print_problem
+
+    with temporary_folder("hvr-world-") as folder:
+        domain, problem = Path(folder) / "domain.pddl", Path(folder) / "problem.pddl"
+        write_whole(domain, print_domain(asked.domain))
+        write_whole(problem, print_problem(asked.problem))
+        yield domain, problem
+
+
+def posed_problem(args: argparse.Namespace, *, by_model: bool = False) -> PosedProblem:
+    """Return the problem, and say a goal in other words back, unless a model is to read it.
+
+    Raises:
+        HvrError: the arguments, or files, cannot be used.
+    """
+    from hvr.execution.facts.sentences import problem_for
+    from hvr.knowledge.world_file import find_world, is_trusted
+    from hvr.pddl import parse_domain, parse_problem
+    from hvr.worlds.facts.folder import WorldFolder
+    from hvr.worlds.facts.lexicon import lexicon_for
+
+    goal = args.goal
+    world: WorldFolder | None = None
+    if args.world is not None:
+        trusted = args.trust_project or is_trusted(args.world)
+        world = WorldFolder(find_world(args.world), trusted=trusted)
+        domain, words = world.domain, world.words
+        problem, of_task = world.problem(_task_of(args))
+        goal = goal or of_task
+    else:
+        domain_file, problem_file = _two_files(args)
+        domain = parse_domain(domain_file)
+        problem, words = parse_problem(problem_file, domain), lexicon_for(domain)
+    known = True
+    if goal:
+        try:
+            read = problem_for(goal, domain, problem, words, world.ontology if world else None)
+        except LanguageError:
+            if not by_model:
+                raise
+            known = False
+        else:
+            if world is not None and world.environment and read.domain is not domain:
+                raise UsageError(
+                    f"{world.environment} does not remember what was reached before: ask for one "
+                    "thing after the other",
+                    field="goal",
+                )
+            domain, problem = read.domain, read.problem
+            if not args.quiet and not by_model:
+                told = "; ".join((read.said, *read.notes))
+                print(f"goal: {told}", file=sys.stderr if args.json else sys.stdout)
+    return PosedProblem(domain, problem, words, world, goal or "", known)
+
+
+def _task_of(args: argparse.Namespace) -> str | None:
+    """Return the task or problem of a world that is named, as an option or by itself."""
+    named = [str(one) for one in (args.problem, args.domain, args.file) if one is not None]
+    if len(named) > 1:
+        raise UsageError(
+            f"with a world one task or problem is named, and not {' and '.join(named)}",
+            field="world",
+        )
+    return named[0] if named else None
+
+
+def _two_files(args: argparse.Namespace) -> tuple[Path, Path]:
+    if args.domain is None or args.file is None:
+        raise UsageError("name a DOMAIN and a PROBLEM, or a --world")
+    if args.problem is not None:
+        raise UsageError("this is for --world, which is not given", field="problem")
+    return args.domain, args.file
+
+
+# --------------------------------------------------------------------------------------------------
 
 _DESCRIPTION = """\
 Find a plan for a PDDL domain and problem, prove it with hvr's validator, and show it as macro
@@ -84,7 +208,7 @@ exit codes:
 """
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_solve_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     parser.add_argument("domain", metavar="DOMAIN", type=Path, nargs="?", help=(
@@ -128,11 +252,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     acting.add_argument("--execute", action="store_true", help="carry the plan out, and recover")
     acting.add_argument("--faults", metavar="KIND:RATE", action="append", default=[], help=(
         "faults to inject, see below; may be repeated"))  # fmt: skip
-    acting.add_argument("--seed", metavar="N", type=whole, default=0, help=(
+    acting.add_argument("--seed", metavar="N", type=whole_number, default=0, help=(
         "of the faults that are drawn (default: 0)"))  # fmt: skip
     acting.add_argument("--hide", metavar="PREDICATE", action="append", default=[], help=(
         "facts of this predicate or function are not seen; may be repeated"))  # fmt: skip
-    acting.add_argument("--max-replans", metavar="N", type=whole, default=20, help=(
+    acting.add_argument("--max-replans", metavar="N", type=whole_number, default=20, help=(
         "most new plans (default: 20)"))  # fmt: skip
     acting.add_argument("--env-timeout", metavar="SECONDS", type=seconds, help=(
         "for each call of the world's own environment (default: env_timeout in world.toml, or "
@@ -142,19 +266,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--quiet", "-q", action="store_true", help="print only the result")
 
 
-def run(args: argparse.Namespace) -> int:
+def run_solve(args: argparse.Namespace) -> int:
     """Run the command and return the exit code.
 
     Raises:
         HvrError: see `hvr.planning.solving.solve`.
     """
     args.downward = _own_options(args)
-    from hvr.doors.cli.solving_sets import is_set, solve_set
+    from hvr.doors.cli.solve_sets import is_problem_set, solve_problem_set
 
-    if is_set(args):
+    if is_problem_set(args):
         if args.csv is not None:
             check_writable(args.csv)
-        return solve_set(args)
+        return solve_problem_set(args)
     for name in ("csv", "reference"):
         if getattr(args, name) is not None:
             raise UsageError("this is for sets: name a folder or a manifest", field=name)
@@ -169,9 +293,9 @@ def run(args: argparse.Namespace) -> int:
             if getattr(args, name):
                 raise UsageError("this is neither for --execute nor for --llm", field=name)
     if args.execute:
-        from hvr.doors.cli.executing import execute
+        from hvr.doors.cli.solve_execution import execute_solution
 
-        return execute(args)
+        return execute_solution(args)
     for name in ("faults", "hide", "env_timeout"):
         if getattr(args, name):
             raise UsageError("this is for --execute, which is not given", field=name)
@@ -199,15 +323,14 @@ def _own_options(args: argparse.Namespace) -> tuple[str, ...]:
 
 
 def _solve(args: argparse.Namespace) -> int:
-    from hvr.doors.cli.posed import posed, posed_files
 
     if hasattr(args, "spec"):
-        from hvr.doors.cli.written import solve_written
+        from hvr.doors.cli.solve_execution import solve_by_model
         from hvr.policies.llm.settings import is_goal
 
         if is_goal(getattr(args, "setting", "")):
             return _solved_for_goal(args)
-        return _told(args, solve_written(args, posed(args)))
+        return _told(args, solve_by_model(args, posed_problem(args)))
 
     with posed_files(args) as (domain, problem):
         return _solved(args, domain, problem)
@@ -215,11 +338,10 @@ def _solve(args: argparse.Namespace) -> int:
 
 def _solved_for_goal(args: argparse.Namespace) -> int:
     """Solve for the goal that a language model writes (LLM+P)."""
-    from hvr.doors.cli.posed import written_files
-    from hvr.doors.cli.written import judged_by_own_goal, with_goal
+    from hvr.doors.cli.solve_execution import judged_by_own_goal, posed_with_model_goal
 
-    asked, meant, meter = with_goal(args)
-    with written_files(meant) as (domain, problem):
+    asked, meant, meter = posed_with_model_goal(args)
+    with problem_files(meant) as (domain, problem):
         solution = judged_by_own_goal(asked, _solution(args, domain, problem), meter)
         if args.save is not None:
             _save(args.save, domain, problem, solution)
@@ -234,11 +356,11 @@ def _solved(args: argparse.Namespace, domain: Path, problem: Path) -> int:
 
 
 def _solution(args: argparse.Namespace, domain: Path, problem: Path) -> Solution:
-    from hvr.doors.cli.solving_streams import Stream
+    from hvr.doors.cli.solve_sets import AnytimePrinter
     from hvr.planning.solving.solve import solve
 
     show = not (args.json or args.quiet) and sys.stderr.isatty()
-    stream = Stream(args.save, json_lines=args.json) if args.anytime else None
+    stream = AnytimePrinter(args.save, json_lines=args.json) if args.anytime else None
     return solve(
         domain,
         problem,
@@ -271,7 +393,7 @@ def _found(candidate: FoundPlan) -> None:
 
 def _lines(solution: Solution, *, quiet: bool) -> list[str]:
     from hvr.pddl.plan import decimal_text
-    from hvr.validation.text import count
+    from hvr.validation.report import count
 
     if solution.steps is None:
         return [f"there is no plan: proven by {solution.planner} in {solution.seconds:.1f} s"]

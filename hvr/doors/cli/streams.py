@@ -74,13 +74,13 @@ def flush() -> None:
             pass
 
 
-def trouble() -> OSError | None:
+def write_error() -> OSError | None:
     """Return why standard output could not be written; None if it could, or nobody reads it."""
     raw = _raw(sys.stdout)
     return raw.error if isinstance(raw, Outlet) else None
 
 
-def reader_gone() -> bool:
+def is_reader_gone() -> bool:
     """Say whether standard output was a pipe whose reader has gone."""
     raw = _raw(sys.stdout)
     return isinstance(raw, Outlet) and raw.gone

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from hvr.errors import UsageError
-from hvr.validation.judged import STDIN
+from hvr.validation.findings import STDIN
 from hvr.validation.suites import FIELDS, MANIFEST_ENDING, Suite
-from hvr.validation.suites.collected import collect, is_folder, is_pattern, plans_of
-from hvr.validation.suites.kinds import Kind, definition
+from hvr.validation.suites.collection import collect, is_folder, is_pattern, plans_of
+from hvr.validation.suites.files import FileKind, definition
 
 
 def find_suite(
@@ -30,14 +30,14 @@ def find_suite(
         return collect(["."], skip, doubtful=extract)
     names = given or _list(settings.get("plans"))
     if names and all(name.endswith(MANIFEST_ENDING) and not is_folder(name) for name in names):
-        from hvr.validation.suites.manifest import read_manifest
+        from hvr.validation.suites.collection import read_manifest
 
         return _merged([read_manifest(name, skip) for name in names])
     if given and "domain" not in settings and _is_many(given[:2]):
         return collect(given, skip, doubtful=extract)
     domain, problem, plans = _files(given, settings)
     if _has_fields(domain, problem, *plans):
-        from hvr.validation.suites.patterns import expand_patterns
+        from hvr.validation.suites.collection import expand_patterns
 
         return expand_patterns(domain, problem, plans, skip)
     if _is_many((domain, problem)) or _has_models(plans):
@@ -45,7 +45,7 @@ def find_suite(
     return plans_of(domain, problem, plans, skip, doubtful=extract)
 
 
-def _defines(file: str, kind: Kind) -> bool:
+def _defines(file: str, kind: FileKind) -> bool:
     model = definition(file)
     return model is not None and model.kind is kind
 
@@ -85,7 +85,7 @@ def _files(given: Sequence[str], settings: dict[str, Any]) -> tuple[str, str, li
     """
     rest = list(given)
     models = []
-    for kind in (Kind.DOMAIN, Kind.PROBLEM):
+    for kind in (FileKind.DOMAIN, FileKind.PROBLEM):
         configured = settings.get(kind)
         if configured is not None and not (rest and _defines(rest[0], kind)):
             models.append(configured)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hvr.doors.cli import arguments
-from hvr.doors.cli.engine_options import add_engine_options, other_engine
+from hvr.doors.cli.options import add_engine_options, other_engine
 from hvr.doors.cli.reporting import (
     FOR_PEOPLE,
     Reports,
@@ -28,7 +28,7 @@ from hvr.values import Value
 if TYPE_CHECKING:
     from hvr.base.engines.registry import EngineChoice
     from hvr.validation.batch import BatchOptions, UnusableModelError
-    from hvr.validation.judged import Judged
+    from hvr.validation.findings import Judged
     from hvr.validation.suites import Suite
 
 _DESCRIPTION = """\
@@ -99,7 +99,7 @@ class _Request(Value):
         return [*self.reports.paths, *self.pictures.values(), *certificate, *baseline]
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_validate_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     parser.usage = f"{parser.prog} [OPTIONS] DOMAIN PROBLEM PLAN... | SUITE..."
@@ -111,7 +111,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _flag(judging, "--extract",
           "take the plan out of texts that do not mark it, such as the answers of language "
           "models; done for standard input, and for what planners print")  # fmt: skip
-    _value(judging, "--plan-number", "N", arguments.whole,
+    _value(judging, "--plan-number", "N", arguments.whole_number,
            "which plan of a text with several, from 1 on; 0: the last")  # fmt: skip
     _flag(judging, "--lenient", "accept what VAL accepts of what the language forbids")
     _value(judging, "--epsilon", "N", arguments.number,
@@ -139,7 +139,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         const=OnFailure.SKIP, help="short for --on-failure skip")  # fmt: skip
     _flag(asking, "--advise", "search for steps that would mend an invalid plan")
     _flag(asking, "--minimise", "find steps that a valid plan does not need")
-    _value(asking, "--state-at", "STEP", arguments.whole,
+    _value(asking, "--state-at", "STEP", arguments.whole_number,
            "show the state after a step; 0: the initial state")  # fmt: skip
     _flag(asking, "--happenings", "show what changed when")
     asking.add_argument("--values", metavar="FILE.svg", nargs="?", const=True, help=(
@@ -183,7 +183,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "with --serve: open no file that a request names"))  # fmt: skip
 
 
-def run(args: argparse.Namespace) -> int:
+def run_validate(args: argparse.Namespace) -> int:
     """Run the command and return the exit code.
 
     Raises:
@@ -199,7 +199,7 @@ def run(args: argparse.Namespace) -> int:
                 "--serve takes no files, no --watch, --output-file, --format, --certificate, "
                 "--gantt and no --values FILE"
             )
-        from hvr.doors.cli.serve import serve
+        from hvr.doors.cli.verdict_streams import serve
 
         return serve(request.options, texts_only=args.texts_only)
     if args.texts_only:
@@ -207,7 +207,7 @@ def run(args: argparse.Namespace) -> int:
     if args.rows is not None:
         return _judge_rows(args, request)
     if request.watch:
-        from hvr.doors.cli.watch import watch
+        from hvr.doors.cli.changes import watch
 
         return watch(lambda: _validate(request), lambda: _suite(request).files)
     return _validate(request)
@@ -220,7 +220,7 @@ def _judge_rows(args: argparse.Namespace, request: _Request) -> int:
             "--rows takes no other files, no --watch, --serve, --gantt, --values FILE, "
             "--certificate and no --format: it writes a line of JSON for each row"
         )
-    from hvr.doors.cli.rows import judge_rows
+    from hvr.doors.cli.verdict_streams import judge_rows
 
     output = Path(args.output_file) if args.output_file else None
     return judge_rows(args.rows, request.options, request.engine, output, quiet=request.quiet)
@@ -230,7 +230,7 @@ def _pictures(given: argparse.Namespace) -> dict[str, Path]:
     """Return the files that pictures go to, by the option that names them."""
     if given.gantt is None and not isinstance(given.values, str):
         return {}
-    from hvr.doors.cli.pictures import named_pictures
+    from hvr.doors.cli.artifacts import named_pictures
 
     return named_pictures(given.gantt, given.values)
 
@@ -330,7 +330,7 @@ def _validate(request: _Request) -> int:
     suite = _suite(request)
     unchanged = 0
     if request.changed_since is not None:
-        from hvr.doors.cli.changed import changed_only
+        from hvr.doors.cli.changes import changed_only
 
         suite, unchanged = changed_only(suite, request.changed_since)
     if request.outputs:
@@ -338,11 +338,11 @@ def _validate(request: _Request) -> int:
 
         check_apart(request.outputs, suite.files)
     if request.pictures:
-        from hvr.doors.cli.pictures import check_pictures
+        from hvr.doors.cli.artifacts import check_pictures
 
         check_pictures(request.pictures, suite)
     if request.certificate is not None:
-        from hvr.doors.cli.certify import check_certificate
+        from hvr.doors.cli.artifacts import check_certificate
 
         check_certificate(request.certificate, suite)
     outcomes: Counter[Outcome] = Counter()
@@ -351,19 +351,19 @@ def _validate(request: _Request) -> int:
     except UnusableModelError as error:
         return _refused(request, error, outcomes)
     if request.pictures:
-        from hvr.doors.cli.pictures import drawn
+        from hvr.doors.cli.artifacts import draw_charts
 
-        results = drawn(request.pictures, results)
+        results = draw_charts(request.pictures, results)
     if request.certificate is not None:
-        from hvr.doors.cli.certify import certified
+        from hvr.doors.cli.artifacts import certify
 
-        results = certified(request.certificate, results, request.options, suite)
+        results = certify(request.certificate, results, request.options, suite)
     if request.baseline is not None:
         return _against_baseline(request, results, outcomes, suite)
     doubtful = _report(request, results, outcomes, several=len(suite.jobs) > 1)
     _remark(request, suite)
     if unchanged and not request.quiet:
-        from hvr.validation.text import count
+        from hvr.validation.report import count
 
         since = (
             f"unchanged since {request.changed_since}, not validated: {count(unchanged, 'plan')}"
@@ -378,8 +378,8 @@ def _against_baseline(
     request: _Request, results: Iterable[Judged], outcomes: Counter[Outcome], suite: Suite
 ) -> int:
     """Report what the baseline does not have, or write a new one; return the exit code."""
-    from hvr.validation.baseline import Baseline
-    from hvr.validation.text import count
+    from hvr.validation.report import count
+    from hvr.validation.reporters.formats import Baseline
 
     assert request.baseline is not None
     new = request.update_baseline
@@ -419,9 +419,9 @@ def _remark(request: _Request, suite: Suite) -> None:
 
     remarks = suite.explained() if request.explain_skipped else suite.remarks()
     if request.reports.shown == "github":
-        from hvr.validation.reporters.github import harmless
+        from hvr.validation.reporters.formats import escape_commands
 
-        remarks = [harmless(remark) for remark in remarks]
+        remarks = [escape_commands(remark) for remark in remarks]
     for remark in remarks:
         print(one_line(remark), file=request.reports.aside)
 
@@ -453,13 +453,13 @@ def _report(
 def _counted(
     results: Iterable[Judged], outcomes: Counter[Outcome], doubts: list[Judged], *, aside: bool
 ) -> Iterator[Judged]:
-    from hvr.validation.reporters.text import tally
+    from hvr.validation.reporters.text import count_outcomes
 
     for result in results:
         if aside:
             for warning in result.warnings:
                 print(warning, file=sys.stderr)
-        tally(result, outcomes)
+        count_outcomes(result, outcomes)
         if result.report.outcome is Outcome.UNKNOWN:
             doubts.append(result)
         yield result

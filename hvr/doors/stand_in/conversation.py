@@ -2,15 +2,134 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import sys
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from hvr.doors.stand_in.camera import SceneRenderer
-from hvr.doors.stand_in.reply import Link, Reply
-from hvr.doors.stand_in.scope import RefusedError, arguments, check_initialize
-from hvr.errors import HvrError
+from hvr.doors.stand_in.messages import Link, Reply
+from hvr.errors import HvrError, MissingExtraError
 from hvr.worlds.kitchen import Kitchen
 from hvr.worlds.scenes import scene_names
+
+# Camera -------------------------------------------------------------------------------------------
+# Images of events, where pictures can be drawn.
+
+Draw = Callable[[Mapping[str, Any], int, int], bytes]
+"""Metadata, width and height in pixels to RGB bytes, bottom row first."""
+
+
+class SceneRenderer:
+    """Draws a scene, and only again when something in it has changed.
+
+    Args:
+        draw: what draws; by default hvr's top view. Without numpy and Pillow there are no
+            images; a line on standard error says so once.
+    """
+
+    def __init__(self, draw: Draw | None = None) -> None:
+        self._draw = draw
+        self._missing = False
+        self._last: tuple[list[dict[str, Any]], object, bytes] | None = None
+
+    def picture(self, metadata: Mapping[str, Any], width: int, height: int) -> bytes | None:
+        """Return RGB bytes of the scene, or None when pictures cannot be drawn."""
+        if self._missing:
+            return None
+        objects, view = metadata["objects"], (metadata["agent"], width, height)
+        if self._last is not None:
+            known, known_view, image = self._last
+            if view == known_view and _same(known, objects):
+                return image
+        try:
+            if self._draw is None:
+                from hvr.runs.report.floor_plan.frame import frame
+
+                self._draw = frame
+            image = self._draw(metadata, width, height)
+        except MissingExtraError as error:
+            print(f"no images are sent: {error}", file=sys.stderr, flush=True)
+            self._missing = True
+            return None
+        self._last = (objects, view, image)
+        return image
+
+
+def _same(before: list[dict[str, Any]], now: list[dict[str, Any]]) -> bool:
+    return len(before) == len(now) and all(a is b for a, b in zip(before, now, strict=True))
+
+
+# Scope --------------------------------------------------------------------------------------------
+# Requests of AI2-THOR that the stand-in refuses, each in one clear sentence.
+
+_IMAGES = (
+    "renderDepthImage",
+    "renderInstanceSegmentation",
+    "renderSemanticSegmentation",
+    "renderNormalsImage",
+    "renderFlowImage",
+    "renderObjectImage",
+    "renderClassImage",
+)
+_CAMERAS = frozenset({"AddThirdPartyCamera", "UpdateThirdPartyCamera"})
+_OF_THE_CONNECTION = frozenset({"action", "sequenceId", "agentId", "renderImage", *_IMAGES})
+
+
+class RefusedActionError(Exception):
+    """Refuses an action.
+
+    Args:
+        message: `errorMessage`.
+        code: `errorCode`; InvalidArgument and InvalidAction make the client raise ValueError.
+    """
+
+    def __init__(self, message: str, code: str = "InvalidArgument") -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = code
+
+
+def arguments(action: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of an action less those that concern agents and images.
+
+    Raises:
+        RefusedError: it asks for a second agent, another camera or another image than RGB.
+    """
+    name = action.get("action")
+    if isinstance(name, str) and name in _CAMERAS:
+        raise RefusedActionError(
+            f"{name}: the stand-in has no third-party cameras", "InvalidAction"
+        )
+    for image in _IMAGES:
+        if action.get(image):
+            raise RefusedActionError(
+                f"{image}: the stand-in sends RGB images only, no depth, segmentation, normals or "
+                "flow; leave it out"
+            )
+    if action.get("agentId"):
+        raise RefusedActionError(
+            f"agentId {action['agentId']}: the stand-in has one agent, number 0"
+        )
+    return {key: value for key, value in action.items() if key not in _OF_THE_CONNECTION}
+
+
+def check_initialize(args: Mapping[str, Any]) -> None:
+    """Check the arguments of `Initialize`.
+
+    Raises:
+        RefusedError: they ask for several agents or another kind of agent.
+    """
+    count = args.get("agentCount", 1)
+    if count != 1:
+        raise RefusedActionError(f"agentCount {count}: the stand-in has one agent")
+    mode = args.get("agentMode", "default")
+    if str(mode).lower() != "default":
+        raise RefusedActionError(
+            f"agentMode {mode!r}: the stand-in has the agent 'default' only, no locobot, drone, "
+            "arm or stretch"
+        )
+
+
+# --------------------------------------------------------------------------------------------------
 
 _LARGEST = 8192
 
@@ -59,10 +178,12 @@ class Conversation:
             if isinstance(name, str) and name in self._own:
                 metadata = self._answered(name, result=self._own[name](args))
             elif not self._started:
-                raise RefusedError(f"{name} before Reset: there is no scene yet", "InvalidAction")
+                raise RefusedActionError(
+                    f"{name} before Reset: there is no scene yet", "InvalidAction"
+                )
             else:
                 metadata = self._act(name, args)
-        except RefusedError as error:
+        except RefusedActionError as error:
             metadata = self._answered(name, message=error.message, code=error.code)
         except Exception as error:
             # As AI2-THOR: what throws inside is the event's message, and the world stays.
@@ -112,7 +233,7 @@ class Conversation:
         try:
             self._kitchen.reset(str(args["sceneName"]) if args.get("sceneName") else None)
         except HvrError as error:
-            raise RefusedError(str(error)) from None
+            raise RefusedActionError(str(error)) from None
         self._started = True
         self._shown = None
 
@@ -120,7 +241,7 @@ class Conversation:
         width, height = args.get("x"), args.get("y")
         for side in (width, height):
             if not isinstance(side, int) or isinstance(side, bool) or not 0 < side <= _LARGEST:
-                raise RefusedError(
+                raise RefusedActionError(
                     f"ChangeResolution needs x and y, whole numbers of pixels from 1 to {_LARGEST}"
                 )
         assert isinstance(width, int) and isinstance(height, int)
@@ -132,7 +253,7 @@ class Conversation:
     def _set_filter(self, args: dict[str, Any]) -> None:
         ids = args.get("objectIds")
         if not isinstance(ids, list) or not all(isinstance(i, str) for i in ids):
-            raise RefusedError("SetObjectFilter needs objectIds, a list of object ids")
+            raise RefusedActionError("SetObjectFilter needs objectIds, a list of object ids")
         self._shown = frozenset(ids)
 
     def _reset_filter(self, _args: dict[str, Any]) -> None:

@@ -9,14 +9,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from hvr.doors.stand_in.camera import SceneRenderer
-from hvr.doors.stand_in.conversation import Conversation, converse
-from hvr.doors.stand_in.errors import ProtocolError
-from hvr.doors.stand_in.fifo import FifoLink, refuse
-from hvr.doors.stand_in.options import DESCRIPTION, add_arguments
-from hvr.doors.stand_in.packing import JsonEncoder, MsgpackEncoder
-from hvr.doors.stand_in.reply import Link
-from hvr.doors.stand_in.wsgi import HttpLink
+from hvr.doors.stand_in.conversation import Conversation, SceneRenderer, converse
+from hvr.doors.stand_in.launcher import DESCRIPTION, add_arguments
+from hvr.doors.stand_in.messages import JsonEncoder, Link, MsgpackEncoder, ProtocolError
+from hvr.doors.stand_in.transports import FifoLink, HttpLink, refuse
 from hvr.errors import HvrError, UsageError
 from hvr.worlds.kitchen import Kitchen
 

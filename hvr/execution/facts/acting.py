@@ -8,26 +8,25 @@ and its precondition has hidden facts, one of these is no longer believed.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from hvr.errors import ImpossibleGoalError, LLMError, SimulatorError
-from hvr.execution.acting import Acting
-from hvr.execution.compare import Difference
+from hvr.execution.deviations import Deviation, DeviationKind, Difference, Side
 from hvr.execution.events import StepDone
 from hvr.execution.facts.detection import (
     FactOutcome,
     detect_facts,
     difference_of,
     effects_of,
-    explained,
-    lacking,
+    explain_state,
+    missing_literals,
     predicate_of,
 )
-from hvr.execution.facts.planning import PlanMaker, problem_at
-from hvr.execution.failures import Deviation, DeviationKind, Side
-from hvr.execution.watching import literals
+from hvr.execution.facts.planning import FactPlanner, problem_at
+from hvr.execution.monitor import failed_literals
+from hvr.execution.recovery import ExecutionWorld
 from hvr.knowledge.wording import Wording
 from hvr.pddl import (
     And,
@@ -44,25 +43,84 @@ from hvr.pddl import (
 )
 from hvr.pddl.facts import necessary_literals
 from hvr.pddl.task import binding_of
-from hvr.planning.plans import Planned, Rungs
+from hvr.planning.plans import Planned, RecoveryStrategies
 from hvr.validation import Validator
-from hvr.validation.promises import Promises, bound
 from hvr.validation.report import StepReport
-from hvr.worlds.facts.beliefs import Beliefs
+from hvr.validation.trajectory import ConstraintMonitor, with_constraints
 from hvr.worlds.facts.environment import (
+    CallReporter,
     FactEnvironment,
     Observation,
-    Sending,
-    base,
-    check_timeless,
-    place_of,
+    base_atoms,
+    error_location,
+    read_observation,
+    require_untimed,
 )
-from hvr.worlds.facts.observing import read_observation
+
+# Beliefs ------------------------------------------------------------------------------------------
+# What is believed of hidden facts, and how else it might be.
+#
+# A step that was done is believed to have had its hidden effects, or, where no effect that can be
+# seen came, to have had none. Each hidden fact remembers the last such step: if the belief in it has
+# to be given up, all that was believed with it is turned round, since it came or failed together.
+
+
+class BeliefRevision:
+    """Hidden facts with the other possibility for each."""
+
+    def __init__(self) -> None:
+        self._otherwise: dict[Atom, Mapping[Atom, bool]] = {}
+        self._newest: dict[Atom, int] = {}
+        self._doubted: Counter[Atom] = Counter()
+        self._notes = 0
+
+    def note(self, otherwise: Mapping[Atom, bool]) -> None:
+        """Take note of how the hidden effects of a step would be if it had gone the other way.
+
+        Args:
+            otherwise: each fact with the value that is not believed.
+        """
+        self._notes += 1
+        for atom in otherwise:
+            self._otherwise[atom] = otherwise
+            self._newest[atom] = self._notes
+
+    def guesses(self, needs: Iterable[tuple[Atom, bool]], state: State) -> list[tuple[Atom, State]]:
+        """Return how else things may be, given facts one of which must be otherwise.
+
+        Args:
+            needs: the facts, each with the value that is believed and may be wrong.
+            state: what is believed.
+
+        Returns:
+            the least doubted fact first, of these the one that a step changed last, each with the
+            state in which it is otherwise.
+        """
+        task = state.task
+        derived = task.derived_predicates
+        base = frozenset(a for a in state.atoms() if a.predicate not in derived)
+        ranked = []
+        for atom, value in needs:
+            other = self._otherwise.get(atom, {})
+            changes = other if other.get(atom, value) != value else {atom: not value}
+            true = {a for a, wanted in changes.items() if wanted}
+            guess = task.state_with((base - changes.keys()) | true, state.numbers())
+            rank = (self._doubted[atom], -self._newest.get(atom, 0), str(atom))
+            ranked.append((rank, atom, guess, changes))
+        ranked.sort(key=lambda one: one[0])
+        if ranked:
+            _, atom, _, changes = ranked[0]
+            self._doubted[atom] += 1
+            self.note({a: not wanted for a, wanted in changes.items()})
+        return [(atom, guess) for _, atom, guess, _ in ranked]
+
+
+# --------------------------------------------------------------------------------------------------
 
 _Result = TypeVar("_Result")
 
 
-RUNGS = Rungs(("retry",), ("satisfy",))
+RECOVERY_STRATEGIES = RecoveryStrategies(("retry",), ("satisfy",))
 """The recoveries among facts, if nothing else is said."""
 
 
@@ -77,11 +135,11 @@ class FactPolicy:
     """
 
     domain: Domain
-    planner: PlanMaker
-    rungs: Rungs = RUNGS
+    planner: FactPlanner
+    rungs: RecoveryStrategies = RECOVERY_STRATEGIES
 
     def clearing(self, things: Sequence[str], place: str) -> Problem:
-        """Not asked for: a world of facts knows no places (see `Acting.crowding`)."""
+        """Not asked for: a world of facts knows no places (see `ExecutionWorld.crowding`)."""
         raise NotImplementedError
 
     def keeping(self, stage: Problem, constraints: Sequence[str]) -> Problem:
@@ -90,7 +148,7 @@ class FactPolicy:
         return stage.replace(constraints=And(left))
 
 
-class FactWorld(Acting):
+class FactWorld(ExecutionWorld):
     """An environment that speaks of facts, with what is believed of it.
 
     Args:
@@ -110,7 +168,7 @@ class FactWorld(Acting):
     def __init__(
         self, env: FactEnvironment, domain: Domain, problem: Problem, wording: Wording
     ) -> None:
-        check_timeless(domain, problem)
+        require_untimed(domain, problem)
         self.env = env
         self.domain = domain
         self.task = Task(domain, problem)
@@ -118,7 +176,7 @@ class FactWorld(Acting):
         self.impossible = False
         self.hidden: frozenset[str] = frozenset()
         self._refused: Counter[GroundAction] = Counter()
-        self._beliefs = Beliefs()
+        self._beliefs = BeliefRevision()
         self._guesses: list[State] = []
         self._ask("reset", env.reset)
         self.state = self.look(self.task.initial)
@@ -128,13 +186,13 @@ class FactWorld(Acting):
 
     @property
     def wording(self) -> Wording:
-        """See `hvr.execution.acting.Acting`."""
+        """See `hvr.execution.recovery.ExecutionWorld`."""
         return self._wording
 
     def plan(
         self, policy: FactPolicy, stage: Problem, avoid: frozenset[str], reason: str
     ) -> Planned:
-        """See `hvr.execution.acting.Acting`."""
+        """See `hvr.execution.recovery.ExecutionWorld`."""
         del avoid, reason
         self.impossible = False
         while True:
@@ -151,9 +209,11 @@ class FactWorld(Acting):
         """Return a plan from the present state."""
         return policy.planner.plan(Task(self.domain, problem_at(stage, self.state)))
 
-    def watch(self, planned: Planned, promises: Promises, *, aside: bool = False) -> FactWatch:
-        """See `hvr.execution.acting.Acting`."""
-        return FactWatch(self, planned.task, promises, aside=aside)
+    def watch(
+        self, planned: Planned, promises: ConstraintMonitor, *, aside: bool = False
+    ) -> FactMonitor:
+        """See `hvr.execution.recovery.ExecutionWorld`."""
+        return FactMonitor(self, planned.task, promises, aside=aside)
 
     def look_around(self, step: int, everything: bool = False) -> tuple[str, ...]:
         """Look again; return the objects of which something else is seen than was believed."""
@@ -183,7 +243,7 @@ class FactWorld(Acting):
 
     def sent(self, action: GroundAction, error: str) -> dict[str, Any]:
         """Return what was sent to the environment: as it tells where it does, else the action."""
-        told = self._ask("sent", self.env.sent) if isinstance(self.env, Sending) else {}
+        told = self._ask("sent", self.env.sent) if isinstance(self.env, CallReporter) else {}
         return told or {"action": action.name, "args": list(action.args), "success": not error}
 
     def look(self, believed: State) -> State:
@@ -195,7 +255,7 @@ class FactWorld(Acting):
             )
         self.hidden = frozenset(seen.hidden)
         atoms, numbers = read_observation(self.task, seen)
-        atoms |= {a for a in base(believed) if a.predicate in self.hidden}
+        atoms |= {a for a in base_atoms(believed) if a.predicate in self.hidden}
         numbers |= {
             t: v for t, v in believed.numbers().items()
             if t.function in self.hidden or (t not in numbers and t.function == "total-cost")
@@ -223,10 +283,14 @@ class FactWorld(Acting):
 
     def believe(self, before: State, expected: State, observed: State) -> None:
         """Take note of what a step that was done has changed that cannot be seen."""
-        hidden = [a for a in base(before) ^ base(expected) if a.predicate in self.hidden]
-        came = base(observed)
-        other = before if any((a in came) == (a in base(expected)) for a in hidden) else expected
-        self._beliefs.note({a: a in base(other) for a in hidden})
+        hidden = [
+            a for a in base_atoms(before) ^ base_atoms(expected) if a.predicate in self.hidden
+        ]
+        came = base_atoms(observed)
+        other = (
+            before if any((a in came) == (a in base_atoms(expected)) for a in hidden) else expected
+        )
+        self._beliefs.note({a: a in base_atoms(other) for a in hidden})
 
     def _hidden_needs(self, action: GroundAction) -> tuple[tuple[Atom, bool], ...]:
         """Return the hidden facts that an action needs, with the value needed."""
@@ -247,11 +311,11 @@ class FactWorld(Acting):
         except (Exception, SystemExit) as error:
             reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
             raise SimulatorError(
-                f"the environment failed at {what}: {reason}{place_of(error)}", exit_code=2
+                f"the environment failed at {what}: {reason}{error_location(error)}", exit_code=2
             ) from error
 
 
-class FactWatch:
+class FactMonitor:
     """Keeps the believed state in step with the world while a plan runs.
 
     Args:
@@ -262,7 +326,7 @@ class FactWatch:
     """
 
     def __init__(
-        self, world: FactWorld, task: Task, promises: Promises, *, aside: bool = False
+        self, world: FactWorld, task: Task, promises: ConstraintMonitor, *, aside: bool = False
     ) -> None:
         self.world = world
         self.task = task
@@ -272,13 +336,13 @@ class FactWatch:
 
     @property
     def state(self) -> State:
-        """See `hvr.execution.acting.Watching`."""
+        """See `hvr.execution.recovery.Monitor`."""
         return self._state
 
     def step(
         self, number: int, action: GroundAction, block: int, before: State, report: StepReport
     ) -> StepDone:
-        """See `hvr.execution.acting.Watching`."""
+        """See `hvr.execution.recovery.Monitor`."""
         del before  # as it is believed, but for numbers that are rounded in the text of a problem
         before = self._state
         ahead = Validator(self.task, state=before)
@@ -291,7 +355,7 @@ class FactWatch:
             observed = self.world.look(before)
         if not error:
             self.world.believe(before, expected, observed)
-        unmet = literals(Validator(self.task, state=observed).apply(action).failure)
+        unmet = failed_literals(Validator(self.task, state=observed).apply(action).failure)
         outcome = FactOutcome(before, expected, observed, error, unmet if error else ())
         failures = detect_facts(number, action, outcome, self.world.wording)
         if error and not unmet and (doubted := self.world.doubt(action, observed)) is not None:
@@ -314,32 +378,32 @@ class FactWatch:
         )
 
     def cannot(self, number: int, action: GroundAction) -> Deviation:
-        """See `hvr.execution.acting.Watching`."""
-        unmet = literals(Validator(self.task, state=self.state).apply(action).failure)
-        why = explained(unmet, self.world.wording) or "a condition is unmet"
+        """See `hvr.execution.recovery.Monitor`."""
+        unmet = failed_literals(Validator(self.task, state=self.state).apply(action).failure)
+        why = explain_state(unmet, self.world.wording) or "a condition is unmet"
         return Deviation(
             DeviationKind.MISSING_PRECONDITION, Side.PRE, unmet, number, action,
             f"{action} is not possible, because {why}.", action.args,
         )  # fmt: skip
 
     def unmet_goal(self) -> tuple[Expression, ...]:
-        """See `hvr.execution.acting.Watching`."""
-        missing = literals(Validator(self.task, state=self.state).goal_failure())
+        """See `hvr.execution.recovery.Monitor`."""
+        missing = failed_literals(Validator(self.task, state=self.state).goal_failure())
         return missing if self._aside else missing or self.promises.unmet(self.state)
 
     def ahead(self, state: State) -> tuple[Task, State]:
-        """See `hvr.execution.acting.Watching`."""
+        """See `hvr.execution.recovery.Monitor`."""
         left = self.promises.prohibitions if self._aside else self.promises.left
-        return bound(self.task, self._own(state), left)
+        return with_constraints(self.task, self._own(state), left)
 
     def resumed(self, differing: Difference) -> Validator:
-        """See `hvr.execution.acting.Watching`."""
+        """See `hvr.execution.recovery.Monitor`."""
         del differing
         task, state = self.ahead(self.state)
         return Validator(task, state=state)
 
     def outdated(self, rest: Sequence[GroundAction]) -> str:
-        """See `hvr.execution.acting.Watching`: a plan that works is kept."""
+        """See `hvr.execution.recovery.Monitor`: a plan that works is kept."""
         del rest
         return ""
 
@@ -349,13 +413,13 @@ class FactWatch:
             effect for effect in effects_of(before, expected)
             if predicate_of(effect) not in self.world.hidden
         }  # fmt: skip
-        return bool(effects) and effects <= set(lacking(expected, observed))
+        return bool(effects) and effects <= set(missing_literals(expected, observed))
 
     def _own(self, state: State) -> State:
         """Return a state as one of the plan's own task."""
         if state.task is self.task:
             return state
-        return self.task.state_with(base(state), state.numbers())
+        return self.task.state_with(base_atoms(state), state.numbers())
 
     def _misbelieved(
         self, number: int, action: GroundAction, atom: Atom, guess: State
@@ -363,7 +427,7 @@ class FactWatch:
         believed: Expression = Not(atom) if atom in guess else atom
         text = (
             f"{action} was refused again, so what cannot be seen is taken to be otherwise: "
-            f"{explained((believed,), self.world.wording)}."
+            f"{explain_state((believed,), self.world.wording)}."
         )
         return Deviation(
             DeviationKind.MISPERCEIVED, Side.PRE, (believed,), number, action, text, atom.args

@@ -13,17 +13,15 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
-from hvr.execution.compare import Difference
-from hvr.execution.differences import subjects
-from hvr.execution.failures import Deviation, DeviationKind, Side
-from hvr.execution.words import opposite, say_all
+from hvr.execution.deviations import Deviation, DeviationKind, Difference, Side, subjects
+from hvr.execution.explanation import literal_clauses, negated
 from hvr.knowledge.wording import Wording
 from hvr.pddl import Arithmetic, Atom, Comparison, Expression, FunctionTerm, GroundAction, Not
 from hvr.pddl import Number as PddlNumber
 from hvr.pddl.plan import decimal_text
 from hvr.pddl.state import State
 from hvr.pddl.task import TOTAL_COST
-from hvr.worlds.facts.environment import base
+from hvr.worlds.facts.environment import base_atoms
 
 
 @dataclass(frozen=True)
@@ -44,15 +42,15 @@ class FactOutcome:
     unmet: tuple[Expression, ...] = ()
 
 
-def numbers(state: State) -> dict[FunctionTerm, Fraction]:
+def numeric_values(state: State) -> dict[FunctionTerm, Fraction]:
     """Return the numbers of a state, without what the plan has cost."""
     return {term: value for term, value in state.numbers().items() if term != TOTAL_COST}
 
 
 def difference_of(expected: State, observed: State) -> Difference:
     """Compare two states of one task."""
-    should, are = base(expected), base(observed)
-    wanted, values = numbers(expected), numbers(observed)
+    should, are = base_atoms(expected), base_atoms(observed)
+    wanted, values = numeric_values(expected), numeric_values(observed)
     return Difference(
         tuple(sorted(should - are, key=str)),
         tuple(sorted(are - should, key=str)),
@@ -60,7 +58,7 @@ def difference_of(expected: State, observed: State) -> Difference:
     )
 
 
-def lacking(expected: State, observed: State) -> dict[Expression, None]:
+def missing_literals(expected: State, observed: State) -> dict[Expression, None]:
     """Return the literals that should hold and do not, in a fixed order."""
     different = difference_of(expected, observed)
     unexpected = (Not(a) for a in different.unexpected)
@@ -89,7 +87,7 @@ def detect_facts(
         wording: says what holds.
     """
     should = outcome.before if outcome.error else outcome.expected
-    literals = list(lacking(should, outcome.observed))
+    literals = list(missing_literals(should, outcome.observed))
     search = _Explanations(step, action, wording, [])
     if outcome.error:
         search.refused(outcome, literals)
@@ -103,9 +101,9 @@ def detect_facts(
     return tuple(search.deviations)
 
 
-def explained(literals: Iterable[Expression], wording: Wording) -> str:
+def explain_state(literals: Iterable[Expression], wording: Wording) -> str:
     """Say in one clause how things are, given literals that should hold and do not."""
-    return say_all([opposite(literal) for literal in literals], wording=wording)
+    return literal_clauses([negated(literal) for literal in literals], wording=wording)
 
 
 @dataclass
@@ -148,7 +146,7 @@ class _Explanations:
             self._add(DeviationKind.CHANGED_BY_OTHERS, side, group, text, message)
 
     def _say(self, literals: Iterable[Expression]) -> str:
-        return explained(literals, self.wording)
+        return explain_state(literals, self.wording)
 
     def _add(
         self,
@@ -168,9 +166,9 @@ class _Explanations:
 
 def effects_of(before: State, after: State) -> frozenset[Expression]:
     """Return the literals that an action makes true."""
-    was, then = base(before), base(after)
-    old = numbers(before)
-    changed = [_value(t, v) for t, v in numbers(after).items() if old.get(t) != v]
+    was, then = base_atoms(before), base_atoms(after)
+    old = numeric_values(before)
+    changed = [_value(t, v) for t, v in numeric_values(after).items() if old.get(t) != v]
     return frozenset([*(then - was), *(Not(a) for a in was - then), *changed])
 
 

@@ -25,28 +25,34 @@ from hvr.pddl import (
     print_domain,
     print_problem,
 )
+from hvr.planning.macro_actions import landmark_blocks
 from hvr.planning.plans import AABlock, MacroAction, Plan, Planned
 from hvr.planning.search.fast_downward import SearchResult
-from hvr.planning.solving.features import features_of
 from hvr.planning.solving.forward import forward
-from hvr.planning.solving.landmarks import blocks_of
-from hvr.planning.solving.programs import DOWNWARD, FORWARD, GROUNDED, TEMPORAL, Program
-from hvr.planning.solving.retiming import retimed
+from hvr.planning.solving.programs import (
+    DOWNWARD,
+    FORWARD,
+    GROUNDED,
+    TEMPORAL,
+    Program,
+    features_of,
+)
+from hvr.planning.solving.race import retimed
 from hvr.planning.solving.solve import Solution, solve
 from hvr.planning.solving.temporal import temporal
 from hvr.validation import Validator
-from hvr.worlds.facts.environment import base
+from hvr.worlds.facts.environment import base_atoms
 
-PATIENCE = 0.3
+IMPROVEMENT_TIMEOUT = 0.3
 """Seconds without a better plan after which the best one is carried out: while the robot waits, a
 shorter plan is worth less than one that begins."""
 
 
-MOST_ACTIONS = 5_000
+MAX_ACTIONS = 5_000
 """Tasks with more ground actions are given to programs, which can be ended in time."""
 
 
-class PlanMaker(Protocol):
+class FactPlanner(Protocol):
     """Whoever makes plans from states of a world."""
 
     def plan(self, task: Task) -> Planned:
@@ -155,7 +161,7 @@ def _searched(
     if program is GROUNDED:
         from hvr.planning.search.fast_downward import solve as search
 
-        result = search(task, seconds, patience=PATIENCE)
+        result = search(task, seconds, patience=IMPROVEMENT_TIMEOUT)
         return result.plan, result.planner, result.optimal
     outcome = forward(task, seconds)
     if outcome.plan is None and not outcome.proven:
@@ -165,11 +171,11 @@ def _searched(
 
 def _is_small(task: Task) -> bool:
     """Return whether a task can be made ground here in a fraction of the usual budgets."""
-    return sum(1 for _ in islice(ground_all(task), MOST_ACTIONS)) < MOST_ACTIONS
+    return sum(1 for _ in islice(ground_all(task), MAX_ACTIONS)) < MAX_ACTIONS
 
 
 @dataclass(frozen=True)
-class AnyPlanner:
+class AutomaticPlanner:
     """A `hvr.planning.search.planners.Planner` that takes whichever of hvr's planners can.
 
     Args:
@@ -200,7 +206,7 @@ def problem_at(problem: Problem, state: State) -> Problem:
         if term.function not in task.fluent_functions
     }
     values.update({term: _number(value) for term, value in state.numbers().items()})
-    return problem.replace(init=frozenset([*static, *base(state)]), numeric_init=values)
+    return problem.replace(init=frozenset([*static, *base_atoms(state)]), numeric_init=values)
 
 
 def _number(value: Fraction) -> Decimal:
@@ -211,6 +217,6 @@ def _number(value: Fraction) -> Decimal:
 def _blocks(task: Task, actions: Collection[GroundAction]) -> tuple[AABlock, ...]:
     numeric = {f for f in task.fluent_functions if f != "total-cost"}
     if actions and not numeric and not task.derived_predicates:
-        return blocks_of(task, tuple(actions))
+        return landmark_blocks(task, tuple(actions))
     # The landmarks of a plan are told for propositional tasks only.
     return (AABlock(MacroAction("reach the goal"), tuple(actions)),) if actions else ()

@@ -14,7 +14,7 @@ from hvr.errors import ImpossibleGoalError, PlannerError
 from hvr.execution.events import Event, Finished
 from hvr.execution.executor import Executor
 from hvr.execution.facts.acting import FactPolicy, FactWorld
-from hvr.execution.facts.planning import PlanMaker, StatePlanner
+from hvr.execution.facts.planning import FactPlanner, StatePlanner
 from hvr.execution.facts.timed import TimedWorld
 from hvr.knowledge.wording import Wording
 from hvr.pddl import (
@@ -34,9 +34,9 @@ from hvr.worlds.facts.environment import FactEnvironment
 from hvr.worlds.facts.faults import FaultyWorld, InjectedFault
 from hvr.worlds.facts.timed_environment import Timing
 
-MOST_REPLANS = 20
+MAX_REPLANS = 20
 """Most new plans, if nothing else is said."""
-MOST_TRIES = 3
+MAX_ATTEMPTS = 3
 """How often the same step is tried again in a run: it may stand in its plans many times."""
 
 
@@ -110,8 +110,8 @@ def run_world(
     problem: Problem,
     wording: Wording,
     *,
-    planner: PlanMaker | FactPolicy | None = None,
-    max_replans: int = MOST_REPLANS,
+    planner: FactPlanner | FactPolicy | None = None,
+    max_replans: int = MAX_REPLANS,
     listen: Callable[[Event], None] | None = None,
 ) -> WorldRun:
     """Reach the goal of a problem in an environment.
@@ -135,20 +135,20 @@ def run_world(
         policy = FactPolicy(domain, policy or StatePlanner())
     if not domain.durative_actions or not isinstance(policy.planner, StatePlanner):
         world = FactWorld(env, domain, problem, wording)
-        return run_in(world, policy, problem, max_replans=max_replans, listen=listen)
+        return run_in_world(world, policy, problem, max_replans=max_replans, listen=listen)
     timed = TimedWorld(env, domain, problem, wording)
     stage = timed.timing.problem(problem)
-    run = run_in(timed, policy, stage, max_replans=max_replans, listen=listen)
+    run = run_in_world(timed, policy, stage, max_replans=max_replans, listen=listen)
     with_time = TimedRun(timed.timing, tuple(timed.plans), timed.now, not timed.has_clock)
     return replace(run, timed=with_time)
 
 
-def run_in(
+def run_in_world(
     world: FactWorld,
     policy: FactPolicy,
     problem: Problem,
     *,
-    max_replans: int = MOST_REPLANS,
+    max_replans: int = MAX_REPLANS,
     listen: Callable[[Event], None] | None = None,
 ) -> WorldRun:
     """Reach the goal of a problem in a world of facts; see `run_world`."""
@@ -160,7 +160,7 @@ def run_in(
         if listen is not None:
             listen(event)
 
-    executor = Executor(world, policy, take, plans.append, max_replans, MOST_TRIES)
+    executor = Executor(world, policy, take, plans.append, max_replans, MAX_ATTEMPTS)
     try:
         finished = executor.run((problem,))
     except (ImpossibleGoalError, PlannerError) as error:
@@ -171,11 +171,11 @@ def run_in(
         take(finished)
     faults = tuple(world.env.log) if isinstance(world.env, FaultyWorld) else ()
     unreachable = not finished.reached and world.impossible
-    unseen = tuple(sorted(world.hidden & read_by(world.domain, problem.goal)))
+    unseen = tuple(sorted(world.hidden & dependencies_of(world.domain, problem.goal)))
     return WorldRun(finished, unreachable, tuple(plans), tuple(events), faults, unseen)
 
 
-def read_by(domain: Domain, formula: Expression) -> frozenset[str]:
+def dependencies_of(domain: Domain, formula: Expression) -> frozenset[str]:
     """Return the predicates and functions that a formula depends on, also by way of rules."""
     rules: dict[str, list[Expression]] = {}
     for rule in domain.derived:

@@ -1,26 +1,23 @@
-"""Goals in simple sentences: the clauses that a world's words can say, read back.
-
-    goal    = clause, clause … and clause
-    clause  = a clause of the wording, such as "{0} is at {1}", with things in its places
-            | a comparison of a number, such as "the battery of r1 is at least 5"
-    thing   = an object: "truck1", "truck 1", "the truck" where there is one
-            | every TYPE, each TYPE, all TYPES | some TYPE, a TYPE | no TYPE
-
-Nothing is guessed: what is not such a clause is refused, with those that the world knows.
-"""
+"""Goals of a world of facts in sentences: simple clauses, comparisons, requests."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
-from itertools import count
+from itertools import count, pairwise
 from types import MappingProxyType
 
 from hvr.errors import LanguageError
-from hvr.execution.words import say
+from hvr.execution.explanation import literal_clause
+from hvr.knowledge.ontology import Ontology
+from hvr.knowledge.retrieval.inventory import Inventory
+from hvr.language.goal_builder import Goal
+from hvr.language.grammar import Reader
+from hvr.language.paraphrase import in_order
+from hvr.language.taxonomy import squeezed_type
 from hvr.pddl import (
     And,
     Atom,
@@ -35,11 +32,89 @@ from hvr.pddl import (
     Number,
     Problem,
     TypedName,
+    parse_constraint,
     parse_formula,
 )
 from hvr.pddl.diagnostics import nearest
-from hvr.worlds.facts.amounts import WORDS, Compared, compared, function_patterns
-from hvr.worlds.facts.words import WorldWords, object_words, plural, words_of
+from hvr.pddl.model import Function
+from hvr.planning.search.constraints import with_stages
+from hvr.worlds.facts.lexicon import WorldLexicon, object_phrases, plural, words_of
+
+# Amounts ------------------------------------------------------------------------------------------
+# Comparisons in simple sentences: "the battery of r1 is at least 5", taken apart.
+#
+# comparison = function COMPARED number | function COMPARED function
+# function   = [the] NAME [of THING [and THING …]] | THING's NAME
+# COMPARED   = is [not] [at least | at most | more than | less than | …] | >= | <= | > | < | =
+
+_OPERATORS = {
+    "at least": ">=", "no less than": ">=", "at most": "<=", "no more than": "<=",
+    "more than": ">", "greater than": ">", "above": ">", "over": ">",
+    "less than": "<", "fewer than": "<", "below": "<", "under": "<",
+    "exactly": "=", "equal to": "=", "": "=",
+}  # fmt: skip
+_SYMBOLS = (">=", "<=", ">", "<", "=")
+COMPARISON_WORDS = tuple(
+    dict.fromkeys(word for text in ("is not", *_OPERATORS) for word in text.split())
+)
+"""The words that comparisons are made of, beside the names of functions and things."""
+
+_OPERATOR = "|".join(f"{text} " if text else "" for text in _OPERATORS)
+_COMPARED = re.compile(
+    rf"(?P<left>.+?) (?:(?:is|are) (?P<denied>not )?(?P<word>{_OPERATOR})"
+    rf"|(?:is |are )?(?P<symbol>{'|'.join(_SYMBOLS)}) ?)(?P<right>\S.*)"
+)
+
+
+@dataclass(frozen=True)
+class ComparisonClause:
+    """A clause that compares.
+
+    Args:
+        left, right: what is compared, as it was said.
+        operator: of PDDL.
+        positive: the comparison is asserted, not denied.
+    """
+
+    left: str
+    operator: str
+    right: str
+    positive: bool = True
+
+
+def parse_comparison(text: str) -> ComparisonClause | None:
+    """Return a clause as a comparison of two texts; None if it is none."""
+    match = _COMPARED.fullmatch(text)
+    if match is None:
+        return None
+    operator = match["symbol"] or _OPERATORS[match["word"].strip()]
+    return ComparisonClause(match["left"], operator, match["right"], positive=not match["denied"])
+
+
+def function_patterns(
+    functions: Mapping[str, Function],
+) -> Iterator[tuple[str, re.Pattern[str], tuple[int, ...]]]:
+    """Yield each function with the ways of saying it: its name, a pattern, its arguments there."""
+    for function in functions.values():
+        name = re.escape(words_of(function.name).lower())
+        places = tuple(range(len(function.parameters)))
+        args = " and ".join(f"(?P<p{place}>.+?)" for place in places)
+        of = f" of {args}" if places else ""
+        yield function.name, re.compile(f"(?:the )?{name}{of}"), places
+        if len(places) == 1:
+            yield function.name, re.compile(rf"(?P<p0>.+?)(?:'s|s'|') {name}"), places
+
+
+# Sentences ----------------------------------------------------------------------------------------
+# Goals in simple sentences: the clauses that a world's words can say, read back.
+#
+#     goal    = clause, clause … and clause
+#     clause  = a clause of the wording, such as "{0} is at {1}", with things in its places
+#             | a comparison of a number, such as "the battery of r1 is at least 5"
+#     thing   = an object: "truck1", "truck 1", "the truck" where there is one
+#             | every TYPE, each TYPE, all TYPES | some TYPE, a TYPE | no TYPE
+#
+# Nothing is guessed: what is not such a clause is refused, with those that the world knows.
 
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 _ALL, _SOME, _NONE = "every", "some", "no"
@@ -68,7 +143,7 @@ class _Amount:
 
 
 @dataclass(frozen=True)
-class ReadGoal:
+class ParsedGoal:
     """A goal that was read.
 
     Args:
@@ -80,7 +155,7 @@ class ReadGoal:
     said: str
 
 
-def read_goal(text: str, domain: Domain, problem: Problem, words: WorldWords) -> ReadGoal:
+def parse_goal(text: str, domain: Domain, problem: Problem, words: WorldLexicon) -> ParsedGoal:
     """Read a goal: PDDL in parentheses, or a simple sentence.
 
     Raises:
@@ -91,14 +166,14 @@ def read_goal(text: str, domain: Domain, problem: Problem, words: WorldWords) ->
         formula = parse_formula(text, domain, problem.objects, file="<goal>")
     else:
         formula = _Reader(domain, problem, words).read(text)
-    return ReadGoal(formula, say_goal(formula, words))
+    return ParsedGoal(formula, goal_text(formula, words))
 
 
-def say_goal(formula: Expression, words: WorldWords) -> str:
+def goal_text(formula: Expression, words: WorldLexicon) -> str:
     """Return a goal in words; as PDDL what has none."""
     match formula:
         case And(operands) if operands:
-            return " and ".join(say_goal(one, words) for one in operands)
+            return " and ".join(goal_text(one, words) for one in operands)
         case Forall((variable,), Not(body)):
             return _quantified(_NONE, variable, body, words) or str(formula)
         case Forall((variable,), body):
@@ -106,12 +181,12 @@ def say_goal(formula: Expression, words: WorldWords) -> str:
         case Exists((variable,), body):
             return _quantified(_SOME, variable, body, words) or str(formula)
         case Atom() | Not(Atom()) | Comparison() | Not(Comparison()):
-            return say(formula, words.wording)
+            return literal_clause(formula, words.wording)
     return str(formula)
 
 
-def _quantified(quantifier: str, variable: TypedName, body: Expression, words: WorldWords) -> str:
-    inner = say_goal(body, words)
+def _quantified(quantifier: str, variable: TypedName, body: Expression, words: WorldLexicon) -> str:
+    inner = goal_text(body, words)
     if variable.name not in inner or inner.startswith("("):
         return ""
     names = words.types.get(variable.types[0], variable.types)
@@ -119,7 +194,7 @@ def _quantified(quantifier: str, variable: TypedName, body: Expression, words: W
 
 
 class _Reader:
-    def __init__(self, domain: Domain, problem: Problem, words: WorldWords) -> None:
+    def __init__(self, domain: Domain, problem: Problem, words: WorldLexicon) -> None:
         self.domain = domain
         self.words = words
         self.objects = {o.name: o.types for o in (*domain.constants, *problem.objects)}
@@ -156,7 +231,7 @@ class _Reader:
             things = self._arguments(match, places, self.domain.predicates[predicate].parameters)
             if things is not None:
                 return self._formula(partial(_atom, predicate), positive, things)
-        comparison = compared(text)
+        comparison = parse_comparison(text)
         return None if comparison is None else self._comparison(comparison)
 
     def _arguments(
@@ -167,7 +242,7 @@ class _Reader:
         known = [thing for thing in things if thing is not None]
         return known if len(known) == len(things) else None
 
-    def _comparison(self, said: Compared) -> Formula | None:
+    def _comparison(self, said: ComparisonClause) -> Formula | None:
         left, right = self._amount(said.left), self._amount(said.right)
         if left is None or right is None or not (left.function or right.function):
             return None
@@ -233,7 +308,7 @@ class _Reader:
                 if len(members) == 1:
                     yield f"the {noun}", _Thing(next(iter(members)))
         for name in self.objects:
-            for phrase in object_words(name):
+            for phrase in object_phrases(name):
                 yield phrase, _Thing(name)
                 yield f"the {phrase}", _Thing(name)
 
@@ -262,17 +337,17 @@ class _Reader:
     def _example(self, predicate: str) -> str:
         parameters = self.domain.predicates[predicate].parameters
         names = tuple(parameter.name.strip("?").upper() for parameter in parameters)
-        return say(Atom(predicate, names), self.words.wording)
+        return literal_clause(Atom(predicate, names), self.words.wording)
 
     def _compared(self, function: str) -> str:
         parameters = self.domain.functions[function].parameters
         names = tuple(parameter.name.strip("?").upper() for parameter in parameters)
-        return f"{say(Comparison('>=', FunctionTerm(function, names), Number(Decimal(0))))[:-1]}N"
+        return f"{literal_clause(Comparison('>=', FunctionTerm(function, names), Number(Decimal(0))))[:-1]}N"
 
     def _vocabulary(self) -> Mapping[str, None]:
         texts = [*self._things, "and"]
         if self.domain.functions:
-            texts += [*WORDS, "the", "of", *map(words_of, self.domain.functions)]
+            texts += [*COMPARISON_WORDS, "the", "of", *map(words_of, self.domain.functions)]
         texts += [t.text for p in self.words.wording.predicates.values() for t in (p.true, p.false)]
         return MappingProxyType({w: None for t in texts for w in re.findall(r"[\w-]+", t.lower())})
 
@@ -296,3 +371,173 @@ def _pattern(text: str) -> tuple[re.Pattern[str], tuple[int, ...]]:
         f"(?P<p{part}>.+?)" if index % 2 else re.escape(part) for index, part in enumerate(parts)
     )
     return re.compile(pattern), places
+
+
+# Requests -----------------------------------------------------------------------------------------
+# Goals of a world of facts in sentences: simple clauses, or requests where its ontology has verbs.
+#
+# `hvr.execution.facts.sentences` reads what the wording of facts can say. An ontology that says more,
+# which things can be carried and what verbs bring about, switches on the grammar of requests
+# (`hvr.language`): "freeze two tubes and put them in the rack". docs/language.md says which
+# annotation switches on what.
+
+_NAME = re.compile(r"(?<![\w?-])[a-z]+-\d+(?![\w-])")
+"""A name as the grammar knows them: letters, and a number."""
+
+
+@dataclass(frozen=True)
+class RequestedProblem:
+    """A problem with the goal that was given in words.
+
+    Args:
+        domain: the actions; where things are asked for one after the other, they remember what
+            was reached.
+        problem: the problem with the goal.
+        said: the goal in words.
+        notes: what was assumed.
+    """
+
+    domain: Domain
+    problem: Problem
+    said: str
+    notes: tuple[str, ...] = ()
+
+
+def supports_requests(ontology: Ontology | None) -> bool:
+    """Return whether an ontology says enough for the grammar of requests: what verbs mean."""
+    return ontology is not None and bool(ontology.instances("Verb"))
+
+
+def problem_for(
+    text: str,
+    domain: Domain,
+    problem: Problem,
+    words: WorldLexicon,
+    ontology: Ontology | None = None,
+) -> RequestedProblem:
+    """Return a problem with another goal: PDDL in parentheses, a simple sentence, or a request.
+
+    Args:
+        text: the goal.
+        domain: the actions.
+        problem: where it begins.
+        words: of the world.
+        ontology: of the world; None for what is derived from the domain alone.
+
+    Raises:
+        LanguageError: the sentence was not understood.
+        AmbiguousError: it can be read in ways that end differently.
+        ImpossibleGoalError: what it asks for is not there, or cannot be so.
+        PddlError: the PDDL cannot be used.
+    """
+    try:
+        read = parse_goal(text, domain, problem, words)
+    except LanguageError:
+        if ontology is None or not supports_requests(ontology):
+            raise
+        return _Requests(domain, problem, ontology).pose(text)
+    return RequestedProblem(domain, problem.replace(goal=read.formula), read.said)
+
+
+class _Requests:
+    """Reads requests about the objects of a problem, which may have any names.
+
+    The grammar knows objects by names such as `tube-1`, so each gets one for the reading.
+    """
+
+    def __init__(self, domain: Domain, problem: Problem, ontology: Ontology) -> None:
+        self.domain = domain
+        self.problem = problem
+        self.reader = Reader(ontology, domain)
+        self._classes: dict[str, str] = {}
+        self._own: dict[str, str] = {}
+        for name, object_class in self._known(ontology):
+            kind = squeezed_type(self.reader.taxonomy.pddl_type(object_class))
+            number = 1 + sum(c == object_class for c in self._classes.values())
+            plain = name if re.fullmatch(rf"{kind}-\d+", name) else f"{kind}-{number}"
+            while plain in self._own:
+                number += 1
+                plain = f"{kind}-{number}"
+            self._own[plain] = name
+            self._classes[plain] = object_class
+
+    def _known(self, ontology: Ontology) -> Iterator[tuple[str, str]]:
+        """Yield the objects of which the ontology knows the class, with it; names such as `tube-1`
+        come first, to stay as they are.
+        """
+        objects = {o.name: o.types for o in (*self.domain.constants, *self.problem.objects)}
+        for name in sorted(objects, key=lambda n: _NAME.fullmatch(n) is None):
+            known = (ontology.class_of_pddl_type(t) for t in objects[name])
+            object_class = next((c for c in known if c), None)
+            if object_class is not None:
+                yield name, object_class
+
+    @property
+    def inventory(self) -> Inventory:
+        """The objects and facts, under the names that the grammar knows."""
+        grammar = {own: plain for plain, own in self._own.items()}
+        facts = frozenset(
+            Atom(a.predicate, tuple(grammar.get(n, n) for n in a.args)) for a in self.problem.init
+        )
+        return Inventory(self.problem.name, self.reader.ontology, self._classes, facts, {})
+
+    def pose(self, text: str) -> RequestedProblem:
+        """Return the problem with the goal of a request."""
+        try:
+            goal = self.reader.goal(self._with_names(text), self.inventory)
+        except LanguageError as error:
+            raise LanguageError(self._with_own(str(error))) from error
+        return self._posed(goal)
+
+    def _posed(self, goal: Goal) -> RequestedProblem:
+        objects = self.problem.objects
+        texts = [self._with_own(stage.wanted) for stage in goal.stages]
+        stages = [parse_formula(wanted, self.domain, objects, file="<goal>") for wanted in texts]
+        # There is a moment at which each is reached, and what comes after it is not yet.
+        earlier = [And((one, Not(later))) for one, later in pairwise(stages)]
+        last = self._with_own(goal.stages[-1].text)
+        wanted = parse_formula(last, self.domain, objects, file="<goal>")
+        kept = dict.fromkeys(text for stage in goal.stages for text in stage.constraints)
+        constraints = [parse_constraint(self._with_own(t), self.domain, objects) for t in kept]
+        problem = self.problem.replace(goal=wanted)
+        if constraints:
+            problem = problem.replace(constraints=And((problem.constraints, *constraints)))
+        domain = self.domain
+        if earlier:
+            domain, problem = with_stages(*_with_constants(domain, problem, texts), earlier)
+        said = self._with_own(in_order(goal.said))
+        return RequestedProblem(domain, problem, said, tuple(map(self._with_own, goal.notes)))
+
+    def _with_names(self, text: str) -> str:
+        """Return a request with the names that the grammar knows."""
+        called: Mapping[str, str] = {
+            phrase.lower(): plain
+            for plain, own in self._own.items()
+            for phrase in object_phrases(own)
+            if not self.reader.lexicon.lookup(phrase.lower())
+        }
+        if not called:
+            return text
+        longest = sorted(called, key=lambda phrase: (-len(phrase), phrase))
+        any_of = "|".join(map(re.escape, longest))
+        pattern = re.compile(rf"(?<![\w-])(?:the )?({any_of})(?![\w-])", re.IGNORECASE)
+        return pattern.sub(lambda match: called[match[1].lower()], text)
+
+    def _with_own(self, text: str) -> str:
+        """Return a text with the objects' own names."""
+        return _NAME.sub(lambda match: self._own.get(match[0], match[0]), text)
+
+
+def _with_constants(
+    domain: Domain, problem: Problem, texts: Iterable[str]
+) -> tuple[Domain, Problem]:
+    """Return a domain that declares the objects that some conditions name, for its actions to speak
+    of, and the problem without them.
+    """
+    named = {name for text in texts for name in re.findall(r"[^\s()]+", text)}
+    constants = tuple(o for o in problem.objects if o.name in named)
+    objects = tuple(o for o in problem.objects if o not in constants)
+    return (
+        domain.replace(constants=(*domain.constants, *constants)),
+        problem.replace(objects=objects),
+    )

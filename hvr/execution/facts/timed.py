@@ -13,12 +13,11 @@ from fractions import Fraction
 from typing import Any
 
 from hvr.errors import UsageError
-from hvr.execution.compare import Difference
+from hvr.execution.deviations import Deviation, DeviationKind, Difference, Side
 from hvr.execution.events import StepDone
-from hvr.execution.facts.acting import FactPolicy, FactWatch, FactWorld
-from hvr.execution.facts.detection import FactOutcome, detect_facts, difference_of, explained
+from hvr.execution.facts.acting import FactMonitor, FactPolicy, FactWorld
+from hvr.execution.facts.detection import FactOutcome, detect_facts, difference_of, explain_state
 from hvr.execution.facts.planning import StatePlanner, problem_at
-from hvr.execution.failures import Deviation, DeviationKind, Side
 from hvr.knowledge.retrieval.relevance import Relevant
 from hvr.knowledge.wording import Wording
 from hvr.pddl import (
@@ -32,12 +31,9 @@ from hvr.pddl import (
 )
 from hvr.planning.plans import AABlock, MacroAction, Plan, Planned
 from hvr.validation import Validator
-from hvr.validation.promises import Promises
 from hvr.validation.report import StepReport
-from hvr.worlds.facts.environment import (
-    FactEnvironment,
-    base,
-)
+from hvr.validation.trajectory import ConstraintMonitor
+from hvr.worlds.facts.environment import FactEnvironment, base_atoms
 from hvr.worlds.facts.faults import FaultyWorld
 from hvr.worlds.facts.timed_environment import SplitEnvironment, StartsAndEnds, Timing
 
@@ -79,8 +75,10 @@ class TimedWorld(FactWorld):
             self.timing.wording(wording),
         )  # fmt: skip
 
-    def watch(self, planned: Planned, promises: Promises, *, aside: bool = False) -> TimedWatch:
-        """See `hvr.execution.acting.Acting`."""
+    def watch(
+        self, planned: Planned, promises: ConstraintMonitor, *, aside: bool = False
+    ) -> TimedWatch:
+        """See `hvr.execution.recovery.ExecutionWorld`."""
         return TimedWatch(self, planned.task, promises, aside=aside)
 
     def planned(self, policy: FactPolicy, stage: Problem) -> Planned:
@@ -120,7 +118,7 @@ class TimedWorld(FactWorld):
                 if not validator.apply(end).ok:
                     self.stop(action)
                     state = self.state
-                    self.state = state.task.state_with(base(state) - {atom}, state.numbers())
+                    self.state = state.task.state_with(base_atoms(state) - {atom}, state.numbers())
                     break
             else:
                 return task, ends, validator.state
@@ -161,7 +159,7 @@ class TimedWorld(FactWorld):
         self._ask(f"stop {action}", lambda: self._env.stop(action.name, action.args))
 
 
-class TimedWatch(FactWatch):
+class TimedWatch(FactMonitor):
     """Watches at the start and the end of every action, and what must hold in between."""
 
     world: TimedWorld
@@ -169,7 +167,7 @@ class TimedWatch(FactWatch):
     def step(
         self, number: int, action: GroundAction, block: int, before: State, report: StepReport
     ) -> StepDone:
-        """See `hvr.execution.acting.Watching`: wait until the step is due, look, and do it."""
+        """See `hvr.execution.recovery.Monitor`: wait until the step is due, look, and do it."""
         world = self.world
         noticed: tuple[Deviation, ...] = ()
         waited = Difference()
@@ -223,7 +221,7 @@ class TimedWatch(FactWatch):
                 u.formula if u.wanted else Not(u.formula)
                 for u in Validator(self.task, state=self._state).unmet(needs, {})
             )
-            why = explained(unmet, self.world.wording) or "a condition is unmet"
+            why = explain_state(unmet, self.world.wording) or "a condition is unmet"
             text = f"{one} was broken off, because {why}."
             failures.append(
                 Deviation(
@@ -231,7 +229,7 @@ class TimedWatch(FactWatch):
                 )
             )
         if off:
-            atoms = base(self._state) - set(off)
+            atoms = base_atoms(self._state) - set(off)
             self._state = self.task.state_with(atoms, self._state.numbers())
         return tuple(failures), Difference(missing=tuple(off))
 

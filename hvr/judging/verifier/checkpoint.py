@@ -2,7 +2,7 @@
 
 verifier.json                settings, tools and links; of a network also counts and thresholds
 verifier-….safetensors       the tensors of a network
-judge-….json                 a judge (`hvr.judging.verifier.judgement.judge_file`)
+judge-….json                 a judge (`hvr.judging.verifier.judgement.judge`)
 judge-….safetensors          its tensors
 """
 
@@ -17,17 +17,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hvr.base.file_sets import digest, name_of, read_set, write_set
+from hvr.base.locks import digest, file_set_name, read_set, write_set
 from hvr.base.texts import read_bytes, read_json
 from hvr.errors import DataFileError, HvrError
 from hvr.judging.verifier.config import VerifierConfig
+from hvr.judging.verifier.features import Alignment, PathCounts
 from hvr.judging.verifier.graph import PlanGraph
-from hvr.judging.verifier.network.alignment import Alignment
-from hvr.judging.verifier.network.inference import TrainedNetwork
-from hvr.judging.verifier.network.path_counts import PathCounts
 from hvr.judging.verifier.tool_embeddings import Encoder, Floats, ToolEmbeddings
 from hvr.judging.verifier.verdict import Thresholds
-from hvr.tools.tool_graph import Tool, ToolGraph
+from hvr.judging.verifier.verifier import TrainedNetwork
+from hvr.tools.tool_plans import Tool, ToolGraph
 
 if TYPE_CHECKING:
     from hvr.judging.verifier.verifier import Verifier
@@ -73,7 +72,7 @@ def save(verifier: Verifier, folder: Path, *, half: bool = False) -> None:
         "counts": [[list(p), n] for p, n in sorted(verifier.counts.counts.items())],
         "tensors": digest(data),
     }
-    parts = {name_of("verifier", digest(data), ".safetensors"): data}
+    parts = {file_set_name("verifier", digest(data), ".safetensors"): data}
     write(folder, verifier.embeddings, values, parts)
 
 
@@ -229,7 +228,7 @@ def read_tensors(folder: Path, stem: str, expected: str) -> bytes:
     Raises:
         DataFileError: they are missing or damaged.
     """
-    path = folder / name_of(stem, expected, ".safetensors")
+    path = folder / file_set_name(stem, expected, ".safetensors")
     data = read_bytes(path)
     if digest(data) != expected:
         raise DataFileError(f"the {stem} {folder} is damaged: {path.name} was changed")

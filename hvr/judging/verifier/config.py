@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -251,3 +252,35 @@ def _fitting(name: str, value: Any, default: Any, where: str) -> Any:
         except ValueError:
             pass
     raise UsageError(f"{where}: {name} must be like {default!r}, not {value!r}")
+
+
+# Progress -----------------------------------------------------------------------------------------
+# Training progress: what is told after each epoch.
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """Figures of one pass over the training plans.
+
+    Args:
+        stage: `alignment`, `graph` (stage I) or `local` (stage II) of a network; `judge`, whose
+            epochs are simulated drafts.
+        number: from 1.
+        of: number of epochs at most.
+        loss: mean training loss.
+        validation: the early stopping criterion, higher is better; None if it is the loss.
+    """
+
+    stage: str
+    number: int
+    of: int
+    loss: float
+    validation: float | None = None
+
+
+ProgressCallback = Callable[[Epoch], None]
+"""Called after each epoch."""
+
+
+def no_progress(_: Epoch) -> None:
+    """Ignore the epoch."""

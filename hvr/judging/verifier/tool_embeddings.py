@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from hvr.errors import UsageError
 from hvr.judging.verifier.config import VerifierConfig
 from hvr.judging.verifier.graph import PlanGraph, PlanNode
-from hvr.tools.step_text import without_tool
-from hvr.tools.tool_graph import ToolGraph
+from hvr.tools.tool_plans import ToolGraph, without_tool
 from hvr.values import cached_property
 
 Floats = NDArray[np.float32]

@@ -1,25 +1,247 @@
-"""The trained verifier: from plans to verdicts."""
+"""The trained verifier: network inference in numpy, from plans to verdicts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Generic, TypeVar
 
 import numpy as np
 
 from hvr.base.forks import NO_FORK
 from hvr.judging.verifier.config import VerifierConfig
+from hvr.judging.verifier.features import Alignment, Ints, PathCounts, PlanArrays, plan_arrays
 from hvr.judging.verifier.graph import START, PlanGraph, plan_graph
-from hvr.judging.verifier.network.alignment import Alignment
-from hvr.judging.verifier.network.arrays import plan_arrays
-from hvr.judging.verifier.network.inference import TrainedNetwork
-from hvr.judging.verifier.network.logistic import logistic
-from hvr.judging.verifier.network.path_counts import PathCounts
 from hvr.judging.verifier.tool_embeddings import Encoder, Floats, ToolEmbeddings
 from hvr.judging.verifier.verdict import RiskFinding, Thresholds, Verdict
-from hvr.tools.tool_graph import ToolGraph
-from hvr.tools.tool_plan import ToolPlan
+from hvr.tools.tool_plans import ToolGraph, ToolPlan
+
+# Inference ----------------------------------------------------------------------------------------
+# Inference of the trained network, in numpy alone.
+#
+# `network.py` is the same network for training. A robot's plan is judged once, in less than a second:
+# importing PyTorch and PyG for it would take several times as long.
+
+_CHUNK = 2048
+"""Plans judged at once, a bound on memory."""
+
+Values = TypeVar("Values")
+
+
+@dataclass(frozen=True)
+class PlanLogits(Generic[Values]):
+    """Outputs of the heads before the logistic function (equation 8), arrays or tensors.
+
+    Args:
+        graph: z(G) (graphs,); high is plausible.
+        node: z^V (nodes without Start,); high is risky.
+        edge: z^E (edges,); high is risky.
+    """
+
+    graph: Values
+    node: Values
+    edge: Values
+
+
+class TrainedNetwork:
+    """The verifier network (sections 3.3 and 3.4): logits of a plan, its steps and its links.
+
+        h_v = relu(W_node [e(t); x_in; x_out; e(s); Δ] + b)    a learnt vector for Start
+        x_uv = relu(W_edge [compat; log(1 + f_2); m] + b)      a learnt vector for Start's edges
+        h_v <- MLP((1 + ε) h_v + m_v,in + m_v,out)             L rounds, equations 6 and 7
+        z(G) = MLP_graph(readout of h_v)                       equation 8
+        z^V(v) = MLP_node(h_v)
+        z^E(u, v) = MLP_edge([h_u; h_v; x_uv])
+
+    h is (nodes, hidden), x (edges, hidden). The readout is the mean over the steps, without Start,
+    or mean and maximum (`config.readout`).
+
+    Args:
+        config: widths and ablations.
+        tensors: those of `shapes`, as `PlanNetwork.state_dict` names them.
+    """
+
+    def __init__(self, config: VerifierConfig, tensors: Mapping[str, Floats]) -> None:
+        self.config = config
+        self.tensors = dict(tensors)
+
+    @staticmethod
+    def shapes(config: VerifierConfig, text: int, types: int) -> dict[str, tuple[int, ...]]:
+        """Return the names and shapes of the tensors.
+
+        Args:
+            config: widths and ablations.
+            text: size of the text embeddings.
+            types: number of types, of inputs and outputs together.
+        """
+        wide = config.hidden
+        shapes: dict[str, tuple[int, ...]] = {"start_node": (wide,), "start_edge": (wide,)}
+
+        def linear(name: str, size_in: int, size_out: int) -> None:
+            shapes[f"{name}.weight"] = (size_out, size_in)
+            shapes[f"{name}.bias"] = (size_out,)
+
+        def two_layers(name: str, size_in: int, size_out: int) -> None:
+            linear(f"{name}.0", size_in, wide)
+            linear(f"{name}.3", wide, size_out)
+
+        linear("node_in.0", text + types + (text + 1 if config.node_features else 0), wide)
+        linear("edge_in.0", 3 if config.edge_features else 1, wide)
+        for i in range(config.layers):
+            shapes[f"layers.{i}.epsilon"] = ()
+            two_layers(f"layers.{i}.update", wide, wide)
+            if config.use_messages:
+                two_layers(f"layers.{i}.into.phi", 2 * wide + text, wide)
+                two_layers(f"layers.{i}.out.phi", 2 * wide + text, wide)
+            else:
+                two_layers(f"layers.{i}.alone", wide + text, wide)
+        two_layers("graph_head", 2 * wide if config.readout == "mean_max" else wide, 1)
+        two_layers("node_head", wide, 1)
+        two_layers("edge_head", 3 * wide, 1)
+        return shapes
+
+    def logits(self, arrays: PlanArrays, texts: Floats) -> PlanLogits[Floats]:
+        """Judge plans.
+
+        Args:
+            arrays: the plans, at least one.
+            texts: the text table (rows, text).
+        """
+        parts = [
+            self._part(arrays, texts, i, min(i + _CHUNK, len(arrays)))
+            for i in range(0, len(arrays), _CHUNK)
+        ]
+        graph, node, edge = (np.concatenate([p[k] for p in parts]) for k in range(3))
+        return PlanLogits(graph, node, edge)
+
+    def _part(
+        self, arrays: PlanArrays, texts: Floats, first: int, last: int
+    ) -> tuple[Floats, Floats, Floats]:
+        """Return the logits of the graphs from `first` up to, not including, `last`."""
+        n0, n1 = arrays.node_ptr[first], arrays.node_ptr[last]
+        e0, e1 = arrays.edge_ptr[first], arrays.edge_ptr[last]
+        node_ptr = arrays.node_ptr[first : last + 1] - n0
+        edge_sizes = np.diff(arrays.edge_ptr[first : last + 1])
+        start = np.zeros(n1 - n0, dtype=np.bool_)
+        start[node_ptr[:-1]] = True
+        node_graph = np.repeat(np.arange(last - first), np.diff(node_ptr))
+        edge_graph = np.repeat(np.arange(last - first), edge_sizes)
+        source, target = arrays.edges[:, e0:e1] + node_ptr[:-1][edge_graph]
+        request = texts[arrays.request[first:last]]
+
+        features = [texts[arrays.tool[n0:n1]], arrays.types[n0:n1]]
+        if self.config.node_features:
+            features += [texts[arrays.step[n0:n1]], arrays.margin[n0:n1, None]]
+        h = np.maximum(self._linear("node_in.0", np.concatenate(features, axis=1)), 0)
+        h[start] = self.tensors["start_node"]
+        values = arrays.edge_values[e0:e1]
+        values = values if self.config.edge_features else values[:, :1]
+        x = np.maximum(self._linear("edge_in.0", values), 0)
+        x[start[source]] = self.tensors["start_edge"]
+        to_target, to_source = _Segments(target, len(h)), _Segments(source, len(h))
+        for i in range(self.config.layers):
+            name = f"layers.{i}"
+            if self.config.use_messages:
+                received = self._messages(
+                    f"{name}.into.phi", h, x, request, edge_graph, source, to_target
+                )
+                received += self._messages(
+                    f"{name}.out.phi", h, x, request, edge_graph, target, to_source
+                )
+            else:
+                joined = np.concatenate([h, request[node_graph]], axis=1)
+                received = self._mlp(f"{name}.alone", joined)
+            h = self._mlp(f"{name}.update", (1 + self.tensors[f"{name}.epsilon"]) * h + received)
+        ends = np.concatenate([h[source], h[target], x], axis=1)
+        graph = self._mlp("graph_head", self._readout(h[~start], node_graph[~start], last - first))
+        return (
+            graph[:, 0],
+            self._mlp("node_head", h[~start])[:, 0],
+            self._mlp("edge_head", ends)[:, 0],
+        )
+
+    def _messages(
+        self,
+        phi: str,
+        h: Floats,
+        x: Floats,
+        request: Floats,
+        of: Ints,
+        sender: Ints,
+        receivers: _Segments,
+    ) -> Floats:
+        """Return one line of equation 6 (nodes, hidden).
+
+        φ's first layer is split as in `studies.plan_network.layers.Messages`.
+        """
+        wide = self.config.hidden
+        weight, bias = self.tensors[f"{phi}.0.weight"], self.tensors[f"{phi}.0.bias"]
+        context = request @ weight[:, 2 * wide :].T + bias
+        hidden = (h @ weight[:, :wide].T)[sender] + x @ weight[:, wide : 2 * wide].T + context[of]
+        return receivers.sum(self._linear(f"{phi}.3", np.maximum(hidden, 0)))
+
+    def _readout(self, h: Floats, graph: Ints, graphs: int) -> Floats:
+        """Return the mean over the steps of each plan, or mean and maximum (graphs, …)."""
+        plans = _Segments(graph, graphs)
+        count = np.maximum(np.bincount(graph, minlength=graphs), 1)[:, None]
+        mean = plans.sum(h) / count.astype(np.float32)
+        if self.config.readout == "mean":
+            return np.asarray(mean, dtype=np.float32)
+        return np.concatenate([mean, plans.max(h)], axis=1)
+
+    def _mlp(self, name: str, values: Floats) -> Floats:
+        return self._linear(f"{name}.3", np.maximum(self._linear(f"{name}.0", values), 0))
+
+    def _linear(self, name: str, values: Floats) -> Floats:
+        outputs = values @ self.tensors[f"{name}.weight"].T + self.tensors[f"{name}.bias"]
+        return np.asarray(outputs, dtype=np.float32)
+
+
+class _Segments:
+    """Segment sums and maxima, as of `torch_scatter`.
+
+    Rows are sorted by segment once, so that each reduction is one `ufunc.reduceat`.
+
+    Args:
+        segment: of each row (rows,).
+        count: number of segments.
+    """
+
+    def __init__(self, segment: Ints, count: int) -> None:
+        self._order = np.argsort(segment, kind="stable")
+        self._present, self._first = np.unique(segment[self._order], return_index=True)
+        self._count = count
+
+    def sum(self, rows: Floats) -> Floats:
+        """Return the sum of each segment's rows, 0 for an empty one (count, size)."""
+        return self._reduced(np.add, rows)
+
+    def max(self, rows: Floats) -> Floats:
+        """Return the maximum of each segment's rows, 0 for an empty one (count, size)."""
+        return self._reduced(np.maximum, rows)
+
+    def _reduced(self, ufunc: np.ufunc, rows: Floats) -> Floats:
+        reduced = np.zeros((self._count, rows.shape[1]), dtype=np.float32)
+        if len(self._present):
+            reduced[self._present] = ufunc.reduceat(rows[self._order], self._first, axis=0)
+        return reduced
+
+
+# Logistic -----------------------------------------------------------------------------------------
+# The logistic function.
+
+
+def logistic(logits: Floats) -> Floats:
+    """Return the probabilities σ(z) = 1 / (1 + exp(-z)) of logits (equation 8).
+
+    Computed as exp(-log(1 + exp(-z))), which overflows nowhere.
+    """
+    return np.asarray(np.exp(-np.logaddexp(0, -logits)), dtype=np.float32)
+
+
+# Verifier -----------------------------------------------------------------------------------------
+# The trained verifier: from plans to verdicts.
 
 Plan = ToolPlan | PlanGraph
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from hvr.knowledge.graph import KnowledgeGraph
-from hvr.knowledge.mapping import predicate_rules
+from hvr.knowledge.graph_reader import predicate_rules
 from hvr.knowledge.ontology import Ontology
 from hvr.knowledge.roles import CONTAINS, CRACKABLE, FILLED, SLOT, SURFACE, TREATS, roles_of
 from hvr.knowledge.terms import Value

@@ -1,11 +1,4 @@
-"""The objects of a scene that a goal needs: only they enter the planning problem.
-
-Objects that the goal speaks of are chosen by class, the nearest of each kind of situation (a mug
-in the open, a mug in the coffee machine). Then come the means of bringing about the goal's
-conditions (a burner with its knob and a pan to fry, a faucet to wash), and last what all of these
-stand on or in and a surface to put things down on. Each part looks at what the parts before it
-have chosen, so that a pan which is wanted anyway is the one to fry in; hence the order.
-"""
+"""The objects and places of a scene that a goal needs: only they enter the planning problem."""
 
 from __future__ import annotations
 
@@ -13,13 +6,114 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from hvr.knowledge.retrieval.chosen import Chosen
-from hvr.knowledge.retrieval.constraints import spared, spoken_of
-from hvr.knowledge.retrieval.inventory import Inventory, situation
-from hvr.knowledge.retrieval.means import Means
-from hvr.knowledge.retrieval.supplies import supplies_of
-from hvr.knowledge.roles import CUTTABLE, SLOT
-from hvr.pddl.model import And, Atom, Equal, Exists, Expression, Forall, Imply, Not, Or
+from hvr.knowledge.ontology import Ontology
+from hvr.knowledge.retrieval.inventory import Inventory, ObjectChoice, situation
+from hvr.knowledge.retrieval.means import Means, supplies_of
+from hvr.knowledge.roles import BIN, CARRIER, CUTTABLE, SERVED, SLOT, roles_of
+from hvr.pddl.model import (
+    And,
+    Atom,
+    Equal,
+    Exists,
+    Expression,
+    Forall,
+    Imply,
+    Not,
+    Or,
+    Problem,
+    Trajectory,
+)
+from hvr.pddl.model import walk as walk_model
+
+# Constraints --------------------------------------------------------------------------------------
+# What trajectory constraints mean for the choice of objects.
+#
+# A constraint may be broken with any object that it speaks of, so these belong to the problem. And
+# what must not be used calls for something else to use: without the microwave there is the stove.
+
+
+def constrained_objects(
+    constraint: Expression, inventory: Inventory, changing: Collection[str]
+) -> Iterator[str]:
+    """Yield the objects that a constraint names, and those that count in it as things are now.
+
+    Of all doors ("never two open at once") these are the ones that stand open: a plan leaves
+    alone what is not in its problem, so that the others stay closed.
+
+    Args:
+        constraint: the constraint.
+        inventory: what there is.
+        changing: the predicates that actions change.
+    """
+    predicates: set[str] = set()
+    kinds: set[str] = set()
+    for part in walk_model(constraint):
+        if isinstance(part, Exists | Forall):
+            kinds.update(kind for variable in part.variables for kind in variable.types)
+        elif isinstance(part, Atom):
+            predicates |= {part.predicate} & set(changing)
+            yield from (arg for arg in part.args if arg in inventory.classes)
+    ontology = inventory.ontology
+    classes = {ontology.class_of_pddl_type(kind) for kind in kinds}
+    for atom in sorted(inventory.facts, key=str) if kinds else ():
+        own = inventory.classes.get(atom.args[0]) if atom.args else None
+        if own is not None and atom.predicate in predicates and any(
+            c is None or ontology.is_a(own, c) for c in classes
+        ):  # fmt: skip
+            yield atom.args[0]
+
+
+def protected_objects(constraint: Expression, inventory: Inventory) -> frozenset[str]:
+    """Return the objects that a constraint forbids to use in some way: not to open, not to fill.
+
+    Args:
+        constraint: the constraint.
+        inventory: what there is.
+    """
+    found: set[str] = set()
+    for atom, variables in _never(constraint, {}):
+        if not atom.args:
+            continue
+        place = atom.args[-1]
+        if place not in variables:
+            found.add(place)
+            continue
+        for kind in variables[place]:
+            object_class = inventory.ontology.class_of_pddl_type(kind)
+            if object_class is not None:
+                found.update(inventory.of(object_class))
+    return frozenset(name for name in found if name in inventory.classes)
+
+
+_Variables = dict[str, tuple[str, ...]]
+
+
+def _never(formula: Expression, variables: _Variables) -> Iterator[tuple[Atom, _Variables]]:
+    """Yield the atoms that must be false at all times, each with the types of its variables."""
+    match formula:
+        case Trajectory("always", _, (body,)):
+            yield from _never(body, variables)
+        case And(operands):
+            for operand in operands:
+                yield from _never(operand, variables)
+        case Forall(more, body):
+            yield from _never(body, {**variables, **{v.name: v.types for v in more}})
+        case Not(Exists(more, body)):
+            yield from _never(Not(body), {**variables, **{v.name: v.types for v in more}})
+        case Not(Atom() as atom):
+            yield atom, variables
+        case _:
+            return
+
+
+# Relevance ----------------------------------------------------------------------------------------
+# The objects of a scene that a goal needs: only they enter the planning problem.
+#
+# Objects that the goal speaks of are chosen by class, the nearest of each kind of situation (a mug
+# in the open, a mug in the coffee machine). Then come the means of bringing about the goal's
+# conditions (a burner with its knob and a pan to fry, a faucet to wash), and last what all of these
+# stand on or in and a surface to put things down on. Each part looks at what the parts before it
+# have chosen, so that a pan which is wanted anyway is the one to fry in; hence the order.
 
 
 @dataclass(frozen=True)
@@ -54,9 +148,9 @@ def relevant_objects(
         changing: the predicates that actions change, for constraints on all things of a kind.
     """
     goals, constraints = tuple(goals), tuple(constraints)
-    kept = [name for one in constraints for name in spoken_of(one, inventory, changing)]
+    kept = [name for one in constraints for name in constrained_objects(one, inventory, changing)]
     reasons = _chosen(goals, inventory, kept)
-    unusable = frozenset(name for one in constraints for name in spared(one, inventory))
+    unusable = frozenset(name for one in constraints for name in protected_objects(one, inventory))
     named = {node for goal in goals for kind, node in walk(goal, True) if kind == "object"}
     if unusable - named:
         reasons = {**_chosen(goals, inventory.without(unusable - named), ()), **reasons}
@@ -107,7 +201,7 @@ class _Chooser:
 
     def __init__(self, inventory: Inventory) -> None:
         self.inventory = inventory
-        self.chosen = Chosen(inventory)
+        self.chosen = ObjectChoice(inventory)
 
     def choose(self, goal: Expression) -> None:
         """Choose what a goal speaks of, and the means to it."""
@@ -248,3 +342,98 @@ def alternatives(formula: Expression) -> Iterator[tuple[str, frozenset[str]]]:
             yield from alternatives(body)
         case _:
             return
+
+
+# Places -------------------------------------------------------------------------------------------
+# Sensible places: fewer than AI2-THOR allows to put things on or in.
+
+
+def allow_all_places(
+    problem: Problem, ontology: Ontology, did_not_fit: Collection[tuple[str, str]] = ()
+) -> Problem:
+    """Let everything that fits the hand go everywhere, as forced puts of AI2-THOR do.
+
+    Only what takes one thing at a time (a burner, a toaster, a coffee machine) keeps what
+    AI2-THOR's placement table says of it: no force overrides that.
+
+    Args:
+        problem: the problem.
+        ontology: says which places take one thing at a time.
+        did_not_fit: pairs of a thing and a place that had no room for it.
+    """
+    having: dict[str, set[str]] = {}
+    for atom in problem.init:
+        having.setdefault(atom.predicate, set()).add(atom.args[0] if atom.args else "")
+    places = having.get("surface", set()) | having.get("container", set())
+    for predicate in roles_of(ontology).predicates(SLOT):
+        places -= having.get(predicate, set())
+    free = {
+        Atom("fits", (thing, place))
+        for thing in having.get("pickupable", ())
+        for place in places
+        if thing != place and (thing, place) not in did_not_fit
+    }
+    return problem.replace(init=problem.init | free)
+
+
+def forbid_objects(problem: Problem, names: Collection[str]) -> Problem:
+    """Leave some objects alone: nothing is put on or in them, nor are they switched.
+
+    What is on or in them can be taken from there.
+
+    Args:
+        problem: the problem.
+        names: the objects.
+    """
+    if not names:
+        return problem
+    kept = (
+        a for a in problem.init
+        if not (a.predicate == "fits" and a.args[1] in names)
+        and not (a.predicate == "toggleable" and a.args[0] in names)
+    )  # fmt: skip
+    return problem.replace(init=frozenset(kept))
+
+
+def forbid_untidy_places(problem: Problem, wanted: Expression, inventory: Inventory) -> Problem:
+    """Forbid things other than food on or in dishes, and anything in a bin.
+
+    What the goal wants there may be put there all the same. A knife is then not put down on
+    the plate that is served. Every plan of the new problem is one of the old.
+
+    Args:
+        problem: the problem.
+        wanted: what is asked for.
+        inventory: what there is.
+    """
+    roles = inventory.roles
+    asked = _asked(wanted, inventory)
+
+    def sensible(thing: str, place: str) -> bool:
+        one, other = inventory.classes[thing], inventory.classes[place]
+        if (one, other) in asked:
+            return True
+        if roles.plays(other, BIN):
+            return False
+        return not roles.plays(other, CARRIER) or roles.plays(one, SERVED)
+
+    kept = (a for a in problem.init if a.predicate != "fits" or sensible(*a.args))
+    return problem.replace(init=frozenset(kept))
+
+
+def _asked(wanted: Expression, inventory: Inventory) -> set[tuple[str, str]]:
+    """Return the pairs of classes of which the goal wants one on or in the other."""
+    classes: dict[str, set[str]] = {}
+    pairs = []
+    for kind, node in walk(wanted, True):
+        if kind == "variable":
+            name, types, _ = node
+            named = (inventory.ontology.class_of_pddl_type(t) for t in types)
+            classes[name] = {c for c in named if c is not None}
+        elif kind == "literal" and node[0].predicate in {"on", "in"}:
+            pairs.append(node[0].args)
+
+    def of(name: str) -> set[str]:
+        return classes.get(name) or {inventory.classes.get(name, "")}
+
+    return {(one, other) for inner, outer in pairs for one in of(inner) for other in of(outer)}

@@ -23,10 +23,10 @@ from numpy.typing import NDArray
 
 from hvr.base.files import is_passing, unwritable, user_folder
 from hvr.errors import DataFileError, UsageError
-from hvr.knowledge.retrieval.vectors import MINILM, load_sentence_model
+from hvr.knowledge.retrieval.embedders import MINILM, load_sentence_model
 from hvr.knowledge.retrieval.words import singular, words
 
-CHOICES = ("lexical-hash", "minilm", "st:NAME")
+ENCODERS = ("lexical-hash", "minilm", "st:NAME")
 """The encoders that `TextVectors` takes."""
 
 VARIABLE = "HVR_CACHE"
@@ -68,7 +68,7 @@ class TextVectors:
     processes may share a folder. The files hold digests of the texts, not the texts.
 
     Args:
-        encoder: one of `CHOICES`.
+        encoder: one of `ENCODERS`.
         folder: for the files with vectors, one per encoder; `default_folder()` if None.
 
     Raises:
@@ -77,15 +77,15 @@ class TextVectors:
 
     def __init__(self, encoder: str = "minilm", folder: Path | None = None) -> None:
         kind, _, model = encoder.partition(":")
-        if encoder not in CHOICES[:2] and not (kind == "st" and model):
-            raise UsageError(f"unknown encoder {encoder!r} (encoders: {', '.join(CHOICES)})")
+        if encoder not in ENCODERS[:2] and not (kind == "st" and model):
+            raise UsageError(f"unknown encoder {encoder!r} (encoders: {', '.join(ENCODERS)})")
         self.encoder = encoder
         self._model_name = model
         self._known: dict[bytes, Vectors] = {}
         self._embed: Callable[[Sequence[str]], Vectors] | None = None
         self._store: _Store | None = None
         if encoder == "lexical-hash":
-            self._embed = hashed
+            self._embed = hashed_vectors
         else:
             readable = re.sub(r"[^A-Za-z0-9.-]+", "-", encoder)[:80]
             mark = hashlib.sha256(encoder.encode()).hexdigest()[:8]
@@ -133,7 +133,7 @@ class TextVectors:
         return self._embed(texts)
 
 
-def hashed(texts: Sequence[str]) -> Vectors:
+def hashed_vectors(texts: Sequence[str]) -> Vectors:
     """Return vectors of spelling: words and pieces of three and four letters, hashed into 256
     places.
 

@@ -18,13 +18,215 @@ Nothing is guessed in silence: a learnt reading carries a note, its probability 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
 
 from hvr.errors import HvrError, LanguageError, MissingObjectError
-from hvr.language.goals import Goal
-from hvr.language.learnt.end_state import EndStates
+from hvr.knowledge.retrieval.inventory import Inventory
+from hvr.language.goal_builder import Goal, Stage
+from hvr.language.learnt.frames import states_of
 from hvr.language.learnt.reader import Reading
-from hvr.language.saying import in_order
+from hvr.language.paraphrase import in_order
+from hvr.language.taxonomy import Taxonomy
+from hvr.pddl import Domain, TypedName, parse_formula
+from hvr.pddl.model import And, Atom, Equal, Exists, Expression, Not, Or, substitute
+
+# End state ----------------------------------------------------------------------------------------
+# Which of two goals asks for more: goals compared by the end that they want, not by their text.
+
+_MOST = 20_000
+"""Ways to match the variables of two goals that are tried; beyond, they count as different."""
+
+
+@dataclass
+class _Conjunction:
+    """What a condition asks for, with its variables."""
+
+    parts: list[Expression] = field(default_factory=list)
+    types: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def add(self, formula: Expression) -> None:
+        """Add the conjuncts of a formula; the variables of its quantifiers become terms."""
+        if isinstance(formula, And):
+            for operand in formula.operands:
+                self.add(operand)
+        elif isinstance(formula, Exists):
+            self.types |= {v.name: v.types for v in formula.variables}
+            self.add(formula.body)
+        else:
+            self.parts.append(formula)
+
+
+class EndStates:
+    """Compares goals in a scene.
+
+    Args:
+        taxonomy: the classes.
+        inventory: what the scene has.
+        domain: the predicates.
+    """
+
+    def __init__(self, taxonomy: Taxonomy, inventory: Inventory, domain: Domain) -> None:
+        self._domain = domain
+        self._objects = [
+            TypedName(n, (taxonomy.pddl_type(c),)) for n, c in inventory.classes.items()
+        ]
+        self._types = {o.name: o.types for o in self._objects}
+        methods = taxonomy.methods
+        self._lasting = methods.lasting
+        self._entailed: dict[str, tuple[str, set[str]]] = {}
+        for predicate, other, relation in methods.entailed:
+            sources = set(methods.sources(predicate))
+            self._entailed[predicate] = (
+                other,
+                {
+                    self._types[thing][0]
+                    for source, thing in inventory.pairs(relation)
+                    if inventory.classes.get(source) in sources and thing in self._types
+                },
+            )
+        also = {other for other, _ in self._entailed.values()}
+        self.states: frozenset[str] = states_of(taxonomy.ontology) | also
+        """The predicates, but for places, of which the learnt reader's frames can speak."""
+
+    def predicates(self, goal: Goal) -> frozenset[str]:
+        """Return the predicates of what a goal asks for; '' for what is not a plain literal."""
+        parts = [p for stage in goal.stages for p in self._conjunction(stage, "a").parts]
+        return frozenset(map(_predicate, parts))
+
+    def things(self, goal: Goal) -> int:
+        """Return of how many things and places the end of a goal speaks."""
+        end = self._conjunction(goal.stages[-1], "a")
+        return len(end.types) + len(self._named(end))
+
+    def kinds(self, goal: Goal) -> frozenset[str]:
+        """Return of which types of things and places the end of a goal speaks."""
+        end = self._conjunction(goal.stages[-1], "a")
+        return frozenset(t for types in (*end.types.values(), *self._named(end).values())
+                         for t in types)  # fmt: skip
+
+    def entails(self, one: Goal, other: Goal) -> bool:
+        """Return whether whatever meets one goal meets the other.
+
+        False also where that cannot be told: of goals that take several stages.
+        """
+        if one.stages == other.stages:
+            return True
+        if any(s.constraints for s in other.stages) and _kept(one) != _kept(other):
+            return False
+        if len(other.stages) > 1:
+            if len(one.stages) != len(other.stages):
+                return False
+            return all(map(self._includes, one.stages, other.stages))
+        return self._includes(one.stages[-1], other.stages[-1], one.stages[:-1])
+
+    def _includes(self, one: Stage, other: Stage, before: Sequence[Stage] = ()) -> bool:
+        stronger, weaker = self._conjunction(one, "a"), self._conjunction(other, "b")
+        for number, stage in enumerate(before):
+            earlier = self._conjunction(stage, f"a{number}")
+            stronger.types |= earlier.types
+            stronger.parts += [part for part in earlier.parts if self._lasts(part)]
+        held = {_canonical(part) for part in [*stronger.parts, *self._follows(stronger)]}
+        fitting = [
+            [t for t, types in {**self._named(stronger), **stronger.types}.items()
+             if self._domain.fits(types, wanted)]
+            for wanted in weaker.types.values()
+        ]  # fmt: skip
+        ways = 1
+        for terms in fitting:
+            ways *= max(1, len(terms))
+        if ways > _MOST:
+            return False
+        names = list(weaker.types)
+        return any(
+            all(_holds(substitute(part, binding), held) for part in weaker.parts)
+            for binding in (dict(zip(names, way, strict=True)) for way in product(*fitting))
+        )
+
+    def _follows(self, conjunction: _Conjunction) -> Iterator[Expression]:
+        """Yield what comes with what is asked for: a microwave cooks what it can cook."""
+        types = {**self._types, **conjunction.types}
+        for part in conjunction.parts:
+            if not isinstance(part, Atom):
+                continue
+            other, able = self._entailed.get(part.predicate, ("", set()))
+            if part.args and set(types.get(part.args[0], ())) & able:
+                yield Atom(other, part.args)
+
+    def _lasts(self, part: Expression) -> bool:
+        """Say whether a part is true for ever once it was: an early stage counts to the end."""
+        return isinstance(part, Atom) and part.predicate in self._lasting
+
+    def _named(self, conjunction: _Conjunction) -> Mapping[str, tuple[str, ...]]:
+        """Return the objects that a condition names, with their types."""
+        said = {a for part in conjunction.parts for a in _arguments(part)}
+        return {name: self._types[name] for name in sorted(said & self._types.keys())}
+
+    def _conjunction(self, stage: Stage, mark: str) -> _Conjunction:
+        formula = parse_formula(stage.wanted, self._domain, self._objects, file="<goal>")
+        plain = _Conjunction()
+        plain.add(formula)
+        renamed = {name: f"{name}.{mark}" for name in plain.types}
+        return _Conjunction(
+            [substitute(part, renamed) for part in plain.parts],
+            {renamed[name]: types for name, types in plain.types.items()},
+        )
+
+
+def _predicate(part: Expression) -> str:
+    match part:
+        case Atom(predicate, _):
+            return predicate
+        case Not(Atom(predicate, _)):
+            return predicate
+        case Not(Equal()) | Equal():
+            return "="
+        case Or(operands):
+            # Of a choice, what it is between: "hot, or what it holds is warm".
+            return _predicate(operands[0]) if operands else ""
+    return ""
+
+
+def _holds(part: Expression, held: Collection[str]) -> bool:
+    """Return whether a part follows from literals that hold."""
+    match part:
+        case Not(Equal(left, right)) if left != right and "?" not in left + right:
+            return True  # two things of different names
+        case And(operands):
+            return all(_holds(operand, held) for operand in operands)
+        case Or(operands):
+            return _canonical(part) in held or any(_holds(o, held) for o in operands)
+    return _canonical(part) in held
+
+
+def _kept(goal: Goal) -> Sequence[tuple[str, ...]]:
+    return [stage.constraints for stage in goal.stages]
+
+
+def _arguments(part: Expression) -> Iterator[str]:
+    match part:
+        case Atom(_, args):
+            yield from args
+        case Not(operand):
+            yield from _arguments(operand)
+        case Equal(left, right):
+            yield from (left, right)
+
+
+def _canonical(part: Expression) -> str:
+    """Return a conjunct as a text that does not depend on the order of an equation."""
+    match part:
+        case Not(Equal(left, right)):
+            first, second = sorted((left, right))
+            return f"(not (= {first} {second}))"
+        case Equal(left, right):
+            first, second = sorted((left, right))
+            return f"(= {first} {second})"
+    return str(part)
+
+
+# --------------------------------------------------------------------------------------------------
 
 _PLACES = frozenset({"on", "in"})
 

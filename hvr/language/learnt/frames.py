@@ -6,14 +6,20 @@ there. So a frame that no scene or affordance allows is refused where the gramma
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
+from hvr.base.extras import load
 from hvr.errors import ImpossibleGoalError
 from hvr.knowledge.ontology import Ontology
-from hvr.language.literals import literals
+from hvr.language.function_words import FUNCTION_WORDS
+from hvr.language.learnt.encoder import EXTRA, Array, WordPieces
+from hvr.language.lexicon import learnt_verb, plurals, tokenize
 from hvr.language.meaning import Condition, Entity, Meaning, SpatialRelation
-from hvr.language.taxonomy import Taxonomy
-from hvr.language.vocabulary import learnt_verb
+from hvr.language.taxonomy import Taxonomy, literals
 
 OTHER = "other"
 """The kind of all requests that no frame can say."""
@@ -84,3 +90,138 @@ def states_of(ontology: Ontology) -> frozenset[str]:
     verbs = (learnt_verb(ontology, kind) for kind in sorted(PLACING - ONLY_PLACING))
     return frozenset(name for verb in verbs if verb is not None and verb.condition
                      for name, _ in literals(verb.condition))  # fmt: skip
+
+
+# Limits -------------------------------------------------------------------------------------------
+# Words that no frame can say: where one stands, the learnt reader leaves a request alone.
+#
+# It would read the rest and do what was not asked: "slice half the bread", "if it is dirty, wash it".
+
+_BACK = re.compile(r" (?:back|return it|return them) (?=$|[.,;!?]|and |then |after |before )")
+"""'Put it back', which says no place, but not 'put it back on the table'."""
+
+_MOST = 2
+"""Things of a kind that a frame can speak of."""
+
+
+def beyond(request: str) -> str:
+    """Return the first word or phrase of a request that no frame can say, or ''.
+
+    Raises:
+        LanguageError: the request is empty or far too long.
+    """
+    text = f" {' '.join(tokenize(request))} "
+    text = _BACK.sub(" back where it was ", text)
+    found = [(text.index(f" {phrase} "), phrase) for phrase in _PHRASES if f" {phrase} " in text]
+    return min(found)[1] if found else ""
+
+
+def _phrases() -> Iterator[str]:
+    for role in ("unsupported", "question", "everything", "except", "rest", "until", "instead",
+                 "none"):  # fmt: skip
+        yield from _words(role)
+    yield from (phrase for phrase in _words("origin") if " " in phrase)
+    for role in ("det", "number"):
+        words = FUNCTION_WORDS[role]
+        assert isinstance(words, Mapping)
+        yield from (
+            phrase for phrase, count in words.items()
+            if (count == 0 and "both" not in phrase and phrase != "each")
+            or (isinstance(count, int) and count > _MOST)
+        )  # fmt: skip
+
+
+def _words(role: str) -> Iterable[str]:
+    return FUNCTION_WORDS.get(role, ())
+
+
+_PHRASES = tuple(sorted(set(_phrases())))
+
+
+# Mentions -----------------------------------------------------------------------------------------
+# Where a sentence names which class by one of its labels, piece by piece.
+
+
+class Mentions:
+    """Finds labels of classes in sentences.
+
+    Args:
+        labels: the labels of each class, in the order of the classes.
+        pieces: cuts labels as it does sentences.
+    """
+
+    def __init__(self, labels: Mapping[str, Iterable[str]], pieces: WordPieces) -> None:
+        self._np = load("numpy", "numpy", EXTRA)
+        self._width = len(labels) + 1
+        owners: dict[tuple[int, ...], set[int]] = defaultdict(set)
+        for number, texts in enumerate(labels.values()):
+            for text in texts:
+                for form in (text, *plurals(text)):
+                    owners[tuple(pieces.numbers(form)[1:-1])].add(number)
+        self._owners = {label: sorted(classes) for label, classes in owners.items()}
+        self._longest = max(map(len, self._owners), default=0)
+
+    def marks(self, numbers: Sequence[int]) -> Array:
+        """Return for each piece of a sentence the share of each class that it names.
+
+        The longest label counts, from left to right; classes of one label share it. The last
+        column is that of no class.
+        """
+        marks = self._np.zeros((len(numbers), self._width), self._np.float32)
+        start = 0
+        while start < len(numbers):
+            ends = range(min(len(numbers), start + self._longest), start, -1)
+            end = next((e for e in ends if tuple(numbers[start:e]) in self._owners), 0)
+            if end:
+                classes = self._owners[tuple(numbers[start:end])]
+                marks[start:end, classes] = 1.0 / len(classes)
+            start = max(end, start + 1)
+        return marks
+
+
+# Ngrams -------------------------------------------------------------------------------------------
+# Words and pairs of neighbours in a sentence, with a weight for every score of the head.
+#
+# They know what the encoder blurs: that "knife in it" speaks of a dish, whatever the dish. Learnt
+# apart from the pointers, they err elsewhere, so the sum of both is right more often than either.
+
+_WORD = re.compile(r"[a-z]+|\d+|[.,;]")
+_BEGIN, _END = "<", ">"
+
+
+def grams(text: str) -> list[str]:
+    """Return the words of a sentence and its pairs of neighbours, each once, in order of code."""
+    words = _WORD.findall(text.lower())
+    marked = [_BEGIN, *words, _END]
+    return sorted({*words, *map(" ".join, pairwise(marked))})
+
+
+def shares(rarity: Sequence[float]) -> Array:
+    """Return how much each gram of a sentence counts: by its rarity, to length 1.
+
+    Args:
+        rarity: of each gram, its inverse document frequency.
+    """
+    np = load("numpy", "numpy", EXTRA)
+    weights = np.asarray(rarity, np.float32)
+    return weights / max(1e-6, float(np.linalg.norm(weights)))
+
+
+class Ngrams:
+    """The weights of known grams.
+
+    Args:
+        known: the grams.
+        rarity: of each.
+        table: a row for each gram, a column for each score.
+        bias: of each score.
+    """
+
+    def __init__(self, known: Sequence[str], rarity: Array, table: Array, bias: Array) -> None:
+        self._numbers: Mapping[str, int] = {gram: number for number, gram in enumerate(known)}
+        self._rarity, self._table, self._bias = rarity, table, bias
+
+    def scores(self, text: str) -> Array:
+        """Return what the grams of a sentence add to each score."""
+        found = [self._numbers[gram] for gram in grams(text) if gram in self._numbers]
+        return shares(self._rarity[found]) @ self._table[found] + self._bias

@@ -32,9 +32,7 @@ from hvr.language.learnt.encoder import (
     softmax,
     transformed,
 )
-from hvr.language.learnt.frames import KINDS
-from hvr.language.learnt.mentions import Mentions
-from hvr.language.learnt.ngrams import Ngrams
+from hvr.language.learnt.frames import KINDS, Mentions, Ngrams
 
 SLOTS = ("kind", "thing", "place", "carrier", SLICED)
 POINTERS = ("thing", "place", "carrier")

@@ -9,14 +9,13 @@ from hvr.base.extras import load
 from hvr.errors import ImpossibleGoalError
 from hvr.knowledge.ontology import Ontology
 from hvr.knowledge.retrieval.inventory import Inventory
-from hvr.language.goals import Goal, goal_of
+from hvr.language.goal_builder import Goal, goal_of
 from hvr.language.learnt.decode import Calibration, Space
 from hvr.language.learnt.encoder import EXTRA, Encoder
-from hvr.language.learnt.frames import OTHER, Frame, meaning_of
+from hvr.language.learnt.frames import OTHER, Frame, beyond, meaning_of
 from hvr.language.learnt.head import Head, Labels, labels_of
-from hvr.language.learnt.limits import beyond
 from hvr.language.lexicon import Lexicon
-from hvr.language.saying import said
+from hvr.language.paraphrase import said
 from hvr.language.taxonomy import Taxonomy
 from hvr.pddl import Domain
 from hvr.values import cached_property

@@ -1,15 +1,137 @@
-"""Plans with their decomposition, in the format of the competitions, from text and to text."""
+"""Hierarchical plans in the competition's format: their lines, and the lines as a tree."""
 
 from __future__ import annotations
 
+import re
+from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import overload
 
 from hvr.pddl import GroundAction, Location
-from hvr.pddl.hierarchy.lines import PlanLine as PlanLine
-from hvr.pddl.hierarchy.lines import PlanLines, numbered_lines
-from hvr.pddl.lexer import SourceText
-from hvr.values import Value
+from hvr.pddl.reader import SourceText
+from hvr.values import Compact, Value, set_field
+
+# Lines --------------------------------------------------------------------------------------------
+# Lines of plans, of which there are hundreds of thousands, in columns.
+
+_BREAKS = "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
+_LINE = re.compile(f"[^{_BREAKS}]*(?:\r\n|[{_BREAKS}]|\\Z)")
+
+
+class PlanLine(Compact):
+    """A line of a plan: an action, or a task with the method and the tasks that replace it.
+
+    Attributes:
+        identifier: its number.
+        name: the name of the action or task.
+        args: its arguments.
+        method: the method; "" for an action.
+        subtasks: the identifiers of what the method leads to.
+        number: the number of the line in the text.
+    """
+
+    __slots__ = ("args", "identifier", "method", "name", "number", "subtasks")
+
+    identifier: int
+    name: str
+    args: tuple[str, ...]
+    method: str
+    subtasks: tuple[int, ...]
+    number: int
+
+    def __init__(
+        self,
+        identifier: int,
+        name: str,
+        args: tuple[str, ...] = (),
+        method: str = "",
+        subtasks: tuple[int, ...] = (),
+        number: int = 0,
+    ) -> None:
+        set_field(self, "identifier", identifier)
+        set_field(self, "name", name)
+        set_field(self, "args", args)
+        set_field(self, "method", method)
+        set_field(self, "subtasks", subtasks)
+        set_field(self, "number", number)
+
+    def __str__(self) -> str:
+        return f"({' '.join((self.name, *self.args))})"
+
+
+class PlanLines(Sequence[PlanLine]):
+    """Lines of a plan, each made when it is asked for: a line takes a tenth of the memory then."""
+
+    def __init__(self) -> None:
+        self._identifiers = array("q")
+        self._numbers = array("q")
+        self._calls: list[tuple[str, ...]] = []
+        self._methods: list[str] = []
+        self._below = array("q")
+        self._ends = array("q")
+        self._shared: dict[tuple[str, ...], tuple[str, ...]] = {}
+
+    def add(
+        self, call: Sequence[str], method: str, identifiers: tuple[int, ...], number: int
+    ) -> None:
+        """Add a line: name and arguments, method, its identifier and those of its subtasks."""
+        key = tuple(call)
+        self._calls.append(self._shared.setdefault(key, key))
+        key = (method,)
+        self._methods.append(self._shared.setdefault(key, key)[0])
+        self._identifiers.append(identifiers[0])
+        self._below.extend(identifiers[1:])
+        self._ends.append(len(self._below))
+        self._numbers.append(number)
+
+    def close(self) -> None:
+        """Forget what is needed to add lines."""
+        self._shared = {}
+
+    def __len__(self) -> int:
+        return len(self._calls)
+
+    @overload
+    def __getitem__(self, index: int) -> PlanLine: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[PlanLine, ...]: ...
+    def __getitem__(self, index: int | slice) -> PlanLine | tuple[PlanLine, ...]:
+        if isinstance(index, slice):
+            return tuple([self[i] for i in range(*index.indices(len(self)))])
+        call = self._calls[index]
+        if index < 0:
+            index += len(self._calls)
+        begin = self._ends[index - 1] if index else 0
+        return PlanLine(
+            self._identifiers[index],
+            call[0],
+            call[1:],
+            self._methods[index],
+            tuple(self._below[begin : self._ends[index]]),
+            self._numbers[index],
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sequence):
+            return NotImplemented
+        return len(self) == len(other) and all(map(PlanLine.__eq__, self, other))
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+
+def numbered_lines(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a text like `splitlines(keepends=True)`, one at a time, from 1 on."""
+    number = 0
+    for match in _LINE.finditer(text):
+        if match.start() < len(text):
+            number += 1
+            yield number, match.group()
+
+
+# Plan ---------------------------------------------------------------------------------------------
+# Plans with their decomposition, in the format of the competitions, from text and to text.
 
 START, END, ROOT_WORD, ARROW = "==>", "<==", "root", "->"
 _LONGEST_NUMBER = 18
@@ -194,3 +316,118 @@ class _PlanReader:
 def _short(words: list[str]) -> str:
     text = " ".join(words[:8])
     return repr(text if len(text) <= 60 else text[:60] + "…")
+
+
+# Tree ---------------------------------------------------------------------------------------------
+# The lines of a plan as a tree: who refers to whom, and whether it is a tree at all.
+
+PANDA_ROOT = "__top"
+"""How pandaPI calls the single task and method that it puts above the initial network."""
+
+SMALL_TREE = 2_000
+"""Of so many nodes what takes long to make is kept: memory matters in larger trees."""
+
+
+class DecompositionTree:
+    """The tasks of a plan, numbered: actions in their order, decomposed tasks, the root.
+
+    Attributes:
+        plan: the plan.
+        children: the nodes below each node.
+        parent: the first node that refers to each node; -1 without one.
+        missing: identifiers that no line has, with the node that refers to them.
+        first: the first action at or below each node; the number of actions if there is none.
+        last: the last one; -1 if there is none.
+        order: all nodes below the root, parents before children, if this is a tree.
+    """
+
+    def __init__(self, plan: HierarchicalPlan) -> None:
+        root, tasks = plan.root or (), plan.tasks
+        if len(root) == 1:
+            at = next((i for i, line in enumerate(tasks) if line.identifier == root[0]), None)
+            if at is not None:
+                top = tasks[at]
+                if top.name == top.method.removesuffix("_method") == PANDA_ROOT:
+                    tasks = (*tasks[:at], *tasks[at + 1 :])
+                    root = top.subtasks
+        self.plan = plan
+        self._tasks: Sequence[PlanLine] = tasks
+        self._top = PlanLine(-1, "", (), "", root, plan.root_line)
+        self.actions = len(plan.actions)
+        self.root = self.actions + len(tasks)
+        kept = [*plan.actions, *tasks, self._top] if self.root < SMALL_TREE else None
+        self._lines: list[PlanLine] | None = kept
+        self.missing: list[tuple[int, int]] = []
+        self.children: list[tuple[int, ...]] = []
+        self.parent = array("q", [-1]) * len(self)
+        self._more: dict[int, list[int]] = {}
+        self._connect()
+        self.order = array("q")
+        self.first = array("q")
+        self.last = array("q")
+
+    def __len__(self) -> int:
+        return self.root + 1
+
+    def line(self, node: int) -> PlanLine:
+        """Return the line of a node; that of the root has no name."""
+        if self._lines is not None:
+            return self._lines[node]
+        if node < self.actions:
+            return self.plan.actions[node]
+        return self._top if node == self.root else self._tasks[node - self.actions]
+
+    def lines(self) -> Iterator[PlanLine]:
+        """Return the line of each node, in turn."""
+        return map(self.line, range(len(self)))
+
+    def parents(self, node: int) -> list[int]:
+        """Return the nodes that refer to a node, once for each time."""
+        first = self.parent[node]
+        return self._more.get(node) or ([] if first < 0 else [first])
+
+    def measure(self) -> None:
+        """Find the order of the nodes and the actions below each; this must be a tree."""
+        order = self.order
+        open_ = array("q", [self.root])
+        while open_:
+            node = open_.pop()
+            order.append(node)
+            open_.extend(self.children[node])
+        count = self.actions
+        below = len(self) - count
+        self.first = array("q", range(count)) + array("q", [count]) * below
+        self.last = array("q", range(count)) + array("q", [-1]) * below
+        for node in reversed(order):
+            if node >= count:
+                for child in self.children[node]:
+                    self.first[node] = min(self.first[node], self.first[child])
+                    self.last[node] = max(self.last[node], self.last[child])
+
+    def unreached(self) -> list[int]:
+        """Return the nodes that do not lie below the root."""
+        seen = bytearray(len(self))
+        seen[self.root] = True
+        open_ = array("q", [self.root])
+        while open_:
+            for child in self.children[open_.pop()]:
+                if not seen[child]:
+                    seen[child] = True
+                    open_.append(child)
+        return [node for node, reached in enumerate(seen) if not reached]
+
+    def _connect(self) -> None:
+        node_of = {line.identifier: node for node, line in enumerate(self.lines())}
+        for node, line in enumerate(self.lines()):
+            below: list[int] = []
+            for identifier in line.subtasks:
+                child = node_of.get(identifier)
+                if child is None or identifier < 0:
+                    self.missing.append((identifier, node))
+                    continue
+                below.append(child)
+                if self.parent[child] < 0:
+                    self.parent[child] = node
+                else:
+                    self._more.setdefault(child, [self.parent[child]]).append(node)
+            self.children.append(tuple(below))

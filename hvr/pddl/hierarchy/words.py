@@ -7,12 +7,12 @@ from fractions import Fraction
 from typing import Any
 
 from hvr.pddl.hierarchy.model import Method
-from hvr.pddl.hierarchy.parse import parse_hddl_domain, parse_hddl_problem
+from hvr.pddl.hierarchy.parser import parse_hddl_domain, parse_hddl_problem
 from hvr.pddl.hierarchy.plan import HierarchicalPlan, PlanLine, read_hierarchical_plan
-from hvr.pddl.lexer import decode
 from hvr.pddl.model import And, Domain, GroundAction, Problem, TypedName
-from hvr.pddl.parser import parse_domain, parse_problem
 from hvr.pddl.plan import TimedAction, read_plan
+from hvr.pddl.problem_parser import parse_domain, parse_problem
+from hvr.pddl.reader import decode
 from hvr.pddl.words import words_of
 from hvr.values import Value
 
@@ -35,7 +35,7 @@ class Decomposition(Value):
     order: Sequence[tuple[int, int]]
 
 
-class PlanReading(Value):
+class TaskAndPlan(Value):
     """A domain, a problem and a plan.
 
     Attributes:
@@ -56,7 +56,7 @@ class PlanReading(Value):
     tasks: Mapping[int | None, Decomposition | None] = {}
 
 
-def read_texts(files: Sequence[bytes], language: str, *, lenient: bool) -> PlanReading:
+def read_task_and_plan(files: Sequence[bytes], language: str, *, lenient: bool) -> TaskAndPlan:
     """Read a domain, a problem and a plan; hierarchical ones are never read leniently.
 
     Raises:
@@ -67,10 +67,10 @@ def read_texts(files: Sequence[bytes], language: str, *, lenient: bool) -> PlanR
         return _read_hierarchy(domain_text, problem_text, read_hierarchical_plan(plan_text))
     domain = parse_domain(domain_text, lenient=lenient)
     problem = parse_problem(problem_text, domain, lenient=lenient)
-    return PlanReading(domain, problem, _timed(read_plan(plan_text, lenient=lenient).steps))
+    return TaskAndPlan(domain, problem, _timed(read_plan(plan_text, lenient=lenient).steps))
 
 
-def _read_hierarchy(domain_text: str, problem_text: str, plan: HierarchicalPlan) -> PlanReading:
+def _read_hierarchy(domain_text: str, problem_text: str, plan: HierarchicalPlan) -> TaskAndPlan:
     known = parse_hddl_domain(domain_text)
     task = parse_hddl_problem(problem_text, known)
     lines = (*plan.actions, *plan.tasks)
@@ -80,7 +80,7 @@ def _read_hierarchy(domain_text: str, problem_text: str, plan: HierarchicalPlan)
     for line in plan.tasks:
         used = known.methods.get(line.method)
         tasks[line.identifier] = _decomposition(used, line.subtasks) if used else None
-    return PlanReading(
+    return TaskAndPlan(
         known.domain,
         task.problem,
         _timed([GroundAction(line.name, line.args) for line in plan.actions]),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hvr.planning.interop.errors import InteropError
+from hvr.planning.interop.names import InteropError
 
 __all__ = ["InteropError", "register"]
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import combinations
 from typing import Any
 
 from unified_planning.engines import (
@@ -19,9 +21,11 @@ from unified_planning.model.problem_kind_versioning import LATEST_PROBLEM_KIND_V
 from unified_planning.plans import PlanKind, TimeTriggeredPlan
 
 from hvr.errors import HvrError
-from hvr.pddl import GroundAction
-from hvr.planning.interop.errors import InteropError
-from hvr.planning.interop.from_plans import (
+from hvr.pddl import GroundAction, TimedAction
+from hvr.pddl.numeric import Values
+from hvr.planning.interop.from_unified import Translation, translate
+from hvr.planning.interop.names import InteropError
+from hvr.planning.interop.plans import (
     JudgedStep,
     in_order,
     instances_of,
@@ -29,9 +33,85 @@ from hvr.planning.interop.from_plans import (
     steps_of,
     with_companions,
 )
-from hvr.planning.interop.from_unified import Translation, translate
-from hvr.planning.interop.unified_time import UnifiedRun
-from hvr.validation import FailureKind, Outcome, ValidationReport, Validator
+from hvr.validation import FailureKind as FailureKind_validation
+from hvr.validation import Outcome
+from hvr.validation import ValidationReport as ValidationReport_validation
+from hvr.validation import Validator as Validator_validation
+from hvr.validation.happenings import TimedEvent
+from hvr.validation.report import FailureKind, OnFailure, ValidationReport
+from hvr.validation.temporal import TemporalRun
+from hvr.validation.validator import Validator
+
+# Unified time -------------------------------------------------------------------------------------
+# Timed plans as unified-planning judges them.
+
+
+@dataclass(slots=True)
+class _Writes:
+    """What one event sets: bits of atoms, indexes of numbers."""
+
+    owner: int | None
+    atoms: int = 0
+    increased: set[int] = field(default_factory=set)
+    assigned: set[int] = field(default_factory=set)
+
+
+class UnifiedRun(TemporalRun):
+    """Judges one timed plan by the rules of unified-planning.
+
+    They differ from those of PDDL where steps happen at the same time: one may change what
+    another reads, and no two may set one fluent, not even to the same value.
+
+    Args:
+        validator: the validator; its epsilon and tolerance should be 0.
+        steps: the steps and their companions, all timed.
+    """
+
+    def __init__(self, validator: Validator, steps: tuple[JudgedStep, ...]) -> None:
+        timed = [item.step for item in steps if isinstance(item.step, TimedAction)]
+        super().__init__(validator, timed)
+        self._owners = [item.owner for item in steps]
+
+    def judge(self) -> ValidationReport:
+        """Judge the plan, up to its first failure."""
+        return self.run(OnFailure.STOP)
+
+    def check_interference(self, time: Fraction, events: list[TimedEvent]) -> None:
+        """Look for fluents that two steps set at once."""
+        writes = [self._writes(event, self.bits, self.values) for event in events]
+        for (event, one), (other, two) in combinations(zip(events, writes, strict=True), 2):
+            if event.number is None and other.number is None:
+                continue
+            # A step may set a truth value twice, and true wins; never a number.
+            atoms = 0 if one.owner == two.owner else one.atoms & two.atoms
+            numbers = one.assigned & (two.assigned | two.increased) | one.increased & two.assigned
+            if not (atoms or numbers):
+                continue
+            over = (
+                str(self.task.fluent((atoms & -atoms).bit_length() - 1))
+                if atoms
+                else str(self.task.term(min(numbers)))
+            )
+            late, early = (other, event) if other.number is not None else (event, other)
+            assert late.number is not None
+            what = f"sets {over} at the same time as {early.ref}"
+            self._fail(late.number, FailureKind.INTERFERENCE, what, time=time)
+            return
+
+    def _writes(self, event: TimedEvent, bits: int, values: Values) -> _Writes:
+        owner = None if event.number is None else self._owners[event.number - 1]
+        writes = _Writes(owner, event.operator.add | event.operator.delete)
+        for condition, add, delete in event.operator.conditional:
+            if condition.holds(bits, values):
+                writes.atoms |= add | delete
+        for condition, (symbol, index, _) in event.operator.numeric:
+            if condition.holds(bits, values):
+                adds = symbol in ("increase", "decrease")
+                (writes.increased if adds else writes.assigned).add(index)
+        return writes
+
+
+# --------------------------------------------------------------------------------------------------
 
 NAME = "hvr"
 
@@ -139,7 +219,7 @@ class HvrPlanValidator(Engine, PlanValidatorMixin):  # type: ignore[misc]
         return result
 
     def _invalid(
-        self, plan: Any, report: ValidationReport, translation: Translation
+        self, plan: Any, report: ValidationReport_validation, translation: Translation
     ) -> ValidationResult:
         failure = report.failure
         assert failure is not None
@@ -150,7 +230,9 @@ class HvrPlanValidator(Engine, PlanValidatorMixin):  # type: ignore[misc]
             if isinstance(plan, TimeTriggeredPlan):
                 owner = _judged(plan, translation)[owner].owner
         reason = FailedValidationReason.INAPPLICABLE_ACTION
-        if failure.kind is FailureKind.INTERFERENCE and isinstance(plan, TimeTriggeredPlan):
+        if failure.kind is FailureKind_validation.INTERFERENCE and isinstance(
+            plan, TimeTriggeredPlan
+        ):
             reason, owner = FailedValidationReason.MUTEX_CONFLICT, None
         elif owner is None:
             reason = FailedValidationReason.UNSATISFIED_GOALS
@@ -171,11 +253,13 @@ class HvrPlanValidator(Engine, PlanValidatorMixin):  # type: ignore[misc]
         return ValidationResult(status, NAME, [LogMessage(level, message)], **fields)
 
 
-def _report(plan: Any, translation: Translation) -> ValidationReport:
+def _report(plan: Any, translation: Translation) -> ValidationReport_validation:
     steps = steps_of(plan, translation)
     # Exact: unified-planning forgives neither durations nor times.
     zero = Fraction(0)
-    validator = Validator(translation.domain, translation.problem, tolerance=zero, epsilon=zero)
+    validator = Validator_validation(
+        translation.domain, translation.problem, tolerance=zero, epsilon=zero
+    )
     if isinstance(plan, TimeTriggeredPlan):
         return UnifiedRun(validator, _judged(plan, translation)).judge()
     durative = translation.domain.durative_actions
@@ -198,7 +282,9 @@ def _judged(plan: Any, translation: Translation) -> tuple[JudgedStep, ...]:
     )
 
 
-def _value(metric: Any, problem: Any, plan: Any, report: ValidationReport) -> int | Fraction | None:
+def _value(
+    metric: Any, problem: Any, plan: Any, report: ValidationReport_validation
+) -> int | Fraction | None:
     """Return the value of a metric for a valid plan."""
     value = report.cost
     if metric.is_minimize_sequential_plan_length():

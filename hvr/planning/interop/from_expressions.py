@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import reduce
 from typing import Any
 
-from hvr.base.nested import Steps, finish
+from hvr.base.nested import Steps, run_trampoline
 from hvr.pddl import (
     TRUE,
     And,
@@ -36,8 +36,7 @@ from hvr.pddl import (
     When,
 )
 from hvr.pddl.model import TimeSpecifier
-from hvr.planning.interop.errors import InteropError
-from hvr.planning.interop.vocabulary import Vocabulary, decimal
+from hvr.planning.interop.names import InteropError, Vocabulary, decimal
 
 FALSE = Or(())
 """The empty disjunction."""
@@ -93,7 +92,7 @@ class UnifiedExpressionReader:
 
     def formula(self, node: Any) -> Formula:
         """Return the formula of an expression, taking every fluent to have a value."""
-        return finish(self._formula(node))
+        return run_trampoline(self._formula(node))
 
     def _formula(self, node: Any) -> Steps[Formula]:
         if node.is_bool_constant():
@@ -118,7 +117,7 @@ class UnifiedExpressionReader:
 
     def trajectory(self, node: Any) -> Formula:
         """Translate a trajectory constraint."""
-        return finish(self._trajectory(node))
+        return run_trampoline(self._trajectory(node))
 
     def _trajectory(self, node: Any) -> Steps[Formula]:
         if node.is_and():
@@ -181,7 +180,7 @@ class UnifiedExpressionReader:
 
     def term(self, node: Any, lifted: Lifted) -> str:
         """Return the name, variable or object that stands for the value of an expression."""
-        return finish(self._term(node, lifted))
+        return run_trampoline(self._term(node, lifted))
 
     def _term(self, node: Any, lifted: Lifted) -> Steps[str]:
         kind = node.type
@@ -222,7 +221,7 @@ class UnifiedExpressionReader:
             node: the expression.
             lifted: where to put the variables that stand for terms in it; None: refuse these.
         """
-        return finish(self._number(node, lifted))
+        return run_trampoline(self._number(node, lifted))
 
     def _number(self, node: Any, lifted: Lifted | None = None) -> Steps[NumericExpression]:
         if node.is_int_constant() or node.is_real_constant():
@@ -253,7 +252,7 @@ class UnifiedExpressionReader:
         return result
 
     def _args(self, node: Any, lifted: Lifted) -> tuple[str, ...]:
-        return finish(self._arguments(node, lifted))
+        return run_trampoline(self._arguments(node, lifted))
 
     def _arguments(self, node: Any, lifted: Lifted) -> Steps[tuple[str, ...]]:
         args = []
@@ -348,7 +347,7 @@ class UnifiedExpressionReader:
 
         Numbers need none: a comparison is false where they have no value.
         """
-        return finish(self._all_defined(node)) if self.vocabulary.unknown_fluents else TRUE
+        return run_trampoline(self._all_defined(node)) if self.vocabulary.unknown_fluents else TRUE
 
     def _all_defined(self, node: Any) -> Steps[Formula]:
         parts = []

@@ -45,10 +45,8 @@ from hvr.pddl import (
     atoms_of,
 )
 from hvr.pddl.model import Expression, TimeSpecifier, functions_of, numbers_of, walk
-from hvr.planning.interop.errors import InteropError
 from hvr.planning.interop.from_expressions import UnifiedExpressionReader, conjunction
-from hvr.planning.interop.names import UnifiedNames, pddl_name
-from hvr.planning.interop.vocabulary import Vocabulary, decimal
+from hvr.planning.interop.names import InteropError, UnifiedNames, Vocabulary, decimal, pddl_name
 from hvr.values import Value
 
 TOTAL_COST = "total-cost"

@@ -1,11 +1,36 @@
-"""Names that are valid and unique on the other side of a border, and the way back."""
+"""Names and vocabulary across the border to unified-planning, valid and unique on both sides."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from typing import Any
 
-from hvr.planning.interop.errors import InteropError
+from hvr.errors import HvrError
+from hvr.pddl import OBJECT, Atom, FunctionTerm, TypedName
+
+# Errors -------------------------------------------------------------------------------------------
+# What goes wrong at the border to another library.
+
+
+class InteropError(HvrError):
+    """A problem or plan says something that the other side has no words for.
+
+    Args:
+        feature: the feature, in the words of the side that has it.
+        where: the action, fluent or other part that uses it, or "".
+    """
+
+    def __init__(self, feature: str, where: str = "") -> None:
+        self.feature = feature
+        self.where = where
+        super().__init__(f"{where}: not supported: {feature}" if where else feature)
+
+
+# Names --------------------------------------------------------------------------------------------
+# Names that are valid and unique on the other side of a border, and the way back.
 
 _WORDS = """
     after all always always-within and assign at-most-once at-start constraints decrease define
@@ -86,3 +111,208 @@ def pddl_name(name: str) -> str:
     """Return a name of PDDL like any text: small letters, digits, `-` and `_`."""
     cleaned = _WRONG.sub("-", name.lower()).strip("-")
     return cleaned if cleaned[:1].isalpha() else f"x{cleaned}"
+
+
+# Vocabulary ---------------------------------------------------------------------------------------
+# What the types, objects and fluents of a unified-planning problem are called in PDDL.
+#
+# Numbers and truth values that are arguments there become objects here: of types made for them,
+# numbers with their value as a static function.
+
+_MOST_NUMBERS = 10_000
+
+
+class Vocabulary:
+    """The names of one problem.
+
+    Args:
+        problem: the unified-planning problem.
+        costs: whether `total-cost` is needed for the costs of actions.
+        further: numbers that plans use for parameters without bounds; None: refuse these.
+    """
+
+    def __init__(self, problem: Any, costs: bool, further: Iterable[Fraction] | None) -> None:
+        self.problem = problem
+        self.names = UnifiedNames(pddl_name, RESERVED | ({"total-cost"} if costs else set()))
+        self._values: dict[Fraction, None] = {}
+        self._further = None if further is None else tuple(further)
+        self._number_types: dict[str, Any] = {}
+        self._booleans = False
+        users = problem.user_types
+        roots = [t for t in users if t.father is None]
+        self._root = roots[0] if len(roots) == 1 and roots[0].name == OBJECT else None
+        for kind in users:
+            if kind is not self._root:
+                self.names.add("type", kind.name)
+        for fluent in problem.fluents:
+            self.names.add("fluent", fluent.name)
+        for action in problem.actions:
+            self.names.add("action", action.name)
+        for thing in problem.all_objects:
+            self.names.add("object", thing.name)
+        explicit: dict[Any, int] = {}
+        for expression in problem.explicit_initial_values:
+            explicit[expression.fluent()] = explicit.get(expression.fluent(), 0) + 1
+        self._unknown = {
+            fluent
+            for fluent in problem.fluents
+            if not fluent.type.is_int_type()
+            and not fluent.type.is_real_type()
+            and fluent not in problem.fluents_defaults
+            and explicit.get(fluent, 0) < sum(1 for _ in self.instances(fluent))
+        }
+
+    # Types and objects ----------------------------------------------------------------------
+
+    def types(self, kind: Any) -> tuple[str, ...]:
+        """Return the PDDL type of a type."""
+        if kind is self._root:
+            return (OBJECT,)
+        if kind.is_user_type():
+            return (self.names.new("type", kind.name),)
+        if kind.is_bool_type():
+            self._booleans = True
+            self.names.add("object", "true")
+            self.names.add("object", "false")
+            return (self.names.add("type", "bool"),)
+        if kind.is_int_type() or kind.is_real_type():
+            return (self._number_type(kind),)
+        raise InteropError(f"the type {kind}")
+
+    def wide_types(self, kind: Any) -> tuple[str, ...]:
+        """Return the type of a parameter of a fluent: for numbers, that of all numbers."""
+        if kind.is_int_type() or kind.is_real_type():
+            self._number_type(kind)
+            return (self.names.add("type", "number-value"),)
+        return self.types(kind)
+
+    def number(self, value: Fraction | int) -> str:
+        """Return the object that stands for a number."""
+        value = Fraction(value)
+        self._values.setdefault(value)
+        text = str(value).replace("-", "minus-").replace("/", "-over-")
+        return self.names.add("object", f"n{text}")
+
+    def truth(self, value: bool) -> str:
+        """Return the object that stands for a truth value."""
+        self._booleans = True
+        self.names.add("type", "bool")
+        self.names.add("object", "true")
+        self.names.add("object", "false")
+        return self.names.new("object", "true" if value else "false")
+
+    def value_of(self, name: str) -> FunctionTerm:
+        """Return the number that an object or variable stands for."""
+        return FunctionTerm(self.names.add("fluent", "number-value"), (name,))
+
+    def declared_types(self) -> dict[str, tuple[str, ...]]:
+        """Return the types with their parents."""
+        result: dict[str, tuple[str, ...]] = {}
+        for kind in self.problem.user_types:
+            if kind is not self._root:
+                father = (OBJECT,) if kind.father is None else self.types(kind.father)
+                result[self.types(kind)[0]] = father
+        if self._booleans:
+            result[self.names.new("type", "bool")] = (OBJECT,)
+        if self._values or self._number_types:
+            general = self.names.add("type", "number-value")
+            result[general] = (OBJECT,)
+            for name in self._number_types:
+                result[name] = (general,)
+        return result
+
+    def declared_objects(self) -> Iterator[TypedName]:
+        """Yield the objects, those that stand for values last."""
+        for thing in self.problem.all_objects:
+            yield TypedName(self.names.new("object", thing.name), self.types(thing.type))
+        if self._booleans:
+            kind = self.names.new("type", "bool")
+            for value in ("true", "false"):
+                yield TypedName(self.names.new("object", value), (kind,))
+        for number in sorted(self._values):
+            kinds = [n for n, kind in self._number_types.items() if _fits(kind, number)]
+            if not kinds:
+                kinds = [self.names.add("type", "number-value")]
+            yield TypedName(self.number(number), tuple(kinds))
+
+    def number_values(self) -> Iterator[tuple[FunctionTerm, Decimal]]:
+        """Yield the value of each object that stands for a number."""
+        for value in sorted(self._values):
+            yield self.value_of(self.number(value)), decimal(value)
+
+    def _number_type(self, kind: Any) -> str:
+        low, high = kind.lower_bound, kind.upper_bound
+        whole = "integer" if kind.is_int_type() else "real"
+        wish = f"{whole}-{'' if low is None else low}-to-{'' if high is None else high}"
+        name = self.names.add("number type", wish)
+        if name in self._number_types:
+            return name
+        self._number_types[name] = kind
+        self.names.add("type", "number-value")
+        self.names.add("fluent", "number-value")
+        if kind.is_int_type() and low is not None and high is not None:
+            if high - low >= _MOST_NUMBERS:
+                raise InteropError(f"a parameter with more than {_MOST_NUMBERS} values ({kind})")
+            for whole_number in range(low, high + 1):
+                self.number(whole_number)
+        elif self._further is None:
+            raise InteropError(f"a parameter of a type without bounds ({kind})")
+        else:
+            for further in self._further:
+                if _fits(kind, further):
+                    self.number(further)
+        return name
+
+    # Fluents --------------------------------------------------------------------------------
+
+    def fluent(self, fluent: Any) -> str:
+        """Return the predicate or function of a fluent."""
+        return self.names.new("fluent", fluent.name)
+
+    def instances(self, fluent: Any) -> Iterator[Any]:
+        """Yield all ground instances of a fluent.
+
+        Raises:
+            InteropError: a parameter has no bounds.
+        """
+        from unified_planning.exceptions import UPProblemDefinitionError
+        from unified_planning.model.fluent import get_all_fluent_exp
+
+        try:
+            yield from get_all_fluent_exp(self.problem, fluent)
+        except UPProblemDefinitionError as error:
+            raise InteropError("a fluent with a parameter without bounds", fluent.name) from error
+
+    @property
+    def unknown_fluents(self) -> set[Any]:
+        """The truth-valued and object-valued fluents that may have no value."""
+        return self._unknown
+
+    def unknown_atom(self, predicate: str, args: tuple[str, ...]) -> Atom:
+        """Return the atom that says that a truth-valued fluent has no value."""
+        return Atom(self.names.add("fluent", f"unknown {predicate}"), args)
+
+
+def decimal(value: Fraction | int) -> Decimal:
+    """Return a number as a decimal.
+
+    Raises:
+        InteropError: it is none, like 1/3.
+    """
+    value = Fraction(value)
+    rest = value.denominator
+    for prime in (2, 5):
+        while rest % prime == 0:
+            rest //= prime
+    if rest != 1:
+        raise InteropError(f"the number {value}, which is not a decimal, where no sum can stand")
+    with localcontext() as context:
+        context.prec = 4000
+        return Decimal(value.numerator) / Decimal(value.denominator)
+
+
+def _fits(kind: Any, value: Fraction) -> bool:
+    if kind.is_int_type() and value.denominator != 1:
+        return False
+    low, high = kind.lower_bound, kind.upper_bound
+    return (low is None or value >= low) and (high is None or value <= high)

@@ -1,17 +1,20 @@
-"""Formulas and numbers of PDDL as expressions of unified-planning."""
+"""Formulas, numbers, types and effects of PDDL as expressions of unified-planning."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
-from hvr.base.nested import Steps, finish
+from hvr.base.nested import Steps, run_trampoline
 from hvr.pddl import (
+    OBJECT,
+    TRUE,
     And,
     Arithmetic,
     Atom,
     Comparison,
+    Domain,
     Duration,
     Equal,
     Exists,
@@ -25,11 +28,21 @@ from hvr.pddl import (
     NumericExpression,
     Or,
     Preference,
+    Problem,
     Timed,
     Trajectory,
     TypedName,
+    When,
 )
-from hvr.planning.interop.errors import InteropError
+from hvr.pddl.facts import conjuncts
+from hvr.pddl.model import Exists as Exists_model
+from hvr.pddl.model import Expression as Expression_model
+from hvr.pddl.model import Forall as Forall_model
+from hvr.pddl.model import TimeSpecifier, walk
+from hvr.planning.interop.names import InteropError, UnifiedNames
+
+# To expressions -----------------------------------------------------------------------------------
+# Formulas and numbers of PDDL as expressions of unified-planning.
 
 
 class ExpressionWriter:
@@ -65,7 +78,7 @@ class ExpressionWriter:
         Raises:
             InteropError: unified-planning cannot say it.
         """
-        return finish(self._formula(formula, scope or {}))
+        return run_trampoline(self._formula(formula, scope or {}))
 
     def _formula(self, formula: Expression, scope: Mapping[str, Any]) -> Steps[Any]:
         m = self.manager
@@ -142,7 +155,7 @@ class ExpressionWriter:
         Raises:
             InteropError: unified-planning cannot say it.
         """
-        return finish(self._number(number, scope or {}))
+        return run_trampoline(self._number(number, scope or {}))
 
     def _number(self, number: NumericExpression, scope: Mapping[str, Any]) -> Steps[Any]:
         m = self.manager
@@ -172,7 +185,7 @@ class ExpressionWriter:
 
     def trajectory(self, constraint: Expression, scope: Mapping[str, Any] | None = None) -> Any:
         """Convert a trajectory constraint."""
-        return finish(self._trajectory(constraint, scope or {}))
+        return run_trampoline(self._trajectory(constraint, scope or {}))
 
     def _trajectory(self, constraint: Expression, scope: Mapping[str, Any]) -> Steps[Any]:
         m = self.manager
@@ -218,3 +231,175 @@ class ExpressionWriter:
                 what = f"{name} of a {term.type.name}, where it takes a {parameter.type.name}"
                 raise InteropError(what, self.where)
         return self.manager.FluentExp(fluent, tuple(terms))
+
+
+# To types -----------------------------------------------------------------------------------------
+# The types of a domain as types of unified-planning, where each has at most one parent.
+
+
+class Types:
+    """The types of a domain.
+
+    Args:
+        domain, problem: what the types are needed for.
+        names: gives them their names.
+        manager: the type manager of the environment.
+
+    Raises:
+        InteropError: a type has several parents, or is its own.
+    """
+
+    def __init__(self, domain: Domain, problem: Problem, names: UnifiedNames, manager: Any) -> None:
+        self._domain = domain
+        for name, parents in domain.types.items():
+            if len(parents) > 1:
+                raise InteropError("a type with several supertypes", name)
+            self._line(name)
+        self._made: dict[str, Any] = {}
+        root = None
+        # A type above all others only where something needs it.
+        if any(self._common(item.types) == OBJECT for item in _typed(domain, problem)):
+            root = manager.UserType(names.add("type", OBJECT))
+            self._made[OBJECT] = root
+
+        def make(name: str) -> Any:
+            if name not in self._made:
+                (parent,) = domain.types.get(name, (OBJECT,))
+                father = root if parent == OBJECT else make(parent)
+                self._made[name] = manager.UserType(names.add("type", name), father)
+            return self._made[name]
+
+        for name in domain.types:
+            make(name)
+
+    def of(self, name: str) -> Any:
+        """Return a type."""
+        return self._made[name]
+
+    def common(self, types: tuple[str, ...]) -> Any:
+        """Return the smallest type that has all of `types` in it."""
+        return self._made[self._common(types)]
+
+    def all(self) -> list[Any]:
+        """Return all types."""
+        return list(self._made.values())
+
+    @staticmethod
+    def related(one: Any, two: Any) -> bool:
+        """Say whether unified-planning lets things of two types be compared."""
+        return not {*one.ancestors}.isdisjoint(two.ancestors)
+
+    def _common(self, types: tuple[str, ...]) -> str:
+        lines = [self._line(name) for name in types]
+        return next(n for n in lines[0] if all(n in line for line in lines))
+
+    def _line(self, name: str) -> list[str]:
+        """Return a type and its ancestors, the nearest first."""
+        line = [name]
+        while line[-1] != OBJECT:
+            parent = self._domain.types.get(line[-1], (OBJECT,))[0]
+            if parent in line:
+                raise InteropError("a type that is its own supertype", parent)
+            line.append(parent)
+        return line
+
+
+def _typed(domain: Domain, problem: Problem) -> list[TypedName]:
+    """Return everything with a type."""
+    typed = [*domain.constants, *problem.objects]
+    parts: list[Expression_model] = [domain.constraints, problem.goal, problem.constraints]
+    for predicate in domain.predicates.values():
+        typed += predicate.parameters
+    for function in domain.functions.values():
+        typed += function.parameters
+    for action in domain.actions.values():
+        typed += action.parameters
+        parts += [action.precondition, action.effect]
+    for durative in domain.durative_actions.values():
+        typed += durative.parameters
+        parts += [durative.condition, durative.effect]
+    for part in parts:
+        for item in walk(part):
+            if isinstance(item, Exists_model | Forall_model):
+                # Variables of several types become several quantifiers.
+                typed += [TypedName(v.name, (t,)) for v in item.variables for t in v.types]
+    return typed
+
+
+# Flatten ------------------------------------------------------------------------------------------
+# Conditions and effects taken apart into the pieces that other libraries make them of.
+
+_Around = tuple[Expression, tuple[TypedName, ...], Expression, tuple[TimeSpecifier, ...]]
+
+
+def changes(
+    effect: Expression,
+    variables: tuple[TypedName, ...] = (),
+    condition: Expression = TRUE,
+) -> Iterator[tuple[tuple[TypedName, ...], Expression, Expression]]:
+    """Yield (variables, condition, change) of an effect; a change may be in a `Timed`."""
+    # Effects that are still to be gone through, the next one last; `times` are those around them.
+    open_: list[_Around] = [(effect, variables, condition, ())]
+    while open_:
+        effect, variables, condition, times = open_.pop()
+        match effect:
+            case And(operands):
+                open_ += [(o, variables, condition, times) for o in reversed(operands)]
+            case Forall(more, body):
+                open_.append((body, (*variables, *more), condition, times))
+            case When(further, body):
+                both = further if condition == TRUE else And((condition, further))
+                open_.append((body, variables, both, times))
+            case Timed(when, And() | Forall() | When() as body):
+                open_.append((body, variables, condition, (*times, when)))
+            case _:
+                for when in reversed(times):
+                    effect = Timed(when, effect)
+                yield variables, condition, effect
+
+
+def timed_parts(
+    condition: Expression, variables: tuple[TypedName, ...], where: str
+) -> Iterator[tuple[TimeSpecifier, tuple[TypedName, ...], Expression]]:
+    """Yield (time, variables, formula) of the condition of a durative action.
+
+    Raises:
+        InteropError: a preference.
+    """
+    open_ = [(condition, variables)]
+    while open_:
+        condition, variables = open_.pop()
+        match condition:
+            case And(operands):
+                open_ += [(operand, variables) for operand in reversed(operands)]
+            case Forall(more, body):
+                open_.append((body, (*variables, *more)))
+            case Timed(when, body):
+                yield when, variables, body
+            case Preference():
+                raise InteropError("preferences outside of goals", where)
+            case _:
+                raise InteropError(f"a condition without a time: {condition}", where)
+
+
+def one_time(
+    condition: Expression, change: Expression, where: str
+) -> tuple[TimeSpecifier, Expression, Expression]:
+    """Return the one time of an effect, its condition then, and the change.
+
+    Raises:
+        InteropError: the condition is on another time.
+    """
+    if not isinstance(change, Timed):
+        raise InteropError(f"an effect without a time: {change}", where)
+    parts: list[Expression] = []
+    for part in conjuncts(condition):
+        if not isinstance(part, Timed):
+            # Nested in a `Timed` effect: read at its time.
+            parts.append(part)
+        elif part.when == change.when:
+            parts.append(part.body)
+        else:
+            raise InteropError("an effect at one time with a condition on another", where)
+    at_once = parts[0] if len(parts) == 1 else And(tuple(parts))
+    return change.when, at_once, change.body

@@ -7,11 +7,15 @@ keeps them in a file that several runs may write at once. See docs/library.md.
 
 from hvr.planning.library.candidates import Query
 from hvr.planning.library.entry import Entry, Origin, Parameter, Use
-from hvr.planning.library.learn import learn
-from hvr.planning.library.library import Library
-from hvr.planning.library.lift import lift
+from hvr.planning.library.library import (
+    Library,
+    default_path,
+    read_library,
+    update_library,
+    write_library,
+)
+from hvr.planning.library.lift import learn, lift
 from hvr.planning.library.retrieve import Match, retrieve
-from hvr.planning.library.store import default_path, read_library, update_library, write_library
 
 __all__ = [
     "Entry",

@@ -1,17 +1,33 @@
-"""A library as a value: a set of entries that others can be merged into."""
+"""The library of macro actions: an immutable set of entries, its files, and Turtle."""
 
 from __future__ import annotations
 
+import hashlib
+import json
+import os
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from hvr.errors import UsageError
-from hvr.planning.library.entry import Entry, make
+from pyoxigraph import Literal, NamedNode, RdfFormat, parse, serialize
+from pyoxigraph import Triple as RdfTriple
+
+from hvr.base.files import user_folder, write_whole, writing
+from hvr.base.locks import exclusive_writer
+from hvr.base.texts import read_json, read_text
+from hvr.errors import DataFileError, UsageError
+from hvr.knowledge.terms import KITCHEN, LABEL, PREFIXES, RDF_TYPE, k
+from hvr.planning.library.entry import Entry, Origin, Parameter, Use, entry_from_json, make
 from hvr.values import cached_property
 
 if TYPE_CHECKING:
     from hvr.knowledge.ontology import Ontology
     from hvr.planning.library.clusters import Cluster
+
+
+# Library ------------------------------------------------------------------------------------------
+# A library as a value: a set of entries that others can be merged into.
 
 FORMAT = "hvr-library-1"
 """The version of the form that libraries are written in."""
@@ -122,3 +138,239 @@ class Library:
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values."""
         return {"format": FORMAT, "entries": [entry.to_json() for entry in self.entries]}
+
+
+# Turtle -------------------------------------------------------------------------------------------
+# A library as Turtle: individuals of `k:MacroAction`, and back.
+
+_START = KITCHEN + "macro-"
+_ORIGIN = {
+    "request": "request",
+    "scene": "learntInScene",
+    "model": "writtenBy",
+    "date": "date",
+    "version": "hvrVersion",
+    "run": "runName",
+}
+_Node: TypeAlias = NamedNode | Literal
+_Values: TypeAlias = dict[str, dict[str, list[str]]]
+"""For each subject, the values of its properties."""
+
+
+def to_turtle(library: Library) -> bytes:
+    """Return a library as Turtle; the same library gives the same bytes."""
+    triples = sorted(
+        (t for entry in library for t in _entry_triples(entry)),
+        key=lambda t: (t[0].value, t[1].value, t[2].value),
+    )
+    data = serialize((RdfTriple(*t) for t in triples), format=RdfFormat.TURTLE, prefixes=PREFIXES)
+    assert data is not None
+    return data
+
+
+def _entry_triples(entry: Entry) -> Iterator[tuple[NamedNode, NamedNode, _Node]]:
+    node = NamedNode(_START + entry.id)
+    yield node, RDF_TYPE, k("MacroAction")
+    for name in entry.names:
+        yield node, LABEL, Literal(name)
+    yield node, k("agentName"), Literal(entry.agent)
+    yield node, k("parameters"), Literal(" ".join(str(p) for p in entry.parameters))
+    for text in entry.precondition:
+        yield node, k("precondition"), Literal(text)
+    for text in entry.postcondition:
+        yield node, k("postcondition"), Literal(text)
+    yield node, k("block"), Literal("\n".join(str(step) for step in entry.steps))
+    for origin in entry.origins:
+        other = _part(entry, "origin", repr(origin))
+        yield node, k("learntFrom"), other
+        yield other, RDF_TYPE, k("MacroActionOrigin")
+        for field, prop in _ORIGIN.items():
+            yield other, k(prop), Literal(str(getattr(origin, field)))
+        yield other, k("simulated"), Literal(origin.simulated)
+    for use in entry.uses:
+        other = _part(entry, "use", repr(use))
+        yield node, k("usedIn"), other
+        yield other, RDF_TYPE, k("MacroActionUse")
+        yield other, k("runName"), Literal(use.run)
+        yield other, k("timesUsed"), Literal(use.used)
+        yield other, k("timesValidated"), Literal(use.validated)
+
+
+def _part(entry: Entry, kind: str, content: str) -> NamedNode:
+    digest = hashlib.sha256(content.encode()).hexdigest()[:12]
+    return NamedNode(f"{_START}{entry.id}-{kind}-{digest}")
+
+
+def from_turtle(data: str | bytes, place: str) -> Library:
+    """Read a library.
+
+    Args:
+        data: the Turtle.
+        place: what messages call it: the file.
+
+    Raises:
+        DataFileError: it is no Turtle, or no library; the message says where.
+    """
+    values: _Values = defaultdict(lambda: defaultdict(list))
+    try:
+        for quad in parse(data, format=RdfFormat.TURTLE):
+            subject = getattr(quad.subject, "value", str(quad.subject))
+            value = getattr(quad.object, "value", str(quad.object))
+            values[subject][quad.predicate.value].append(value)
+    except (SyntaxError, ValueError) as error:
+        line = getattr(error, "lineno", None)
+        where = f"{place}:{line}" if line else place
+        message = getattr(error, "msg", None) or str(error)
+        raise DataFileError(f"{where}: not valid Turtle: {message}") from error
+    kind = k("MacroAction").value
+    nodes = [s for s, props in values.items() if kind in props.get(RDF_TYPE.value, ())]
+    if not nodes and values:
+        raise DataFileError(f"{place}: there is no macro action in it; is this a library?")
+    return Library([_entry(node, values, place) for node in nodes])
+
+
+def _entry(node: str, values: _Values, place: str) -> Entry:
+    own = values[node]
+    name = node.removeprefix(_START)
+
+    def one(subject: str, prop: str) -> str:
+        texts = values.get(subject, {}).get(k(prop).value, [])
+        if len(texts) != 1:
+            raise DataFileError(
+                f"{place}: macro action {name}: expected one k:{prop}, found {len(texts)}"
+            )
+        return texts[0]
+
+    def many(prop: str) -> list[str]:
+        return own.get(k(prop).value, [])
+
+    words = one(node, "parameters").split()
+    parameters = [Parameter(v, t) for v, t in zip(words[::3], words[2::3], strict=False)]
+    if " ".join(str(p) for p in parameters) != " ".join(words):
+        raise DataFileError(f"{place}: macro action {name}: its k:parameters are no typed list")
+    try:
+        uses = [
+            Use(one(u, "runName"), int(one(u, "timesUsed")), int(one(u, "timesValidated")))
+            for u in many("usedIn")
+        ]
+    except ValueError as error:
+        raise DataFileError(f"{place}: macro action {name}: not a count: {error}") from error
+    origins = [
+        Origin(
+            **{field: one(o, prop) for field, prop in _ORIGIN.items()},
+            simulated=one(o, "simulated") in ("true", "1"),
+        )
+        for o in many("learntFrom")
+    ]
+    try:
+        return entry_from_json(
+            {
+                "id": name,
+                "names": own.get(LABEL.value, []),
+                "agent": one(node, "agentName"),
+                "parameters": [[p.variable, p.type] for p in parameters],
+                "precondition": many("precondition"),
+                "postcondition": many("postcondition"),
+                "steps": one(node, "block").split("\n"),
+                "origins": [o.to_json() for o in origins],
+                "uses": [u.to_json() for u in uses],
+            }
+        )
+    except DataFileError as error:
+        raise DataFileError(f"{place}: {error}") from error
+
+
+# Store --------------------------------------------------------------------------------------------
+# Libraries as files: read and written whole, and merged when several write at once.
+
+VARIABLE = "HVR_LIBRARY"
+"""The environment variable that says where the library is."""
+
+
+def default_path() -> Path:
+    """Return where this user's library is: `$HVR_LIBRARY`, or in the folder for users' data.
+
+    That is `~/.local/share/hvr/library.ttl` on Linux (`$XDG_DATA_HOME` is heeded),
+    `~/Library/Application Support/hvr` on macOS, `%APPDATA%\\hvr` on Windows.
+    """
+    chosen = os.environ.get(VARIABLE)
+    if chosen:
+        return Path(chosen).expanduser()
+    return user_folder("data") / "library.ttl"
+
+
+def read_library(path: Path, *, missing_ok: bool = False) -> Library:
+    """Read a library: JSON if the name ends in `.json`, else Turtle.
+
+    Args:
+        path: the file.
+        missing_ok: an empty library if there is no file.
+
+    Raises:
+        DataFileError: the file is missing, unreadable or damaged; the message says where.
+    """
+    if missing_ok and not path.exists():
+        return Library()
+    return _from_json(path) if _is_json(path) else from_turtle(read_text(path), str(path))
+
+
+def write_library(library: Library, path: Path) -> None:
+    """Write a library, whole or not at all, in place of what was in the file.
+
+    Args:
+        library: what to write.
+        path: the file: JSON if its name ends in `.json`, else Turtle. Missing folders are made.
+
+    Raises:
+        DataFileError: it cannot be written.
+    """
+    if _is_json(path):
+        text = json.dumps(library.to_json(), indent=2, ensure_ascii=False) + "\n"
+        data = text.encode("utf-8", "backslashreplace")
+    else:
+        data = to_turtle(library)
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, data, durable=True)
+
+
+def update_library(path: Path, more: Library) -> Library:
+    """Merge a library into a file, which need not exist; nothing that others write is lost.
+
+    Returns:
+        What the file then holds.
+
+    Raises:
+        DataFileError: the file is damaged (it is then left as it is) or cannot be written.
+    """
+    # Reading, too, is under the lock: what another process adds between a read and a write of
+    # ours would be lost.
+    with exclusive_writer(path):
+        merged = read_library(path, missing_ok=True).merge(more)
+        write_library(merged, path)
+    return merged
+
+
+def _is_json(path: Path) -> bool:
+    return path.suffix.lower() == ".json"
+
+
+def _from_json(path: Path) -> Library:
+    values = read_json(path)
+    if not isinstance(values, dict) or not isinstance(values.get("entries"), list):
+        raise DataFileError(f"{path}: this is no library: it has no list 'entries'")
+    if values.get("format") != FORMAT:
+        raise DataFileError(
+            f"{path}: its format is {values.get('format')!r}, and this hvr reads {FORMAT!r}"
+        )
+    entries = values["entries"]
+    try:
+        return Library([entry_from_json(_mapping(e, n)) for n, e in enumerate(entries, 1)])
+    except DataFileError as error:
+        raise DataFileError(f"{path}: {error}") from error
+
+
+def _mapping(value: object, number: int) -> dict[str, object]:
+    if not isinstance(value, dict):
+        raise DataFileError(f"entry {number} is no object")
+    return value

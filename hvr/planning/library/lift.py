@@ -1,16 +1,416 @@
-"""Lifting a block of a plan to an entry: objects become variables."""
+"""Lifting blocks of a successful plan to entries, with conditions that their execution proves."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
 
+from hvr.errors import UsageError
 from hvr.knowledge.ontology import Ontology, load_ontology
-from hvr.pddl import GroundAction, State, Task
-from hvr.planning.library.conditions import BlockConditions, conditions_of
-from hvr.planning.library.entry import Entry, Origin, Parameter, make
-from hvr.planning.library.literals import Literal, bind_literal, bind_step, literal_text
-from hvr.planning.library.words import Mention, NameReading, natural, object_types, read_words
-from hvr.planning.plans import AABlock
+from hvr.pddl import (
+    And,
+    Atom,
+    Equal,
+    Exists,
+    Expression,
+    Forall,
+    GroundAction,
+    Imply,
+    Not,
+    Or,
+    State,
+    Task,
+    TypedName,
+    When,
+)
+from hvr.pddl.facts import Facts, bindings, necessary_literals
+from hvr.planning.library.candidates import (
+    Mention,
+    NameReading,
+    natural_key,
+    object_types,
+    read_words,
+)
+from hvr.planning.library.entry import (
+    Entry,
+    Literal,
+    Origin,
+    Parameter,
+    bind_literal,
+    bind_step,
+    literal_text,
+    make,
+)
+from hvr.planning.library.library import Library
+from hvr.planning.plans import AABlock, Plan
+
+# Causal explanation -------------------------------------------------------------------------------
+# Causal explanation of a block: why conditions hold and effects come about.
+#
+# The compiled operators of `hvr.pddl.Task` have static facts folded in, which is what makes
+# them fast. A macro action that is to be used elsewhere must know them: which faucet belongs to
+# which basin is what ties its parameters together.
+
+Support = frozenset[Literal]
+"""Literals that together make something true."""
+
+_NONE: Support = frozenset()
+Binding = Mapping[str, str]
+
+
+class Situation:
+    """The facts in a state of a task, static ones included."""
+
+    def __init__(self, task: Task, facts: frozenset[Atom]) -> None:
+        self.task = task
+        self.facts = facts
+        self._index = Facts(facts)
+
+    def why(self, formula: Expression, binding: Binding, wanted: bool = True) -> Support | None:
+        """Return literals that make a formula true (false if not `wanted`), or None.
+
+        A negation turns `wanted` round, which makes a conjunction a disjunction and the other
+        way round. Of a disjunction the first part that is true counts, of an existential
+        quantifier the first object. Numeric conditions are passed over: the validator judges
+        them.
+        """
+        match formula:
+            case Atom(predicate, args):
+                atom = Atom(predicate, tuple(binding.get(a, a) for a in args))
+                return frozenset({(atom, wanted)}) if (atom in self.facts) == wanted else None
+            case Equal(left, right):
+                same = binding.get(left, left) == binding.get(right, right)
+                return _NONE if same == wanted else None
+            case Not(operand):
+                return self.why(operand, binding, not wanted)
+            case And(operands):
+                return self._all_or_first(operands, binding, wanted, every=wanted)
+            case Or(operands):
+                return self._all_or_first(operands, binding, wanted, every=not wanted)
+            case Imply(left, right):
+                return self.why(Or((Not(left), right)), binding, wanted)
+            case Exists(variables, body):
+                return self._quantified(variables, body, binding, wanted, every=not wanted)
+            case Forall(variables, body):
+                return self._quantified(variables, body, binding, wanted, every=wanted)
+            case _:
+                return _NONE
+
+    def effects(self, effect: Expression, binding: Binding) -> Iterator[tuple[Literal, Support]]:
+        """Yield the literals that an effect brings about here, each with the support of its
+        condition.
+        """
+        match effect:
+            case Atom(predicate, args):
+                yield (Atom(predicate, tuple(binding.get(a, a) for a in args)), True), _NONE
+            case Not(Atom(predicate, args)):
+                yield (Atom(predicate, tuple(binding.get(a, a) for a in args)), False), _NONE
+            case And(operands):
+                for operand in operands:
+                    yield from self.effects(operand, binding)
+            case When(condition, body):
+                support = self.why(condition, binding)
+                if support is not None:
+                    for literal, more in self.effects(body, binding):
+                        yield literal, support | more
+            case Forall(variables, body):
+                condition = body.condition if isinstance(body, When) else And(())
+                for instance in self._candidates(variables, condition, binding, True):
+                    yield from self.effects(body, instance)
+            case _:
+                return
+
+    def _all_or_first(
+        self, operands: tuple[Expression, ...], binding: Binding, wanted: bool, *, every: bool
+    ) -> Support | None:
+        literals: set[Literal] = set()
+        for operand in operands:
+            support = self.why(operand, binding, wanted)
+            if support is None:
+                if every:
+                    return None
+            elif not every:
+                return support
+            else:
+                literals |= support
+        return frozenset(literals) if every else None
+
+    def _quantified(
+        self,
+        variables: tuple[TypedName, ...],
+        body: Expression,
+        binding: Binding,
+        wanted: bool,
+        *,
+        every: bool,
+    ) -> Support | None:
+        if not every:
+            for candidate in self._candidates(variables, body, binding, wanted):
+                support = self.why(body, candidate, wanted)
+                if support is not None:
+                    return support
+            return None
+        literals: set[Literal] = set()
+        for row in product(*(self.task.members(v.types) for v in variables)):
+            names = dict(zip((v.name for v in variables), row, strict=True))
+            support = self.why(body, {**binding, **names}, wanted)
+            if support is None:
+                return None
+            literals |= support
+        return frozenset(literals)
+
+    def _candidates(
+        self, variables: tuple[TypedName, ...], body: Expression, binding: Binding, wanted: bool
+    ) -> Iterator[dict[str, str]]:
+        """Yield bindings under which a formula may hold.
+
+        By a join over the literals that it cannot do without, since all tuples of objects would
+        be far too many.
+        """
+        literals = necessary_literals(body, wanted)
+        return bindings(variables, literals, binding, self._index.relation, self.task.members)
+
+
+class BlockTrace:
+    """A block carried out, with the situations that it passed through.
+
+    Args:
+        task: the task.
+        facts: what is true before it, static facts included.
+        actions: the block.
+
+    Raises:
+        UsageError: an action cannot be executed.
+        UnknownObjectError, PddlSemanticError: an action does not fit the task.
+    """
+
+    def __init__(
+        self, task: Task, facts: frozenset[Atom], actions: tuple[GroundAction, ...]
+    ) -> None:
+        self.task = task
+        self.before = facts
+        self._steps: list[_Step] = []
+        for number, action in enumerate(actions, 1):
+            task.ground(action)  # raises if it does not fit
+            schema = task.domain.actions[action.name]
+            binding = dict(zip((p.name for p in schema.parameters), action.args, strict=True))
+            situation = Situation(task, facts)
+            needs = situation.why(schema.precondition, binding)
+            if needs is None:
+                raise UsageError(f"step {number}, {action}, cannot be executed here")
+            does: dict[Literal, Support] = {}
+            for literal, support in situation.effects(schema.effect, binding):
+                known = does.get(literal)
+                # Of several reasons the one with fewest conditions carries furthest.
+                if known is None or len(support) < len(known):
+                    does[literal] = support
+            self._steps.append(_Step(facts, needs, does))
+            # What is both deleted and added is true.
+            facts = facts - {a for a, v in does if not v} | {a for a, v in does if v}
+        self.after = facts
+
+    def needs(self) -> Support:
+        """Return the literals that the actions need and do not bring about themselves."""
+        return self._regress(_NONE, preconditions=True)
+
+    def causes(self, literal: Literal) -> Support:
+        """Return the literals that must hold before the block for it to make another one true,
+        apart from `needs`.
+        """
+        return self._regress(frozenset({literal}), preconditions=False)
+
+    def _regress(self, goal: Support, *, preconditions: bool) -> Support:
+        """Return the literals before the block from which the goal follows.
+
+        Args:
+            goal: literals after the block.
+            preconditions: those of the actions are wanted, too.
+        """
+        wanted = set(goal)
+        for step in reversed(self._steps):
+            # Effects before preconditions: what an action needs must hold before it, also if
+            # it brings the same about.
+            for literal in tuple(wanted):
+                support = step.brings_about(literal)
+                if support is not None:
+                    wanted.discard(literal)
+                    wanted |= support
+            if preconditions:
+                wanted |= step.needs
+        return frozenset(wanted)
+
+
+@dataclass(frozen=True)
+class _Step:
+    """An action in its situation: what it needs, and what it does with what made it do so."""
+
+    facts: frozenset[Atom]
+    needs: Support
+    does: Mapping[Literal, Support]
+
+    def brings_about(self, literal: Literal) -> Support | None:
+        """Return the support of the effect that brings a literal about; None if the literal has
+        to hold before the action.
+        """
+        atom, positive = literal
+        support = self.does.get(literal)
+        # What is both deleted and added is true, so such a deletion brings nothing about.
+        if support is None or (not positive and (atom, True) in self.does):
+            return None
+        # A conditional effect that only confirms what holds anyway would add its condition for
+        # nothing: it is enough that the literal held.
+        stays = (atom in self.facts) == positive and (atom, not positive) not in self.does
+        return None if support and stays else support
+
+
+# Conditions ---------------------------------------------------------------------------------------
+# The conditions of a block as its execution shows them.
+#
+# Before: what its actions need and do not bring about themselves, and what makes its effects
+# come about. After: what it changes for good. Bystanders are left out: that other things in the
+# fridge are chilled when its door is closed says nothing about what the block is for.
+
+NEAR_PREDICATE = "near"
+"""The predicate that is never the purpose of a block: the next navigation makes it false."""
+
+
+@dataclass(frozen=True)
+class BlockConditions:
+    """Ground conditions of a block.
+
+    Args:
+        needs: literals that must hold before, static facts included.
+        effects: literals that it changes for good.
+        objects: the objects of its steps, then others in its conditions.
+        fluent: the predicates that change at all.
+    """
+
+    needs: tuple[Literal, ...]
+    effects: tuple[Literal, ...]
+    objects: tuple[str, ...]
+    fluent: frozenset[str]
+
+    def precondition(self) -> tuple[str, ...]:
+        """Return the precondition as PDDL, without static facts."""
+        return tuple(literal_text(n) for n in self.needs if n[0].predicate in self.fluent)
+
+    def postcondition(self) -> tuple[str, ...]:
+        """Return the postcondition as PDDL."""
+        return tuple(literal_text(e) for e in self.effects)
+
+
+def conditions_of(
+    task: Task,
+    facts: frozenset[Atom],
+    actions: Sequence[GroundAction],
+    named: Iterable[str] = (),
+) -> BlockConditions:
+    """Return the conditions of a block, computed from what it does in a situation.
+
+    Args:
+        task: the task.
+        facts: what is true before the block, static facts included.
+        actions: the block; it must be executable.
+        named: objects that the block is about although no step names them, such as the food
+            in a microwave that is switched on.
+
+    Raises:
+        UsageError: an action cannot be executed.
+        UnknownObjectError, PddlSemanticError: an action does not fit the task.
+    """
+    run = BlockTrace(task, facts, tuple(actions))
+    constants = {c.name for c in task.domain.constants}
+    core = dict.fromkeys(a for action in actions for a in action.args)
+    changed = {a for atom in run.after ^ run.before for a in atom.args}
+    core.update(dict.fromkeys(n for n in named if n in changed))
+    needs = set(run.needs())
+    linked = {a for atom, positive in needs if positive for a in atom.args}
+    changes = [
+        *((atom, True) for atom in run.after - run.before),
+        *((atom, False) for atom in run.before - run.after),
+    ]
+    changes = sorted((c for c in changes if c[0].predicate != NEAR_PREDICATE), key=_order)
+    causes = {c: run.causes(c) for c in changes}
+    about = {*core, *linked, *constants}
+    tied = _representatives(task, _tied(task, changes, causes, about), changes, about)
+    about |= tied
+    kept = [c for c in changes if about.issuperset(c[0].args)]
+    for change in kept:
+        needs |= causes[change]
+    positive = {a for atom, wanted in needs if wanted for a in atom.args}
+    objects = (about & {a for atom, _ in kept for a in atom.args}) | positive | set(core)
+    needs = {n for n in needs if n[1] or _says_something(n, set(core), objects | constants)}
+    rest = sorted(objects - set(core) - constants, key=natural_key)
+    return BlockConditions(
+        tuple(sorted(needs, key=_order)),
+        tuple(kept),
+        (*(c for c in core if c not in constants), *rest),
+        frozenset(task.fluent_predicates),
+    )
+
+
+def _says_something(literal: Literal, core: set[str], known: set[str]) -> bool:
+    """Return whether a negative literal is about the block, not about what is not in its way."""
+    args = literal[0].args
+    if len(args) < 2:
+        return known.issuperset(args)
+    return core.issuperset(args) and len(set(args)) == len(args)
+
+
+def _tied(
+    task: Task, changes: Iterable[Literal], causes: dict[Literal, Support], about: set[str]
+) -> set[str]:
+    """Return the objects that static facts tie to those of the block: pieces of what is sliced."""
+    tied: set[str] = set()
+    for change in changes:
+        for other in set(change[0].args) - about:
+            if any(
+                positive
+                and task.is_static(atom.predicate)
+                and other in atom.args
+                and not about.isdisjoint(atom.args)
+                and about.issuperset(set(atom.args) - {other})
+                for atom, positive in causes[change]
+            ):
+                tied.add(other)
+    return tied
+
+
+def _representatives(
+    task: Task, tied: set[str], changes: Sequence[Literal], about: set[str]
+) -> set[str]:
+    """Return one for each kind of change among tied objects; none where the block has such a one.
+
+    Slicing makes all pieces of a tomato; the block needs one, and how many there are differs from
+    kitchen to kitchen.
+    """
+
+    def shape(name: str) -> tuple[object, ...]:
+        mine = [
+            (atom.predicate, tuple("*" if a == name else a for a in atom.args), positive)
+            for atom, positive in changes
+            if name in atom.args
+        ]
+        return task.objects[name], tuple(sorted(mine))
+
+    seen = {shape(name) for name in about if name in task.objects}
+    kept = set()
+    for name in sorted(tied, key=natural_key):
+        key = shape(name)
+        if key not in seen:
+            seen.add(key)
+            kept.add(name)
+    return kept
+
+
+def _order(literal: Literal) -> tuple[str, tuple[tuple[str, int, str], ...], bool]:
+    atom, positive = literal
+    return atom.predicate, tuple(natural_key(a) for a in atom.args), not positive
+
+
+# Lift ---------------------------------------------------------------------------------------------
+# Lifting a block of a plan to an entry: objects become variables.
 
 _MOST_ALIKE = 4
 """Most objects that look alike whose orders are all tried; of more, the first by name comes first.
@@ -163,7 +563,7 @@ def _ordered(
 
     parts = {name: part(name) for name in rest}
     least = min(parts.values())
-    alike = sorted((n for n in rest if parts[n] == least), key=natural)
+    alike = sorted((n for n in rest if parts[n] == least), key=natural_key)
     if len(alike) > _MOST_ALIKE:
         alike = alike[:1]
     results = []
@@ -174,3 +574,50 @@ def _ordered(
     return min(
         results, key=lambda b: sorted(literal_text(bind_literal(item, b)) for item in literals)
     )
+
+
+# Learn --------------------------------------------------------------------------------------------
+# Learning from a successful plan: an entry for each of its blocks.
+
+
+def learn(
+    plan: Plan,
+    task: Task,
+    agent: str,
+    origin: Origin,
+    *,
+    state: State | None = None,
+    ontology: Ontology | None = None,
+) -> tuple[Entry, ...]:
+    """Lift the blocks of a plan that was carried out with success.
+
+    Blocks that change nothing for good, such as going somewhere, are not worth keeping.
+
+    Args:
+        plan: the plan.
+        task: the problem that it solves, in the domain of the agent.
+        agent: name of the agent.
+        origin: where it was carried out.
+        state: the state before the plan; the task's initial state if None.
+        ontology: names of classes; hvr's own if None.
+
+    Returns:
+        The entries in order of id, none twice.
+
+    Raises:
+        UsageError: an action of the plan cannot be executed.
+        UnknownObjectError, PddlSemanticError: an action does not fit the task.
+    """
+    now = state or task.initial
+    entries = []
+    for block in plan.blocks:
+        if not block.actions:
+            continue
+        entry = lift(block, task, now, agent=agent, origin=origin, ontology=ontology)
+        if entry.postcondition:
+            entries.append(entry)
+        bits = now.bits
+        for action in block.actions:
+            bits = task.ground(action).apply(bits)
+        now = State(task, bits, now.values)
+    return Library(entries).entries

@@ -5,34 +5,150 @@ parameters, what their verb means must not contradict its effects, and they must
 the binding of parameters to objects by a join over the current facts, and the validator,
 which runs the bound block from the present state in the domain of the agent that asks.
 
-The search is bounded (`LIMIT` entries, `MOST_BINDINGS` bindings of each), since it runs at every
+The search is bounded (`MAX_ENTRIES` entries, `MAX_BINDINGS` bindings of each), since it runs at every
 macro action and a miss only costs a question to the model. It is deterministic.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 
 from hvr.errors import HvrError
 from hvr.knowledge.ontology import Ontology, load_ontology
 from hvr.knowledge.retrieval.embedders import Embedder
-from hvr.pddl import Expression, State, Task, TypedName, parse_formula
-from hvr.planning.library.bind import Block, Slots, bound_blocks
-from hvr.planning.library.candidates import Candidate, Query, candidates
-from hvr.planning.library.conditions import conditions_of
-from hvr.planning.library.entry import Entry
+from hvr.pddl import (
+    Atom,
+    Expression,
+    GroundAction,
+    State,
+    Task,
+    TypedName,
+    is_variable,
+    parse_formula,
+)
+from hvr.pddl.facts import Facts, bindings
+from hvr.planning.library.candidates import Candidate, Query, candidates, natural_key, object_types
+from hvr.planning.library.entry import (
+    Entry,
+    Literal,
+    bind_literal,
+    bind_step,
+    is_literal,
+    joinable,
+    parse_literal,
+)
 from hvr.planning.library.library import Library
-from hvr.planning.library.literals import Literal, bind_literal, is_literal, parse_literal
-from hvr.planning.library.words import object_types
+from hvr.planning.library.lift import conditions_of
 from hvr.planning.plans import AABlock, MacroAction
 from hvr.validation import Validator
 
-LIMIT = 20
+# Binding ------------------------------------------------------------------------------------------
+# Bind the variables of an entry to objects, by a join over what is true now.
+
+Block = tuple[GroundAction, ...]
+
+_MOST_JOINED = 400
+"""Bindings that are looked at before the nearest are chosen; bounds joins without static facts that
+tie the variables together."""
+
+
+@dataclass(frozen=True)
+class Slots:
+    """The objects that the variables of an entry may stand for.
+
+    Args:
+        task: the objects.
+        classes: the ontology class that each variable is open to; None: its PDDL type.
+        ontology: the classes.
+        distance: of an object, in metres.
+    """
+
+    task: Task
+    classes: Mapping[str, str | None]
+    ontology: Ontology
+    distance: Callable[[str], float]
+
+    def members(self, entry: Entry, variable: str, allowed: frozenset[str] | None) -> list[str]:
+        """Return the objects that a variable may stand for, the nearest first."""
+        wider = self.classes.get(variable)
+        kind = entry.types[variable]
+        names = []
+        for name, types in self.task.objects.items():
+            if allowed is not None and name not in allowed:
+                continue
+            own = self.ontology.class_of_pddl_type(types[0])
+            if wider is None or own is None:
+                fits = self.task.domain.has_type(types, (kind,))
+            else:
+                fits = self.ontology.is_a(own, wider)
+            if fits:
+                names.append(name)
+        return sorted(names, key=lambda n: (round(self.distance(n), 2), natural_key(n)))
+
+
+def bound_blocks(
+    entry: Entry, allowed: Mapping[str, frozenset[str]], facts: frozenset[Atom], slots: Slots
+) -> Iterator[tuple[dict[str, str], Block]]:
+    """Yield ways to bind an entry, those in which all its conditions hold first.
+
+    After these come bindings for which only the static conditions hold: a thing may lie
+    elsewhere than where it lay when the block was learnt, and the block work all the same.
+    The validator decides.
+
+    Args:
+        entry: what to bind.
+        allowed: for some variables, the objects that they may stand for.
+        facts: what is true now, static facts included.
+        slots: what the others may stand for.
+    """
+    used = {a for step in entry.steps for a in step.args if is_variable(a)}
+    known = [n for n in entry.needs if n[0].predicate in slots.task.domain.predicates]
+    static = [n for n in known if slots.task.is_static(n[0].predicate)]
+    tied = used | allowed.keys()
+    everything = list(entry.types)
+    # In the second round variables that only the conditions have are left out: their fluent
+    # conditions are not asked for, and nothing would tie them to an object.
+    for variables, literals in (
+        (everything, list(entry.needs)),
+        ([v for v in everything if v in tied], static),
+    ):
+        for binding in _nearest(entry, variables, literals, allowed, facts, slots):
+            steps = tuple(bind_step(step, binding) for step in entry.steps)
+            yield binding, steps
+
+
+def _nearest(
+    entry: Entry,
+    variables: list[str],
+    literals: list[Literal],
+    allowed: Mapping[str, frozenset[str]],
+    facts: frozenset[Atom],
+    slots: Slots,
+) -> list[dict[str, str]]:
+    members = {
+        v: dict.fromkeys(slots.members(entry, v, allowed.get(v))) for v in variables
+    }  # fmt: skip
+    if not all(members.values()):
+        return []
+    # The choice for each variable is a type of its own for the join.
+    typed = [TypedName(v, (v,)) for v in variables]
+    relation = Facts(facts).relation
+    joined = bindings(typed, joinable(literals), {}, relation, lambda types: members[types[0]])
+    places = {v: {name: place for place, name in enumerate(m)} for v, m in members.items()}
+    # Different variables were different objects where the block was learnt; so they stay here.
+    rows = [b for b in islice(joined, _MOST_JOINED) if len(set(b.values())) == len(b)]
+    return sorted(rows, key=lambda b: [places[v][b[v]] for v in variables])
+
+
+# --------------------------------------------------------------------------------------------------
+
+MAX_ENTRIES = 20
 """Most entries that are tried for one macro action."""
 
-MOST_BINDINGS = 50
+MAX_BINDINGS = 50
 """Most bindings of one entry that are tried."""
 
 
@@ -92,7 +208,9 @@ def retrieve(
     ontology = ontology or load_ontology()
     wanted = _Wanted(task, query.postcondition)
     search = _Search(task, state, wanted, distances or {}, ontology, query.name)
-    for candidate in candidates(library, query, object_types(task), embedder, ontology)[:LIMIT]:
+    for candidate in candidates(library, query, object_types(task), embedder, ontology)[
+        :MAX_ENTRIES
+    ]:
         match = search.first(candidate)
         if match is not None:
             return match
@@ -137,7 +255,7 @@ class _Search:
                 key = tuple(sorted(binding.items()))
                 if key in tried:
                     continue
-                if len(tried) >= MOST_BINDINGS:
+                if len(tried) >= MAX_BINDINGS:
                     return None
                 if any(actions[:n] in self.failed for n in range(1, len(actions) + 1)):
                     continue

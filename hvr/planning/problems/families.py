@@ -1,17 +1,112 @@
-"""The families of classical and numeric problems: what is drawn for a level.
-
-Each function returns a draft. For a problem without a plan it takes something
-away that every plan needs. The search proves it.
-"""
+"""The families of problems: classical, numeric, and with time."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise, product
+from itertools import combinations, pairwise, product
 from math import gcd
 from random import Random
+from typing import Any
 
-from hvr.planning.problems.values import Draft
+from hvr.values import Value
+
+# Values -------------------------------------------------------------------------------------------
+# A generated problem and what is proven of it, as values.
+
+_PROMPT = """\
+Write a plan for the planning problem below, one step a line, such as (action object object).{more}
+
+{domain}
+{problem}"""
+_TIMED = " Begin each line with its start time, such as 0.0: (action object) [duration]."
+
+
+class Draft(Value):
+    """A problem without any proof yet.
+
+    Attributes:
+        objects: The typed objects.
+        init: The facts and values at the start.
+        goal: The goal.
+    """
+
+    objects: str
+    init: tuple[str, ...]
+    goal: tuple[str, ...]
+
+
+class Proven(Value):
+    """What is proven of a problem.
+
+    Attributes:
+        plan: The steps of a plan that no shorter one replaces; None if there is no plan.
+        proof: The reason, in a sentence.
+        states: The number of states that were looked at; 0 if the proof needs none.
+    """
+
+    plan: tuple[str, ...] | None
+    proof: str
+    states: int = 0
+
+
+class GradedProblem(Value):
+    """A generated problem.
+
+    Attributes:
+        family: The name of its family.
+        level: How hard it is meant to be, from 1 to 5.
+        seed: The number that it was made from.
+        domain: PDDL text.
+        problem: PDDL text.
+        best: The number of steps of a shortest plan; None if there is no plan.
+        plan: The steps of such a plan; None likewise.
+        proof: Why no plan is shorter, or why there is none.
+        timed: Whether the steps of its plans have times.
+    """
+
+    family: str
+    level: int
+    seed: int
+    domain: str
+    problem: str
+    best: int | None
+    plan: tuple[str, ...] | None
+    proof: str
+    timed: bool = False
+
+    @property
+    def id(self) -> str:
+        """The name of the problem: family, level and seed."""
+        return f"{self.family}-{self.level}-{self.seed}"
+
+    @property
+    def prompt(self) -> str:
+        """A request to write a plan, with the domain and the problem."""
+        more = _TIMED if self.timed else ""
+        return _PROMPT.format(more=more, domain=self.domain, problem=self.problem)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return JSON values, one line of a data set for trainers."""
+        return {
+            "id": self.id,
+            "family": self.family,
+            "level": self.level,
+            "seed": self.seed,
+            "prompt": self.prompt,
+            "domain": self.domain,
+            "problem": self.problem,
+            "solvable": self.plan is not None,
+            "best": self.best,
+            "plan": None if self.plan is None else "\n".join(self.plan),
+            "proof": self.proof,
+        }
+
+
+# Families -----------------------------------------------------------------------------------------
+# The families of classical and numeric problems: what is drawn for a level.
+#
+# Each function returns a draft. For a problem without a plan it takes something
+# away that every plan needs. The search proves it.
 
 
 def names(letter: str, count: int) -> list[str]:
@@ -206,3 +301,98 @@ def _cut(
 
 def _other(rng: Random, values: Sequence[str], value: str) -> str:
     return rng.choice([other for other in values if other != value])
+
+
+# Cellar -------------------------------------------------------------------------------------------
+# Problems with time: fuses that are mended by the light of matches.
+#
+# Each mending lies within the light of one match, and mendings exclude each other. So a plan is an
+# assignment of fuses to matches in which the mendings of a match together are shorter than its light;
+# a shortest plan strikes as few matches as such an assignment needs.
+
+_GAP = 0.01
+"""Time between two happenings, above the usual epsilon of 0.001."""
+
+
+class Cellar:
+    """Matches that burn for some time, and fuses whose mending takes some time."""
+
+    def __init__(self, matches: Sequence[int], fuses: Sequence[int]) -> None:
+        self.matches = tuple(matches)
+        self.fuses = tuple(fuses)
+
+    @classmethod
+    def drawn(cls, rng: Random, level: int, *, solvable: bool) -> Cellar:
+        """Draw 1 to 5 fuses, and matches that suffice or do not."""
+        while True:
+            fuses = [rng.randint(2, 6) for _ in range(level)]
+            matches = [rng.randint(4, 9) for _ in range(rng.randint(1, level))]
+            cellar = cls(matches, fuses)
+            if (cellar.assignment() is not None) == solvable:
+                return cellar
+
+    def assignment(self) -> tuple[tuple[int, ...], ...] | None:
+        """Return the fuses of each match, with as few matches as there can be; None if none do.
+
+        The numbers of the fuses are from 0; a match without fuses is not struck.
+        """
+        for count in range(1, len(self.matches) + 1):
+            for used in combinations(range(len(self.matches)), count):
+                found = self._fitted(used, 0, [()] * len(self.matches))
+                if found is not None:
+                    return found
+        return None
+
+    def _fitted(
+        self, used: Sequence[int], fuse: int, given: list[tuple[int, ...]]
+    ) -> tuple[tuple[int, ...], ...] | None:
+        if fuse == len(self.fuses):
+            return tuple(given)
+        for match in used:
+            taken = given[match]
+            if sum(self.fuses[other] for other in (*taken, fuse)) < self.matches[match]:
+                given[match] = (*taken, fuse)
+                found = self._fitted(used, fuse + 1, given)
+                if found is not None:
+                    return found
+                given[match] = taken
+        return None
+
+    def draft(self) -> Draft:
+        """Return the problem."""
+        matches, fuses = names("match", len(self.matches)), names("fuse", len(self.fuses))
+        init = ["(hand-free)", *(f"(unused {match})" for match in matches)]
+        init += [f"(broken {fuse})" for fuse in fuses]
+        init += [f"(= (burning-time {m}) {t})" for m, t in zip(matches, self.matches, strict=True)]
+        init += [f"(= (mending-time {f}) {t})" for f, t in zip(fuses, self.fuses, strict=True)]
+        objects = f"{' '.join(matches)} - match {' '.join(fuses)} - fuse"
+        return Draft(objects, tuple(init), tuple([f"(mended {f})" for f in fuses]))
+
+    def proven(self) -> Proven:
+        """Return a plan with as few steps as there can be, or that there is none."""
+        given = self.assignment()
+        if given is None:
+            return Proven(
+                None,
+                "no assignment of fuses to matches leaves the mendings of each match shorter than "
+                "its light: all were tried",
+            )
+        plan: list[str] = []
+        clock = 0.0
+        for number, fuses in enumerate(given, 1):
+            if not fuses:
+                continue
+            light = self.matches[number - 1]
+            plan.append(f"{clock:.2f}: (strike match{number}) [{light}]")
+            now = clock + _GAP
+            for fuse in fuses:
+                mending = self.fuses[fuse]
+                plan.append(f"{now:.2f}: (mend fuse{fuse + 1} match{number}) [{mending}]")
+                now += mending + _GAP
+            clock += light + _GAP
+        struck = sum(map(bool, given))
+        return Proven(
+            tuple(plan),
+            f"each of {len(self.fuses)} fuses needs one mending, and no assignment of fuses to "
+            f"fewer than {struck} matches leaves their mendings shorter than their light",
+        )

@@ -1,39 +1,44 @@
-"""Trajectory constraints of PDDL 3, compiled into operators and a goal over states.
-
-Each constraint becomes at most one further fluent, which remembers what of the past matters, and
-conditions on what an action leads to: the condition of the constraint, regressed through the action
-(Bonassi, Gerevini, Percassi & Scala 2021, "On planning with qualitative state-trajectory
-constraints in PDDL3 by compiling them away"). No action is added, so a plan is as long as before.
-
-    always φ              no action leads to a state without φ
-    sometime φ            φ has been: needed in the end
-    at-most-once φ        φ has ended: then no action leads to φ
-    sometime-before φ ψ   ψ has been: until then no action leads to φ
-    sometime-after φ ψ    φ waits for ψ: not so in the end
-    at end φ              part of the goal
-
-A constraint that an action does not touch is kept by it if it was kept before, so only actions that
-change something of φ or ψ get a condition. Preferences are not looked at.
-"""
+"""Trajectory constraints of PDDL 3, and stages, compiled into operators and a goal."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from hvr.base.nested import Steps, finish
+from hvr.base.nested import Steps, run_trampoline
 from hvr.errors import PlannerError
-from hvr.pddl import GroundAction, Task, Trajectory
-from hvr.pddl.conditions import (
-    FALSE,
-    TRUE,
-    Conjunction,
-    Operator,
-    conjunction,
-    disjunction,
-    set_bits,
+from hvr.pddl import (
+    And,
+    Atom,
+    Domain,
+    Formula,
+    GroundAction,
+    Predicate,
+    Problem,
+    Task,
+    Trajectory,
+    When,
 )
+from hvr.pddl.state import FALSE, TRUE, Conjunction, Operator, conjunction, disjunction, set_bits
 from hvr.validation.trajectory import hard_constraints
 from hvr.values import Value
+
+# Constraints --------------------------------------------------------------------------------------
+# Trajectory constraints of PDDL 3, compiled into operators and a goal over states.
+#
+# Each constraint becomes at most one further fluent, which remembers what of the past matters, and
+# conditions on what an action leads to: the condition of the constraint, regressed through the action
+# (Bonassi, Gerevini, Percassi & Scala 2021, "On planning with qualitative state-trajectory
+# constraints in PDDL3 by compiling them away"). No action is added, so a plan is as long as before.
+#
+#     always φ              no action leads to a state without φ
+#     sometime φ            φ has been: needed in the end
+#     at-most-once φ        φ has ended: then no action leads to φ
+#     sometime-before φ ψ   ψ has been: until then no action leads to φ
+#     sometime-after φ ψ    φ waits for ψ: not so in the end
+#     at end φ              part of the goal
+#
+# A constraint that an action does not touch is kept by it if it was kept before, so only actions that
+# change something of φ or ψ get a condition. Preferences are not looked at.
 
 _OPERATORS = frozenset(
     {"always", "sometime", "at-most-once", "sometime-before", "sometime-after", "at end"}
@@ -221,7 +226,7 @@ def _wanted(watched: _Watched, memory: int) -> Conjunction:
 
 def after(condition: Conjunction, operator: Operator) -> Conjunction:
     """Return what must hold before an operator for a condition to hold after it."""
-    return finish(_after(condition, operator))
+    return run_trampoline(_after(condition, operator))
 
 
 def _after(condition: Conjunction, operator: Operator) -> Steps[Conjunction]:
@@ -256,7 +261,7 @@ def _true_after(fluent: int, operator: Operator) -> Conjunction:
 
 def negated(condition: Conjunction) -> Conjunction:
     """Return the negation of a condition, without comparisons of numbers."""
-    return finish(_negated(condition))
+    return run_trampoline(_negated(condition))
 
 
 def _negated(condition: Conjunction) -> Steps[Conjunction]:
@@ -278,3 +283,31 @@ def _writes(operator: Operator) -> int:
     for _, add, delete in operator.conditional:
         mask |= add | delete
     return mask
+
+
+# Stages -------------------------------------------------------------------------------------------
+# Several conditions to be reached one after the other, as one problem.
+
+
+def with_stages(
+    domain: Domain, problem: Problem, stages: Sequence[Formula]
+) -> tuple[Domain, Problem]:
+    """Return a domain whose actions remember which conditions held before them, and in which order.
+
+    The goal is the problem's, reached after each condition has held, one after the other.
+    """
+    if not stages:
+        return domain, problem
+    marks = [Atom(f"stage-{number}-reached") for number in range(1, len(stages) + 1)]
+    # All conditions are evaluated before an action: of two stages the later is marked a step later.
+    due = [And((stage, *marks[number - 1 : number])) for number, stage in enumerate(stages)]
+    remembers = tuple(When(condition, mark) for condition, mark in zip(due, marks, strict=True))
+    actions = {
+        name: schema.replace(effect=And((schema.effect, *remembers)))
+        for name, schema in domain.actions.items()
+    }
+    predicates = {mark.predicate: Predicate(mark.predicate) for mark in marks}
+    return (
+        domain.replace(actions=actions, predicates={**domain.predicates, **predicates}),
+        problem.replace(goal=And((problem.goal, *marks))),
+    )

@@ -2,10 +2,10 @@
 
 1. `explore`: actions and fluents that a delete-free exploration from the start reaches;
 2. `relevant`: of those, what the goal can depend on;
-3. `hvr.planning.search.mutexes`: fluents that are never true together, and what follows;
-4. `hvr.planning.search.reduction`: fewer states, with the same length of a shortest plan.
+3. `hvr.planning.search.operators`: fluents that are never true together, and what follows;
+4. `hvr.planning.search.operators`: fewer states, with the same length of a shortest plan.
 
-`hvr.planning.search.sas` writes the result as text for Fast Downward; `plan_actions` turns what the
+`hvr.planning.search.fast_downward` writes the result as text for Fast Downward; `plan_actions` turns what the
 search found into actions of the task.
 """
 
@@ -13,22 +13,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from hvr.base.nested import Steps, finish
+from hvr.base.nested import Steps, run_trampoline
 from hvr.errors import PlannerError
 from hvr.pddl import Equal, GroundAction, Task
-from hvr.pddl.conditions import Conjunction, Operator, may_hold
 from hvr.pddl.facts import Facts, Literal, Relation, bindings, necessary_literals
+from hvr.pddl.state import Conjunction, Operator, is_satisfiable
 from hvr.planning.search.constraints import Compiled, compile_constraints
-from hvr.planning.search.mutexes import groups, mutexes, partners, simplify
 from hvr.planning.search.operators import (
     ActionChoice,
-    Goals,
+    GoalAlternatives,
     GroundOperator,
     Literals,
     bits,
+    forget_dead,
+    fuse,
+    groups,
+    merge_interchangeable,
+    merge_twins,
     minimal,
+    mutexes,
+    partners,
+    simplify,
 )
-from hvr.planning.search.reduction import forget_dead, fuse, merge_interchangeable, merge_twins
 from hvr.values import Value
 
 MAX_DISJUNCTS = 20_000
@@ -50,7 +56,7 @@ class SearchProblem(Value):
     task: Task
     initial: int
     operators: tuple[GroundOperator, ...]
-    goals: Goals
+    goals: GoalAlternatives
     variables: tuple[tuple[int, ...], ...]
     compiled: Compiled
 
@@ -171,7 +177,7 @@ def _spread(
         start = true, false
         blocked = []
         for operator in waiting:
-            if may_hold(operator.precondition, true, false):
+            if is_satisfiable(operator.precondition, true, false):
                 reached.append(operator)
                 true |= operator.add
                 false |= operator.delete
@@ -180,7 +186,7 @@ def _spread(
         waiting = blocked
         for operator in reached:
             for condition, add, delete in operator.conditional:
-                if (add & ~true or delete & ~false) and may_hold(condition, true, false):
+                if (add & ~true or delete & ~false) and is_satisfiable(condition, true, false):
                     true |= add
                     false |= delete
         changed = (true, false) != start
@@ -215,7 +221,7 @@ def disjuncts(condition: Conjunction, can: Literals) -> list[Literals]:
     Raises:
         PlannerError: it is too large.
     """
-    return finish(_disjuncts(condition, can))
+    return run_trampoline(_disjuncts(condition, can))
 
 
 def _disjuncts(condition: Conjunction, can: Literals) -> Steps[list[Literals]]:
@@ -266,7 +272,9 @@ def _expand(reached: Sequence[Operator], can: Literals) -> list[GroundOperator]:
 # Relevance ----------------------------------------------------------------------------------
 
 
-def relevant(operators: Sequence[GroundOperator], goals: Goals) -> tuple[list[GroundOperator], int]:
+def relevant(
+    operators: Sequence[GroundOperator], goals: GoalAlternatives
+) -> tuple[list[GroundOperator], int]:
     """Return operators with an effect the goal can depend on, without their other effects.
 
     Returns:

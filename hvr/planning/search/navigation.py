@@ -19,8 +19,8 @@ from hvr.pddl import (
     State,
     Task,
 )
-from hvr.pddl.conditions import Operator
 from hvr.pddl.facts import conjuncts
+from hvr.pddl.state import Operator
 from hvr.pddl.task import binding_of
 from hvr.validation.violations import unmet_literals
 from hvr.values import Value

@@ -24,7 +24,7 @@ from hvr.errors import PlannerError, UsageError
 from hvr.pddl import Task
 from hvr.planning.search.fast_downward import SearchResult
 from hvr.planning.search.ground import SearchProblem, build, plan_actions
-from hvr.planning.search.operators import Goals, GroundOperator, Literals, bits
+from hvr.planning.search.operators import GoalAlternatives, GroundOperator, Literals, bits
 
 _FINISH = "finish"
 _OPERATOR = "operator"
@@ -40,7 +40,7 @@ class GroundProblem:
 
     initial: int
     operators: tuple[GroundOperator, ...]
-    goals: Goals
+    goals: GoalAlternatives
     variables: tuple[tuple[int, ...], ...]
 
     @staticmethod

@@ -240,13 +240,12 @@ def find_set(name: str, domain: str | None = None) -> tuple[list[SetProblem], li
         found = [_entry(line, f"{name}:{n}", Path(name).parent)
                  for n, line in read_json_lines(Path(name))]  # fmt: skip
     else:
-        from hvr.validation.suites.collected import files_below
-        from hvr.validation.suites.kinds import Kind, definition
-        from hvr.validation.suites.pairing import with_domains
+        from hvr.validation.suites.collection import files_below
+        from hvr.validation.suites.files import FileKind, definition, with_domains
 
         seen = [one for one in map(definition, files_below(name, [])) if one is not None]
-        problems = [one for one in seen if one.kind is Kind.PROBLEM]
-        domains = [one for one in seen if one.kind is Kind.DOMAIN]
+        problems = [one for one in seen if one.kind is FileKind.PROBLEM]
+        domains = [one for one in seen if one.kind is FileKind.DOMAIN]
         if domain is not None:
             pairs = [(domain, one.file) for one in problems]
         else:

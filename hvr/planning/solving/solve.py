@@ -23,21 +23,29 @@ from hvr.pddl import (
     print_problem,
 )
 from hvr.pddl.plan import decimal_text
+from hvr.planning.macro_actions import landmark_blocks
 from hvr.planning.plans import AABlock
-from hvr.planning.solving.features import TOTAL_COST, Feature, features_of
-from hvr.planning.solving.landmarks import blocks_of
-from hvr.planning.solving.machine import usable_cores
-from hvr.planning.solving.portfolio import Portfolio, named, portfolio, scout
+from hvr.planning.solving.portfolio import (
+    Portfolio,
+    WorkSlice,
+    named,
+    portfolio,
+    recorded_races,
+    scout,
+    turns,
+)
 from hvr.planning.solving.programs import (
     DOWNWARD,
     FORWARD,
     GROUNDED,
+    TOTAL_COST,
+    Feature,
     PlannerEnd,
     PlannerJob,
     Program,
+    features_of,
 )
-from hvr.planning.solving.race import FoundPlan, RaceField, RaceResult, race
-from hvr.planning.solving.turns import WorkSlice, recorded_races, turns
+from hvr.planning.solving.race import FoundPlan, RaceField, RaceResult, race, usable_cores
 from hvr.validation.report import ValidationReport
 from hvr.validation.validator import Validator
 
@@ -267,7 +275,7 @@ def _blocks(task: Task, steps: Sequence[Step]) -> tuple[AABlock, ...]:
     numeric = task.fluent_functions - {TOTAL_COST}
     if len(actions) != len(steps) or numeric or task.derived_predicates:
         return ()
-    return blocks_of(task, actions)
+    return landmark_blocks(task, actions)
 
 
 def _proves(program: Program, features: frozenset[Feature], optimal: bool) -> bool:

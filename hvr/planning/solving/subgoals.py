@@ -16,10 +16,11 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 from math import floor, inf
 
-from hvr.base.nested import Steps, finish
+from hvr.base.nested import Steps, run_trampoline
 from hvr.errors import HvrError
 from hvr.pddl import Task
-from hvr.pddl.conditions import (
+from hvr.pddl.numeric import NumericTest, Rational, Values, evaluate
+from hvr.pddl.state import (
     Conjunction,
     Disjunction,
     NumericChange,
@@ -27,7 +28,6 @@ from hvr.pddl.conditions import (
     change_numbers,
     set_bits,
 )
-from hvr.pddl.numeric import NumericTest, Rational, Values, evaluate
 
 _UNKNOWN_COST = 20.0
 """Cost of a comparison that no action brings nearer now, but some may once other numbers change."""
@@ -166,7 +166,7 @@ class Subgoals:
         return number
 
     def _needs(self, condition: Conjunction) -> tuple[int, ...]:
-        return finish(self._all_of(condition))
+        return run_trampoline(self._all_of(condition))
 
     def _all_of(self, condition: Conjunction) -> Steps[tuple[int, ...]]:
         needs = [self._fact(bit, True) for bit in set_bits(condition.positive)]

@@ -22,10 +22,10 @@ from hvr.pddl import (
     read_plan,
 )
 from hvr.pddl.plan import in_order as in_sequence
-from hvr.planning.interop.errors import InteropError
-from hvr.planning.interop.from_plans import in_order, steps_back
+from hvr.planning.interop.names import InteropError
+from hvr.planning.interop.plans import in_order, steps_back
+from hvr.planning.interop.portable import with_all_values, without_types
 from hvr.planning.interop.to_unified import Conversion, convert
-from hvr.planning.interop.untyped import with_all_values, without_types
 from hvr.planning.search.unified import installed_engines
 from hvr.planning.solving.programs import UNABLE
 from hvr.values import cached_property

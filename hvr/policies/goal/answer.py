@@ -1,23 +1,48 @@
-"""The answer of a model that is asked for a goal: its schema, and the answer as values.
-
-    {"things": [{"name": "m", "kinds": ["Mug"]}],
-     "stages": [[{"predicate": "contains", "args": ["m", "coffee"]},
-                 {"predicate": "on", "args": ["m", "DiningTable"]}]]}
-
-What a literal is about is the name of a thing, of an object of the scene (`mug-2`), of a liquid, or
-a kind, which then means one thing of this kind. The schema fixes the form alone: a wrong word is
-better sent back with what is known than refused.
-"""
+"""The model's answer with a goal: its schema, its vocabulary, and the prompt that asks for it."""
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-MOST_THINGS = 40
-MOST_STAGES = 12
-MOST_LITERALS = 80
+from hvr.knowledge.graph import KnowledgeGraph
+from hvr.knowledge.retrieval.background import (
+    default_end_states,
+    dishes,
+    known_dishes,
+    meanings,
+    notes,
+    preferences,
+)
+from hvr.knowledge.retrieval.context import kind_context, object_context
+from hvr.knowledge.retrieval.inventory import Inventory
+from hvr.knowledge.retrieval.words import squeezed, words
+from hvr.knowledge.roles import CONTAINER, CONTAINS, FILLED, FITS, LIQUID, PORTABLE, SURFACE, VESSEL
+from hvr.knowledge.wording import wording_of
+from hvr.language.taxonomy import Taxonomy, literals
+from hvr.pddl import Domain
+from hvr.pddl.diagnostics import nearest
+from hvr.pddl.model import Atom, Predicate, changes_of
+from hvr.planning.search.navigation import find_navigation
+from hvr.values import cached_property
+
+# Answer -------------------------------------------------------------------------------------------
+# The answer of a model that is asked for a goal: its schema, and the answer as values.
+#
+#     {"things": [{"name": "m", "kinds": ["Mug"]}],
+#      "stages": [[{"predicate": "contains", "args": ["m", "coffee"]},
+#                  {"predicate": "on", "args": ["m", "DiningTable"]}]]}
+#
+# What a literal is about is the name of a thing, of an object of the scene (`mug-2`), of a liquid, or
+# a kind, which then means one thing of this kind. The schema fixes the form alone: a wrong word is
+# better sent back with what is known than refused.
+
+MAX_THINGS = 40
+MAX_STAGES = 12
+MAX_GOAL_LITERALS = 80
 """What one goal may have; a longer one would be no goal but a plan."""
 
 _TEXT = {"type": "string", "maxLength": 80}
@@ -31,13 +56,13 @@ _LITERAL = {
     "required": ["predicate", "args"],
     "additionalProperties": False,
 }
-_LITERALS = {"type": "array", "items": _LITERAL, "maxItems": MOST_LITERALS}
+_LITERALS = {"type": "array", "items": _LITERAL, "maxItems": MAX_GOAL_LITERALS}
 SCHEMA: Mapping[str, Any] = {
     "type": "object",
     "properties": {
         "things": {
             "type": "array",
-            "maxItems": MOST_THINGS,
+            "maxItems": MAX_THINGS,
             "items": {
                 "type": "object",
                 "properties": {
@@ -51,7 +76,7 @@ SCHEMA: Mapping[str, Any] = {
                 "additionalProperties": False,
             },
         },
-        "stages": {"type": "array", "items": _LITERALS, "maxItems": MOST_STAGES},
+        "stages": {"type": "array", "items": _LITERALS, "maxItems": MAX_STAGES},
         "always": _LITERALS,
         "once": _LITERALS,
         "never_two": {"type": "array", "items": _TEXT, "maxItems": 5},
@@ -129,7 +154,7 @@ class GoalAnswer:
     cannot: str = ""
 
 
-def read_goal(data: Mapping[str, Any]) -> GoalAnswer:
+def parse_goal_answer(data: Mapping[str, Any]) -> GoalAnswer:
     """Return an answer that satisfies the schema as values."""
     return GoalAnswer(
         things=tuple(
@@ -164,3 +189,314 @@ def _literals(values: Iterable[Mapping[str, Any]]) -> tuple[GoalLiteral, ...]:
 
 def _predicate(text: str) -> str:
     return text.strip(" ()?").lower().replace("-", "_")
+
+
+# Words --------------------------------------------------------------------------------------------
+# The words of goals in a scene: predicates that actions change, kinds, objects, liquids.
+
+_PLACING = ("on", "in")
+
+
+@dataclass(frozen=True)
+class NameMeaning:
+    """What a name in a goal stands for.
+
+    Args:
+        name: the name.
+        classes: the object types that it may be of, preferred first.
+        objects: the objects that it may be, preferred first.
+        every: all of them; else one.
+        apart: it is none of the other things that are apart.
+        named: it is an object's own name.
+        liquid: it is a liquid.
+    """
+
+    name: str
+    classes: tuple[str, ...] = ()
+    objects: tuple[str, ...] = ()
+    every: bool = False
+    apart: bool = True
+    named: bool = False
+    liquid: bool = False
+
+
+class GoalVocabulary:
+    """What words of a goal mean in a scene.
+
+    Args:
+        taxonomy: the classes.
+        inventory: the objects of the scene.
+        domain: the predicates.
+    """
+
+    def __init__(self, taxonomy: Taxonomy, inventory: Inventory, domain: Domain) -> None:
+        self.taxonomy = taxonomy
+        self.inventory = inventory
+        self.domain = domain
+
+    # Predicates -----------------------------------------------------------------------------
+
+    @cached_property
+    def predicates(self) -> dict[str, Predicate]:
+        """The predicates that a goal may use: what actions change, in the order of the domain."""
+        changed = {
+            change.predicate
+            for schema in self.domain.actions.values()
+            for change in changes_of(schema.effect)
+            if isinstance(change, Atom)
+        }
+        return {n: p for n, p in self.domain.predicates.items() if n in changed}
+
+    @property
+    def told(self) -> dict[str, Predicate]:
+        """The predicates that a prompt tells of: those that say more than where the robot is."""
+        navigation = find_navigation(self.domain)
+        fleeting = navigation.predicates if navigation else frozenset()
+        return {n: p for n, p in self.predicates.items() if n not in fleeting and p.parameters}
+
+    def unknown_predicate(self, name: str) -> str:
+        """Return what is wrong with a predicate that goals cannot use."""
+        wording = wording_of(self.taxonomy.ontology).predicates
+        plain = name.replace("_", " ")
+        for known in self.predicates:
+            words = wording.get(known)
+            if words and plain in {text.replace("_", " ") for text in words.negation}:
+                return (
+                    f'there is no predicate {name!r}: write {known!r} with "holds": false instead'
+                )
+        meant = [k for k, w in wording.items() if k in self.predicates and plain in w.written]
+        near = next(iter(meant), "") or nearest(name, self.predicates)
+        if name in self.domain.predicates:
+            return f"the predicate {name!r} never changes, so it can be no goal"
+        hint = f"did you mean {near!r}?" if near else f"there are {', '.join(self.told)}"
+        return f"there is no predicate {name!r}: {hint}"
+
+    def liquid_at(self, predicate: str, place: int) -> bool:
+        """Whether an argument of a predicate is a liquid, by its place from 0."""
+        return self._liquid in self.predicates[predicate].parameters[place].types
+
+    @property
+    def liquids(self) -> tuple[str, ...]:
+        """The names of the liquids."""
+        return tuple(c.name for c in self.domain.constants if self._liquid in c.types)
+
+    @property
+    def _liquid(self) -> str | None:
+        return self.taxonomy.roles.pddl_type(LIQUID)
+
+    # Kinds and objects ----------------------------------------------------------------------
+
+    @cached_property
+    def present(self) -> frozenset[str]:
+        """The object types of which the scene has something, or could have once it is cut."""
+        return frozenset(self.inventory.classes.values())
+
+    def classes_of(self, kind: str) -> tuple[str, ...]:
+        """Return the object types of the scene that a kind stands for; empty for none."""
+        classes = [c for c in self._known.get(_key(kind), ()) if c in self.present]
+        return tuple(dict.fromkeys(classes))
+
+    def unknown_kind(self, kind: str) -> str:
+        """Return what is wrong with a kind of which the scene has nothing."""
+        known = self._known.get(_key(kind), ())
+        if known:
+            label = self.taxonomy.label(known[0])
+            return f"{self.inventory.scene} has no {label}"
+        near = nearest(kind, self.present) or nearest(kind.title(), self.present)
+        return f"there is no thing, kind or object {kind!r}" + (
+            f": did you mean {near!r}?" if near else ""
+        )
+
+    def objects_of(self, classes: Iterable[str]) -> tuple[str, ...]:
+        """Return the objects of some types, preferred first: those that are there, or else the
+        pieces that one thing would be cut into.
+        """
+        found: list[str] = []
+        for object_class in classes:
+            names = self.inventory.of(object_class)
+            there = [n for n in names if self.taxonomy.is_there(self.inventory, n)]
+            if not there and (source := self.taxonomy.source(object_class)) is not None:
+                whole = next(iter(self.inventory.of(source)), None)
+                there = [p for p, s in self.inventory.pairs(self.taxonomy.piece_of) if s == whole]
+                there = [p for p in names if p in there]
+            found += there
+        return tuple(dict.fromkeys(found))
+
+    @cached_property
+    def _known(self) -> dict[str, tuple[str, ...]]:
+        """The object types that names stand for: types, groups, labels, in this order."""
+        ontology = self.taxonomy.ontology
+        names: dict[str, list[str]] = {}
+        types = list(ontology.object_types)
+        groups = sorted(ontology.classes() - set(types))
+        for object_class in (*types, *groups):
+            concrete = self.taxonomy.concrete(object_class)
+            for text in (object_class, *ontology.labels(object_class)):
+                names.setdefault(_key(text), []).extend(concrete)
+        for one, other in ontology.pairs("namedFor"):
+            # Who writes "Sink" may mean its basin: what can be done there decides.
+            names[_key(one)].append(other)
+        return {name: tuple(classes) for name, classes in names.items()}
+
+    # What can be true -----------------------------------------------------------------------
+
+    @cached_property
+    def requirements(self) -> dict[str, str]:
+        """The affordance that a thing needs for a predicate, by what the verbs require."""
+        ontology = self.taxonomy.ontology
+        needs: dict[str, str] = {}
+        verbs: list[tuple[list[str], str]] = []
+        for verb in ontology.instances("Verb"):
+            for text in ontology.annotation(verb, "condition"):
+                wanted = [name for name, holds in literals(str(text)) if holds]
+                required = [
+                    str(c).removeprefix("k:") for c in ontology.annotation(verb, "requires")
+                ]
+                if required:
+                    verbs.append((wanted, required[0]))
+        # A verb that asks for one thing alone says most clearly what that takes.
+        for wanted, affordance in sorted(verbs, key=lambda verb: len(verb[0])):
+            for name in wanted:
+                needs.setdefault(name, affordance)
+        roles = self.taxonomy.roles
+        held = [*roles.predicates(FILLED), *roles.predicates(CONTAINS)]
+        held += [state_of for _, state_of in self.taxonomy.methods.contents]
+        if vessel := roles.class_of(VESSEL):
+            needs.update(dict.fromkeys(held, vessel))
+        if portable := roles.class_of(PORTABLE):
+            needs.update(dict.fromkeys(_PLACING, portable))
+        return needs
+
+    def can_be(self, predicate: str, object_class: str) -> bool:
+        """Whether a predicate can be true of things of a type, as its first argument."""
+        needed = self.requirements.get(predicate)
+        return needed is None or self._has(object_class, needed)
+
+    def _has(self, object_class: str, affordance: str) -> bool:
+        return self.taxonomy.is_a(object_class, affordance) or affordance in {
+            name.removeprefix("k:") for name in self.taxonomy.ontology.sometimes(object_class)
+        }
+
+    def fits(self, inner: str, outer: str) -> bool:
+        """Whether things of one type may be put on or in things of another."""
+        return (inner, outer) in self._fitting
+
+    @cached_property
+    def _fitting(self) -> frozenset[tuple[str, str]]:
+        classes, true, roles = self.inventory.classes, self.inventory.true, self.taxonomy.roles
+        takes = [*roles.predicates(SURFACE)[:1], *roles.predicates(CONTAINER)[:1]]
+        # What fits a sink fits its basin as well, and only one of the two takes things.
+        return frozenset(
+            (classes[thing], classes[place])
+            for predicate in roles.predicates(FITS)
+            for thing, place in self.inventory.pairs(predicate)
+            if any(true(name, place) for name in takes)
+        )
+
+    def relation(self, outer: str) -> str:
+        """Return the predicate for being at a place: `in` for containers, else `on`."""
+        return self.taxonomy.relation(outer)
+
+
+def _key(name: str) -> str:
+    return re.sub(r"[\s_-]+", "", name).lower()
+
+
+# Prompt -------------------------------------------------------------------------------------------
+# What a prompt for a goal tells: predicates, kinds, and what the graph knows of the request.
+
+_MOST_OBJECTS = 12
+_MAKING = frozenset(("make", "serve"))
+
+
+def prompt_values(request: str, graph: KnowledgeGraph, known: GoalVocabulary) -> Mapping[str, str]:
+    """Return the values of the templates `goal` and `correct_goal`, but for the latter's own.
+
+    Args:
+        request: the request.
+        graph: the world.
+        known: the words of goals in it.
+    """
+    ends = ", ".join(default_end_states(graph.ontology))
+    return {
+        "request": request,
+        "predicates": _predicates(known),
+        "kinds": kind_context(graph, known.inventory.classes),
+        "knowledge": _knowledge(request, graph, known),
+        "liquids": ", ".join(known.liquids),
+        "ends": f"By itself hvr sees to it that {ends}." if ends else "",
+    }
+
+
+def answer_json(answer: GoalAnswer) -> str:
+    """Return an answer as JSON, as the prompt of a correction shows it."""
+    things = [
+        {
+            "name": thing.name,
+            "kinds": list(thing.kinds),
+            **({"every": True} if thing.every else {}),
+            **({"apart": True} if thing.apart else {}),
+            **({"where": [_literal(x) for x in thing.where]} if thing.where else {}),
+        }
+        for thing in answer.things
+    ]
+    whole = {
+        "things": things,
+        "stages": [[_literal(x) for x in stage] for stage in answer.stages],
+        **({"always": [_literal(x) for x in answer.always]} if answer.always else {}),
+        **({"once": [_literal(x) for x in answer.once]} if answer.once else {}),
+        **({"never_two": list(answer.never_two)} if answer.never_two else {}),
+        **({"cannot": answer.cannot} if answer.cannot else {}),
+    }
+    return json.dumps(whole, ensure_ascii=False)
+
+
+def _literal(literal: GoalLiteral) -> dict[str, object]:
+    value: dict[str, object] = {"predicate": literal.predicate, "args": list(literal.args)}
+    return value if literal.holds else {**value, "holds": False}
+
+
+def _predicates(known: GoalVocabulary) -> str:
+    wording = wording_of(known.taxonomy.ontology)
+    lines = []
+    for name, predicate in known.told.items():
+        letters = [
+            "l" if known.liquid_at(name, n) else "xy"[n] for n in range(len(predicate.parameters))
+        ]
+        said = wording.clause(name, letters)
+        lines.append(f"({' '.join((name, *letters))}){f': {said}' if said else ''}")
+    return "\n".join(lines)
+
+
+def _knowledge(request: str, graph: KnowledgeGraph, known: GoalVocabulary) -> str:
+    """Return what the ontology knows of the words of a request, and the objects it names."""
+    ontology = graph.ontology
+    meant = dishes(request, ontology)
+    told = [*(f"Here a dish is made of: {line}" for line in meant)]
+    if not meant and _makes(request, known):
+        told.append(f"Dishes that are known: {known_dishes(ontology)}")
+    told += [f"Here {line}" for line in meanings(request, ontology)]
+    told += [f"Preferred: {line}" for line in preferences(known.present, ontology)]
+    told += notes(ontology, reader="goal", predicates=known.told)
+    named = _named(request, known)
+    if named:
+        told += ["Objects that the request names:", object_context(graph, named)]
+    return "\n".join(told)
+
+
+def _makes(request: str, known: GoalVocabulary) -> bool:
+    """Whether a request has something made, by its verbs."""
+    ontology = known.taxonomy.ontology
+    spoken = set(words(request))
+    return any(
+        spoken & set(ontology.labels(verb))
+        for verb in ontology.instances("Verb")
+        if _MAKING & set(map(str, ontology.annotation(verb, "frame")))
+    )
+
+
+def _named(request: str, known: GoalVocabulary) -> tuple[str, ...]:
+    """Return the objects that a request names by number: `cabinet-3`, "cabinet 3"."""
+    text = squeezed(request)
+    named = (n for n in known.inventory.classes if squeezed(n) in text)
+    return tuple(named)[:_MOST_OBJECTS]

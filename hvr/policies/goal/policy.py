@@ -1,28 +1,338 @@
-"""The policy `goal`: a language model reads the request, the classical planner plans."""
+"""The policy `goal`: a language model writes a checked goal, a classical planner plans."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from hvr.errors import HvrError, ImpossibleGoalError, PlannerError, UsageError
+from hvr.errors import (
+    GroundingLimitError,
+    HvrError,
+    ImpossibleGoalError,
+    PddlError,
+    PlannerError,
+    UsageError,
+)
 from hvr.knowledge.graph import KnowledgeGraph
 from hvr.knowledge.retrieval.inventory import Inventory
-from hvr.language.goals import Goal, Stage
+from hvr.knowledge.retrieval.selection import kinds_mentioned
+from hvr.knowledge.roles import INSTRUMENT, PORTABLE
+from hvr.language.goal_builder import Goal, Stage, end_conditions, end_predicates
+from hvr.language.paraphrase import said
+from hvr.language.taxonomy import Taxonomy
 from hvr.models.choice import ModelChoice
 from hvr.models.meter import Meter
-from hvr.pddl import Task, TypedName, parse_formula
-from hvr.planning.plans import Find, Judgement, Planned, Policy, PolicyContext, Understanding
-from hvr.policies.goal.words import GoalWords
-from hvr.policies.goal.writing import GoalDraft, GoalWriting
+from hvr.pddl import Domain, Problem, Task, TypedName, parse_formula
+from hvr.planning.plans import (
+    FindObjects,
+    Judgement,
+    Plan,
+    Planned,
+    Policy,
+    PolicyContext,
+    Understanding,
+)
+from hvr.policies.goal.answer import (
+    SCHEMA,
+    GoalAnswer,
+    GoalVocabulary,
+    answer_json,
+    parse_goal_answer,
+    prompt_values,
+)
+from hvr.policies.goal.checking import CheckedGoal, check_goal, constraints, stage_conditions
 from hvr.policies.llm.dialogue import Dialogue
-from hvr.policies.llm.record import PlanningRecord
+from hvr.policies.llm.record import BlockRecord, PlanningRecord
+from hvr.policies.llm.scene_prediction import PredictedScene
 from hvr.policies.llm.settings import GOAL, is_goal
 from hvr.policies.llm.writing import Equipment
 from hvr.policies.symbolic import SymbolicPolicy
-from hvr.policies.whole import plans_of, record_of
+
+# Forgotten ----------------------------------------------------------------------------------------
+# Things that a request names and its goal does not: asked about once, since they may be means.
+
+
+def unmentioned_objects(request: str, answer: GoalAnswer, words: GoalVocabulary) -> tuple[str, ...]:
+    """Return the things that a request names and of which a goal does not speak.
+
+    Only those that can be carried, and no instruments: requests often say what to cut with, and a
+    place or an appliance may well be a means.
+
+    Args:
+        request: the request.
+        answer: the goal, as the model wrote it.
+        words: the words of goals here.
+    """
+    if answer.left_out:
+        return ()  # by the model's own account
+    inventory = words.inventory
+    ontology, roles = inventory.ontology, words.taxonomy.roles
+    literals = [*answer.always, *answer.once, *(x for stage in answer.stages for x in stage)]
+    literals += [literal for thing in answer.things for literal in thing.where]
+    spoken = {arg for literal in literals for arg in literal.args}
+    kinds = [*spoken, *(k for thing in answer.things if thing.name in spoken for k in thing.kinds)]
+    classes = {c for kind in kinds for c in words.classes_of(kind)}
+    classes |= {inventory.classes[n] for n in spoken if n in inventory.classes}
+    told = {c for known in classes for c in _related(known, words)}
+    liquids = spoken & set(words.liquids)
+
+    def means(kind: str) -> bool:
+        carried = roles.plays(kind, PORTABLE) and not roles.plays(kind, INSTRUMENT)
+        pours = ontology.annotation(kind, "defaultLiquid")
+        return not carried or bool(liquids.intersection(map(str, pours)))
+
+    return tuple(
+        phrase for phrase, meant in kinds_mentioned(request, inventory)
+        if told.isdisjoint(meant) and not any(map(means, meant))
+    )  # fmt: skip
+
+
+def _related(kind: str, words: GoalVocabulary) -> Iterable[str]:
+    """Yield a class, those above and below it, and what it is cut or cracked from."""
+    ontology = words.inventory.ontology
+    yield from ontology.superclasses(kind, reflexive=True)
+    yield from ontology.subclasses(kind, reflexive=True)
+    for other in ontology.object_types:
+        if kind in map(str, ontology.annotation(other, "slicesInto")):
+            yield other
+
+
+# Writing ------------------------------------------------------------------------------------------
+# Ask a model for a goal, check it, and send back what is wrong.
+#
+# request ─▶ predicates, kinds, knowledge ─▶ goal ─▶ words, types, affordances
+#     ─▶ already so? ─▶ a plan? ─▶ the goal said back in words
+
+MAX_CORRECTIONS = 2
+"""Most corrections of a goal: a request costs 1 to 3 calls."""
+
+ALREADY = (
+    "all of this is so already, so that nothing would be done: say what else the request asks for, "
+    "or write the same goal again if it asks for nothing else"
+)
+
+FORGOTTEN = "the request names what the goal does not speak of,"
+IF_RIGHT = "say of it what is asked, or write the same goal again if nothing is missing"
+
+TOO_MANY = (
+    "there are too many ways to choose these things together: name the objects themselves "
+    "where it does not matter which is meant, or write fewer things into a stage"
+)
+
+
+@dataclass(frozen=True)
+class GoalDraft:
+    """An answer of the model and what became of it.
+
+    Args:
+        answer: as the model wrote it.
+        problem: what is wrong with it, as it was sent back; empty when nothing is.
+        goal: the goal that it makes; None where its words make none.
+    """
+
+    answer: GoalAnswer
+    problem: str
+    goal: Goal | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        return {
+            "answer": answer_json(self.answer),
+            "problem": self.problem,
+            "goal": [stage.wanted for stage in self.goal.stages] if self.goal else None,
+            "said": list(self.goal.said) if self.goal else [],
+        }
+
+
+class GoalWriting:
+    """The writing of one goal.
+
+    Args:
+        dialogue: asks the model.
+        request: the request in words.
+        graph: the world.
+        taxonomy: the classes.
+        inventory: the objects and facts of the world.
+        words: the words of goals in it.
+        reachable: raises an `ImpossibleGoalError` where it is proven that a goal has no plan.
+    """
+
+    def __init__(
+        self,
+        dialogue: Dialogue,
+        request: str,
+        graph: KnowledgeGraph,
+        words: GoalVocabulary,
+        reachable: Callable[[Goal], None],
+    ) -> None:
+        self._dialogue = dialogue
+        self._request = request
+        self._graph = graph
+        self._words = words
+        self._reachable = reachable
+        self.drafts: list[GoalDraft] = []
+        """What the model answered, in order."""
+
+    def write(self) -> Goal:
+        """Return the goal.
+
+        Raises:
+            ImpossibleGoalError: the model says so, or its goal is still wrong after corrections.
+            LLMError: the model did not answer.
+        """
+        told = prompt_values(self._request, self._graph, self._words)
+        answer = parse_goal_answer(self._dialogue.ask_json("goal", SCHEMA, **told))
+        while True:
+            draft = self._judged(answer)
+            self.drafts.append(draft)
+            if draft.goal is not None and not draft.problem:
+                return draft.goal
+            if len(self.drafts) > MAX_CORRECTIONS or self._final(draft):
+                raise ImpossibleGoalError(self._refusal(draft))
+            data = self._dialogue.ask_json(
+                "correct_goal", SCHEMA, **told, goal=answer_json(answer), problem=draft.problem
+            )
+            answer = parse_goal_answer(data)
+
+    def _final(self, draft: GoalDraft) -> bool:
+        """Whether there is nothing to correct: the model gives a reason why there is no goal."""
+        return bool(draft.answer.cannot and not draft.answer.stages)
+
+    def _refusal(self, draft: GoalDraft) -> str:
+        if self._final(draft):
+            return f"the model finds no goal in this request: {draft.answer.cannot}"
+        times = len(self.drafts)
+        return f"the model's goal is still wrong after {times - 1} corrections: {draft.problem}"
+
+    def _judged(self, answer: GoalAnswer) -> GoalDraft:
+        if answer.cannot and not answer.stages:
+            return GoalDraft(answer, answer.cannot)
+        checked = check_goal(answer, self._words)
+        if checked.problems:
+            return GoalDraft(answer, "\n".join(checked.problems))
+        try:
+            goal = self._goal(answer, checked)
+        except PddlError as error:
+            return GoalDraft(answer, f"the goal is no condition that this world knows: {error}")
+        again = any(draft.problem == ALREADY for draft in self.drafts)
+        if not again and all(self._holds(stage) for stage in goal.stages):
+            return GoalDraft(answer, ALREADY, goal)
+        names = unmentioned_objects(self._request, answer, self._words)
+        asked = any(draft.problem.startswith(FORGOTTEN) for draft in self.drafts)
+        if names and not asked and len(self.drafts) < MAX_CORRECTIONS:
+            return GoalDraft(answer, f"{FORGOTTEN} {', '.join(names)}: {IF_RIGHT}", goal)
+        try:
+            self._reachable(goal)
+        except ImpossibleGoalError as error:
+            return GoalDraft(answer, str(error), goal)
+        except GroundingLimitError:
+            return GoalDraft(answer, TOO_MANY, goal)
+        return GoalDraft(answer, "", goal)
+
+    def _goal(self, answer: GoalAnswer, checked: CheckedGoal) -> Goal:
+        taxonomy, inventory = self._words.taxonomy, self._words.inventory
+        throughout = constraints(checked, taxonomy, inventory)
+        stages = tuple(
+            Stage(text, tuple(_ends(checked, number, taxonomy)), throughout)
+            for number, text in enumerate(stage_conditions(checked, taxonomy, inventory))
+        )
+        told = said(stages, taxonomy, inventory, self._words.domain)
+        return Goal(stages, (), answer.left_out, told)
+
+    def _holds(self, stage: Stage) -> bool:
+        domain, inventory = self._words.domain, self._words.inventory
+        objects = [TypedName(n, (self._graph.pddl_type(n),)) for n in inventory.classes]
+        wanted = parse_formula(stage.wanted, domain, objects, file="<goal>")
+        try:
+            return bool(Task(domain, self._graph.problem(domain, "goal")).initial.holds(wanted))
+        except GroundingLimitError:  # of so much that is asked, something will be to do
+            return False
+
+
+def _ends(checked: CheckedGoal, number: int, taxonomy: Taxonomy) -> list[str]:
+    """Return how things are left after a stage, except where the goal says otherwise."""
+    holding, exempt, left = False, set[str](), end_predicates(taxonomy)
+    for literal in checked.stages[number]:
+        holding = holding or (literal.predicate == "holding" and literal.holds)
+        if literal.holds and literal.args and literal.predicate in left:
+            exempt |= set(checked.things[literal.args[0]].classes)
+    return end_conditions(taxonomy, taxonomy.with_controls(exempt), holding=holding)
+
+
+# Whole --------------------------------------------------------------------------------------------
+# Whole plans of a policy, made without carrying anything out.
+
+
+def plan_all_stages(
+    policy: Policy[Any],
+    request: str,
+    graph: KnowledgeGraph,
+    inventory: Inventory,
+    domain: Domain,
+    compile_task: Callable[[Domain, Problem], Task] = Task,
+    find: FindObjects[Any] | None = None,
+) -> list[Planned]:
+    """Return the plans of the stages, each from the state that the one before it leads to.
+
+    Args:
+        policy: The policy.
+        request: The request.
+        graph: The world.
+        inventory: The objects and facts of the world.
+        domain: The actions.
+        compile_task: Makes tasks, for callers that keep them.
+        find: Looks for what the goal needs before it is planned for; None where all is known.
+
+    Raises:
+        HvrError: The policy understands nothing or finds no plan.
+    """
+    understanding = policy.understand(request, graph, inventory)
+    if find is not None:
+        inventory = find(understanding.stages[0])
+    foresight = PredictedScene(graph, domain, inventory, compile_task)
+    plans: list[Planned] = []
+    for number, stage in enumerate(understanding.stages):
+        world = (foresight.graph, foresight.inventory) if number else (graph, inventory)
+        plans.append(policy.plan(stage, *world))
+        foresight.advance(plans[-1].plan.actions)
+    return plans
+
+
+def uncorrected_record(plans: Sequence[Plan], seconds: float, planner_calls: int) -> PlanningRecord:
+    """Return the record of plans that nobody corrected.
+
+    Args:
+        plans: The plans of the stages.
+        seconds: Wall time of planning.
+        planner_calls: The number of calls of the classical planner.
+    """
+    blocks = tuple(block for plan in plans for block in plan.blocks)
+    return PlanningRecord(
+        plan=Plan(
+            blocks,
+            optimal=len(plans) == 1 and plans[0].optimal,
+            planner=" and ".join(dict.fromkeys(plan.planner for plan in plans)),
+            seconds=seconds,
+        ),
+        blocks=tuple(
+            BlockRecord(
+                macro=block.macro,
+                written=block.actions,
+                actions=block.actions,
+                verified_before=True,
+                verified_after=True,
+            )
+            for block in blocks
+        ),
+        hierarchical=False,
+        planner_calls=planner_calls,
+    )
+
+
+# Policy -------------------------------------------------------------------------------------------
+# The policy `goal`: a language model reads the request, the classical planner plans.
 
 
 class GoalPolicy(Policy[Stage]):
@@ -55,7 +365,7 @@ class GoalPolicy(Policy[Stage]):
             MissingExtraError: a package that the model needs is not installed.
             DataFileError: a file cannot be used.
         """
-        from hvr.policies.llm.opening import open_equipment
+        from hvr.policies.llm.equipment import open_equipment
 
         setting = context.model.setting
         if not is_goal(setting) and setting != ModelChoice.setting:
@@ -86,7 +396,7 @@ class GoalPolicy(Policy[Stage]):
         equipment = self.equipment
         taxonomy = self._symbolic.reader.taxonomy
         dialogue = Dialogue(equipment.model, equipment.prompts, equipment.temperature)
-        words = GoalWords(taxonomy, inventory, equipment.domain)
+        words = GoalVocabulary(taxonomy, inventory, equipment.domain)
 
         def reachable(goal: Goal) -> None:
             first = goal.stages[0]
@@ -140,7 +450,7 @@ class GoalPolicy(Policy[Stage]):
         request: str,
         graph: KnowledgeGraph,
         inventory: Inventory,
-        find: Find[Stage] | None = None,
+        find: FindObjects[Stage] | None = None,
     ) -> PlanningRecord:
         """Return a plan for all stages of a request, with the record of its making.
 
@@ -158,13 +468,13 @@ class GoalPolicy(Policy[Stage]):
         started = time.perf_counter()
         equipment = self.equipment
         try:
-            plans = plans_of(
+            plans = plan_all_stages(
                 self, request, graph, inventory, equipment.domain, equipment.compile_task, find
             )
         except (ImpossibleGoalError, PlannerError):
             plans = []
         seconds = time.perf_counter() - started
-        return record_of([planned.plan for planned in plans], seconds, self._calls)
+        return uncorrected_record([planned.plan for planned in plans], seconds, self._calls)
 
     def judge(
         self,

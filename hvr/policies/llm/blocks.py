@@ -15,20 +15,28 @@ from hvr.pddl import Atom, GroundAction, State, Task, Trajectory
 from hvr.planning.macro_actions import block_conditions
 from hvr.planning.plans import MacroAction
 from hvr.planning.search.navigation import Navigation, find_navigation, repair_navigation
-from hvr.policies.llm.answers.exact import read_written
-from hvr.policies.llm.bridge import Bridge
+from hvr.policies.llm.answers import read_blocks
+from hvr.policies.llm.answers.actions import mark_actions, read_exact_actions
 from hvr.policies.llm.conditions import conjunction, refined
-from hvr.policies.llm.dialogue import Dialogue
-from hvr.policies.llm.events import BlockChecked, BlockWritten, PolicyEvent
-from hvr.policies.llm.foresight import Foresight, applicable, doable, is_plain, run
-from hvr.policies.llm.keeping import Kept, broken, left
+from hvr.policies.llm.dialogue import Dialogue, PromptWords, numbered_steps
 from hvr.policies.llm.mapper import Mapper
-from hvr.policies.llm.record import BlockRecord
+from hvr.policies.llm.prediction import (
+    PredictedWorld,
+    count_applicable,
+    count_executable,
+    is_propositional,
+    run_actions,
+)
+from hvr.policies.llm.record import BlockChecked, BlockRecord, BlockWritten, PolicyEvent
+from hvr.policies.llm.repair import (
+    Constraints,
+    PlannerRepair,
+    broken_constraints,
+    remaining_constraints,
+)
 from hvr.policies.llm.settings import PolicySettings
-from hvr.policies.llm.telling import Telling, numbered
 from hvr.validation import Validator
-from hvr.validation.report import Failure
-from hvr.validation.text import explain_literal
+from hvr.validation.report import Failure, explain_literal
 
 Block = tuple[GroundAction, ...]
 _WORD = re.compile(r"[\w-]+")
@@ -41,7 +49,7 @@ _MOST_NOTES = 20
 _LONGEST_NOTE = 300
 """Notes on what cannot be read in an answer, and their characters: people and prompts get them."""
 
-POSTCONDITION_TRIES = 3
+MAX_POSTCONDITION_ATTEMPTS = 3
 """Most corrections of a block whose steps all work but miss its postcondition: the condition
 itself may be wrong. hvr's own; the paper has no such check."""
 
@@ -108,15 +116,15 @@ class BlockWriter:
 
     dialogue: Dialogue
     settings: PolicySettings
-    telling: Telling
+    telling: PromptWords
     mapper: Callable[[tuple[str, ...]], Mapper]
-    bridge: Bridge
+    bridge: PlannerRepair
     listen: Callable[[PolicyEvent], None]
     _unmapped: list[str] = field(default_factory=list, init=False)
     _reading: str = field(default="", init=False)
 
     def write(
-        self, work: Assignment, foresight: Foresight, answer: str | None = None
+        self, work: Assignment, foresight: PredictedWorld, answer: str | None = None
     ) -> BlockRecord:
         """Return a block for a macro action from the predicted state, which stays as it is.
 
@@ -137,7 +145,7 @@ class BlockWriter:
         written = self._read(answer, work, foresight)
         self._announce(work, written, "model")
         task, state = foresight.task, foresight.state
-        before = applicable(task, state, written) == len(written)
+        before = count_applicable(task, state, written) == len(written)
         if not self.settings.verification:
             return BlockRecord(
                 macro=work.macro, written=written, actions=written, verified_before=before,
@@ -151,7 +159,7 @@ class BlockWriter:
             if repaired:
                 block = bridged
                 self._announce(work, block, "planner")
-        return finish(
+        return finish_record(
             BlockRecord(
                 macro=work.macro, written=written, actions=block, verified_before=before,
                 verified_after=None, tries=tries, repaired=repaired,
@@ -162,7 +170,7 @@ class BlockWriter:
 
     # Asking -------------------------------------------------------------------------------
 
-    def _values(self, work: Assignment, foresight: Foresight) -> dict[str, str]:
+    def _values(self, work: Assignment, foresight: PredictedWorld) -> dict[str, str]:
         whole = not work.hierarchical
         values = {
             "request": work.request,
@@ -176,10 +184,12 @@ class BlockWriter:
             values["wanted"] = self.telling.wanted(work.macro, foresight.task, foresight.state)
         return values
 
-    def _read(self, answer: str, work: Assignment, foresight: Foresight) -> Block:
+    def _read(self, answer: str, work: Assignment, foresight: PredictedWorld) -> Block:
         """Return the actions of an answer, and take note of what cannot be read."""
         task = foresight.task
-        read = read_written(answer, foresight.arities, tuple(task.domain.predicates), task.objects)
+        read = read_exact_actions(
+            answer, foresight.arities, tuple(task.domain.predicates), task.objects
+        )
         self._reading = read.note
         mapper = self.mapper(work.names)
         notes = [f"{line}: this is no action" for line in read.unread]
@@ -198,7 +208,7 @@ class BlockWriter:
                 notes.append(mapped.note)
                 continue
             actions.append(mapped.action)
-            state = run(foresight.task, state, (mapped.action,))
+            state = run_actions(foresight.task, state, (mapped.action,))
         self._unmapped += [note[:_LONGEST_NOTE] for note in notes[:_MOST_NOTES]]
         return tuple(actions)
 
@@ -214,7 +224,7 @@ class BlockWriter:
     # Correcting -----------------------------------------------------------------------------
 
     def _correct(
-        self, work: Assignment, foresight: Foresight, written: Block, values: dict[str, str]
+        self, work: Assignment, foresight: PredictedWorld, written: Block, values: dict[str, str]
     ) -> tuple[Block, int]:
         """Correct a block until nothing is wrong or the tries are spent.
 
@@ -242,7 +252,7 @@ class BlockWriter:
                 return block, tries
             if best is None or error.rank <= best[0]:
                 best = error.rank, block
-            if tries >= most or (error.step is None and at_end >= POSTCONDITION_TRIES):
+            if tries >= most or (error.step is None and at_end >= MAX_POSTCONDITION_ATTEMPTS):
                 if best[1] != block:
                     self._announce(work, best[1], "best")
                 return best[1], tries
@@ -256,7 +266,7 @@ class BlockWriter:
                 work = wider
                 values["objects"] = self.telling.objects(foresight, work.names)
             answer = self.dialogue.ask(
-                prompt, **values, block=numbered(block), problem=problem,
+                prompt, **values, block=numbered_steps(block), problem=problem,
                 attempt=str(tries), attempts=str(most),
             )  # fmt: skip
             corrected = self._read(answer, work, foresight)
@@ -265,7 +275,9 @@ class BlockWriter:
                 block = corrected
                 self._announce(work, block, "correction")
 
-    def _error(self, work: Assignment, foresight: Foresight, block: Block) -> BlockError | None:
+    def _error(
+        self, work: Assignment, foresight: PredictedWorld, block: Block
+    ) -> BlockError | None:
         """Return what is wrong with a block, or None."""
         wanted = work.macro.postcondition if work.hierarchical else foresight.goal
         # No step of an empty block can fail: without a postcondition to miss it would pass.
@@ -273,27 +285,27 @@ class BlockWriter:
         if not block and not wanted and (self._unmapped or not work.hierarchical):
             nothing = "there is no action in the answer that can be carried out"
             return BlockError(nothing, None, math.inf)
-        return examine(foresight.task, foresight.state, block, wanted, foresight.kept)
+        return check_block(foresight.task, foresight.state, block, wanted, foresight.kept)
 
-    def _bridge(self, work: Assignment, foresight: Foresight, block: Block) -> Block:
+    def _bridge(self, work: Assignment, foresight: PredictedWorld, block: Block) -> Block:
         """Return the part of a block that works, continued by the planner.
 
         A plan for the postcondition replaces the rest of the block. Only where there is none is
         the rest kept, with whatever makes each of its steps applicable.
         """
         task, state = foresight.task, foresight.state
-        breaks = broken(state, block, foresight.kept)
-        good = block[: min([applicable(task, state, block), *(n - 1 for n, _ in breaks)])]
-        after = run(task, state, good)
+        breaks = broken_constraints(state, block, foresight.kept)
+        good = block[: min([count_applicable(task, state, block), *(n - 1 for n, _ in breaks)])]
+        after = run_actions(task, state, good)
         wanted = work.macro.postcondition if work.hierarchical else foresight.goal
         if wanted:
             goal = conjunction(task, wanted)
-            kept = left(state, good, foresight.kept)
+            kept = remaining_constraints(state, good, foresight.kept)
             rest = self.bridge.to(after, goal, foresight, _arguments(block), kept=kept)
             if rest is not None:
                 return (*good, *rest)
         bridged = (*good, *self.bridge.through(after, block[len(good) :], foresight))
-        worse = len(broken(state, bridged, foresight.kept)) > len(breaks)
+        worse = len(broken_constraints(state, bridged, foresight.kept)) > len(breaks)
         return block if worse else bridged
 
     def _announce(self, work: Assignment, block: Block, source: str) -> None:
@@ -303,7 +315,7 @@ class BlockWriter:
         self.listen(BlockWritten(work.number, work.macro.name, block, source, notes))
 
 
-def finish(record: BlockRecord, task: Task, state: State, hierarchical: bool) -> BlockRecord:
+def finish_record(record: BlockRecord, task: Task, state: State, hierarchical: bool) -> BlockRecord:
     """Return a record with the verdict on its block, and with refined conditions.
 
     Args:
@@ -312,19 +324,19 @@ def finish(record: BlockRecord, task: Task, state: State, hierarchical: bool) ->
         state: the state before the block.
         hierarchical: whether the block belongs to a macro action, which has conditions.
     """
-    valid = applicable(task, state, record.actions) == len(record.actions)
+    valid = count_applicable(task, state, record.actions) == len(record.actions)
     achieved, macro = None, record.macro
     if hierarchical:
         goal = conjunction(task, macro.postcondition)
-        achieved = run(task, state, record.actions).holds(goal)
-        if valid and is_plain(task):
+        achieved = run_actions(task, state, record.actions).holds(goal)
+        if valid and is_propositional(task):
             # What the model guessed gives way to what the block provably needs and changes.
             before, after, _ = block_conditions(task, state.bits, record.actions)
             macro = refined(macro, before, after)
     return replace(record, macro=macro, verified_after=valid, achieved=achieved)
 
 
-def with_objects(work: Assignment, texts: Iterable[str], foresight: Foresight) -> Assignment:
+def with_objects(work: Assignment, texts: Iterable[str], foresight: PredictedWorld) -> Assignment:
     """Return an assignment whose prompt also describes the objects that some texts name.
 
     The model can only use objects that the prompt describes. Retrieval may have missed one that
@@ -335,12 +347,12 @@ def with_objects(work: Assignment, texts: Iterable[str], foresight: Foresight) -
     return replace(work, names=tuple(dict.fromkeys((*work.names, *named))))
 
 
-def examine(
+def check_block(
     task: Task,
     state: State,
     block: Sequence[GroundAction],
     wanted: Sequence[str],
-    kept: Kept = (),
+    kept: Constraints = (),
 ) -> BlockError | None:
     """Return what is wrong with a block, or None.
 
@@ -355,10 +367,10 @@ def examine(
     navigation = find_navigation(task.domain)
     # The text explains the first error only, since later ones often follow from it; the whole
     # block is counted all the same, so that two blocks can be compared.
-    done = doable(task, state, block)
-    end = run(task, state, block)
+    done = count_executable(task, state, block)
+    end = run_actions(task, state, block)
     missing = [text for text in wanted if not end.holds(conjunction(task, [text]))]
-    breaks = broken(state, block, kept)
+    breaks = broken_constraints(state, block, kept)
     breaking = dict(reversed(breaks))
     wrong = len(block) - done + len(missing) + len(breaks)
     for number, action in enumerate(block, start=1):
@@ -414,3 +426,78 @@ def _what_is_in_the_way(
 
 def _arguments(block: Sequence[GroundAction]) -> set[str]:
     return {name for action in block for name in action.args}
+
+
+# Batches ------------------------------------------------------------------------------------------
+# Blocks of several macro actions from one prompt: a call for each would cost more than they need.
+#
+# Each block is then checked and corrected as if it had been asked for alone. What an answer lacks is
+# asked for alone.
+
+MAX_BATCH = 8
+"""Most macro actions of a prompt: what they do to the world must still be followed."""
+
+
+@dataclass
+class BlockBatches:
+    """The blocks that were written ahead.
+
+    Args:
+        dialogue: asks the model.
+        telling: the words of the prompts.
+        names: returns the objects that macro actions are about.
+    """
+
+    dialogue: Dialogue
+    telling: PromptWords
+    names: Callable[[Sequence[MacroAction]], tuple[str, ...]]
+    _drafts: list[str | None] = field(default_factory=list, init=False)
+
+    @property
+    def empty(self) -> bool:
+        """Whether the next block has to be asked for."""
+        return not self._drafts
+
+    def skip(self) -> None:
+        """Leave out the next block: the library has it."""
+        del self._drafts[:1]
+
+    def next(
+        self, macros: Sequence[MacroAction], foresight: PredictedWorld, done: str
+    ) -> str | None:
+        """Return the answer for the first of some macro actions; None where it is to be asked for
+        alone.
+
+        Args:
+            macros: those that are left.
+            foresight: the predicted world.
+            done: what was planned before, as prompts show it.
+
+        Raises:
+            LLMError: the model did not answer.
+        """
+        if self._drafts:
+            return self._drafts.pop(0)
+        batch = tuple(macros[:MAX_BATCH])
+        while len(batch) > 1:
+            values = self._values(batch, foresight, done)
+            if self.dialogue.fits("blocks", **values):
+                answer = self.dialogue.ask("blocks", **values)
+                plain = mark_actions(answer, foresight.arities, foresight.task.objects)
+                self._drafts = list(read_blocks(plain, len(batch)))
+                return self._drafts.pop(0)
+            batch = batch[:-1]
+        return None
+
+    def _values(
+        self, batch: Sequence[MacroAction], foresight: PredictedWorld, done: str
+    ) -> dict[str, str]:
+        names = self.names(batch)
+        return {
+            "request": self.telling.request,
+            "objects": self.telling.objects(foresight, names),
+            "knowledge": self.telling.steps(foresight, names),
+            "actions": foresight.actions(),
+            "history": done,
+            "macros": self.telling.listed(batch, foresight.task, foresight.state),
+        }

@@ -3,30 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-from hvr.pddl import (
-    TRUE,
-    ActionSchema,
-    And,
-    Atom,
-    GroundAction,
-    Not,
-    State,
-    Task,
-    parse_formula,
-)
+from hvr.pddl import TRUE, ActionSchema, And, Atom, GroundAction, Not, State, Task, parse_formula
 from hvr.planning.plans import MacroAction
 from hvr.policies.llm.answers import LiteralText, MacroConditions
 from hvr.policies.llm.mapper import Mapper
 from hvr.policies.llm.record import MacroCheck
 from hvr.validation import Validator
-from hvr.validation.text import explain_literal
+from hvr.validation.report import explain_literal
 
-MOST_PROBLEMS = 5
+MAX_PROBLEMS = 5
 """Macro actions whose errors are reported at once: as many as a prompt has room for."""
 
-MOST_LITERALS = 30
+MAX_LITERALS = 30
 """Literals of a condition that are read; hvr's own have up to a dozen."""
 
 _MOST_REMARKS = 10
@@ -83,7 +73,7 @@ def with_conditions(
     return tuple(macros), tuple(dropped)
 
 
-def lasting(macro: MacroAction, nearness: frozenset[str]) -> MacroAction:
+def without_nearness(macro: MacroAction, nearness: frozenset[str]) -> MacroAction:
     """Return a macro action without conditions of nearness, which moves are inserted for."""
     before, after = (
         tuple(t for t in texts if _predicate(t) not in nearness)
@@ -105,9 +95,9 @@ def _usable(
     effect: bool,
 ) -> tuple[str, ...]:
     usable: dict[str, None] = {}
-    if len(texts) > MOST_LITERALS:
-        dropped.append(f"a condition has {len(texts)} literals: the first {MOST_LITERALS} are read")
-    for text in texts[:MOST_LITERALS]:
+    if len(texts) > MAX_LITERALS:
+        dropped.append(f"a condition has {len(texts)} literals: the first {MAX_LITERALS} are read")
+    for text in texts[:MAX_LITERALS]:
         mapped, note = mapper.map_literal(text)
         if mapped is None:
             dropped.append(note)
@@ -163,7 +153,7 @@ def check_macros(task: Task, state: State, macros: Sequence[MacroAction]) -> Mac
                     why = re.sub(rf"step \d+ \({name}\)", f"macro action {other}", why)
             verified = min(verified, number - 1)
             problems.append(f"macro action {number} ({macro.name}) {why}")
-    return MacroCheck(verified, len(macros), "\n".join(problems[:MOST_PROBLEMS]))
+    return MacroCheck(verified, len(macros), "\n".join(problems[:MAX_PROBLEMS]))
 
 
 def _contradiction(macro: MacroAction) -> str:
@@ -175,7 +165,7 @@ def _contradiction(macro: MacroAction) -> str:
     return ""
 
 
-def describe(macros: Sequence[MacroAction], shown: Collection[int] | None = None) -> str:
+def describe_macros(macros: Sequence[MacroAction], shown: Collection[int] | None = None) -> str:
     """Return macro actions and their conditions in the form of the prompts.
 
     Args:
@@ -206,3 +196,64 @@ def _id(number: int) -> str:
 def _anyway(number: int) -> str:
     """Return the name of the twin that is applied where the macro action itself cannot follow."""
     return f"macro-{number}-anyway"
+
+
+# Correcting ---------------------------------------------------------------------------------------
+# Prompts to correct conditions, cut down until they fit the smallest context.
+#
+# Of a long plan fewer of its problems are told first, since the others are reported next time; then
+# fewer objects; and last only the conditions of the macro actions that a problem is about.
+
+_BEFORE = 2
+"""Macro actions before the one with a problem that are described with it."""
+
+_NUMBER = re.compile(r"macro action (\d+)")
+_NAME = re.compile(r"[\w-]+")
+
+Values = dict[str, str]
+
+
+def correction_values(
+    values: Mapping[str, str],
+    macros: Sequence[MacroAction],
+    problem: str,
+    number: int,
+    *,
+    objects: Callable[[Iterable[str]], str],
+    fits: Callable[[Values], bool],
+) -> Values:
+    """Return the values of a correction prompt, the fullest that fits; else the shortest.
+
+    Args:
+        values: what describes the world, by the names of the template.
+        macros: the macro actions with their conditions.
+        problem: what is wrong with them, a line for each.
+        number: of the correction, so that no two prompts are the same.
+        objects: returns the lines of those objects that are among some words.
+        fits: says whether a prompt fits.
+    """
+    shortest: Values = {}
+    for told in _shorter(values, macros, problem.splitlines(), objects):
+        shortest = {**told, "problem": f"{told['problem']}\n(correction {number})"}
+        if fits(shortest):
+            break
+    return shortest
+
+
+def _shorter(
+    values: Mapping[str, str],
+    macros: Sequence[MacroAction],
+    problems: Sequence[str],
+    objects: Callable[[Iterable[str]], str],
+) -> Iterator[Values]:
+    full = {**values, "conditions": describe_macros(macros)}
+    for count in range(len(problems), 0, -1):
+        full["problem"] = "\n".join(problems[:count])
+        yield full
+    named = _NAME.findall(full["conditions"] + full["problem"])
+    yield {**full, "objects": objects(named)}
+    numbers = [int(n) for n in _NUMBER.findall(full["problem"])]
+    wrong = numbers[0] if numbers else 1
+    shown = {*numbers, *range(wrong - _BEFORE, wrong)}
+    few = describe_macros(macros, shown)
+    yield {**full, "conditions": few, "objects": objects(_NAME.findall(few + full["problem"]))}

@@ -1,18 +1,27 @@
-"""Fill in a prompt and ask the model."""
+"""The dialogue with the model: filled prompts, and the words in them."""
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hvr.models.model import Answer, Model, Request
-from hvr.models.tokens import count_tokens
-from hvr.policies.llm.answers.text import MOST_CHARACTERS
+from hvr.knowledge.retrieval.words import words
+from hvr.knowledge.wording import load_wording
+from hvr.models.model import Answer, Model, Request, count_tokens
+from hvr.pddl import GroundAction, State, Task
+from hvr.planning.plans import AABlock, MacroAction
+from hvr.policies.llm.answers.text import MAX_ANSWER_CHARACTERS
+from hvr.policies.llm.conditions import conjunction
+from hvr.policies.llm.prediction import PredictedWorld
 from hvr.policies.llm.prompts import Prompts
+from hvr.policies.llm.settings import PolicySettings
 
-CONTEXT = 4096
+# Dialogue -----------------------------------------------------------------------------------------
+# Fill in a prompt and ask the model.
+
+MIN_CONTEXT = 4096
 """Tokens of the smallest context that prompts are made for."""
 
 MAX_TOKENS: Mapping[str, int] = {
@@ -28,9 +37,9 @@ MAX_TOKENS: Mapping[str, int] = {
     "goal": 1024,
     "correct_goal": 1024,
 }
-"""Tokens of an answer, by prompt: few enough for every prompt to fit `CONTEXT`."""
+"""Tokens of an answer, by prompt: few enough for every prompt to fit `MIN_CONTEXT`."""
 
-MOST_TOKENS: Mapping[str, int] = {
+MAX_ROOMY_TOKENS: Mapping[str, int] = {
     **MAX_TOKENS,
     "macro_plan": 1024,
     "conditions": 2048,
@@ -72,7 +81,7 @@ class Dialogue:
         """
         if values.get("knowledge") and not self.fits(prompt, **values):
             values["knowledge"] = ""  # what is merely useful gives way
-        return _printable(self._answer(prompt, values).text[:MOST_CHARACTERS])
+        return _printable(self._answer(prompt, values).text[:MAX_ANSWER_CHARACTERS])
 
     def ask_json(self, prompt: str, schema: Mapping[str, Any], **values: str) -> Any:
         """Ask the model for a JSON value and return it.
@@ -90,19 +99,19 @@ class Dialogue:
     def fits(self, prompt: str, **values: str) -> bool:
         """Return whether a prompt and its answer fit the smallest context."""
         tokens = count_tokens(self.prompts[prompt].fill(values))
-        return tokens + MAX_TOKENS[prompt] <= CONTEXT
+        return tokens + MAX_TOKENS[prompt] <= MIN_CONTEXT
 
     def _answer(
         self, prompt: str, values: Mapping[str, str], schema: Mapping[str, Any] | None = None
     ) -> Answer:
         messages = self.prompts[prompt].fill(values)
-        room = CONTEXT - count_tokens(messages)
+        room = MIN_CONTEXT - count_tokens(messages)
         request = Request(
             messages=messages,
             purpose=prompt,
             schema=schema,
             temperature=self.temperature,
-            max_tokens=max(MAX_TOKENS[prompt], min(MOST_TOKENS[prompt], room)),
+            max_tokens=max(MAX_TOKENS[prompt], min(MAX_ROOMY_TOKENS[prompt], room)),
             seed=self.seed,
         )
         return self.model.answer(request)
@@ -123,3 +132,127 @@ def _printable(text: str) -> str:
         c if c in "\n\t\r" or unicodedata.category(c) not in {"Cc", "Cs"} else "\ufffd"
         for c in text
     )
+
+
+# Telling ------------------------------------------------------------------------------------------
+# The words of prompts: actions, what was planned, and what the ontology knows.
+#
+# Without the switch `knowledge` a `PromptWords` says nothing that the paper's prompts do not say.
+
+
+@dataclass(frozen=True)
+class PromptWords:
+    """The words of prompts about one request.
+
+    Args:
+        settings: whether to tell.
+        request: the request.
+    """
+
+    settings: PolicySettings
+    request: str
+
+    def objects(self, foresight: PredictedWorld, names: Iterable[str]) -> str:
+        """Return the lines of objects."""
+        return foresight.objects(names, contents=self.settings.knowledge)
+
+    def task(self, foresight: PredictedWorld, names: Iterable[str]) -> str:
+        """Return what is known of the request, and what is usual with some objects."""
+        return self._listed(foresight.usual(self.request, names))
+
+    def conditions(self, foresight: PredictedWorld, names: Iterable[str]) -> str:
+        """Return the same, and how predicates that overlap differ."""
+        return self._listed([*foresight.usual(self.request, names), *foresight.notes("conditions")])
+
+    def steps(self, foresight: PredictedWorld, names: Iterable[str], *, whole: bool = False) -> str:
+        """Return what is known of actions on some objects.
+
+        Args:
+            foresight: the predicted world.
+            names: the objects.
+            whole: the steps are those of the whole task: of what it asks for, too.
+        """
+        names = tuple(names)
+        usual = foresight.usual(self.request, names) if whole else ()
+        return self._listed([*usual, *foresight.notes("steps", names)])
+
+    def wanted(self, macro: MacroAction, task: Task, state: State) -> str:
+        """Return what a block is judged by and which objects are meant, as lines of its prompt."""
+        if not self.settings.knowledge:
+            return ""
+        return "".join(f"\n{line}" for line in self._judged_by(macro, task, state))
+
+    def listed(self, macros: Sequence[MacroAction], task: Task, state: State) -> str:
+        """Return macro actions with what each is judged by, numbered from 1."""
+        lines = []
+        for number, macro in enumerate(macros, start=1):
+            lines.append(f"{number}. {macro.name}")
+            if self.settings.knowledge:
+                # What holds now may not hold any more when the turn of a later one comes.
+                judged = self._judged_by(macro, task, state if number == 1 else None)
+                lines += [f"   {line}" for line in judged]
+        return "\n".join(lines)
+
+    def _judged_by(self, macro: MacroAction, task: Task, state: State | None) -> list[str]:
+        lines = []
+        if meant := _meant(macro, task):
+            lines.append(f"Meant are: {', '.join(meant)}")
+        if macro.postcondition:
+            wanted = f"At the end: {' '.join(macro.postcondition)}"
+            if state is not None and state.holds(conjunction(task, macro.postcondition)):
+                wanted += " (this holds already: write none if there is nothing to do)"
+            lines.append(wanted)
+        return lines
+
+    def _listed(self, told: Iterable[str]) -> str:
+        if not self.settings.knowledge or not (lines := list(dict.fromkeys(told))):
+            return ""
+        return "\n".join(["", "What is known here:", *(f"- {line}" for line in lines), ""])
+
+
+def _meant(macro: MacroAction, task: Task) -> tuple[str, ...]:
+    """Return the objects of a macro action's conditions whose kinds its sentence names."""
+    spoken = "".join(words(macro.name))
+    objects = {o.name for o in task.problem.objects}
+    texts = (*macro.postcondition, *macro.precondition)
+    named = dict.fromkeys(
+        word for text in texts for word in text.replace("(", " ").replace(")", " ").split()
+        if word in objects
+    )  # fmt: skip
+    return tuple(name for name in named if _named(name.rsplit("-", 1)[0], spoken))
+
+
+def _named(kind: str, spoken: str) -> bool:
+    """Return whether a sentence without spaces names a kind: "tomato slice" is tomatosliced."""
+    whole = load_wording().wholes.get(kind)
+    if whole is not None and kind.startswith(whole):
+        made = kind.removeprefix(whole).removesuffix("ed")
+        return whole in spoken and made in spoken
+    return kind in spoken
+
+
+def numbered_steps(block: Sequence[GroundAction]) -> str:
+    """Return a block as the prompts show it."""
+    lines = [f"{i}. {_written(a)}" for i, a in enumerate(block, start=1)]
+    return "\n".join(lines) or "none"
+
+
+def planned_steps(blocks: Sequence[AABlock]) -> str:
+    """Return what was planned, grouped by macro action, as the prompts show it."""
+    lines = [
+        f"{i}. {b.macro.name}: {' '.join(map(_written, b.actions))}"
+        for i, b in enumerate(blocks, start=1)
+    ]
+    return "\n".join(lines) or "nothing"
+
+
+def signatures(task: Task) -> str:
+    """Return all actions with their parameters, in the form of the answers."""
+    return ", ".join(
+        f"({', '.join((s.name, *(p.name.lstrip('?') for p in s.parameters)))})"
+        for s in task.domain.actions.values()
+    )
+
+
+def _written(action: GroundAction) -> str:
+    return f"({', '.join((action.name, *action.args))})"

@@ -8,19 +8,19 @@ from typing import Any, Self
 
 from hvr.errors import ImpossibleGoalError, LanguageError, UsageError
 from hvr.knowledge.graph import KnowledgeGraph
+from hvr.knowledge.retrieval.background import ingredients
 from hvr.knowledge.retrieval.expansion import expand
 from hvr.knowledge.retrieval.inventory import Inventory
-from hvr.knowledge.retrieval.knowledge import ingredients
 from hvr.knowledge.retrieval.relevance import Relevant
 from hvr.knowledge.retrieval.selection import mentioned, select
-from hvr.language.goals import Stage
-from hvr.language.reader import Reader
+from hvr.language.goal_builder import Stage
+from hvr.language.grammar import Reader
 from hvr.models.meter import Meter
 from hvr.pddl import Task, TypedName, parse_formula
-from hvr.pddl.frozen import holds_at_start
+from hvr.pddl.task import holds_initially
 from hvr.planning.plans import (
-    IS_TOLD,
-    Find,
+    FEEDBACK_PLANNER_STRATEGIES,
+    FindObjects,
     Judgement,
     Planned,
     Policy,
@@ -28,11 +28,10 @@ from hvr.planning.plans import (
     Understanding,
 )
 from hvr.planning.search.navigation import find_navigation
-from hvr.policies.llm.keeping import read_constraints
-from hvr.policies.llm.lean import outcome
-from hvr.policies.llm.learning import keep_learnt
+from hvr.policies.llm.equipment import learn_macros
 from hvr.policies.llm.record import PlanningRecord
-from hvr.policies.llm.scene import SceneForesight
+from hvr.policies.llm.repair import plan_outcome, read_constraints
+from hvr.policies.llm.scene_prediction import PredictedScene
 from hvr.policies.llm.settings import is_goal
 from hvr.policies.llm.writing import Equipment, Writing
 from hvr.policies.symbolic import SymbolicPolicy
@@ -48,7 +47,7 @@ class LLMPolicy(Policy[str]):
         about: the request and the scene, for the library.
     """
 
-    rungs = IS_TOLD
+    rungs = FEEDBACK_PLANNER_STRATEGIES
     asks_model = True
 
     def __init__(
@@ -79,7 +78,7 @@ class LLMPolicy(Policy[str]):
             MissingExtraError: a package that the model needs is not installed.
             DataFileError: a file cannot be used.
         """
-        from hvr.policies.llm.opening import open_equipment
+        from hvr.policies.llm.equipment import open_equipment
 
         if is_goal(context.model.setting):
             raise UsageError(
@@ -150,7 +149,7 @@ class LLMPolicy(Policy[str]):
         task = Task(domain, graph.problem(domain, "plan"))
         navigation = find_navigation(domain)
         fleeting = navigation.predicates if navigation else frozenset()
-        goal = outcome(task, task.initial, record.plan.actions, fleeting)
+        goal = plan_outcome(task, task.initial, record.plan.actions, fleeting)
         problem = task.problem.replace(goal=goal)
         relevant = Relevant({o.name: "it is in the scene" for o in problem.objects})
         return Planned(problem, Task(domain, problem), relevant, record.plan, record.planner_calls)
@@ -160,7 +159,7 @@ class LLMPolicy(Policy[str]):
         request: str,
         graph: KnowledgeGraph,
         inventory: Inventory,
-        find: Find[str] | None = None,
+        find: FindObjects[str] | None = None,
     ) -> PlanningRecord:
         """Return a plan for a request in the world of a graph, with the record of its making.
 
@@ -193,7 +192,7 @@ class LLMPolicy(Policy[str]):
         constraints: Sequence[str],
     ) -> PlanningRecord:
         equipment = self.equipment
-        foresight = SceneForesight(graph, equipment.domain, inventory, equipment.compile_task)
+        foresight = PredictedScene(graph, equipment.domain, inventory, equipment.compile_task)
         writing = Writing(equipment, request, foresight, constraints)
         record = writing.write()
         self._library_uses |= set(writing.library_uses)
@@ -225,7 +224,7 @@ class LLMPolicy(Policy[str]):
         domain, stages = self.equipment.domain, understanding.goal.stages
         objects = [TypedName(n, (graph.pddl_type(n),)) for n in inventory.classes]
         wanted = parse_formula(stages[-1].wanted, domain, objects, file="<goal>")
-        if holds_at_start(domain, graph.problem(domain, "judge"), wanted):
+        if holds_initially(domain, graph.problem(domain, "judge"), wanted):
             last = " (the last of its stages)" if len(stages) > 1 else ""
             return Judgement(True, f"hvr's own reading of the request holds{last}")
         return Judgement(
@@ -243,7 +242,7 @@ class LLMPolicy(Policy[str]):
         """See `Policy`: its macro actions go into the library."""
         if self._library is None or len(self.plans) != 1:
             return
-        keep_learnt(
+        learn_macros(
             self._library, self.equipment, planned,
             about=self._about, run=run, used=self._library_uses,
         )  # fmt: skip

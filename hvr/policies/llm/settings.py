@@ -71,7 +71,7 @@ _PAPER = PolicySettings(
     direct=False, batching=False, constraints=False, block_tries=None, macro_tries=5,
 )  # fmt: skip
 
-NAMED: Mapping[str, PolicySettings] = {
+NAMED_SETTINGS: Mapping[str, PolicySettings] = {
     "HVR+": PolicySettings(),
     "HVR": _PAPER,
     "HV": replace(_PAPER, retrieval=False),
@@ -85,7 +85,7 @@ NAMED: Mapping[str, PolicySettings] = {
 GOAL = "LLM+P"
 """The setting of the policy `goal`: the model writes the goal alone, a classical planner plans."""
 
-SETTINGS: tuple[str, ...] = (*NAMED, GOAL)
+SETTINGS: tuple[str, ...] = (*NAMED_SETTINGS, GOAL)
 """The names of all settings, as tables have them."""
 
 _GOAL = replace(_PAPER, hierarchical=False, verification=False)
@@ -96,7 +96,7 @@ def is_goal(text: str) -> bool:
     return text.upper() == GOAL
 
 
-def named(text: str) -> PolicySettings:
+def settings_named(text: str) -> PolicySettings:
     """Return settings by name, with switches: `HVR`, `HVR+planner_repair`, `HVR+-library`.
 
     Switches follow the name as `+name` (on) or `-name` (off), as in `HVR+elimination` or
@@ -107,14 +107,14 @@ def named(text: str) -> PolicySettings:
     """
     if is_goal(text):
         return _GOAL
-    name = max((n for n in NAMED if text.upper().startswith(n)), key=len, default="")
+    name = max((n for n in NAMED_SETTINGS if text.upper().startswith(n)), key=len, default="")
     if not name:
         raise UsageError(f"unknown setting {text!r} (settings: {', '.join(SETTINGS)})")
     switches = [f.name for f in fields(PolicySettings) if f.type == "bool"]
-    settings, rest = NAMED[name], text[len(name) :]
+    settings, rest = NAMED_SETTINGS[name], text[len(name) :]
     # "HVR+planner_repair" is HVR with a switch, not HVR+ with a word behind it.
     if name.endswith("+") and rest and rest[0] not in "+-":
-        settings, rest = NAMED[name[:-1]], "+" + rest
+        settings, rest = NAMED_SETTINGS[name[:-1]], "+" + rest
     while rest:
         sign, rest = rest[0], rest[1:]
         switch = next((s for s in switches if rest.lower().startswith(s)), None)

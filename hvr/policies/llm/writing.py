@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 
-from hvr.judging.loop import Round
+from hvr.judging.model_judge import JudgeRound
 from hvr.knowledge.ontology import Ontology
 from hvr.knowledge.retrieval.embedders import Embedder
 from hvr.knowledge.world_file import load_world
@@ -22,32 +22,113 @@ from hvr.planning.library import Library, Match, Query, retrieve
 from hvr.planning.plans import AABlock, MacroAction, Plan
 from hvr.planning.search.planners import Planner
 from hvr.policies.llm.action_set import action_set
-from hvr.policies.llm.answers import read_conditions, read_macro_plan
-from hvr.policies.llm.batches import Batches
-from hvr.policies.llm.blocks import Assignment, BlockWriter, finish
-from hvr.policies.llm.bridge import Bridge
-from hvr.policies.llm.conditions import check_macros, conjunction, lasting, with_conditions
-from hvr.policies.llm.correcting import correction
-from hvr.policies.llm.dialogue import Dialogue
-from hvr.policies.llm.events import (
+from hvr.policies.llm.answers import read_conditions, read_macro_plan, read_objects
+from hvr.policies.llm.blocks import Assignment, BlockBatches, BlockWriter, finish_record
+from hvr.policies.llm.conditions import (
+    check_macros,
+    conjunction,
+    correction_values,
+    with_conditions,
+    without_nearness,
+)
+from hvr.policies.llm.dialogue import Dialogue, PromptWords, planned_steps
+from hvr.policies.llm.mapper import Mapper
+from hvr.policies.llm.prediction import PredictedWorld, is_propositional, run_actions
+from hvr.policies.llm.prompts import Prompts
+from hvr.policies.llm.record import (
+    BlockRecord,
     BlockWritten,
     ConditionsWritten,
+    MacroCheck,
     MacroPlanChecked,
     MacroPlanWritten,
+    ObjectsChosen,
+    PlanningRecord,
     PolicyEvent,
     StepsLeftOut,
 )
-from hvr.policies.llm.foresight import Foresight, is_plain, run
-from hvr.policies.llm.judged import judged_blocks
-from hvr.policies.llm.keeping import broken, grounded
-from hvr.policies.llm.lean import eliminated
-from hvr.policies.llm.mapper import Mapper
-from hvr.policies.llm.prompts import Prompts
-from hvr.policies.llm.record import BlockRecord, MacroCheck, PlanningRecord
-from hvr.policies.llm.retrieval import Retrieval
+from hvr.policies.llm.repair import (
+    PlannerRepair,
+    broken_constraints,
+    constraints_in,
+    eliminate_actions,
+    repair_judged_blocks,
+)
 from hvr.policies.llm.settings import PolicySettings
-from hvr.policies.llm.telling import Telling, history
 from hvr.values import cached_property
+
+# Retrieval ----------------------------------------------------------------------------------------
+# KG-RAG in the loop: the model picks kinds of objects, the world tells the rest.
+
+
+@dataclass(frozen=True)
+class ObjectRetrieval:
+    """The choice of objects for a prompt (paper, sections 2.2 and 3.3).
+
+    Args:
+        dialogue: asks the model to pick; it is not used without R.
+        settings: whether to retrieve, and whether to expand.
+        embedder: maps the names that the model gives to objects.
+        listen: called with each choice.
+    """
+
+    dialogue: Dialogue
+    settings: PolicySettings
+    embedder: Embedder
+    listen: Callable[[PolicyEvent], None]
+
+    def choose(
+        self, request: str, foresight: PredictedWorld, otherwise: tuple[str, ...] = ()
+    ) -> tuple[str, ...]:
+        """Return the objects for a request in the predicted state; without R, all of them.
+
+        Args:
+            request: the task, or a macro action of it.
+            foresight: the predicted state.
+            otherwise: the objects of the task, for a macro action of it: if nothing that the
+                model names exists, and for `direct`.
+
+        Raises:
+            LLMError: the model did not answer.
+        """
+        names = tuple(o.name for o in foresight.task.problem.objects)
+        settings, there = self.settings, foresight.task.objects
+        if not settings.retrieval:
+            return names
+        if settings.direct and otherwise:
+            # A macro action follows the task that it is a part of.
+            named = foresight.named_in(
+                request.rsplit("\n", 1)[-1], otherwise, self.embedder, expansion=settings.expansion
+            )
+            if named:
+                picked = tuple(n for n in named if n in there)
+                self.listen(ObjectsChosen(request, picked))
+                return picked
+        answer = self.dialogue.ask("select", request=request, classes=", ".join(foresight.kinds))
+        reasons, unmatched = foresight.pick(
+            read_objects(answer), request, self.embedder,
+            knowledge=settings.knowledge, expansion=settings.expansion,
+        )  # fmt: skip
+        picked = tuple(n for n in reasons if n in there) or otherwise or names
+        self.listen(ObjectsChosen(request, picked, unmatched))
+        return picked
+
+    def with_named(
+        self, texts: Iterable[str], foresight: PredictedWorld, known: tuple[str, ...]
+    ) -> tuple[str, ...]:
+        """Return objects, and those that some texts name besides, with what these depend on.
+
+        Args:
+            texts: macro actions and their conditions.
+            foresight: the predicted state.
+            known: the objects of the task; without R all there are.
+        """
+        if not self.settings.retrieval:
+            return known
+        return foresight.with_named(texts, known, self.embedder, expansion=self.settings.expansion)
+
+
+# --------------------------------------------------------------------------------------------------
 
 _LEFT = "Reach what is left of the goal"
 """A macro action of hvr's own, after those of the model."""
@@ -76,7 +157,7 @@ class Equipment:
         agent: the robot that the domain belongs to, for the library.
         listen: called with each event.
         temperature: of the model's sampling.
-        compile_task: see `Foresight`.
+        compile_task: see `PredictedWorld`.
     """
 
     ontology: Ontology
@@ -107,7 +188,7 @@ class Writing:
         self,
         equipment: Equipment,
         request: str,
-        foresight: Foresight,
+        foresight: PredictedWorld,
         constraints: Sequence[str] = (),
     ) -> None:
         self.equipment = equipment
@@ -118,11 +199,13 @@ class Writing:
         self._listen = equipment.listen
         self._foresight = foresight
         if constraints:
-            self._foresight.keep(grounded(self._foresight.task, constraints))
+            self._foresight.keep(constraints_in(self._foresight.task, constraints))
         self._first_kept = self._foresight.kept
         self._dialogue = Dialogue(equipment.model, equipment.prompts, equipment.temperature)
-        self._retrieval = Retrieval(self._dialogue, self.settings, equipment.embedder, self._listen)
-        self._telling = Telling(self.settings, request)
+        self._retrieval = ObjectRetrieval(
+            self._dialogue, self.settings, equipment.embedder, self._listen
+        )
+        self._telling = PromptWords(self.settings, request)
 
     def write(self) -> PlanningRecord:
         """Return the plan and how it came about.
@@ -131,7 +214,7 @@ class Writing:
             LLMError: the model did not answer; what was asked so far is in its transcript.
         """
         started = time.perf_counter()
-        bridge = Bridge(self.equipment.planner)
+        bridge = PlannerRepair(self.equipment.planner)
         writer = BlockWriter(
             self._dialogue, self.settings, self._telling, self._mapper_of, bridge, self._listen
         )
@@ -152,10 +235,10 @@ class Writing:
             )
             records = [writer.write(whole, self._foresight)]
         written = tuple(AABlock(r.macro, r.actions) for r in records)
-        rounds: tuple[Round, ...] = ()
-        if self.settings.judge and is_plain(self._foresight.task):
+        rounds: tuple[JudgeRound, ...] = ()
+        if self.settings.judge and is_propositional(self._foresight.task):
             foresight = self._foresight
-            judged, rounds = judged_blocks(
+            judged, rounds = repair_judged_blocks(
                 foresight.task, written, foresight.nearness, self._listen, foresight.reduced
             )
             written, rounds = (judged, rounds) if self._keeps(judged, written) else (written, ())
@@ -270,7 +353,7 @@ class Writing:
                 "correct_conditions", **{**values, "knowledge": ""}
             )
 
-        return correction(self._world(), macros, problem, number, objects=objects, fits=fits)
+        return correction_values(self._world(), macros, problem, number, objects=objects, fits=fits)
 
     def _read_conditions(
         self, answer: str, titles: Sequence[str], earlier: Sequence[MacroAction] = ()
@@ -302,7 +385,7 @@ class Writing:
         """
         records: list[BlockRecord] = []
         rest = macros
-        batches = Batches(self._dialogue, self._telling, self._names_of)
+        batches = BlockBatches(self._dialogue, self._telling, self._names_of)
         while rest := rest or self._left(records):
             number = len(records) + 1
             if records and self.settings.verification and batches.empty:
@@ -338,10 +421,10 @@ class Writing:
         macros: Macros,
         records: Sequence[BlockRecord],
         writer: BlockWriter,
-        batches: Batches,
+        batches: BlockBatches,
     ) -> BlockRecord:
         """Return the record of the block that the model writes for the first of macro actions."""
-        done = history([AABlock(r.macro, r.actions) for r in records])
+        done = planned_steps([AABlock(r.macro, r.actions) for r in records])
         answer = None
         if self.settings.batching:
             answer = batches.next(macros, self._foresight, done)
@@ -367,9 +450,9 @@ class Writing:
             match = self._match(macro, state)
             if match is None:
                 break
-            plain = lasting(match.block.macro, self._foresight.nearness)
+            plain = without_nearness(match.block.macro, self._foresight.nearness)
             matches.append(replace(match, block=match.block.replace(macro=plain)))
-            state = run(self._foresight.task, state, match.block.actions)
+            state = run_actions(self._foresight.task, state, match.block.actions)
         return tuple(matches)
 
     def _match(self, macro: MacroAction, state: State) -> Match | None:
@@ -401,7 +484,7 @@ class Writing:
         return None
 
     def _breaks(self, state: State, block: Sequence[GroundAction]) -> bool:
-        return bool(broken(state, block, self._foresight.kept))
+        return bool(broken_constraints(state, block, self._foresight.kept))
 
     def _taken(self, number: int, macro: MacroAction, match: Match) -> BlockRecord:
         """Return the record of a block that was taken from the library."""
@@ -416,15 +499,15 @@ class Writing:
             verified_after=None,
             from_library=match.entry.name,
         )
-        return finish(record, self._foresight.task, self._foresight.state, hierarchical=True)
+        return finish_record(record, self._foresight.task, self._foresight.state, hierarchical=True)
 
     # The end --------------------------------------------------------------------------------
 
     def _elimination(self, blocks: tuple[AABlock, ...]) -> tuple[tuple[AABlock, ...], int]:
         """Return the blocks of the plan, without unnecessary steps if that is asked for."""
-        if not self.settings.elimination or not is_plain(self._foresight.task):
+        if not self.settings.elimination or not is_propositional(self._foresight.task):
             return blocks, 0
-        kept, left_out = eliminated(self._foresight.task, blocks, self._foresight.nearness)
+        kept, left_out = eliminate_actions(self._foresight.task, blocks, self._foresight.nearness)
         if not self._keeps(kept, blocks):
             return blocks, 0
         if left_out:
@@ -439,12 +522,13 @@ class Writing:
         changed, blocks = tuple(changed), tuple(blocks)
         goal = conjunction(start.task, self._foresight.goal)
         ends = [
-            run(start.task, start, [a for b in p for a in b.actions]) for p in (changed, blocks)
+            run_actions(start.task, start, [a for b in p for a in b.actions])
+            for p in (changed, blocks)
         ]
         if ends[1].holds(goal) and not ends[0].holds(goal):
             return False
         after, before = (
-            len(broken(start, [a for b in plan for a in b.actions], kept))
+            len(broken_constraints(start, [a for b in plan for a in b.actions], kept))
             for plan in (changed, blocks)
         )
         return after <= before

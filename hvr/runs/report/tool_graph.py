@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import urlsplit
 
 from hvr.base.printable import one_line, short
-from hvr.runs.report.markup import SVG, element, escaped, page, paragraph, table, tooltip
-from hvr.tools.navigation.evidence import CallEvidence
-from hvr.tools.navigation.evolution import PRUNING, prune_score
-from hvr.tools.navigation.graph import NavigationGraph
-from hvr.tools.navigation.links import Links
+from hvr.errors import HvrError, UsageError
+from hvr.runs.report.charts import SVG, element, escaped, page, paragraph, table, tooltip
+from hvr.tools.navigation.graph import PRUNING, CallEvidence, Links, NavigationGraph, prune_score
 
 _WIDE, _HIGH, _GAP_X, _GAP_Y, _EDGE = 210, 44, 90, 16, 24
 _PER_COLUMN = 14
 _COLUMNS = 6
-MOST_TOOLS = 300
+MAX_DRAWN_TOOLS = 300
 """Tools of which a picture can be seen; more are left out, those that were called least."""
 
 
@@ -33,7 +33,7 @@ def draw_tool_graph(graph: NavigationGraph) -> str:
     Returns:
         A whole SVG document.
     """
-    shown = sorted(graph.tools, key=lambda n: (-graph.tools[n].evidence.count, n))[:MOST_TOOLS]
+    shown = sorted(graph.tools, key=lambda n: (-graph.tools[n].evidence.count, n))[:MAX_DRAWN_TOOLS]
     places = _places(graph, sorted(shown))
     links = [link for link in _links(graph) if {link.source, link.target} <= set(places)]
     wide = 2 * _EDGE + max((x for x, _ in places.values()), default=0) + _WIDE
@@ -243,3 +243,68 @@ def _date(time: float) -> str:
     if not time:
         return "never"
     return datetime.fromtimestamp(time, UTC).strftime("%Y-%m-%d %H:%M")
+
+
+# Loopback -----------------------------------------------------------------------------------------
+# Pages served to this machine alone.
+
+ADDRESS = "127.0.0.1"
+
+Pages = Callable[[str], tuple[str, str] | None]
+"""From a path to a media type and a text; None where nothing is."""
+
+
+def loopback_server(pages: Pages, port: int = 0) -> ThreadingHTTPServer:
+    """Return a server on the loopback address that has its port and answers nothing yet.
+
+    Pages are made anew for each request. A request under another name than this machine's own is
+    refused, so that no web page elsewhere can read them through a browser.
+
+    Args:
+        pages: what there is.
+        port: 0 for any that is free.
+
+    Raises:
+        UsageError: the port is not free, or there is no such port.
+    """
+    handler = type("Handler", (_Handler,), {"pages": staticmethod(pages)})
+    try:
+        return ThreadingHTTPServer((ADDRESS, port), handler)
+    except (OSError, OverflowError) as error:
+        raise UsageError(f"port {port} of {ADDRESS} cannot be used: {error}") from None
+
+
+class _Handler(BaseHTTPRequestHandler):
+    pages: Pages
+    server_version = "hvr"
+    sys_version = ""
+
+    def do_GET(self) -> None:
+        host = urlsplit(f"//{self.headers.get('Host', '')}").hostname
+        if host not in (ADDRESS, "localhost"):
+            self._send(403, "text/plain", "this is served to this machine alone\n")
+            return
+        try:
+            found = self.pages(urlsplit(self.path).path)
+        except HvrError as error:
+            # A log that is being written or mended: the next request may find it whole.
+            self._send(503, "text/plain", f"{error}\n")
+            return
+        if found is None:
+            self._send(404, "text/plain", "there is no such page; there are / and /stats.json\n")
+        else:
+            self._send(200, *found)
+
+    def _send(self, status: int, kind: str, text: str) -> None:
+        data = text.encode("utf-8", "backslashreplace")
+        self.send_response(status)
+        self.send_header("Content-Type", f"{kind}; charset=utf-8")
+        self.send_header("Content-Length", str(len(data)))
+        self.send_header("Cache-Control", "no-store")
+        self.send_header("X-Content-Type-Options", "nosniff")
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing of requests."""
+        del format, args

@@ -48,12 +48,12 @@ What is assumed:
 The answer to a prompt is a function of the seed, the error model and the request's purpose,
 messages, temperature and seed, the same in every process. All draws are common random numbers:
 another `error` or weight compares the same streams. `max_tokens` and `stop` are not
-applied. Tokens are counted by the estimate of `hvr.models.tokens`: they are estimates. There is no
+applied. Tokens are counted by the estimate of `hvr.models.model`: they are estimates. There is no
 price, so the cost is not known.
 """
 
 from hvr.runs.simulated.error_model import ErrorModel
+from hvr.runs.simulated.model import Scripted, make_scripted, open_scripted
 from hvr.runs.simulated.script import Script, script_of
-from hvr.runs.simulated.scripted import Scripted, make_scripted, open_scripted
 
 __all__ = ["ErrorModel", "Script", "Scripted", "make_scripted", "open_scripted", "script_of"]

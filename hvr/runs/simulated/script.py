@@ -1,25 +1,38 @@
-"""Scripts: the ground truth of a task as macro actions with blocks of actions."""
+"""Scripts: the ground truth of a task, or a plan of hvr's planner, as macro actions with blocks."""
 
 from __future__ import annotations
 
 import difflib
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from hvr.errors import UsageError
+from hvr.execution.facts.planning import StatePlanner
 from hvr.execution.world import open_world
-from hvr.knowledge.conduct import load_conduct
 from hvr.knowledge.retrieval.inventory import Inventory
-from hvr.knowledge.wording import load_wording
+from hvr.knowledge.wording import load_action_annotations, load_wording
 from hvr.knowledge.world_file import world_of_scene
-from hvr.pddl import Expression, GroundAction, Problem, Task, parse_formula
+from hvr.pddl import (
+    Expression,
+    GroundAction,
+    Problem,
+    Task,
+    parse_domain,
+    parse_formula,
+    parse_problem,
+)
 from hvr.planning.macro_actions import block_conditions, block_name
 from hvr.planning.plans import AABlock, MacroAction
-from hvr.runs.simulated.adapt import Providers, providers_of
+from hvr.runs.simulated.step_errors import Providers, providers_of
 from hvr.runs.tasks import PaperTask
 from hvr.worlds.kitchen import Kitchen
 from hvr.worlds.scenes import Scene, load_scene
+
+# Script -------------------------------------------------------------------------------------------
+# Scripts: the ground truth of a task as macro actions with blocks of actions.
 
 _INSTANCE = re.compile(r"\b[a-z]+-\d+\b")
 _ARTICLES = frozenset({"the", "a", "an"})
@@ -167,7 +180,7 @@ def _sentence(text: str, classes: Mapping[str, str], names: dict[str, list[str]]
 
 def _as_order(text: str) -> str:
     """Return the name of a block as somebody would ask for it, where that is said otherwise."""
-    for use in load_conduct().uses:
+    for use in load_action_annotations().uses:
         if use.sentence:
             pattern = re.escape(use.title.text)
             pattern = pattern.replace(r"\{0\}", "(.+)").replace(r"\{1\}", r"(\S+)")
@@ -190,3 +203,45 @@ def _capital(text: str) -> str:
 
 def _key(name: str) -> str:
     return " ".join(w for w in re.findall(r"[a-z0-9]+", name.lower()) if w not in _ARTICLES)
+
+
+# Problems -----------------------------------------------------------------------------------------
+# Scripts for any PDDL problem: a plan of hvr's planner, cut into macro actions at landmarks.
+
+_SECONDS = 30.0
+
+
+@lru_cache(maxsize=128)
+def script_of_problem(domain: str, problem: str) -> Script:
+    """Return the script of a problem.
+
+    Args:
+        domain, problem: PDDL texts.
+
+    Raises:
+        PddlError: they cannot be read.
+        ImpossibleGoalError: it is proven that there is no plan.
+        PlannerError: none was found in 30 s.
+        UsageError: the goal holds already: there is nothing to be wrong about.
+    """
+    parsed = parse_domain(domain)
+    task = Task(parsed, parse_problem(problem, parsed))
+    planned = StatePlanner(seconds=_SECONDS).plan(task)
+    if not planned.plan.actions:
+        raise UsageError("a scripted model has nothing to say where the goal holds already")
+    seen: Counter[str] = Counter()
+    blocks: list[AABlock] = []
+    for block in planned.plan.blocks:
+        name = block.macro.name
+        seen[name] += 1
+        if seen[name] > 1:
+            name = f"{name}, time {seen[name]}"
+        blocks.append(block.replace(macro=block.macro.replace(name=name)))
+    kinds = {name: types[0] for name, types in task.objects.items()}
+    return Script(
+        tuple(blocks),
+        task.problem.name,
+        providers_of(task, planned.plan.actions),
+        task.problem.goal,
+        kinds=kinds,
+    )

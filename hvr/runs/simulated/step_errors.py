@@ -1,15 +1,20 @@
-"""Errors in a sequence of atomic actions."""
+"""Errors in a sequence of atomic actions, and their correction after feedback."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from random import Random
 
-from hvr.knowledge.conduct import load_conduct
-from hvr.pddl import GroundAction
+from hvr.knowledge.wording import load_action_annotations
+from hvr.pddl import GroundAction, Task
 from hvr.runs.simulated.error_model import STEP_KINDS, ErrorModel
-from hvr.runs.simulated.prompt_objects import PromptObjects
+from hvr.runs.simulated.prompt import PromptObjects
+
+# Step errors --------------------------------------------------------------------------------------
+# Errors in a sequence of atomic actions.
 
 Steps = tuple[GroundAction, ...]
 Streams = Callable[[str], Random]
@@ -52,7 +57,7 @@ class StepErrors:
         for number, rng in enumerate(rngs):
             # Drawn even if there is no error: other rates must see the same random numbers.
             wrong = rng.random() < self.model.rate(before + number) * factor
-            kind = self.model.kind(possible(steps, number), rng)
+            kind = self.model.kind(possible_errors(steps, number), rng)
             if wrong and kind is not None:
                 kinds[number] = kind
         return self._with(steps, kinds, rngs)
@@ -62,7 +67,7 @@ class StepErrors:
         if not steps:
             return ()
         number = rng.randrange(len(steps))
-        kind = self.model.kind(possible(steps, number), rng)
+        kind = self.model.kind(possible_errors(steps, number), rng)
         return self._with(steps, {number: kind} if kind else {}, [rng] * len(steps))
 
     def _with(
@@ -104,7 +109,7 @@ class StepErrors:
         if not self.walks:
             return
         for thing in self.objects.listed:
-            for name, need in load_conduct().idle:
+            for name, need in load_action_annotations().idle:
                 other = GroundAction(name, (thing.name,))
                 same = other == step if not need else step.args[:1] == other.args
                 if not same and (not need or need in thing.uses):
@@ -113,10 +118,10 @@ class StepErrors:
 
 def is_walk(step: GroundAction) -> bool:
     """Return whether a step only leads to something."""
-    return step.name in load_conduct().walks
+    return step.name in load_action_annotations().walks
 
 
-def possible(steps: Sequence[GroundAction], number: int) -> list[str]:
+def possible_errors(steps: Sequence[GroundAction], number: int) -> list[str]:
     """Return the kinds of errors that a step can have."""
     step = steps[number]
     moves = is_walk(step)
@@ -130,3 +135,204 @@ def possible(steps: Sequence[GroundAction], number: int) -> list[str]:
 
 def _with_argument(step: GroundAction, place: int, name: str) -> GroundAction:
     return GroundAction(step.name, (*step.args[:place], name, *step.args[place + 1 :]))
+
+
+# Undo ---------------------------------------------------------------------------------------------
+# Correction of a block after feedback: the simulated model undoes one of its errors.
+
+_STEP = re.compile(r"(?<!after )\b(?:step|line|action) (\d+)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A stretch of equal or of differing steps in the alignment of block and ground truth.
+
+    Args:
+        start: number of the first written step, from 0.
+        written: the written steps; may be empty.
+        true: the true steps in their place; may be empty.
+        differs: whether they differ.
+    """
+
+    start: int
+    written: Steps
+    true: Steps
+    differs: bool
+
+    @property
+    def walks(self) -> bool:
+        """Whether all its steps are navigation."""
+        return all(map(is_walk, (*self.written, *self.true)))
+
+    @property
+    def is_added(self) -> bool:
+        """Whether its steps are superfluous."""
+        return not self.true and not self.walks
+
+    def moved_to(self, other: _Part) -> bool:
+        """Return whether the steps superfluous in one part are those missing in the other."""
+        one_sided = not (self.written and self.true)
+        return one_sided and (self.written, self.true) == (other.true, other.written)
+
+
+def undo_step_error(
+    written: Sequence[GroundAction],
+    true: Sequence[GroundAction],
+    problem: str,
+    objects: PromptObjects,
+    helpful: Container[GroundAction] = (),
+) -> Steps:
+    """Undo an error at or before the step that failed, all when no step did.
+
+    That is the earliest one by which a step is missing that brings about what the problem asks
+    for; else the earliest one. What was added to bring about something else stays while there is
+    another error: it was an answer to earlier feedback.
+
+    A step that was moved is one error. Navigation is put right in passing: a verifier inserts and
+    removes it on its own, so it is not what a problem is about while something else is wrong.
+    When nothing is wrong up to the step that failed, nothing is undone.
+
+    Args:
+        written: the block as it is.
+        true: the block as it should be, in the names that the model knows.
+        problem: the validator's message, its first line naming the step.
+        objects: of the prompt.
+        helpful: steps that bring about what the problem asks for.
+    """
+    failed = failed_step(problem)
+    if failed is None:
+        return tuple(true)
+    parts = _parts(written, true, objects, failed)
+    differences = [place for place, part in enumerate(parts) if part.differs]
+    before = [place for place in differences if parts[place].start < failed]
+    helps = [p for p in before if any(step in helpful for step in parts[p].true)]
+    before.sort(key=lambda p: (p not in helps, parts[p].is_added))
+    chosen: set[int] = set()
+    for place in before:
+        chosen.add(place)
+        chosen |= {p for p in differences if parts[place].moved_to(parts[p])}
+        if not all(parts[p].walks for p in chosen):
+            break
+    return _built(parts, chosen)
+
+
+def failed_step(problem: str) -> int | None:
+    """Return the number of the failed step, from 1; None if only the end state is wrong."""
+    first = problem.strip().split("\n", 1)[0]
+    match = None if first.lower().startswith("at the end") else _STEP.search(first)
+    return int(match[1]) if match else None
+
+
+def _parts(
+    written: Sequence[GroundAction],
+    true: Sequence[GroundAction],
+    objects: PromptObjects,
+    failed: int,
+) -> list[_Part]:
+    """Return the alignment of written and true steps; the failed step is taken literally."""
+    mine = [
+        step if number == failed else _meant(step, true, objects)
+        for number, step in enumerate(written, start=1)
+    ]
+    codes = SequenceMatcher(None, mine, list(true), autojunk=False).get_opcodes()
+    return [
+        _Part(i, tuple(written[i:k]), tuple(true[j:m]), tag != "equal") for tag, i, k, j, m in codes
+    ]
+
+
+def _meant(
+    step: GroundAction, true: Sequence[GroundAction], objects: PromptObjects
+) -> GroundAction:
+    """Return the true step that a step stands for, where the model had to guess an object's name.
+
+    Whoever reads its answer may have put a real object in the place of the guess.
+    """
+    if step in true:
+        return step
+    for other in true:
+        same = (other.name, len(other.args)) == (step.name, len(step.args))
+        if same and all(
+            a == b or not objects.knows(b) for a, b in zip(step.args, other.args, strict=True)
+        ):
+            return other
+    return step
+
+
+def _built(parts: Sequence[_Part], chosen: set[int]) -> Steps:
+    chunks = (p.true if place in chosen else p.written for place, p in enumerate(parts))
+    return tuple(step for chunk in chunks for step in chunk)
+
+
+# Adapt --------------------------------------------------------------------------------------------
+# Adaptation of a block to feedback that names a condition it never establishes.
+#
+# An earlier block that went wrong leaves another state than the ground truth's: no knife in the
+# hand, a door that is still closed. On such feedback a planner fetches the knife; the simulated one
+# adds the steps that establish the condition in the ground truth.
+
+Providers = Mapping[str, tuple[Steps, ...]]
+"""For each literal the step sequences that establish it in the ground truth, in order."""
+
+_WANTED = re.compile(r"(\([a-z_]+(?: [\w-]+)*\)) must be (true|false)")
+_MADE_BY = re.compile(r" made (?:true|false) by step \d+ \((?:\S+) ([\w-]+)")
+
+
+def providers_of(task: Task, steps: Sequence[GroundAction]) -> Providers:
+    """Return the literals that each step of a plan establishes, with the way there.
+
+    Args:
+        task: the plan is valid in its initial state.
+        steps: the plan.
+    """
+    providers: dict[str, list[Steps]] = {}
+    bits = task.initial.bits
+    walk: list[GroundAction] = []
+    for step in steps:
+        walk = [step] if is_walk(step) else [*walk[:1], step]
+        following = task.ground(step).apply(bits)
+        gained = [str(a) for a in task.atoms_in(following & ~bits)]
+        lost = [f"(not {a})" for a in task.atoms_in(bits & ~following)]
+        for literal in (*gained, *lost):
+            providers.setdefault(literal, []).append(tuple(walk))
+        bits = following
+    return {literal: tuple(ways) for literal, ways in providers.items()}
+
+
+def helpful_steps(problem: str, providers: Providers) -> tuple[GroundAction, ...]:
+    """Return the steps of the ground truth that establish a condition named in a problem."""
+    return tuple(
+        way[-1]
+        for literal, value in _WANTED.findall(problem)
+        for way in providers.get(literal if value == "true" else f"(not {literal})", ())
+    )
+
+
+def adapted(
+    written: Sequence[GroundAction], failed: int, problem: str, providers: Providers,
+    held: Iterable[str],
+) -> Steps | None:  # fmt: skip
+    """Return the block with a way to the first missing condition before the step that failed.
+
+    Args:
+        written: the block.
+        failed: number of the step, from 1.
+        problem: the validator's message.
+        providers: of the ground truth.
+        held: what the prompt says is in the robot's hand.
+
+    Returns:
+        the new block, or None when the ground truth has no way to any of the conditions.
+    """
+    if not 1 <= failed <= len(written):
+        return None
+    maker = _MADE_BY.search(problem)
+    hands = {*held, *([maker[1]] if maker else [])}
+    for literal, value in _WANTED.findall(problem):
+        ways = providers.get(literal if value == "true" else f"(not {literal})", ())
+        ways = tuple(way for way in ways if written[failed - 1] not in way)
+        if not ways:
+            continue
+        # Of the ways to an empty hand, the one for what is in it.
+        way = next((w for w in ways if w[-1].args[0] in hands), ways[0])
+        return (*written[: failed - 1], *way, *written[failed - 1 :])
+    return None

@@ -1,29 +1,44 @@
-"""What may be called, and what may be written by it."""
+"""Guards around tools: call policy, budget, confirmation, and provenance of arguments."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from hvr.base.files import append_json_line
-from hvr.base.numbers import check_whole
-from hvr.tools.calling.checks import check_call, find_tool
+from hvr.base.numbers import check_integer
+from hvr.base.printable import one_line, short
+from hvr.base.secrets.scrubber import without_keys
+from hvr.tools.calling.calls import (
+    CallFailure,
+    CallOutcome,
+    Json,
+    Place,
+    Provenance,
+    Source,
+    ToolCall,
+    Unsupported,
+    check_call,
+    find_tool,
+    sources_json,
+    unsupported,
+)
 from hvr.tools.calling.environment import ToolEnvironment
 from hvr.tools.calling.ledger import CallLedger, LedgerEntry
-from hvr.tools.calling.log import log_line, redacted
-from hvr.tools.calling.origins import trace
-from hvr.tools.calling.provenance import Place, Source, sources_json, unsupported
-from hvr.tools.calling.values import CallFailure, CallOutcome, Json, ToolCall
+from hvr.tools.calling.log import SessionValues, log_line, redacted, trace
 from hvr.tools.catalogue.schema import Catalogue, Effect, ToolSchema, quoted
 
-MOST_EQUAL_FAILURES = 5
+# Guard --------------------------------------------------------------------------------------------
+# What may be called, and what may be written by it.
+
+MAX_EQUAL_FAILURES = 5
 """Equal calls that fail in a row before they are refused: the same again brings nothing."""
 
-MOST_NAMED = 5
+MAX_NAMED_VALUES = 5
 """Values without a source that a refusal names."""
 
 
@@ -44,7 +59,7 @@ class CallPolicy:
     secrets: bool = False
 
     def __post_init__(self) -> None:
-        check_whole("budget", self.budget)
+        check_integer("budget", self.budget)
 
 
 @dataclass(frozen=True)
@@ -293,8 +308,8 @@ class GuardedTools:
             error = f"the budget of {self._policy.budget} calls is spent"
         elif self._policy.dry and tool.effect is not Effect.READS:
             error = f"{quoted(call.tool)} is not known to read only, and this is a dry run"
-        elif self._failures.get(_key(call), 0) >= MOST_EQUAL_FAILURES:
-            error = f"this call has failed {MOST_EQUAL_FAILURES} times in a row"
+        elif self._failures.get(_key(call), 0) >= MAX_EQUAL_FAILURES:
+            error = f"this call has failed {MAX_EQUAL_FAILURES} times in a row"
         return CallOutcome(call, failure=CallFailure.NOT_ALLOWED, error=error) if error else None
 
 
@@ -310,10 +325,141 @@ def _unsupported(
         return None
     error = (
         f"{quoted(call.tool)} is not known to read only, and may not be called with "
-        f"{', '.join(map(str, wrong[:MOST_NAMED]))}: ask the user to say or confirm it"
+        f"{', '.join(map(str, wrong[:MAX_NAMED_VALUES]))}: ask the user to say or confirm it"
     )
     return CallOutcome(call, failure=CallFailure.NOT_ALLOWED, error=error)
 
 
 def _key(call: ToolCall) -> str:
     return json.dumps([call.tool, dict(call.arguments)], sort_keys=True)
+
+
+# Agent guard --------------------------------------------------------------------------------------
+# The calls of an agent that someone else wrote: each is made, refused, or put to the user.
+
+_SHOWN = 300
+
+
+@dataclass(frozen=True)
+class Question:
+    """What the user has to say before a call is made.
+
+    Args:
+        proposed: The call.
+        wrong: Its values that no one has said; to approve the call is to confirm them.
+    """
+
+    proposed: ProposedCall
+    wrong: tuple[Unsupported, ...] = ()
+
+    def text(self) -> str:
+        """Return the question for people: the call with the source of each argument."""
+        proposed = self.proposed
+        told = proposed.to_json()
+        effect = "of unknown effect" if proposed.effect is Effect.UNKNOWN else proposed.effect.value
+        lines = [f"The agent wants to call {quoted(proposed.call.tool)} ({effect}):"]
+        assert isinstance(told["arguments"], dict)
+        for name, value in told["arguments"].items():
+            lines.append(f"{name} = {json.dumps(value, ensure_ascii=False)}")
+        lines += [f"Not said by you: {one}" for one in self.wrong]
+        if (before := proposed.before) is not None:
+            done = "may have been done" if before.unclear else "was done"
+            lines.append(f"It {done} already at {before.time}.")
+        lines.append("Make this call?")
+        return without_keys("\n".join(short(one_line(line), _SHOWN) for line in lines))
+
+    def reason(self, why: str) -> str:
+        """Return the reason for the agent if the call is not made.
+
+        Args:
+            why: The fate of the question, as a clause.
+        """
+        wrong = "; ".join(map(str, self.wrong))
+        before = self.proposed.before
+        parts = [f"Not called: {why}."]
+        if wrong:
+            parts.append(f"No one has said {wrong}. Ask the user for it; do not guess.")
+        if before is not None:
+            done = "may have been done" if before.unclear else "was done"
+            parts.append(f"An equal call {done} at {before.time}: look before it is repeated.")
+        parts.append("Do not try again before the user has answered.")
+        return " ".join(parts)
+
+
+class AgentGuard:
+    """Tools for an agent, with budget, sources of values, ledger, confirmation and reasons.
+
+    Args:
+        tools: The tools.
+        name: Their name, for the log.
+        schemas: The JSON Schemas of their arguments, by tool.
+        policy: The budget, and whether only reading tools are called.
+        ledger: Where calls that may write are written down before they are made.
+        allowed: Calls with these effects need no confirmation as long as the user has said each
+            of their values.
+    """
+
+    def __init__(
+        self,
+        tools: ToolEnvironment,
+        name: str,
+        schemas: Mapping[str, Mapping[str, Any]],
+        policy: CallPolicy,
+        ledger: CallLedger,
+        allowed: Iterable[Effect] = (),
+    ) -> None:
+        self._tools = GuardedTools(tools, name, policy, ledger, self._approve)
+        self._values = SessionValues(schemas)
+        self._allowed = frozenset(allowed)
+        self._confirmed: ProposedCall | None = None
+
+    def say(self, values: Iterable[Json]) -> None:
+        """Take in what the client declares that the user said."""
+        self._values.say(values)
+
+    def call(self, call: ToolCall, confirmed: Question | None = None) -> CallOutcome | Question:
+        """Make a call, or return why it is not made, or what the user has to say first.
+
+        Args:
+            call: The call.
+            confirmed: The question about it that the user has answered with yes; a question about
+                another call does not count.
+        """
+        if confirmed is not None and confirmed.proposed.call != call:
+            confirmed = None
+        sources = self._values.sources(call)
+        if confirmed is not None:
+            sources |= {one.place: _CONFIRMED for one in confirmed.wrong}
+        if wrong := self._unsaid(call, sources):
+            return Question(self._tools.proposed(call, sources), wrong)
+        waiting = len(self._tools.waiting)
+        self._confirmed = confirmed.proposed if confirmed is not None else None
+        try:
+            outcome = self._tools.call_with(call, sources)
+        finally:
+            self._confirmed = None
+        if len(self._tools.waiting) > waiting:
+            return Question(self._tools.waiting[-1], confirmed.wrong if confirmed else ())
+        self._values.observe(outcome)
+        return outcome
+
+    def close(self) -> None:
+        """Close the tools."""
+        self._tools.close()
+
+    def _approve(self, proposed: ProposedCall) -> bool | None:
+        """Approve what the user has confirmed, or does not have to."""
+        asked = self._confirmed
+        if asked is not None and asked.call == proposed.call and asked.before == proposed.before:
+            return True
+        return True if proposed.before is None and proposed.effect in self._allowed else None
+
+    def _unsaid(self, call: ToolCall, sources: Mapping[Place, Source]) -> tuple[Unsupported, ...]:
+        """Return the values that the user has to confirm, if the call can be made at all."""
+        tool = find_tool(self._tools.catalogue, call.tool)
+        if tool is None or tool.effect is Effect.READS or self._tools.refusal(call) is not None:
+            return ()
+        return unsupported(call, sources)
+
+
+_CONFIRMED = Source(Provenance.CONFIRMED, "the user has confirmed it")

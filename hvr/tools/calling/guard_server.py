@@ -13,13 +13,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hvr.base.extras import load
-from hvr.tools.calling.agent_guard import AgentGuard, Question
+from hvr.tools.calling.calls import CallFailure, CallOutcome, Json, ToolCall
+from hvr.tools.calling.guard import AgentGuard, Question
 from hvr.tools.calling.ledger import key_of
 from hvr.tools.calling.log import excerpt
-from hvr.tools.calling.values import CallFailure, CallOutcome, Json, ToolCall
 from hvr.tools.catalogue.schema import Catalogue, ToolSchema
 
-SAID = "hvr-said"
+USER_STATEMENT_KEY = "hvr-said"
 """The key of a call's `_meta` with what the user said: a text, or a list of texts and values."""
 
 _INPUT_REQUIRED = "2026-07-28"
@@ -156,7 +156,7 @@ class GuardServer:
         )
 
 
-def listed(catalogue: Catalogue) -> list[dict[str, Any]]:
+def mcp_tools(catalogue: Catalogue) -> list[dict[str, Any]]:
     """Return tools in the protocol's form, as far as their schemas are known."""
     return [
         {
@@ -184,7 +184,7 @@ def _input_schema(tool: ToolSchema) -> dict[str, Any]:
 
 def _declared(meta: Any) -> list[Json]:
     """Return the texts and values that a client declares as said by the user."""
-    value = meta.get(SAID) if isinstance(meta, Mapping) else None
+    value = meta.get(USER_STATEMENT_KEY) if isinstance(meta, Mapping) else None
     plain = excerpt(value, 100_000)
     return plain if isinstance(plain, list) else [] if plain is None else [plain]
 

@@ -18,12 +18,19 @@ from pathlib import Path
 from typing import Any
 
 from hvr.base.files import append_json_line
-from hvr.base.locks import only_writer
-from hvr.base.secrets.forms import without_keys
+from hvr.base.locks import exclusive_writer
+from hvr.base.secrets.scrubber import without_keys
 from hvr.errors import DataFileError
+from hvr.tools.calling.calls import (
+    CallFailure,
+    CallOutcome,
+    Json,
+    Place,
+    Source,
+    ToolCall,
+    sources_json,
+)
 from hvr.tools.calling.log import error_text, redacted
-from hvr.tools.calling.provenance import Place, Source, sources_json
-from hvr.tools.calling.values import CallFailure, CallOutcome, Json, ToolCall
 
 _NOT_DONE = frozenset({CallFailure.REFUSED, CallFailure.BAD_ARGUMENTS, CallFailure.UNKNOWN_TOOL})
 """Failures that say that nothing was done; after any other the call may have been."""
@@ -166,7 +173,7 @@ class CallLedger:
         if self._path is None:
             yield
             return
-        with only_writer(self._path):
+        with exclusive_writer(self._path):
             yield
 
     def begin(self, call: ToolCall, sources: Mapping[Place, Source]) -> str:

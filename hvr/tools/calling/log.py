@@ -1,26 +1,126 @@
-"""The append-only log of calls: one line of JSON a call."""
+"""The append-only log of calls, and the origin of each argument."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from enum import StrEnum
+from itertools import islice
+from typing import Any
 
 from hvr.base.printable import one_line, short
 from hvr.base.secrets import named_like_a_key
-from hvr.base.secrets.forms import without_keys
-from hvr.tools.argument_checks import type_name
-from hvr.tools.calling.origins import ValueOrigin
-from hvr.tools.calling.provenance import sources_json
-from hvr.tools.calling.values import CallOutcome, Json
+from hvr.base.secrets.scrubber import without_keys
+from hvr.tools.calling.calls import (
+    NO_SOURCE,
+    CallOutcome,
+    Json,
+    Place,
+    Provenance,
+    Source,
+    ToolCall,
+    leaf_values,
+    sources_json,
+    type_name,
+)
+
+# Origins ------------------------------------------------------------------------------------------
+# Which call gave a value: what the log, and the graph that learns from it, has of arguments.
+
+MAX_RESULT_PLACES = 100_000
+"""Values of one result that are looked at."""
+
+
+class ValueSource(StrEnum):
+    """Who gave a value."""
+
+    REQUEST = "request"
+    RESULT = "result"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class ValueOrigin:
+    """Where a value comes from.
+
+    Args:
+        source: who gave it.
+        call: of a result: the number of the call, from 0.
+        path: of a result: where in it the value stands; a key of an object is a text, a place in
+            a list a number. Keys of results are data, so they are never joined to one text.
+    """
+
+    source: ValueSource
+    call: int | None = None
+    path: tuple[str | int, ...] = ()
+
+
+def trace(
+    arguments: Mapping[str, Json],
+    outcomes: Sequence[CallOutcome],
+    request: Sequence[Json] = (),
+) -> dict[str, ValueOrigin]:
+    """Return where each argument comes from.
+
+    What the request says goes before results, and later results before earlier ones; equal values
+    of different types are different values.
+
+    Args:
+        arguments: of a call, by parameter.
+        outcomes: of the calls before it, in order.
+        request: values that the request gives.
+    """
+    return {name: _origin(value, outcomes, request) for name, value in arguments.items()}
+
+
+def _origin(value: Json, outcomes: Sequence[CallOutcome], request: Sequence[Json]) -> ValueOrigin:
+    if any(same_value(value, given) for given in request):
+        return ValueOrigin(ValueSource.REQUEST)
+    for number in range(len(outcomes) - 1, -1, -1):
+        if outcomes[number].ok:
+            for path, found in places(outcomes[number].result):
+                if same_value(value, found):
+                    return ValueOrigin(ValueSource.RESULT, number, path)
+    return ValueOrigin(ValueSource.UNKNOWN)
+
+
+def same_value(one: Json, other: Json) -> bool:
+    """Say whether two values are equal and of one type; `true` is not 1, and 1.0 is 1."""
+    return isinstance(one, bool) == isinstance(other, bool) and one == other
+
+
+def places(
+    result: Json, most: int = MAX_RESULT_PLACES
+) -> Iterator[tuple[tuple[str | int, ...], Json]]:
+    """Return the values in a result with their paths, from the outside in, without recursion.
+
+    Args:
+        result: of a call; nobody knows how large.
+        most: values that are looked at; of a larger result the first ones.
+    """
+    todo: list[tuple[tuple[str | int, ...], Json]] = [((), result)]
+    for path, value in todo:
+        yield path, value
+        left = most - len(todo)
+        if isinstance(value, dict):
+            todo += [((*path, key), inner) for key, inner in islice(value.items(), left)]
+        elif isinstance(value, list):
+            todo += [((*path, index), inner) for index, inner in enumerate(islice(value, left))]
+
+
+# Log ----------------------------------------------------------------------------------------------
+# The append-only log of calls: one line of JSON a call.
 
 MASK = "***"
-DEEPEST = 4
+MAX_SHOWN_DEPTH = 4
 """Objects within objects beyond are shown by their type alone."""
-DEEPEST_KEPT = 64
+MAX_KEPT_DEPTH = 64
 """Values within values beyond are left out of what is kept whole."""
-ERROR = 2_000
+MAX_LOGGED_ERROR = 2_000
 """Characters of what a tool said of a failure."""
-MOST = 50
+MAX_SHAPE_KEYS = 50
 """Keys of one object that a shape names."""
 
 
@@ -54,7 +154,7 @@ def log_line(
         "seconds": round(outcome.seconds, 6),
         "shape": shape(outcome.result),
         "sources": _shown(sources_json(outcome.call, outcome.sources), secrets=secrets),
-        "origins": {name: _origin(origin) for name, origin in origins.items()},
+        "origins": {name: _origin_log(origin) for name, origin in origins.items()},
     }
 
 
@@ -66,18 +166,18 @@ def error_text(outcome: CallOutcome, *, secrets: bool = False) -> str:
         secrets: whether what looks like a key stays.
     """
     # A key that begins before the cut ends before twice as many characters.
-    text = outcome.error[: 2 * ERROR]
-    return short(one_line(text if secrets else without_keys(text)), ERROR)
+    text = outcome.error[: 2 * MAX_LOGGED_ERROR]
+    return short(one_line(text if secrets else without_keys(text)), MAX_LOGGED_ERROR)
 
 
 def redacted(value: Json, depth: int = 0) -> Json:
     """Return a value without what looks like a key or is named like one.
 
-    What lies deeper than `DEEPEST_KEPT` is told by its type alone.
+    What lies deeper than `MAX_KEPT_DEPTH` is told by its type alone.
     """
     if isinstance(value, str):
         return without_keys(value)
-    if isinstance(value, (list, dict)) and depth >= DEEPEST_KEPT:
+    if isinstance(value, (list, dict)) and depth >= MAX_KEPT_DEPTH:
         return type_name(value)
     if isinstance(value, list):
         return [redacted(inner, depth + 1) for inner in value]
@@ -92,7 +192,7 @@ def redacted(value: Json, depth: int = 0) -> Json:
 
 
 def excerpt(value: Json, characters: int, depth: int = 0) -> Json:
-    """Return the beginning of a value: of texts some characters, of lists and objects `MOST` parts.
+    """Return the beginning of a value: of texts some characters, of lists and objects `MAX_SHAPE_KEYS` parts.
 
     Args:
         value: of a result; nobody knows how large.
@@ -101,24 +201,26 @@ def excerpt(value: Json, characters: int, depth: int = 0) -> Json:
     """
     if isinstance(value, str):
         return value[:characters]
-    if isinstance(value, (list, dict)) and depth >= DEEPEST:
+    if isinstance(value, (list, dict)) and depth >= MAX_SHOWN_DEPTH:
         return type_name(value)
     if isinstance(value, list):
-        return [excerpt(inner, characters, depth + 1) for inner in value[:MOST]]
+        return [excerpt(inner, characters, depth + 1) for inner in value[:MAX_SHAPE_KEYS]]
     if isinstance(value, dict):
         return {
             key[:characters]: excerpt(value[key], characters, depth + 1)
-            for key in list(value)[:MOST]
+            for key in list(value)[:MAX_SHAPE_KEYS]
         }
     return value
 
 
 def shape(value: Json, depth: int = 0) -> Json:
     """Return a value's types: of an object those of its keys, of a list that of its first part."""
-    if depth >= DEEPEST:
+    if depth >= MAX_SHOWN_DEPTH:
         return type_name(value)
     if isinstance(value, dict):
-        return {without_keys(key): shape(value[key], depth + 1) for key in list(value)[:MOST]}
+        return {
+            without_keys(key): shape(value[key], depth + 1) for key in list(value)[:MAX_SHAPE_KEYS]
+        }
     if isinstance(value, list):
         return [shape(inner, depth + 1) for inner in value[:1]]
     return type_name(value)
@@ -128,8 +230,139 @@ def _shown(value: Json, *, secrets: bool) -> Json:
     return value if secrets else redacted(value)
 
 
-def _origin(origin: ValueOrigin) -> Json:
+def _origin_log(origin: ValueOrigin) -> Json:
     if origin.call is None:
         return {"source": origin.source.value}
     path: list[Json] = list(origin.path)
     return {"source": origin.source.value, "call": origin.call, "path": path}
+
+
+# Session values -----------------------------------------------------------------------------------
+# Where the values of an agent's calls come from, as far as its session shows.
+#
+# Nothing is known of the request but what the client declares that the user said. So a value is said
+# if the client declares it, identified if it is the only id that a look-up with said values gave, a
+# default if the schema has it; anything else merely stands in a result, or is unknown.
+
+_IDS = frozenset({"id", "ids", "uuid", "guid", "identifier"})
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_NUMBER = re.compile(r"(?<![\w.-])-?\d+(?:\.\d+)?(?![\w-]|\.\d)")
+
+
+class SessionValues:
+    """The values that were declared as said in a session, and the values of results.
+
+    Args:
+        schemas: The JSON Schemas of the tools' arguments, by tool; they have the defaults.
+    """
+
+    def __init__(self, schemas: Mapping[str, Mapping[str, Any]]) -> None:
+        self._schemas = schemas
+        self._said: list[Json] = []
+        self._ids: list[tuple[frozenset[str], Json, str]] = []
+        self._found: dict[tuple[str, str], str] = {}
+
+    def say(self, values: Iterable[Json]) -> None:
+        """Take in what the user said: texts, whose words count as well, and other values."""
+        self._said += [value for value in values if value not in self._said]
+
+    def observe(self, outcome: CallOutcome) -> None:
+        """Take in a result; its values can be found, and its only id be identified."""
+        if not outcome.ok:
+            return
+        tool = outcome.call.tool
+        ids: dict[tuple[str, ...], list[Json]] = {}
+        for place, value in places(outcome.result):
+            if value is None or isinstance(value, (list, dict, bool)):
+                continue
+            self._found.setdefault(_key(value), f"it stands in the result of {tool}")
+            keys = tuple(step for step in place if isinstance(step, str))
+            if keys and set(_words(keys[-1])[-1:]) & _IDS:
+                ids.setdefault(keys, []).append(value)
+        if not self._grounded(outcome):
+            return
+        for keys, values in ids.items():
+            if all(same_value(value, values[0]) for value in values):
+                # The thing is named by the id itself, what it stands in, or the tool.
+                names = frozenset(_nouns(*keys[-2:]) or _nouns(tool))
+                self._ids.append((names, values[0], f"the only {keys[-1]} that {tool} gave"))
+
+    def sources(self, call: ToolCall) -> dict[Place, Source]:
+        """Return where the values of a call come from, by their places."""
+        return {place: self._source(call, place, value) for place, value in leaf_values(call)}
+
+    def _source(self, call: ToolCall, place: Place, value: Json) -> Source:
+        if any(_says(said, value) for said in self._said):
+            return Source(Provenance.SAID, "the client declares that the user said it")
+        if self._is_default(call, place):
+            return Source(Provenance.DEFAULT, "the default of the tool's schema")
+        for names, known, why in self._ids:
+            if same_value(known, value) and _takes_id(call, place, names):
+                return Source(Provenance.IDENTIFIED, why)
+        if value is not None and not isinstance(value, (list, dict)):
+            found = self._found.get(_key(value))
+            if found is not None:
+                return Source(Provenance.FOUND, found)
+        return NO_SOURCE
+
+    def _is_default(self, call: ToolCall, place: Place) -> bool:
+        properties = self._schemas.get(call.tool, {}).get("properties")
+        name = place[0]
+        one = properties.get(name) if isinstance(properties, dict) else None
+        if not isinstance(one, dict) or "default" not in one:
+            return False
+        whole = call.arguments[str(name)]
+        return same_value(whole, one["default"])
+
+    def _grounded(self, outcome: CallOutcome) -> bool:
+        """Say whether a call was made with what the user said, and nothing else."""
+        kinds = {source.kind for source in outcome.sources.values()}
+        said = kinds & {Provenance.SAID, Provenance.IDENTIFIED, Provenance.CONFIRMED}
+        return bool(said) and all(kind.may_be_written for kind in kinds)
+
+
+def _says(said: Json, value: Json) -> bool:
+    """Say whether a value is one that was said, or stands as a whole in a text that was."""
+    if same_value(said, value):
+        return True
+    if not isinstance(said, str) or value is None or isinstance(value, (bool, list, dict)):
+        return False
+    if isinstance(value, str):
+        text = value.strip()
+        whole = rf"(?<!\w){re.escape(text)}(?!\w)"
+        return bool(text) and re.search(whole, said, re.IGNORECASE) is not None
+    return any(float(number) == value for number in _NUMBER.findall(said))
+
+
+def _takes_id(call: ToolCall, place: Place, names: frozenset[str]) -> bool:
+    """Say whether a place takes the id of a thing that has one of these names."""
+    keys = [step for step in place if isinstance(step, str)]
+    if not keys or not set(_words(keys[-1])[-1:]) & _IDS:
+        return False
+    wanted = _nouns(keys[-1]) or _nouns(*keys[-2:-1], call.tool)
+    return bool(names & set(wanted))
+
+
+def _nouns(*names: str) -> list[str]:
+    return [word for name in names for word in _words(name) if word not in _IDS]
+
+
+def _words(name: str) -> list[str]:
+    """Return the words of a name, each in the singular as far as its ending tells."""
+    return list(_singular(name))
+
+
+def _singular(name: str) -> Iterator[str]:
+    for word in map(str.lower, _WORD.findall(name)):
+        if word in _IDS:
+            yield word
+        elif word.endswith("ies"):
+            yield f"{word[:-3]}y"
+        else:
+            yield word[:-1] if word.endswith("s") and not word.endswith("ss") else word
+
+
+def _key(value: Json) -> tuple[str, str]:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return type(value).__name__, str(value)

@@ -16,10 +16,24 @@ from urllib.parse import quote, urljoin, urlsplit
 from hvr.base.numbers import check_real
 from hvr.base.printable import one_line, short
 from hvr.errors import DataFileError, UsageError
-from hvr.tools.calling.checks import check_call, check_result, find_tool, with_nulls
-from hvr.tools.calling.http_exchange import HttpAnswer, HttpRequest, NotSentError, exchange
-from hvr.tools.calling.openapi_requests import request_of, sendable
-from hvr.tools.calling.values import CallFailure, CallOutcome, Json, ToolCall
+from hvr.tools.calling.calls import (
+    CallFailure,
+    CallOutcome,
+    Json,
+    ToolCall,
+    check_call,
+    check_result,
+    find_tool,
+    with_nulls,
+)
+from hvr.tools.calling.openapi_requests import (
+    HttpAnswer,
+    HttpRequest,
+    NotSentError,
+    exchange,
+    request_of,
+    sendable,
+)
 from hvr.tools.catalogue.openapi import (
     ApiOperation,
     is_openapi,
@@ -30,7 +44,7 @@ from hvr.tools.catalogue.openapi import (
 from hvr.tools.catalogue.reading import read_document
 from hvr.tools.catalogue.schema import Catalogue, quoted
 
-REDIRECTS = 5
+MAX_REDIRECTS = 5
 """Redirects that one call follows."""
 
 _SAFE = ("GET", "HEAD", "OPTIONS", "TRACE")
@@ -175,7 +189,7 @@ class OpenApiTools:
         Raises:
             _RefusedError: A redirect is not followed, since that could write twice, or elsewhere.
         """
-        for _ in range(REDIRECTS + 1):
+        for _ in range(MAX_REDIRECTS + 1):
             left = end - time.monotonic()
             if left <= 0:
                 raise TimeoutError(f"no answer within {self._seconds:g} s")
@@ -184,7 +198,7 @@ class OpenApiTools:
             if answer.status not in (301, 302, 303, 307, 308) or not place:
                 return answer
             request = _redirected(request, answer.status, urljoin(request.url, place))
-        raise _RefusedError(f"the server redirects more than {REDIRECTS} times")
+        raise _RefusedError(f"the server redirects more than {MAX_REDIRECTS} times")
 
     def _outcome(
         self, call: ToolCall, answer: HttpAnswer, operation: ApiOperation, seconds: float

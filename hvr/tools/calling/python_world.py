@@ -2,21 +2,193 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
+import dataclasses
 import inspect
 import json
 import sys
-import time
-from collections.abc import Callable, Mapping
+import time as time_
+import types
+import typing
+from collections.abc import Callable, Coroutine, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import redirect_stdout
-from typing import Any
+from datetime import date, datetime, time
+from decimal import Decimal
+from enum import Enum
+from pathlib import PurePath
+from typing import Any, Union, get_args, get_origin
+from uuid import UUID
 
 from hvr.errors import UsageError
-from hvr.tools.calling.checks import check_call, check_result, find_tool, with_nulls
-from hvr.tools.calling.python_values import TypedFunction, plain
-from hvr.tools.calling.values import CallFailure, CallOutcome, Json, ToolCall
+from hvr.tools.calling.calls import (
+    CallFailure,
+    CallOutcome,
+    Json,
+    ToolCall,
+    check_call,
+    check_result,
+    find_tool,
+    with_nulls,
+)
 from hvr.tools.catalogue.python_functions import read_functions
 from hvr.tools.catalogue.schema import Catalogue, quoted
+
+# Python values ------------------------------------------------------------------------------------
+# Values of JSON as what a Python function's hints ask for, and what it returns as JSON.
+
+_DATES = (datetime, date, time)
+_WRITTEN = (UUID, PurePath)
+_PLAIN = {str: (str,), int: (int,), float: (int, float), bool: (bool,), list: (list,),
+          dict: (dict,)}  # fmt: skip
+
+
+class TypedFunction:
+    """A function that is called with values of JSON.
+
+    Args:
+        function: with or without hints; it may be `async`.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+        try:
+            self._hints = typing.get_type_hints(function, include_extras=True)
+        except Exception:  # hints are code of the user's, and may name what is not there
+            self._hints = {}
+        try:
+            parameters = inspect.signature(function).parameters.values()
+        except (TypeError, ValueError):
+            parameters = types.MappingProxyType({}).values()
+        self._by_place = [p.name for p in parameters if p.kind is p.POSITIONAL_ONLY]
+
+    def converted(self, arguments: Mapping[str, Json]) -> dict[str, Any]:
+        """Return arguments as the hints ask for them.
+
+        Raises:
+            ValueError: one cannot be what its hint says.
+        """
+        found = {}
+        for name, value in arguments.items():
+            try:
+                found[name] = _made(self._hints.get(name, Any), value)
+            except Exception as error:  # a class of the user's may raise anything
+                raise ValueError(f"{quoted(name)}: {error}") from None
+        return found
+
+    def call(self, arguments: Mapping[str, Any]) -> Any:
+        """Call it; what is `async` is run to its end."""
+        named = dict(arguments)
+        placed = []
+        for name in self._by_place:
+            if name not in named:
+                break
+            placed.append(named.pop(name))
+        returned = self._function(*placed, **named)
+        return _awaited(returned) if inspect.iscoroutine(returned) else returned
+
+
+def plain(value: Any) -> Any:
+    """Return a value that JSON does not know as one that it does, for `json.dumps`.
+
+    Raises:
+        TypeError: it has no such form.
+    """
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    if callable(getattr(value, "model_dump", None)):
+        return value.model_dump(mode="json")
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, _DATES):
+        return value.isoformat()
+    if isinstance(value, _WRITTEN):
+        return str(value)
+    if isinstance(value, Decimal):
+        return float(value)
+    if isinstance(value, (set, frozenset)):
+        return sorted(value, key=repr)
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"a value of type {type(value).__name__} has no form in JSON")
+
+
+def _awaited(coroutine: Coroutine[Any, Any, Any]) -> Any:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(coroutine)
+    # As in a notebook, whose loop goes on.
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, coroutine).result()
+
+
+def _made(hint: Any, value: Json) -> Any:
+    """Return a value as what a hint says; as it is where the hint says nothing of it."""
+    origin, parts = get_origin(hint), get_args(hint)
+    if origin in (Union, types.UnionType):
+        return _any_of(parts, value)
+    if hasattr(hint, "__metadata__") or origin in (typing.Required, typing.NotRequired):
+        return _made(parts[0], value)
+    if isinstance(value, list) and isinstance(origin, type) and parts:
+        return _list_of(origin, parts, value)
+    if isinstance(value, dict) and origin is not None and len(parts) == 2:
+        return {_made(parts[0], key): _made(parts[1], inner) for key, inner in value.items()}
+    if isinstance(hint, type):
+        return _object(hint, value)
+    return value
+
+
+def _any_of(hints: tuple[Any, ...], value: Json) -> Any:
+    if value is None and type(None) in hints:
+        return None
+    faults = []
+    for hint in hints:
+        kinds = _PLAIN.get(get_origin(hint) or hint)
+        if hint is type(None) or (kinds is not None and type(value) not in kinds):
+            continue
+        try:
+            return _made(hint, value)
+        except Exception as error:  # of what the user's classes raise, the last is told
+            faults.append(error)
+    if faults:
+        raise faults[-1]
+    return value
+
+
+def _list_of(origin: type, parts: tuple[Any, ...], value: list[Json]) -> Any:
+    each = parts if origin is tuple and parts[-1] is not ... else (parts[0],) * len(value)
+    if len(each) != len(value):
+        raise ValueError(f"{len(each)} values are asked for, not {len(value)}")
+    made = [_made(hint, inner) for hint, inner in zip(each, value, strict=True)]
+    return origin(made) if origin in (tuple, set, frozenset) else made
+
+
+def _object(kind: type, value: Json) -> Any:
+    if dataclasses.is_dataclass(kind) and isinstance(value, dict):
+        return kind(**_fields(kind, value))
+    if typing.is_typeddict(kind) and isinstance(value, dict):
+        return _fields(kind, value)
+    if callable(getattr(kind, "model_validate", None)):
+        return kind.model_validate(value)  # type: ignore[attr-defined]
+    if issubclass(kind, Enum):
+        return kind(value)
+    if issubclass(kind, _DATES) and isinstance(value, str):
+        return kind.fromisoformat(value)
+    if issubclass(kind, (*_WRITTEN, Decimal)) and isinstance(value, (str, int, float)):
+        return kind(str(value))
+    if kind in (tuple, set, frozenset) and isinstance(value, list):
+        return kind(value)
+    return value
+
+
+def _fields(kind: type, value: dict[str, Json]) -> dict[str, Any]:
+    hints = typing.get_type_hints(kind, include_extras=True)
+    return {name: _made(hints.get(name, Any), inner) for name, inner in value.items()}
+
+
+# --------------------------------------------------------------------------------------------------
 
 
 class PythonTools:
@@ -71,7 +243,7 @@ class PythonTools:
         except ValueError as wrong:
             return CallOutcome(call, failure=CallFailure.BAD_ARGUMENTS, error=str(wrong))
         before = copy.deepcopy(self._state)
-        start = time.perf_counter()
+        start = time_.perf_counter()
         failure, error, returned = None, "", None
         try:
             # What a function prints is not what the command prints.
@@ -81,7 +253,7 @@ class PythonTools:
             failure, error = CallFailure.REFUSED, str(refusal.args[0] if refusal.args else refusal)
         except (Exception, SystemExit) as broken:  # what a tool raises is data of the run
             failure, error = CallFailure.UNAVAILABLE, f"{type(broken).__name__}: {broken}"
-        seconds = time.perf_counter() - start
+        seconds = time_.perf_counter() - start
         if failure is not None:
             if self._state is not None and before is not None:
                 self._state.clear()

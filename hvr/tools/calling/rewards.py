@@ -17,12 +17,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from hvr.errors import HvrError, UsageError
+from hvr.tools.calling.calls import Json, ToolCall
 from hvr.tools.calling.environment import ToolEnvironment
-from hvr.tools.calling.values import Json, ToolCall
-from hvr.tools.logs.events import trace
-from hvr.tools.logs.shapes import events
-from hvr.validation.rewards.score import MISSED
-from hvr.validation.rewards.shaping import shaped
+from hvr.tools.logs.messages import trace
+from hvr.tools.logs.records import events
+from hvr.validation.rewards import MISSED, shaped
 from hvr.values import Value
 
 _Place = tuple[str | int, ...]

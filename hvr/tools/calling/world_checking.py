@@ -7,10 +7,14 @@ from typing import Any
 from hvr.errors import HvrError
 from hvr.knowledge.retrieval.text_vectors import TextVectors
 from hvr.knowledge.world_file import WorldFile, line_of
-from hvr.tools.calling.sources import SOURCES
-from hvr.tools.calling.worlds import listed_tools, meanings_file, open_tools
-from hvr.tools.catalogue.merging import NONE, ParameterMeaning, meanings, read_overrides
+from hvr.tools.calling.worlds import SOURCES, listed_tools, meanings_file, open_tools
 from hvr.tools.catalogue.schema import Catalogue
+from hvr.tools.catalogue.schema_matching import (
+    NO_OVERRIDES,
+    ParameterMeaning,
+    meanings,
+    read_overrides,
+)
 
 
 def check_tools(world: WorldFile, *, run: bool = False) -> tuple[str, ...]:
@@ -97,7 +101,7 @@ def _looked_at(
     world: WorldFile, run: bool
 ) -> tuple[Catalogue | None, tuple[ParameterMeaning, ...]]:
     file = meanings_file(world)
-    overrides = NONE if file is None else read_overrides(file)
+    overrides = NO_OVERRIDES if file is None else read_overrides(file)
     if run:
         tools = open_tools(world)
         catalogue: Catalogue | None = tools.catalogue

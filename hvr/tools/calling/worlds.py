@@ -1,50 +1,128 @@
-"""Worlds of tools: the table `[tools]` of a `world.toml` says where the tools are.
-
-```
-[tools]
-module = "desk"                                    # Python functions: desk.py of the folder
-bfcl = ["TravelAPI"]                               # or classes of BFCL
-tau2 = "retail"                                    # or a domain of tau2-bench
-mcp = { command = ["python", "server.py"] }        # or an MCP server that is started
-mcp = { url = "http://127.0.0.1:8000/mcp" }        # or one that runs
-entry = "module:function"                          # or whatever a function opens
-openapi = "shop.yaml"                              # or the operations of an OpenAPI document
-openapi = { file = "shop.yaml", server = "http://127.0.0.1:8000", auth = { key = "SHOP_KEY" } }
-
-# Several entries, and lists of them, are several sources; `name` names a server or document:
-mcp = [{ name = "git", command = ["git-mcp"] }, { url = "http://127.0.0.1:8000/mcp" }]
-
-reads = ["find_customer"]                          # tools that change nothing
-writes = ["change_address"]                        # tools that change something, and
-destroys = ["delete_account"]                      # those after which something is gone
-idempotent = ["change_address"]                    # writing tools that may be called twice
-meanings = "meanings.toml"                         # which parameters mean the same
-decisions = "decisions.json"                       # what judged dialogues taught of the next move
-```
-"""
+"""Worlds of tools: the table `[tools]` of a `world.toml`, its sources, and stated effects."""
 
 from __future__ import annotations
 
 import importlib
 import importlib.util
+import json
+import re
 import sys
-from collections.abc import Mapping
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, redirect_stdout
-from dataclasses import replace
-from pathlib import Path
+from dataclasses import dataclass, replace
+from itertools import count
+from pathlib import Path, PurePath
 from types import ModuleType
 from typing import Any
+from urllib.parse import urlsplit
 
+from hvr.base.files import write_whole
+from hvr.base.locks import exclusive_writer
 from hvr.base.texts import read_text
-from hvr.errors import HvrError, SimulatorError, UsageError
-from hvr.knowledge.world_file import WorldFile
-from hvr.tools.calling.environment import ToolEnvironment
-from hvr.tools.calling.joined_tools import JoinedTools, joined
-from hvr.tools.calling.sources import SOURCES, ToolSource, read_sources, wrong_entry
-from hvr.tools.calling.values import CallOutcome, Json, ToolCall
-from hvr.tools.catalogue.effects import worsened
+from hvr.errors import DataFileError, HvrError, SimulatorError, UsageError
+from hvr.knowledge.world_file import WorldFile, line_of
+from hvr.tools.calling.calls import CallOutcome, Json, ToolCall
+from hvr.tools.calling.environment import JoinedTools, ToolEnvironment, joined
 from hvr.tools.catalogue.python_functions import read_functions
-from hvr.tools.catalogue.schema import Catalogue, Effect, ToolSchema, quoted
+from hvr.tools.catalogue.schema import Catalogue, Effect, ToolSchema, escalated_effect, quoted
+
+# Sources ------------------------------------------------------------------------------------------
+# Which sources of tools the table `[tools]` of a `world.toml` names.
+
+SOURCES = ("module", "bfcl", "tau2", "mcp", "openapi", "entry")
+
+
+@dataclass(frozen=True)
+class ToolSource:
+    """A source of tools.
+
+    Args:
+        kind: One of `SOURCES`.
+        value: The entry's value in the world's file.
+        label: A name that no other source of the world has.
+    """
+
+    kind: str
+    value: Any
+    label: str
+
+
+def read_sources(world: WorldFile) -> tuple[ToolSource, ...]:
+    """Return the sources of a world, in the order of its file.
+
+    Raises:
+        DataFileError: there is none, or an entry is wrong.
+    """
+    found: list[ToolSource] = []
+    labels: set[str] = set()
+    for kind, entry in _entries(world):
+        named, value = _label(kind, entry)
+        numbered = (f"{named}{number}" for number in count(2))
+        label = named if named not in labels else next(n for n in numbered if n not in labels)
+        labels.add(label)
+        found.append(ToolSource(kind, value, label))
+    if not found:
+        raise wrong_entry(world, f"[tools] names one of {', '.join(SOURCES)}", "[tools]")
+    return tuple(found)
+
+
+def wrong_entry(world: WorldFile, text: str, word: str) -> DataFileError:
+    """Return the error about an entry of a world's file, with the line that a word stands in."""
+    return DataFileError(f"{world.file}:{line_of(world.file, word)}: {text}")
+
+
+def _entries(world: WorldFile) -> Iterator[tuple[str, Any]]:
+    for kind, value in world.tools.items():
+        if kind not in SOURCES:
+            continue
+        if kind == "bfcl" or not isinstance(value, list):  # BFCL's classes share their state
+            yield kind, value
+        elif value:
+            yield from ((kind, one) for one in value)
+        else:
+            raise wrong_entry(world, f"{kind} is an empty list", kind)
+
+
+def _label(kind: str, value: Any) -> tuple[str, Any]:
+    """Return a source's name, the given one or one made of its value, and the value without it."""
+    if isinstance(value, dict):
+        value = dict(value)
+        if isinstance(value.get("name"), str) and value["name"].strip():
+            return value.pop("name"), value
+        command = value.get("command") or [""]
+        where = value.get("file") or value.get("url") or command[-1]
+        host = urlsplit(where).hostname if isinstance(where, str) and "://" in where else None
+        return host or PurePath(str(where)).stem or kind, value
+    if kind == "openapi":
+        return PurePath(str(value)).stem, value
+    return (kind if kind == "bfcl" else str(value).partition(":")[0]), value
+
+
+# Worlds -------------------------------------------------------------------------------------------
+# Worlds of tools: the table `[tools]` of a `world.toml` says where the tools are.
+#
+# ```
+# [tools]
+# module = "desk"                                    # Python functions: desk.py of the folder
+# bfcl = ["TravelAPI"]                               # or classes of BFCL
+# tau2 = "retail"                                    # or a domain of tau2-bench
+# mcp = { command = ["python", "server.py"] }        # or an MCP server that is started
+# mcp = { url = "http://127.0.0.1:8000/mcp" }        # or one that runs
+# entry = "module:function"                          # or whatever a function opens
+# openapi = "shop.yaml"                              # or the operations of an OpenAPI document
+# openapi = { file = "shop.yaml", server = "http://127.0.0.1:8000", auth = { key = "SHOP_KEY" } }
+#
+# # Several entries, and lists of them, are several sources; `name` names a server or document:
+# mcp = [{ name = "git", command = ["git-mcp"] }, { url = "http://127.0.0.1:8000/mcp" }]
+#
+# reads = ["find_customer"]                          # tools that change nothing
+# writes = ["change_address"]                        # tools that change something, and
+# destroys = ["delete_account"]                      # those after which something is gone
+# idempotent = ["change_address"]                    # writing tools that may be called twice
+# meanings = "meanings.toml"                         # which parameters mean the same
+# decisions = "decisions.json"                       # what judged dialogues taught of the next move
+# ```
 
 EFFECTS = (Effect.READS, Effect.WRITES, Effect.DESTROYS)
 """The effects that a world can say of a tool, each in an entry of its name."""
@@ -185,13 +263,13 @@ def _opened(world: WorldFile, source: str, value: Any) -> ToolEnvironment:
 
         return OpenApiTools(read_server(value, world.folder, str(world.file)))
     if source == "bfcl" and isinstance(value, list):
-        from hvr.tools.calling.bfcl_world import BfclTools
+        from hvr.tools.calling.benchmark_worlds import BfclTools
 
         return BfclTools([str(name) for name in value])
     if (source != "bfcl" and not isinstance(value, str)) or source == "bfcl":
         raise wrong_entry(world, f"{source} is a {'list' if source == 'bfcl' else 'name'}", source)
     if source == "tau2":
-        from hvr.tools.calling.tau2_world import Tau2Tools
+        from hvr.tools.calling.benchmark_worlds import Tau2Tools
 
         return Tau2Tools(value)
     name, colon, attribute = value.partition(":")
@@ -267,4 +345,80 @@ def _effect(tool: ToolSchema, said: Mapping[str, Effect]) -> Effect:
     # Who says which tools read has said that the others do not.
     lists_readers = Effect.READS in said.values()
     known = Effect.WRITES if lists_readers and tool.effect is Effect.UNKNOWN else tool.effect
-    return worsened(known, tool.name, tool.description)
+    return escalated_effect(known, tool.name, tool.description)
+
+
+# World effects ------------------------------------------------------------------------------------
+# What the user says of the effects of tools, kept in the file of their world.
+
+_TABLE = re.compile(r"^\s*\[\s*tools\s*\]\s*(#.*)?$")
+_HEADER = re.compile(r"^\s*\[")
+
+
+def remember_effects(world: WorldFile, effects: Mapping[str, Effect]) -> None:
+    """Add what tools do to the table `[tools]` of a world, all of it or nothing.
+
+    The rest of the file stays as it is, comments among it.
+
+    Args:
+        world: The world.
+        effects: What each tool does, by its name; none is `UNKNOWN`.
+
+    Raises:
+        DataFileError: The file cannot be written, or its form leaves no place for the entries.
+    """
+    with exclusive_writer(world.file):
+        try:
+            text = world.file.read_text(encoding="utf-8")
+            wanted = tomllib.loads(text)
+        except (OSError, ValueError) as error:
+            raise DataFileError(f"{world.file}: cannot be read again: {error}") from None
+        lines = text.splitlines(keepends=True)
+        for effect in EFFECTS:
+            names = [name for name, one in effects.items() if one is effect]
+            old = wanted.get("tools", {}).get(effect.value, [])
+            added = [name for name in names if name not in old]
+            if added:
+                wanted["tools"][effect.value] = [*old, *added]
+                lines = _with_entry(lines, effect.value, [*old, *added])
+        changed = "".join(lines)
+        if not _says(changed, wanted):
+            listed = "; ".join(
+                f"{effect.value} = {json.dumps(wanted['tools'].get(effect.value, []))}"
+                for effect in EFFECTS
+            )
+            raise DataFileError(
+                f"{world.file}: the effects of tools cannot be added here: write below [tools] "
+                f"yourself {listed}"
+            )
+        write_whole(world.file, changed, durable=True)
+
+
+def _with_entry(lines: Sequence[str], key: str, names: Sequence[str]) -> list[str]:
+    """Return the lines of a file with an entry of `[tools]` that lists names."""
+    # TOML's strings are JSON's, but for one character.
+    listed = json.dumps(list(names), ensure_ascii=False).replace("\x7f", "\\u007f")
+    entry = f"{key} = {listed}\n"
+    start = next((n for n, line in enumerate(lines) if _TABLE.match(line)), None)
+    if start is None:
+        return list(lines)
+    end = next((n for n in range(start + 1, len(lines)) if _HEADER.match(lines[n])), len(lines))
+    own = re.compile(rf"^\s*{key}\s*=")
+    at = next((n for n in range(start + 1, end) if own.match(lines[n])), None)
+    if at is None:
+        header = lines[start] if lines[start].endswith("\n") else f"{lines[start]}\n"
+        return [*lines[:start], header, entry, *lines[start + 1 :]]
+    # The list may go over several lines: it ends where it is TOML for the first time.
+    for last in range(at + 1, len(lines) + 1):
+        if _says("".join(lines[at:last]), None):
+            return [*lines[:at], entry, *lines[last:]]
+    return list(lines)
+
+
+def _says(text: str, wanted: Any) -> bool:
+    """Say whether a text is TOML with this content; any content will do where that is None."""
+    try:
+        found = tomllib.loads(text)
+    except ValueError:
+        return False
+    return wanted is None or found == wanted

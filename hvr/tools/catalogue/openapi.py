@@ -13,10 +13,67 @@ from itertools import chain, count
 from typing import Any
 
 from hvr.errors import DataFileError
-from hvr.tools.catalogue.effects import effect_of_method, worsened
-from hvr.tools.catalogue.json_schema import leaves, listed, names, parameter, parameters, referred
-from hvr.tools.catalogue.openapi_paths import PathResources
-from hvr.tools.catalogue.schema import ToolParameter, ToolSchema, quoted
+from hvr.tools.catalogue.formats import (
+    listed_name,
+    parameter,
+    parameters,
+    referred,
+    result_parameters,
+    schema_name,
+)
+from hvr.tools.catalogue.schema import (
+    ToolParameter,
+    ToolSchema,
+    effect_of_method,
+    escalated_effect,
+    quoted,
+)
+from hvr.tools.catalogue.subjects import BARE_NAMES, name_words, thing_of
+
+# Openapi paths ------------------------------------------------------------------------------------
+# What the parameters of a path name: `issue_number` in `/issues/{issue_number}` an issue.
+
+_SLOT = re.compile(r"\{[^{}]*\}")
+
+
+class PathResources:
+    """The kinds of things that the paths of a document lead to.
+
+    A parameter that ends a segment stands for one thing of the collection before it. Its kind is
+    what reading that path returns, else what the collection lists, else the collection's name if
+    the parameter's name fits it: `id` or `petId` below `pets`.
+
+    Args:
+        returned: Schema name of the object that reading a path returns, by path template.
+        listed: Schema name of the objects that a path lists, by path template.
+    """
+
+    def __init__(self, returned: Mapping[str, str], listed: Mapping[str, str]) -> None:
+        self._returned = {_template(path): name for path, name in returned.items() if name}
+        self._listed = {_template(path): name for path, name in listed.items() if name}
+
+    def of(self, path: str, parameter: str) -> str:
+        """Return the kind of thing that a parameter of a path stands for; empty if unknown."""
+        before, mark, _ = path.partition("{" + parameter + "}")
+        if not mark:
+            return ""
+        here, above = _template(f"{before}{mark}"), _template(before)
+        if here in self._returned:
+            return self._returned[here]
+        if above in self._listed:
+            return self._listed[above]
+        segment = above.rpartition("/")[2]
+        thing, said = thing_of(segment), name_words(parameter)
+        named = set(said) <= BARE_NAMES or thing[-1:] == said[: len(said) - 1][-1:]
+        return segment if named and "{" not in segment else ""
+
+
+def _template(path: str) -> str:
+    """Return a path without the names of its parameters, a final slash and a file's ending."""
+    return re.sub(r"\.(json|xml)$", "", _SLOT.sub("{}", path).rstrip("/"))
+
+
+# --------------------------------------------------------------------------------------------------
 
 _METHODS = ("get", "head", "options", "trace", "put", "post", "delete", "patch")
 _IDEMPOTENT = ("get", "head", "options", "trace", "put", "delete")
@@ -237,7 +294,7 @@ class _Reader:
 
     def _gives(self, operation: Mapping[str, Any]) -> tuple[ToolParameter, ...]:
         _, schema = _content(_followed(_success(operation.get("responses")), self._root))
-        return leaves(schema, self._root)
+        return result_parameters(schema, self._root)
 
     def _things(self) -> tuple[dict[str, str], dict[str, str]]:
         """Return the schema names of returned things and of listed things, by path."""
@@ -247,8 +304,8 @@ class _Reader:
             if isinstance(operation, dict):
                 answer = _followed(_success(operation.get("responses")), self._root)
                 _, schema = _content(answer)
-                returned[path] = names(schema)
-                lists[path] = listed(schema, self._root)
+                returned[path] = schema_name(schema)
+                lists[path] = listed_name(schema, self._root)
         return returned, lists
 
 
@@ -266,7 +323,7 @@ def _tool(
         description=description,
         takes=takes,
         gives=gives,
-        effect=worsened(effect_of_method(method), name, description),
+        effect=escalated_effect(effect_of_method(method), name, description),
         idempotent=method in _IDEMPOTENT,
     )
 

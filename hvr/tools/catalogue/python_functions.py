@@ -28,7 +28,7 @@ _ENUMS = ("Enum", "IntEnum", "StrEnum", "Flag", "IntFlag")
 _NO_TOOLS = ("property", "cached_property", "setter", "deleter", "overload")
 """Decorators of what is not called with arguments."""
 
-DEEPEST = 4
+MAX_RECORD_DEPTH = 4
 """Records within records beyond are one value of type object."""
 _ALIASES = 10
 """Names that stand for each other which are followed."""
@@ -184,7 +184,7 @@ class _Hints:
         while inner.items is not None and inner.types == ("array",):
             marks, inner = marks + "[]", inner.items
         fields = self._fields(inner.record) if inner.record else {}
-        if fields and inner.record not in above and len(above) < DEEPEST:
+        if fields and inner.record not in above and len(above) < MAX_RECORD_DEPTH:
             for field, annotation in fields.items():
                 path = f"{name}{marks}.{field}".removeprefix(".")
                 yield from self.leaves(self.read(annotation), path, False, (*above, inner.record))

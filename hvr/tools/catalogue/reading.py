@@ -9,13 +9,12 @@ from typing import Any
 from hvr.base.texts import read_json, read_json_lines, read_text, read_yaml
 from hvr.errors import DataFileError
 from hvr.knowledge.retrieval.text_vectors import TextVectors
-from hvr.tools.catalogue.formats import is_schema, listed, read_tool
-from hvr.tools.catalogue.merging import meanings, tool_graph
+from hvr.tools.catalogue.formats import is_schema, read_tool, tool_list
 from hvr.tools.catalogue.openapi import is_openapi, read_openapi
 from hvr.tools.catalogue.python_functions import read_functions
 from hvr.tools.catalogue.schema import Catalogue, ToolSchema, quoted
-from hvr.tools.tool_graph import Tool, ToolGraph
-from hvr.tools.tool_plan import Link
+from hvr.tools.catalogue.schema_matching import meanings, tool_graph
+from hvr.tools.tool_plans import Link, Tool, ToolGraph
 
 KNOWN = (
     "a list of function schemas (OpenAI, Anthropic), MCP's tools/list, OpenAPI 3 (JSON or YAML), "
@@ -113,7 +112,7 @@ def read_links(links: Any, path: Path) -> tuple[Link, ...]:
 
 
 def _entries(document: Any, path: Path) -> list[Any]:
-    entries = listed(document)
+    entries = tool_list(document)
     if entries is None:
         raise DataFileError(f"{path}: has no list of tools; what is read: {KNOWN}")
     if not entries:

@@ -1,17 +1,52 @@
-"""Which property of which kind of thing a parameter holds: `issue_number` is an issue's number.
-
-The kinds come from schemas (`$ref`, classes, collections of paths, nesting), from names (`pet_id`,
-`petId`), and where these are silent from the tool's own name (`id` of `get_order` is an order's).
-"""
+"""The property and the kind of entity that each parameter holds, derived from names."""
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
 
-from hvr.tools.catalogue.naming import thing_of, words_of
-from hvr.tools.catalogue.schema import Catalogue, ToolParameter, ToolSchema
+from hvr.errors import UsageError
+from hvr.knowledge.retrieval.words import singular
+from hvr.tools.catalogue.schema import Catalogue, ToolParameter, ToolSchema, quoted
+
+if TYPE_CHECKING:
+    from hvr.tools.catalogue.schema_matching import ParameterMeaning
+
+
+# Words of names -----------------------------------------------------------------------------------
+# Names of parameters and things, in words.
+
+BARE_NAMES = frozenset(
+    (
+        "id", "ids", "name", "names", "value", "values", "result", "results", "status", "type",
+        "types", "data", "message", "key", "code", "number", "date", "time", "text", "content",
+        "title", "description", "url", "list", "item", "items", "query", "count", "amount",
+    )
+)  # fmt: skip
+"""Names that say nothing without the thing that they are of."""
+
+
+def name_words(name: str) -> tuple[str, ...]:
+    """Return the words of a name in lower case: `newItemIDs[]` is "new", "item", "ids"."""
+    apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})", " ", name)
+    return tuple(re.findall(r"[^\W_]+", apart.lower()))
+
+
+def thing_of(name: str) -> tuple[str, ...]:
+    """Return the words of a name of things, the last one in the singular."""
+    found = name_words(name)
+    return (*found[:-1], singular(found[-1])) if found else ()
+
+
+# Subjects -----------------------------------------------------------------------------------------
+# Which property of which kind of thing a parameter holds: `issue_number` is an issue's number.
+#
+# The kinds come from schemas (`$ref`, classes, collections of paths, nesting), from names (`pet_id`,
+# `petId`), and where these are silent from the tool's own name (`id` of `get_order` is an order's).
 
 IDENTIFIERS = frozenset(("id", "uuid", "guid", "sid", "number", "key", "code", "slug", "login"))
 """Names of properties that tell one thing from others of its kind."""
@@ -186,7 +221,7 @@ class _Things:
 
 def _phrase(name: str) -> Words:
     """Return the words of a tool's name up to the first that joins something else to them."""
-    words = words_of(_separated(name)[-1])
+    words = name_words(_separated(name)[-1])
     cut = next((n for n, word in enumerate(words) if word in _JOINTS), len(words))
     return tuple(word for word in words[:cut] if not word.isdigit())
 
@@ -205,7 +240,7 @@ def _subject(kind: Words, leaf: Words, *, stated: bool = False) -> ParameterSubj
 
 
 def _leaf(one: ToolParameter) -> Words:
-    words = words_of(one.leaf)
+    words = name_words(one.leaf)
     return (*words[:-1], _PLURALS.get(words[-1], words[-1])) if words else ()
 
 
@@ -216,3 +251,45 @@ def _after_joint(words: Words) -> Words:
 
 def _singular(words: Words) -> Words:
     return thing_of(" ".join(words))
+
+
+# Names for values ---------------------------------------------------------------------------------
+# What users call a value: its meaning, or a parameter that has it.
+
+MIN_SPELLING_SIMILARITY = 0.8
+"""How alike a name and that of a parameter are, by `difflib`, for a slip to be likely."""
+
+
+def meaning_of(name: str, found: Sequence[ParameterMeaning], goals: Collection[str] = ()) -> str:
+    """Return the meaning of a name: its own, or that of a parameter (`TOOL.PARAMETER`, or alone).
+
+    A name that no schema has may be that of a property which only results have.
+
+    Args:
+        name: What the user calls it.
+        found: The meanings of all parameters.
+        goals: Tools that are wanted: of several parameters of this name theirs is meant.
+
+    Raises:
+        UsageError: The name has several meanings, or is nearly that of another.
+    """
+    names = [meaning.name for meaning in found]
+    if name in names:
+        return name
+    called = [
+        (meaning.name, slot.tool)
+        for meaning in found
+        for slot in meaning.slots
+        if name in (slot.name, f"{slot.tool}.{slot.name}")
+    ]
+    several = sorted({meaning for meaning, tool in called if tool in goals}) or sorted(
+        {meaning for meaning, _ in called}
+    )
+    if len(several) == 1:
+        return several[0]
+    if several:
+        raise UsageError(f"{quoted(name)} can be {', '.join(several)}: say which")
+    known = [*names, *(slot.name for meaning in found for slot in meaning.slots)]
+    if near := get_close_matches(name, known, 1, MIN_SPELLING_SIMILARITY):
+        raise UsageError(f"no parameter is called {quoted(name)}; did you mean {near[0]!r}?")
+    return name

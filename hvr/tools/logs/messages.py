@@ -1,14 +1,262 @@
-"""Messages with roles, and the blocks or parts that their contents consist of."""
+"""Messages of agents' logs, the events in them, and calls written as Python text."""
 
 from __future__ import annotations
 
 import ast
+import builtins
 import json
-from collections.abc import Iterator, Mapping
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
-from hvr.tools.logs.call_text import calls_in_text
-from hvr.tools.logs.events import Called, Event, Format, Returned, Said, Skipped
+from hvr.tools.tool_plans import LoggedCall
+
+# Events -------------------------------------------------------------------------------------------
+# What happens in a log, whatever its format, and the calls that follow from it.
+
+
+@dataclass(frozen=True)
+class UserMessage:
+    """A message of the user."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class CallEvent:
+    """A call of a tool.
+
+    Args:
+        tool: Name of the tool.
+        arguments: JSON values by parameter; None if the log does not give them.
+        unnamed: Arguments given by position.
+        key: Identifier that the result repeats; empty if the format has none.
+    """
+
+    tool: str
+    arguments: Mapping[str, Any] | None = None
+    unnamed: tuple[Any, ...] = ()
+    key: str = ""
+
+
+@dataclass(frozen=True)
+class ResultEvent:
+    """The result of a call.
+
+    Args:
+        value: JSON value.
+        key: Identifier of the call; empty if the format has none.
+        tool: Name of the tool, for formats without identifiers; empty for the earliest open call.
+        failed: Whether the log marks it as an error.
+    """
+
+    value: Any
+    key: str = ""
+    tool: str = ""
+    failed: bool = False
+
+
+@dataclass(frozen=True)
+class SkippedPart:
+    """A part of the log that is not a message of the user, a call or a result."""
+
+    what: str
+
+
+@dataclass(frozen=True)
+class Format:
+    """The format that the events after it were written in."""
+
+    name: str
+
+
+Event = UserMessage | CallEvent | ResultEvent | SkippedPart | Format
+
+
+@dataclass(frozen=True)
+class Trace:
+    """The events of one log, put together.
+
+    Args:
+        said: Messages of the user.
+        calls: Calls in order, with their results.
+        formats: Names of the formats in order of appearance.
+        skipped: What was skipped, with counts.
+    """
+
+    said: tuple[str, ...]
+    calls: tuple[LoggedCall, ...]
+    formats: tuple[str, ...]
+    skipped: tuple[str, ...]
+
+
+def trace(events: Iterable[Event]) -> Trace:
+    """Match results with their calls and count what was skipped."""
+    said: list[str] = []
+    calls: list[LoggedCall] = []
+    keys: list[str] = []
+    formats: dict[str, None] = {}
+    skipped: Counter[str] = Counter()
+    for event in events:
+        match event:
+            case UserMessage(text):
+                # Frameworks repeat the request at the head of the messages.
+                if text and (not said or text != said[-1]):
+                    said.append(text)
+            case CallEvent(tool, arguments, unnamed, key):
+                calls.append(LoggedCall(tool, arguments, unnamed, turn=len(said)))
+                keys.append(key)
+            case ResultEvent():
+                place = _answered(event, calls, keys)
+                if place is None:
+                    skipped["result without a call"] += 1
+                else:
+                    failed = event.failed or reports_error(event.value)
+                    calls[place] = replace(
+                        calls[place], result=event.value, returned=True, failed=failed
+                    )
+            case SkippedPart(what):
+                skipped[what] += 1
+            case Format(name):
+                formats[name] = None
+    counted = tuple(f"{what} ({count})" if count > 1 else what for what, count in skipped.items())
+    return Trace(tuple(said), tuple(calls), tuple(formats), counted)
+
+
+def reports_error(value: Any) -> bool:
+    """Return whether a result says by its form that the call failed.
+
+    That is an object whose only content is its error, or a text that begins with "error".
+    """
+    if isinstance(value, dict):
+        return any(value.get(k) for k in ("error", "Error")) and len(value) <= _ERROR_KEYS
+    return isinstance(value, str) and value.lstrip().lower().startswith(("error:", "error "))
+
+
+_ERROR_KEYS = 2
+"""An object with an error and at most a code beside it holds no result."""
+
+
+def _answered(event: ResultEvent, calls: list[LoggedCall], keys: list[str]) -> int | None:
+    """Return the call that a result belongs to: by identifier, else by tool, else by order."""
+    waiting = [at for at, call in enumerate(calls) if not call.returned]
+    same_key = [at for at in waiting if event.key and keys[at] == event.key]
+    same_tool = [at for at in waiting if not event.tool or event.tool == calls[at].tool]
+    return next(iter(same_key or same_tool), None)
+
+
+# Call text ----------------------------------------------------------------------------------------
+# Calls written as Python text: BFCL's `[f(a=1), g(b="x")]`, and the code of code agents.
+#
+# Nothing is executed; the text is parsed, and arguments that are not literals stay unknown.
+
+_JSON_WORDS = {"true": True, "false": False, "null": None}
+_FENCE = re.compile(r"^\s*```\w*\n|\n```\s*$")
+_BUILTINS = frozenset(dir(builtins))
+
+
+def calls_in_text(text: str) -> tuple[CallEvent, ...] | None:
+    """Return the calls that a text consists of; None if it is anything else.
+
+    Args:
+        text: One call, or several in square brackets or separated by line breaks or semicolons.
+    """
+    parsed = _parsed(_FENCE.sub("", text).strip())
+    if parsed is None:
+        return None
+    found: list[CallEvent] = []
+    for statement in parsed.body:
+        value = statement.value if isinstance(statement, ast.Expr) else None
+        parts = value.elts if isinstance(value, ast.List | ast.Tuple) else [value]
+        for part in parts:
+            if not isinstance(part, ast.Call) or not _name(part.func):
+                return None
+            found.append(_called(part))
+    return tuple(found)
+
+
+def calls_in_code(code: str) -> tuple[CallEvent, ...] | None:
+    """Return the calls of tools in a piece of Python code, in the order of a straight line.
+
+    Calls of Python's own functions, of functions that the code defines or imports, and of methods
+    are not calls of tools. None if the text is not Python.
+    """
+    parsed = _parsed(_FENCE.sub("", code))
+    if parsed is None:
+        return None
+    own = set(_BUILTINS)
+    for node in ast.walk(parsed):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            own.add(node.name)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            own |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
+    return tuple(
+        _called(node)
+        for node in _in_order(parsed)
+        if isinstance(node.func, ast.Name) and node.func.id not in own
+    )
+
+
+def _in_order(node: ast.AST) -> Iterator[ast.Call]:
+    """Yield calls as they are made: the arguments of a call before the call."""
+    for child in ast.iter_child_nodes(node):
+        yield from _in_order(child)
+    if isinstance(node, ast.Call):
+        yield node
+
+
+def _parsed(text: str) -> ast.Module | None:
+    try:
+        return ast.parse(text) if text else None
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def _name(node: ast.expr) -> str:
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        above = _name(node.value)
+        return f"{above}.{node.attr}" if above else ""
+    return ""
+
+
+def _called(call: ast.Call) -> CallEvent:
+    values = [*call.args, *(k.value for k in call.keywords)]
+    known, literals = True, []
+    for value in values:
+        try:
+            literals.append(_literal(value))
+        except (ValueError, TypeError, RecursionError):
+            known = False
+    if not known or any(k.arg is None for k in call.keywords):
+        return CallEvent(_name(call.func))
+    count = len(call.args)
+    named = {k.arg: v for k, v in zip(call.keywords, literals[count:], strict=True) if k.arg}
+    return CallEvent(_name(call.func), named, tuple(literals[:count]))
+
+
+def _literal(node: ast.expr) -> object:
+    if isinstance(node, ast.Name) and node.id in _JSON_WORDS:
+        return _JSON_WORDS[node.id]
+    if isinstance(node, ast.List | ast.Tuple | ast.Set):
+        return [_literal(e) for e in node.elts]
+    if isinstance(node, ast.Dict):
+        return {
+            str(_literal(k)): _literal(v)
+            for k, v in zip(node.keys, node.values, strict=True)
+            if k is not None
+        }
+    value = ast.literal_eval(node)
+    if not isinstance(value, str | int | float | bool | None):
+        raise ValueError("not a value of JSON")
+    return value
+
+
+# Messages -----------------------------------------------------------------------------------------
+# Messages with roles, and the blocks or parts that their contents consist of.
 
 Record = Mapping[str, Any]
 
@@ -76,10 +324,10 @@ def arguments_of(given: Any) -> tuple[Mapping[str, Any] | None, tuple[Any, ...]]
 def called(name: Any, given: Any, key: Any = "") -> Iterator[Event]:
     """Yield a call, or what is wrong with it."""
     if not isinstance(name, str) or not name:
-        yield Skipped("call without a name")
+        yield SkippedPart("call without a name")
         return
     arguments, unnamed = arguments_of(given)
-    yield Called(name, arguments, unnamed, key if isinstance(key, str) else "")
+    yield CallEvent(name, arguments, unnamed, key if isinstance(key, str) else "")
 
 
 def message(value: Record) -> Iterator[Event]:
@@ -92,7 +340,7 @@ def message(value: Record) -> Iterator[Event]:
     elif "role" not in value and "from" not in value and "type" in value:
         yield Format(LANGCHAIN)
     if role == "system":
-        yield Skipped("system message")
+        yield SkippedPart("system message")
     elif role == "assistant":
         yield from _assistant(value)
     elif role == "tool":
@@ -125,12 +373,12 @@ def _user(value: Record) -> Iterator[Event]:
         if is_block(part):
             yield from block(part)
         elif "text" not in part:
-            yield Skipped(f"{part.get('type') or next(iter(part), 'empty')} part")
+            yield SkippedPart(f"{part.get('type') or next(iter(part), 'empty')} part")
     text = text_of(_content(value))
     if text.startswith(_SEEN):
-        yield Returned(decoded(text.removeprefix(_SEEN).strip()))
+        yield ResultEvent(decoded(text.removeprefix(_SEEN).strip()))
     elif text:
-        yield Said(text)
+        yield UserMessage(text)
 
 
 def _assistant(value: Record) -> Iterator[Event]:
@@ -142,18 +390,18 @@ def _assistant(value: Record) -> Iterator[Event]:
     text = text_of(_content(value))
     repeated = _has_call(found)
     for part in blocks:
-        found += [e for e in block(part) if not (repeated and isinstance(e, Called))]
+        found += [e for e in block(part) if not (repeated and isinstance(e, CallEvent))]
     if not _has_call(found):
         found += _calls_in_prose(text)
     invalid = value.get("invalid_tool_calls")
-    found += [Skipped("invalid tool call")] * len(invalid if isinstance(invalid, list) else ())
+    found += [SkippedPart("invalid tool call")] * len(invalid if isinstance(invalid, list) else ())
     if text and not _has_call(found):
-        found.append(Skipped("assistant message"))
+        found.append(SkippedPart("assistant message"))
     yield from found
 
 
 def _has_call(found: list[Event]) -> bool:
-    return any(isinstance(event, Called) for event in found)
+    return any(isinstance(event, CallEvent) for event in found)
 
 
 def _listed_calls(value: Record) -> list[Event]:
@@ -238,7 +486,7 @@ def _tool(value: Record) -> Iterator[Event]:
     failed = value.get("status") == "error" or value.get("error") is True
     content = _content(value)
     plain = decoded(text_of(content)) if isinstance(content, list) else decoded(content)
-    yield Returned(plain, key, name if isinstance(name, str) else "", failed)
+    yield ResultEvent(plain, key, name if isinstance(name, str) else "", failed)
 
 
 def is_block(part: Record) -> bool:
@@ -266,7 +514,9 @@ def block(part: Record) -> Iterator[Event]:
         yield Format(ANTHROPIC)
         content = part.get("content")
         plain = content if isinstance(content, dict) else decoded(text_of(content))
-        yield Returned(plain, str(part.get("tool_use_id") or ""), "", part.get("is_error") is True)
+        yield ResultEvent(
+            plain, str(part.get("tool_use_id") or ""), "", part.get("is_error") is True
+        )
     elif kind.startswith(("tool-", "dynamic-tool")):
         yield Format(VERCEL)
         yield from _vercel(part, kind)
@@ -288,7 +538,7 @@ def _gemini(part: Record) -> Iterator[Event]:
             plain = value
             if isinstance(value, dict) and len(value) == 1 and set(value) <= {"result", "output"}:
                 plain = next(iter(value.values()))
-            yield Returned(decoded(plain), str(key or ""), str(held.get("name") or ""))
+            yield ResultEvent(decoded(plain), str(key or ""), str(held.get("name") or ""))
 
 
 def _vercel(part: Record, kind: str) -> Iterator[Event]:
@@ -304,4 +554,4 @@ def _vercel(part: Record, kind: str) -> Iterator[Event]:
         error = error or (str(result["type"]).startswith("error") and result["value"])
         result = result["value"]
     if error or result is not None or kind == "tool-result":
-        yield Returned(error or result, key, str(name), bool(error))
+        yield ResultEvent(error or result, key, str(name), bool(error))

@@ -11,14 +11,18 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from hvr.base.printable import one_line, short
-from hvr.tools.calling.provenance import Provenance, Source
-from hvr.tools.calling.values import Json, ToolCall
+from hvr.tools.calling.calls import Json, Provenance, Source, ToolCall
 from hvr.tools.catalogue.schema import Effect, ToolSchema, quoted
-from hvr.tools.navigation.entities import EntityGraph, Fit
-from hvr.tools.navigation.found_values import FoundValues, key
-from hvr.tools.navigation.identifying import LIKE, EntityCandidate, Identification, Identifier
-from hvr.tools.navigation.lookups import Search
+from hvr.tools.navigation.entities import ConstraintMatch, EntityGraph
+from hvr.tools.navigation.entity_linking import (
+    SIMILAR_NAME_COMPATIBILITY,
+    EntityCandidate,
+    EntityLinker,
+    Identification,
+)
+from hvr.tools.navigation.known_values import KnownValues, key
 from hvr.tools.navigation.preconditions import LearntConditions
+from hvr.tools.navigation.queries import QueryTarget
 from hvr.tools.navigation.request import (
     EntityQuery,
     GoalCall,
@@ -77,7 +81,7 @@ class BoundValues:
 
     values: Mapping[Place, Json]
     sources: Mapping[Place, Source]
-    searches: tuple[Search, ...] = ()
+    searches: tuple[QueryTarget, ...] = ()
     questions: tuple[UserQuestion, ...] = ()
     told: int = 0
     met: int = 0
@@ -99,7 +103,7 @@ class Binder:
     """
 
     request: ToolRequest
-    found: FoundValues
+    found: KnownValues
     graph: EntityGraph
     conditions: LearntConditions
     schemas: Mapping[str, ToolSchema]
@@ -108,7 +112,7 @@ class Binder:
     unfit: dict[int, list[Json]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._identifier = Identifier(self.found, self.graph, self.readers)
+        self._identifier = EntityLinker(self.found, self.graph, self.readers)
         direct = {
             key(value) for goal in self.request.goals
             for _, _, value in given_leaves(goal.arguments) if value is not None
@@ -175,7 +179,7 @@ class Binder:
         known: dict[Place, Json] = {p: v for p, _, v in given_leaves(goal.arguments)}
         said = Source(Provenance.SAID, "the request says it")
         sources = dict.fromkeys([*known, *_wholly_said(goal)], said)
-        searches: list[Search] = []
+        searches: list[QueryTarget] = []
         questions: list[UserQuestion] = []
         before: dict[Place, Json] = {}
         told = met = 0
@@ -186,7 +190,7 @@ class Binder:
             bound = tuple(value for value in known.values() if value is not None)
             ties = tuple(peers_of(place, before)) or bound
             taken = self._taken(number, place, before)
-            search = Search(name, query, bound, ties, goal.tool)
+            search = QueryTarget(name, query, bound, ties, goal.tool)
             if questions:
                 continue  # what is asked names the entity of what follows
             if searches:
@@ -195,7 +199,7 @@ class Binder:
             entities = self._entities(known)
             open_ = [
                 one for one in self._beside
-                if all(self.graph.fit(entity, one) is not Fit.MET for entity in entities)
+                if all(self.graph.fit(entity, one) is not ConstraintMatch.MET for entity in entities)
             ]  # fmt: skip
             if number in self._passed and query.every:
                 known[place] = before[place] = next(iter(self.pending(number)), None)
@@ -260,7 +264,7 @@ class Binder:
         why = ""
         if writes and not self._names_entity(goal, place):
             why = "it was found in a result, and nobody has said that it is meant"
-        elif writes and one.fit <= LIKE:
+        elif writes and one.fit <= SIMILAR_NAME_COMPATIBILITY:
             why = "it was found under another name"
         elif one.broken or not set(query.constraints) <= one.met:
             why = self._doubt(one)
@@ -303,7 +307,7 @@ class Binder:
 
     def _unused(
         self, number: int, goal: GoalCall, known: Mapping[Place, Json], *, final: bool
-    ) -> tuple[list[Search], list[UserQuestion]]:
+    ) -> tuple[list[QueryTarget], list[UserQuestion]]:
         """Return how to find out whether what was said beside holds of what a call names.
 
         Nothing that the user said may be ignored where something is written.
@@ -320,10 +324,10 @@ class Binder:
         fits = {
             said: {self.graph.fit(entity, said) for entity in entities} for said in self._beside
         }
-        open_ = [said for said, fit in fits.items() if Fit.MET not in fit]
+        open_ = [said for said, fit in fits.items() if ConstraintMatch.MET not in fit]
         if queries:
             return [], []  # it may be said of what these ask for
-        broken = [said for said in open_ if Fit.BROKEN in fits[said]]
+        broken = [said for said in open_ if ConstraintMatch.BROKEN in fits[said]]
         if not broken and not final:
             names = [
                 (place, name) for place, name, _ in leaves(goal.arguments)
@@ -334,7 +338,7 @@ class Binder:
             lacking = frozenset(one.name for one in open_ if one.name)
             if names and lacking:
                 query = EntityQuery(tuple(open_))
-                return [Search(names[0][1], query, values, values, goal.tool, tuple(near),
+                return [QueryTarget(names[0][1], query, values, values, goal.tool, tuple(near),
                                lacking, found=True)], []  # fmt: skip
         if not any(isinstance(query, EntityQuery) for _, _, query in leaves(goal.arguments)):
             open_ = broken  # the request names what it means itself
@@ -349,7 +353,7 @@ class Binder:
     def _contradiction(self, said: NamedValue, entities: Iterable[int]) -> str:
         has = next(
             (self.graph.property(n, said.name) for n in entities
-             if self.graph.fit(n, said) is Fit.BROKEN), ()
+             if self.graph.fit(n, said) is ConstraintMatch.BROKEN), ()
         )  # fmt: skip
         listed = ", ".join(short(one_line(str(value)), 80) for value in has[:3])
         return f"{quoted(said.name)} is {listed}, not {short(one_line(str(said.value)), 80)}"

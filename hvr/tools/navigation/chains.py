@@ -1,16 +1,14 @@
-"""The cheapest chain of calls, as a plan: `(known p)` and `(done api)` are facts, tools actions.
-
-Calls take nothing away, so what can be reached is a fixed point; which way is cheapest is a
-planner's question, and its answer is proven by hvr's validator.
-"""
+"""The cheapest chain of calls as a plan, and the decision to call, ask, find tools or answer."""
 
 from __future__ import annotations
 
+import heapq
 import math
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -20,12 +18,160 @@ from hvr.errors import PlannerError, UsageError
 from hvr.pddl import GroundAction
 from hvr.planning.solving.solve import solve
 from hvr.tools.catalogue.schema import Catalogue, quoted
-from hvr.tools.navigation.narrowing import affordable_tools
 
 if TYPE_CHECKING:
-    from hvr.tools.catalogue.merging import ParameterMeaning
+    from hvr.tools.catalogue.schema_matching import ParameterMeaning
 
-ASKING = 1_000_000
+
+# Pruning of tools ---------------------------------------------------------------------------------
+# Which tools a cheapest chain can have, by bounds on what a chain with them costs.
+#
+# Calls take nothing away, so a relaxed plan is a plan: its cost is one that the cheapest chain does
+# not exceed. A chain without a needless call that has a tool costs at least what comes before the
+# tool (h_max of what it needs: Bonet and Geffner, 2001), its own call, and the cheapest way on from
+# what it gives to the goal. A tool for which that is more can be left out, and nothing is lost.
+
+Fact = tuple[str, str]
+"""("known", a meaning) or ("done", a tool)."""
+
+
+@dataclass(frozen=True)
+class _PricedStep:
+    """A call or a question."""
+
+    needs: frozenset[Fact]
+    gives: frozenset[Fact]
+    cost: int
+
+
+@dataclass(frozen=True)
+class _Reached:
+    """The cost of each fact, of what each step needs, and the step that gives a fact cheapest."""
+
+    facts: Mapping[Fact, int]
+    before: Mapping[int, int]
+    giver: Mapping[Fact, int]
+
+
+def affordable_tools(
+    facts: CallFacts,
+    goal: CallFacts,
+    tools: Sequence[NavigationTool],
+    costs: Mapping[str, int],
+    asking: Mapping[str, int],
+) -> tuple[NavigationTool, ...]:
+    """Return the tools that a cheapest chain can have; all such chains have only these.
+
+    Args:
+        facts: what is so now.
+        goal: what is to be so.
+        tools: those that may be called.
+        costs: of a call of each tool; at least 1.
+        asking: what it costs to ask for each meaning that may be asked for; at least 1.
+
+    Returns:
+        They, in the order given; none if the goal cannot be reached.
+    """
+    steps = [
+        _PricedStep(
+            _known(t.needs - facts.known),
+            _known(t.gives - facts.known) | {("done", t.name)},
+            costs[t.name],
+        )
+        for t in tools
+    ]
+    steps += [_PricedStep(frozenset(), _known([m]), cost) for m, cost in asking.items()]
+    wanted = _known(goal.known - facts.known) | {("done", n) for n in goal.done - facts.done}
+    least, added = _forward(steps, max), _forward(steps, lambda one, other: one + other)
+    if not wanted <= least.facts.keys():
+        return ()
+    most = min(_plan_cost(steps, wanted, way.giver) for way in (least, added))
+    onward = _backward(steps, wanted)
+    return tuple(
+        tool
+        for i, tool in enumerate(tools)
+        if i in least.before and i in onward
+        and least.before[i] + steps[i].cost + onward[i] <= most
+    )  # fmt: skip
+
+
+def _known(meanings: Iterable[str]) -> frozenset[Fact]:
+    return frozenset(("known", meaning) for meaning in meanings)
+
+
+def _forward(steps: Sequence[_PricedStep], together: Callable[[int, int], int]) -> _Reached:
+    """Return what facts cost from nothing; `together` is that of what a step needs (Knuth 1977)."""
+    takers: dict[Fact, list[int]] = defaultdict(list)
+    missing = [len(step.needs) for step in steps]
+    cost = [0] * len(steps)
+    for number, step in enumerate(steps):
+        for fact in step.needs:
+            takers[fact].append(number)
+    before = {number: 0 for number, count in enumerate(missing) if not count}
+    queue = [(steps[n].cost, fact, n) for n in before for fact in steps[n].gives]
+    heapq.heapify(queue)
+    facts: dict[Fact, int] = {}
+    giver: dict[Fact, int] = {}
+    while queue:
+        spent, fact, by = heapq.heappop(queue)
+        if fact in facts:
+            continue
+        facts[fact], giver[fact] = spent, by
+        for taker in takers.get(fact, ()):
+            cost[taker] = together(cost[taker], spent)
+            missing[taker] -= 1
+            if not missing[taker]:
+                before[taker] = cost[taker]
+                whole = cost[taker] + steps[taker].cost
+                for given in steps[taker].gives:
+                    if given not in facts:
+                        heapq.heappush(queue, (whole, given, taker))
+    return _Reached(facts, before, giver)
+
+
+def _plan_cost(
+    steps: Sequence[_PricedStep], wanted: Collection[Fact], giver: Mapping[Fact, int]
+) -> int:
+    """Return what the steps cost that give what is wanted and what they need for it."""
+    made: set[int] = set()
+    queue = list(wanted)
+    for fact in queue:
+        if giver[fact] not in made:
+            made.add(giver[fact])
+            queue += steps[giver[fact]].needs
+    return sum(steps[number].cost for number in made)
+
+
+def _backward(steps: Sequence[_PricedStep], wanted: Collection[Fact]) -> dict[int, int]:
+    """Return the cost of the cheapest single line of steps from each step's facts to the goal."""
+    givers: dict[Fact, list[int]] = defaultdict(list)
+    for number, step in enumerate(steps):
+        for fact in step.gives:
+            givers[fact].append(number)
+    queue = [(0, fact) for fact in wanted]
+    heapq.heapify(queue)
+    seen: set[Fact] = set()
+    onward: dict[int, int] = {}
+    while queue:
+        spent, fact = heapq.heappop(queue)
+        if fact in seen:
+            continue
+        seen.add(fact)
+        for number in givers.get(fact, ()):
+            if number not in onward:
+                onward[number] = spent
+                for need in steps[number].needs - seen:
+                    heapq.heappush(queue, (spent + steps[number].cost, need))
+    return onward
+
+
+# Chains -------------------------------------------------------------------------------------------
+# The cheapest chain of calls, as a plan: `(known p)` and `(done api)` are facts, tools actions.
+#
+# Calls take nothing away, so what can be reached is a fixed point; which way is cheapest is a
+# planner's question, and its answer is proven by hvr's validator.
+
+QUESTION_COST = 1_000_000
 """What it costs to ask the user for one value: more than any chain of calls."""
 
 
@@ -244,7 +390,7 @@ def cheapest_chain(
     asked = tuple(sorted(set(askable) - facts.known))
     tools = useful_tools(facts, goal, tools, asked)
     costs = {tool.name: (counts or {}).get(tool.name, CallCounts()).cost for tool in tools}
-    tools = affordable_tools(facts, goal, tools, costs, dict.fromkeys(asked, ASKING))
+    tools = affordable_tools(facts, goal, tools, costs, dict.fromkeys(asked, QUESTION_COST))
     domain, problem = _pddl(facts, goal, tools, counts or {}, asked)
     with TemporaryDirectory(prefix="hvr-tools-") as folder:
         files = Path(folder, "domain.pddl"), Path(folder, "problem.pddl")
@@ -288,7 +434,9 @@ def _pddl(
         )
         for i, t in enumerate(tools)
     ]
-    actions += [_action(f"ask-{i}-{_slug(m)}", [], [known[m]], ASKING) for i, m in enumerate(asked)]
+    actions += [
+        _action(f"ask-{i}-{_slug(m)}", [], [known[m]], QUESTION_COST) for i, m in enumerate(asked)
+    ]
     domain = (
         "(define (domain tools)\n(:requirements :strips :typing :action-costs)\n"
         f"(:types meaning tool)\n(:constants {constants})\n"
@@ -321,3 +469,93 @@ def _slug(name: str) -> str:
 
 def _number(action: str) -> int:
     return int(action.split("-")[1])
+
+
+# Decision -----------------------------------------------------------------------------------------
+# What to do next with a request: answer, ask, find tools or call; computed, with the reason.
+
+
+class NextMove(StrEnum):
+    """The ways to go on."""
+
+    ANSWER = "answer"
+    ASK = "ask"
+    FIND = "find"
+    CALL = "call"
+    STOP = "stop"
+    """Neither calls nor questions lead to the goal: it is said, instead of calling for nothing."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What to do next.
+
+    Args:
+        move: the way to go on.
+        why: a sentence for people.
+        chain: the plan on which it rests; None where there is none.
+        ask: meanings that the user is to be asked for.
+        find: tools outside the candidates that the plan calls.
+        call: the tool to call now; empty for other moves.
+    """
+
+    move: NextMove
+    why: str
+    chain: ToolChain | None = None
+    ask: tuple[str, ...] = ()
+    find: tuple[str, ...] = ()
+    call: str = ""
+
+
+def decide(
+    facts: CallFacts,
+    goal: CallFacts,
+    tools: Iterable[NavigationTool],
+    candidates: Collection[str],
+    *,
+    counts: Mapping[str, CallCounts] | None = None,
+    banned: Collection[str] = (),
+) -> Decision:
+    """Return what to do next.
+
+    Only what no chain of calls can give is asked for, and first what no tool gives at all; tools
+    are looked for only where the candidates do not suffice.
+
+    Args:
+        facts: what is so now.
+        goal: what is to be so.
+        tools: all that there are.
+        candidates: names of those that are offered.
+        counts: how calls went so far.
+        banned: tools that must not be called now.
+
+    Raises:
+        PlannerError: the planner failed or ran out of time.
+        UsageError: two tools have one name.
+    """
+    if facts.covers(goal):
+        return Decision(NextMove.ANSWER, "All that was asked for is known and done.", ToolChain())
+    every = tuple(tools)
+    usable = [tool for tool in every if tool.name not in banned]
+    near = [tool for tool in usable if tool.name in candidates]
+    if chain := cheapest_chain(facts, goal, near, counts):
+        then = f", then {_listed(chain.calls[1:])}" if chain.calls[1:] else ""
+        why = f"All that {quoted(chain.calls[0])} needs is known; it comes first{then}."
+        return Decision(NextMove.CALL, why, chain, call=chain.calls[0])
+    if chain := cheapest_chain(facts, goal, usable, counts):
+        far = tuple(name for name in chain.calls if name not in candidates)
+        why = f"The tools at hand do not suffice; {_listed(far)} would."
+        return Decision(NextMove.FIND, why, chain, find=far)
+    can = reachable(facts, usable).known
+    missing = frozenset().union(goal.known, *(tool.needs for tool in usable)) - can
+    # Of what tools give people seldom know the value: they are asked for it last.
+    given = frozenset().union(*(tool.gives for tool in every))
+    for askable in (missing - given, missing):
+        if chain := cheapest_chain(facts, goal, usable, counts, askable):
+            why = f"No call gives {_listed(chain.asked)}: only the user can say."
+            return Decision(NextMove.ASK, why, chain, ask=chain.asked)
+    return Decision(NextMove.STOP, "Neither calls nor questions lead to what is asked for.")
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(quoted(name) for name in names)

@@ -16,15 +16,21 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, TypeAlias
 
-from hvr.tools.calling.values import CallOutcome, Json
-from hvr.tools.navigation.found_values import keys_are_data, plain
-from hvr.tools.navigation.naming import last_word, leaf_of, subject_of, words_of
+from hvr.tools.calling.calls import CallOutcome, Json
+from hvr.tools.navigation.known_values import (
+    keys_are_data,
+    last_word,
+    leaf_of,
+    plain,
+    singular_words,
+    subject_of,
+)
 from hvr.tools.navigation.request import NamedValue, given_leaves
 
-MOST = 20_000
+MAX_ENTITY_VALUES = 20_000
 """Values of one result that are read."""
 
-DEEPEST = 3
+MAX_LINK_DEPTH = 3
 """Links in a row from an entity to one that describes it."""
 
 ID_WORDS = frozenset(("id", "uuid", "guid"))
@@ -47,7 +53,7 @@ _PART: Any = object()
 """In place of a key: the object has no id, so that what it says is said of the one around it."""
 
 
-class Fit(Enum):
+class ConstraintMatch(Enum):
     """Whether an entity meets a constraint."""
 
     MET = "met"
@@ -115,7 +121,7 @@ class EntityGraph:
             if owner is not None:
                 self._link(number, owner)
             for name, value in given:
-                if words_of(name) not in self._entities[number].properties:
+                if singular_words(name) not in self._entities[number].properties:
                     self._tell(number, name, value)
 
     def holders(self, value: Json) -> tuple[int, ...]:
@@ -132,36 +138,40 @@ class EntityGraph:
         """Return the entities whose id or property a value is."""
         return tuple(self._holders.get(_same(value), ()))
 
-    def fit(self, number: int, constraint: NamedValue) -> Fit:
+    def fit(self, number: int, constraint: NamedValue) -> ConstraintMatch:
         """Say whether an entity meets a constraint, by the nearest that describes it.
 
         Args:
             number: Of the entity.
             constraint: A name and a value; without a name any property may have the value.
         """
-        wanted, words = plain(constraint.value), words_of(leaf_of(constraint.name))
+        wanted, words = plain(constraint.value), singular_words(leaf_of(constraint.name))
         for values in self._described(number, words):
             if any(plain(value) == wanted for value in values):
-                return Fit.MET
+                return ConstraintMatch.MET
             if words:
-                return Fit.BROKEN
+                return ConstraintMatch.BROKEN
         # A full name may be meant by a name: it says that the constraint is met, not that it is
         # not.
         like = (v for vs in self._described(number, words, like=True) for v in vs)
-        return Fit.MET if any(plain(value) == wanted for value in like) else Fit.UNTOLD
+        return (
+            ConstraintMatch.MET
+            if any(plain(value) == wanted for value in like)
+            else ConstraintMatch.UNTOLD
+        )
 
     def shown_alike(self, one: int, other: int, name: str) -> bool:
         """Say whether what says a property of one entity says nothing of it of the other.
 
         Objects that stand at one place in results of one tool have the properties that they have.
         """
-        words, entity = words_of(leaf_of(name)), self._entities[one]
+        words, entity = singular_words(leaf_of(name)), self._entities[one]
         places = (p for own, p in entity.shown.items() if _one_name(words, own, entity.kind))
         return any(some & self._entities[other].places for some in places)
 
     def property(self, number: int, name: str) -> tuple[Json, ...]:
         """Return the values that an entity, or the nearest that describes it, has under a name."""
-        return tuple(next(self._described(number, words_of(leaf_of(name))), ()))
+        return tuple(next(self._described(number, singular_words(leaf_of(name))), ()))
 
     def known_of(self, value: Json) -> frozenset[EntityProperty]:
         """Return the properties of the entities that a value names.
@@ -202,7 +212,7 @@ class EntityGraph:
     def levels(self, number: int, *, up: bool = True) -> list[list[int]]:
         """Return an entity, then what is one link above or below it, then two links, and so on."""
         seen, levels = {number}, [[number]]
-        for _ in range(DEEPEST):
+        for _ in range(MAX_LINK_DEPTH):
             some = [self._entities[n].above if up else self._entities[n].below for n in levels[-1]]
             level = [n for links in some for n in links if n not in seen]
             levels.append(list(dict.fromkeys(level)))
@@ -248,7 +258,7 @@ class EntityGraph:
             own: The call's only argument if it is an id. A result without an id has this one.
         """
         roots: list[int] = []
-        left = MOST
+        left = MAX_ENTITY_VALUES
         todo: _Todo = deque([(result, subject_of(tool), None, None, (tool,))])
         while todo and left > 0:
             value, kind, around, key, place = todo.popleft()
@@ -288,7 +298,7 @@ class EntityGraph:
         if number in self._read_now and any(
             not _has_parts(inner) and has and _same(inner) not in map(_same, has)
             for name, inner in value.items()
-            if (has := entity.properties.get(words_of(name)))
+            if (has := entity.properties.get(singular_words(name)))
         ):
             number = len(self._entities)
             self._entities.append(ResultEntity(entity.kind, entity.id))
@@ -300,9 +310,9 @@ class EntityGraph:
         """Take in the properties of an object; return how many there are."""
         for name, inner in value.items():
             if isinstance(inner, (dict, list)):
-                part = isinstance(inner, dict) and not _own_id(inner, words_of(name), None)
+                part = isinstance(inner, dict) and not _own_id(inner, singular_words(name), None)
                 deeper = (*place, name)
-                todo.append((inner, words_of(name), number, _PART if part else None, deeper))
+                todo.append((inner, singular_words(name), number, _PART if part else None, deeper))
                 for one in inner if isinstance(inner, list) else ():
                     if not isinstance(one, (dict, list)):
                         self._tell(number, name, one, place)
@@ -344,7 +354,7 @@ class EntityGraph:
         return number
 
     def _tell(self, number: int, name: str, value: Json, place: _Place = ()) -> None:
-        entity, words = self._entities[number], words_of(name)
+        entity, words = self._entities[number], singular_words(name)
         if entity.told.get(words) != self._calls:
             entity.told[words], entity.properties[words] = self._calls, []
         entity.properties[words].append(value)
@@ -367,7 +377,7 @@ def _own_id(value: dict[str, Json], kind: Words, whole: tuple[str, Json] | None)
         if same or whole[0] in ids:
             return (same or [whole[0]])[0]
     for name in ids:
-        words = words_of(name)
+        words = singular_words(name)
         if words <= KEY_WORDS or words - KEY_WORDS == kind - KEY_WORDS:
             return name
     if whole is not None:
@@ -381,7 +391,7 @@ def _has_parts(value: Json) -> bool:
 
 def _kind(name: str, kind: Words) -> Words:
     """Return the kind of thing that a property identifies; a plain `id` identifies its object."""
-    return (words_of(name) - KEY_WORDS) or (kind - KEY_WORDS)
+    return (singular_words(name) - KEY_WORDS) or (kind - KEY_WORDS)
 
 
 def _one_name(words: Words, name: Words, kind: Words) -> bool:

@@ -1,23 +1,218 @@
-"""The navigation graph: tools and parameters, with links from schemas and from calls.
-
-NaviAgent, section 3.2. Structural links are those of schemas: a parameter leads to the tools that
-take it, a tool to the parameters that it gives. Behavioural links are those of calls: from a tool
-to the one that was called next, from a parameter of a result to the one that its value was passed
-to. Parameters are meanings: those of equal meaning are one node (`hvr/tools/catalogue/merging.py`).
-
-The graph is a value. What happens makes a new one, which shares nearly everything with the old.
-"""
+"""The navigation graph: tools, parameters, links with evidence, and pruning over time."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import math
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from immutables import Map
 
 from hvr.tools.navigation.chains import NavigationTool
-from hvr.tools.navigation.evidence import UNTRIED, CallEvidence
-from hvr.tools.navigation.links import NO_LINKS, Links
+
+# Evidence -----------------------------------------------------------------------------------------
+# What calls have shown of a tool or a link: how often it worked, and when last.
+#
+# The weight of a link is its share of successes (NaviAgent, eq. 4), smoothed by one of each, and
+# grows old by eq. 14: w <- e w + (1 - e) times the share since the weight was last written down.
+
+WEIGHT_DECAY = 0.7
+"""e of eq. 14: how much of an old weight stays. The text gives no value; this one is hvr's."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallEvidence:
+    """Successes and failures, of which no order matters.
+
+    Args:
+        successes: of all time.
+        failures: of all time.
+        last_success: seconds since 1970, UTC; 0 if there was none.
+        last_failure: the same of failures.
+        aged: the weight when it was last written down; None if it never was.
+        new_successes: since then.
+        new_failures: since then.
+    """
+
+    successes: int = 0
+    failures: int = 0
+    last_success: float = 0.0
+    last_failure: float = 0.0
+    aged: float | None = None
+    new_successes: int = 0
+    new_failures: int = 0
+
+    @property
+    def count(self) -> int:
+        """How often it was tried."""
+        return self.successes + self.failures
+
+    @property
+    def last(self) -> float:
+        """When it was last tried; 0 if it never was."""
+        return max(self.last_success, self.last_failure)
+
+    @property
+    def worked_last(self) -> bool:
+        """Whether it was tried and the last time worked."""
+        return bool(self.successes) and self.last_success >= self.last_failure
+
+    @property
+    def weight(self) -> float:
+        """The chance that it works, between 0 and 1; a half of what was never tried."""
+        if self.aged is None:
+            return success_rate(self.successes, self.failures)
+        if not self.new_successes + self.new_failures:
+            return self.aged
+        return WEIGHT_DECAY * self.aged + (1 - WEIGHT_DECAY) * success_rate(
+            self.new_successes, self.new_failures
+        )
+
+    def after(self, ok: bool, time: float) -> CallEvidence:
+        """Return what is known after one more try.
+
+        Args:
+            ok: whether it worked.
+            time: seconds since 1970, UTC.
+        """
+        return CallEvidence(
+            self.successes + ok,
+            self.failures + (not ok),
+            max(self.last_success, time) if ok else self.last_success,
+            self.last_failure if ok else max(self.last_failure, time),
+            self.aged,
+            self.new_successes + ok,
+            self.new_failures + (not ok),
+        )
+
+    def older(self) -> CallEvidence:
+        """Return the same with its weight written down (eq. 14); the weight stays what it is."""
+        if not self.new_successes + self.new_failures:
+            return self
+        return CallEvidence(
+            self.successes, self.failures, self.last_success, self.last_failure, self.weight
+        )
+
+
+UNTRIED = CallEvidence()
+
+
+def success_rate(successes: float, failures: float) -> float:
+    """Return the share of successes, smoothed by one of each (Beta(1, 1))."""
+    return (successes + 1) / (successes + failures + 2)
+
+
+# Links --------------------------------------------------------------------------------------------
+# Links of one kind with what is known of each, in both directions, as an immutable value.
+
+
+@dataclass(frozen=True)
+class Links:
+    """Links between names.
+
+    A change costs O(log n) and copies the list of those that lead to one target, if the link is
+    new.
+
+    Args:
+        after: by source and target, what is known of the link.
+        before: sources by target, sorted.
+    """
+
+    after: Map[str, Map[str, CallEvidence]] = field(default_factory=Map)
+    before: Map[str, tuple[str, ...]] = field(default_factory=Map, compare=False, repr=False)
+
+    @staticmethod
+    def of(pairs: Iterable[tuple[str, str]]) -> Links:
+        """Return links of which nothing is known yet."""
+        after: dict[str, dict[str, CallEvidence]] = defaultdict(dict)
+        before: dict[str, list[str]] = defaultdict(list)
+        for source, target in pairs:
+            if target not in after[source]:
+                after[source][target] = UNTRIED
+                before[target].append(source)
+        return Links(
+            Map({source: Map(targets) for source, targets in after.items()}),
+            Map({target: tuple(sorted(sources)) for target, sources in before.items()}),
+        )
+
+    def __len__(self) -> int:
+        return sum(len(targets) for targets in self.after.values())
+
+    def __iter__(self) -> Iterator[tuple[str, str, CallEvidence]]:
+        """Give source, target and evidence, sorted."""
+        for source, targets in sorted(self.after.items()):
+            yield from ((source, target, targets[target]) for target in sorted(targets))
+
+    def get(self, source: str, target: str) -> CallEvidence | None:
+        """Return what is known of a link; None if it is not there."""
+        targets = self.after.get(source)
+        return None if targets is None else targets.get(target)
+
+    def targets(self, source: str) -> Map[str, CallEvidence]:
+        """Return where links from here lead."""
+        return self.after.get(source, Map())
+
+    def sources(self, target: str) -> tuple[str, ...]:
+        """Return where links to here come from, sorted."""
+        return self.before.get(target, ())
+
+    def put(self, source: str, target: str, evidence: CallEvidence) -> Links:
+        """Return the links with one new or changed."""
+        targets = self.after.get(source, Map())
+        after = self.after.set(source, targets.set(target, evidence))
+        if target in targets:
+            return Links(after, self.before)
+        sources = self.before.get(target, ())
+        at = bisect_left(sources, source)
+        return Links(after, self.before.set(target, (*sources[:at], source, *sources[at:])))
+
+    def add(self, source: str, target: str) -> Links:
+        """Return the links with this one, of which nothing is known if it is new."""
+        return self if self.get(source, target) is not None else self.put(source, target, UNTRIED)
+
+    def drop(self, source: str, target: str) -> Links:
+        """Return the links without this one."""
+        targets = self.after.get(source, Map())
+        if target not in targets:
+            return self
+        rest = targets.delete(target)
+        after = self.after.set(source, rest) if rest else self.after.delete(source)
+        left = tuple(name for name in self.before[target] if name != source)
+        before = self.before.set(target, left) if left else self.before.delete(target)
+        return Links(after, before)
+
+    def tried(self, source: str, target: str, ok: bool, time: float) -> Links:
+        """Return the links after a try of this one, which is made if it is new."""
+        evidence = self.get(source, target) or UNTRIED
+        return self.put(source, target, evidence.after(ok, time))
+
+    def changed(self, change: Callable[[CallEvidence], CallEvidence]) -> Links:
+        """Return the links with each evidence changed; costs O(links)."""
+        after = self.after
+        for source, targets in self.after.items():
+            new = targets
+            for target, evidence in targets.items():
+                if (made := change(evidence)) is not evidence:
+                    new = new.set(target, made)
+            if new is not targets:
+                after = after.set(source, new)
+        return Links(after, self.before)
+
+
+NO_LINKS = Links()
+
+
+# Graph --------------------------------------------------------------------------------------------
+# The navigation graph: tools and parameters, with links from schemas and from calls.
+#
+# NaviAgent, section 3.2. Structural links are those of schemas: a parameter leads to the tools that
+# take it, a tool to the parameters that it gives. Behavioural links are those of calls: from a tool
+# to the one that was called next, from a parameter of a result to the one that its value was passed
+# to. Parameters are meanings: those of equal meaning are one node (`hvr/tools/catalogue/schema_matching.py`).
+#
+# The graph is a value. What happens makes a new one, which shares nearly everything with the old.
 
 
 @dataclass(frozen=True)
@@ -189,3 +384,85 @@ class NavigationGraph:
         absent = self.absent.delete(seen.tool) if back else self.absent
         tools = self.tools.set(seen.tool, tool)
         return NavigationGraph(tools, inputs, outputs, calls, passes, absent)
+
+
+# Evolution ----------------------------------------------------------------------------------------
+# How the graph changes with time: tools that fail are removed, some are tried again, weights age.
+#
+# NaviAgent, eq. 13 and 14 with appendix F.2. The threshold and the share that is tried again are the
+# paper's, the balance of eq. 13 is not in its text.
+
+
+@dataclass(frozen=True)
+class Pruning:
+    """The settings of eq. 13.
+
+    Args:
+        balance: b: how much failures count beside seldom use. hvr's own: above the threshold, so
+            that even the tool that is called most goes if it always fails.
+        threshold: tools that score more are removed.
+        again: share of the removed that is given another chance at a time.
+    """
+
+    balance: float = 0.8
+    threshold: float = 0.7
+    again: float = 0.1
+
+
+PRUNING = Pruning()
+
+
+def prune_score(tool: GraphTool, most: int, pruning: Pruning = PRUNING) -> float:
+    """Return eq. 13: b (failure rate) + (1 - b) (1 - calls / calls of the tool called most).
+
+    The failure rate is what is missing to 1 of the tool's weight, which is smoothed and ages.
+
+    Args:
+        tool: the tool.
+        most: the number of calls of the tool that was called most.
+        pruning: the settings.
+    """
+    seldom = 1 - tool.evidence.count / most if most else 1.0
+    return pruning.balance * (1 - tool.evidence.weight) + (1 - pruning.balance) * seldom
+
+
+def evolved(graph: NavigationGraph, time: float, pruning: Pruning = PRUNING) -> NavigationGraph:
+    """Return the graph after a look at it, which is to be taken once in a while, say once a week.
+
+    In this order: tools that score above the threshold are removed, except those whose last call
+    worked; a share of all that are removed, at least one, those that have waited longest, is given
+    another chance until the next look; weights are written down, so that what comes now counts
+    for 1 - e of them. Costs O(nodes + links).
+
+    Args:
+        graph: before.
+        time: in seconds since 1970, UTC; never before that of an earlier look.
+        pruning: the settings.
+    """
+    most = max((tool.evidence.count for tool in graph.tools.values()), default=0)
+    # A chance that was not taken, or not well, is over.
+    absent = Map({name: replace(a, trial=False) for name, a in graph.absent.items()})
+    for name, tool in graph.tools.items():
+        bad = tool.evidence.failures and not tool.evidence.worked_last
+        if bad and name not in absent and prune_score(tool, most, pruning) > pruning.threshold:
+            absent = absent.set(name, Absence(time, time))
+    absent = _with_trials(absent, time, pruning)
+    tools = graph.tools
+    for name, tool in graph.tools.items():
+        if (evidence := tool.evidence.older()) is not tool.evidence:
+            tools = tools.set(name, replace(tool, evidence=evidence))
+    inputs, outputs, calls, passes = (
+        links.changed(lambda evidence: evidence.older())
+        for links in (graph.inputs, graph.outputs, graph.calls, graph.passes)
+    )
+    return NavigationGraph(tools, inputs, outputs, calls, passes, absent)
+
+
+def _with_trials(absent: Map[str, Absence], time: float, pruning: Pruning) -> Map[str, Absence]:
+    """Return the removed tools of which some are given a chance."""
+    waiting = sorted((a.tried, name) for name, a in absent.items() if not a.gone)
+    # What has just been removed is not tried at once.
+    ready = [name for tried, name in waiting if tried < time]
+    for name in ready[: math.ceil(pruning.again * len(waiting))]:
+        absent = absent.set(name, replace(absent[name], tried=time, trial=True))
+    return absent

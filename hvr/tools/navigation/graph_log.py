@@ -1,37 +1,53 @@
-"""The append-only log of a navigation graph, from which it is rebuilt byte for byte.
-
-One line of JSON an event: a tool is there, a tool is gone, a call was seen, the graph was looked
-at. The log holds names, never values. `graph_text` is the canonical text of a graph: equal graphs
-have the same bytes.
-"""
+"""The append-only log of a navigation graph: events, observations of calls, and opening it."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
 from functools import reduce
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hvr.base.files import append_json_line
 from hvr.base.texts import read_log
-from hvr.errors import DataFileError
-from hvr.tools.navigation.evidence import CallEvidence
-from hvr.tools.navigation.evolution import PRUNING, Pruning, evolved
-from hvr.tools.navigation.graph import GraphTool, NavigationGraph, ObservedCall
-from hvr.tools.navigation.links import Links
+from hvr.errors import DataFileError, UsageError
+from hvr.tools.calling.calls import CallFailure
+from hvr.tools.calling.log import MAX_SHOWN_DEPTH, ValueSource
+from hvr.tools.catalogue.schema import Catalogue, ToolParameter, ToolSchema
+from hvr.tools.navigation.graph import (
+    PRUNING,
+    CallEvidence,
+    GraphTool,
+    Links,
+    NavigationGraph,
+    ObservedCall,
+    Pruning,
+    evolved,
+)
+
+if TYPE_CHECKING:
+    from hvr.tools.catalogue.schema_matching import ParameterMeaning
+
+
+# Graph log ----------------------------------------------------------------------------------------
+# The append-only log of a navigation graph, from which it is rebuilt byte for byte.
+#
+# One line of JSON an event: a tool is there, a tool is gone, a call was seen, the graph was looked
+# at. The log holds names, never values. `graph_text` is the canonical text of a graph: equal graphs
+# have the same bytes.
 
 
 @dataclass(frozen=True)
-class ToolThere:
+class ToolAdded:
     """A tool is there, or has another schema."""
 
     tool: GraphTool
 
 
 @dataclass(frozen=True)
-class ToolGone:
+class ToolRemoved:
     """A tool is no longer there; the time is in seconds since 1970, UTC."""
 
     name: str
@@ -39,14 +55,14 @@ class ToolGone:
 
 
 @dataclass(frozen=True)
-class LookedAt:
+class GraphReview:
     """The graph was looked at: tools removed and tried again, weights written down."""
 
     time: float
     pruning: Pruning = PRUNING
 
 
-GraphEvent: TypeAlias = "ToolThere | ToolGone | ObservedCall | LookedAt"
+GraphEvent: TypeAlias = "ToolAdded | ToolRemoved | ObservedCall | GraphReview"
 """What changes a graph."""
 
 
@@ -54,9 +70,9 @@ def applied(graph: NavigationGraph, event: GraphEvent) -> NavigationGraph:
     """Return the graph after an event."""
     if isinstance(event, ObservedCall):
         return graph.observe(event)
-    if isinstance(event, ToolThere):
+    if isinstance(event, ToolAdded):
         return graph.with_tool(event.tool)
-    if isinstance(event, ToolGone):
+    if isinstance(event, ToolRemoved):
         return graph.without_tool(event.name, event.time)
     return evolved(graph, event.time, event.pruning)
 
@@ -92,13 +108,13 @@ def read_events(path: Path) -> Iterator[GraphEvent]:
 
 def event_record(event: GraphEvent) -> dict[str, Any]:
     """Return an event as JSON values."""
-    if isinstance(event, ToolThere):
+    if isinstance(event, ToolAdded):
         tool = event.tool
         return {"event": "tool", "tool": tool.name, "needs": sorted(tool.needs),
                 "takes": sorted(tool.takes), "gives": sorted(tool.gives)}  # fmt: skip
-    if isinstance(event, ToolGone):
+    if isinstance(event, ToolRemoved):
         return {"event": "gone", "tool": event.name, "time": event.time}
-    if isinstance(event, LookedAt):
+    if isinstance(event, GraphReview):
         pruning = event.pruning
         return {"event": "look", "time": event.time, "balance": pruning.balance,
                 "threshold": pruning.threshold, "again": pruning.again}  # fmt: skip
@@ -118,7 +134,7 @@ def event_of(record: Any, place: str) -> GraphEvent:
     try:
         kind = record["event"]
         if kind == "tool":
-            return ToolThere(
+            return ToolAdded(
                 GraphTool(
                     str(record["tool"]),
                     _names(record["needs"]),
@@ -127,10 +143,10 @@ def event_of(record: Any, place: str) -> GraphEvent:
                 )
             )
         if kind == "gone":
-            return ToolGone(str(record["tool"]), float(record["time"]))
+            return ToolRemoved(str(record["tool"]), float(record["time"]))
         if kind == "look":
             pruning = Pruning(*(float(record[k]) for k in ("balance", "threshold", "again")))
-            return LookedAt(float(record["time"]), pruning)
+            return GraphReview(float(record["time"]), pruning)
         if kind == "call":
             given, returned, missing = (tuple(map(str, record[k])) for k in _LISTS)
             passed = tuple((str(a), str(b)) for a, b in record["passed"])
@@ -192,3 +208,219 @@ def _shown(evidence: CallEvidence) -> dict[str, Any]:
         "aged": evidence.aged,
         "new": [evidence.new_successes, evidence.new_failures],
     }
+
+
+# Observations -------------------------------------------------------------------------------------
+# From what is logged of calls to what the graph takes in.
+
+_NOT_THE_TOOL = frozenset(
+    (CallFailure.NOT_ALLOWED, CallFailure.UNKNOWN_TOOL, CallFailure.BAD_ARGUMENTS)
+)
+"""Failures that say nothing of the tool: it was not called, or not rightly."""
+
+
+class MeaningNames:
+    """What slots are called in the graph.
+
+    A slot that no schema names (a result of which the schema says nothing, say) is called as the
+    one meaning that has its name, or by its tool and its name.
+
+    Args:
+        catalogue: the tools.
+        found: meanings of their parameters; those of a slot left out are its own name.
+    """
+
+    def __init__(self, catalogue: Catalogue, found: Iterable[ParameterMeaning] = ()) -> None:
+        self._tools = {tool.name: tool for tool in catalogue.tools}
+        self._names = {(s.tool, s.name, s.gives): m.name for m in found for s in m.slots}
+        self._known = frozenset(self._names.values())
+
+    def name(self, tool: str, parameter: str, *, gives: bool) -> str:
+        """Return the meaning of a slot."""
+        if named := self._names.get((tool, parameter, gives)):
+            return named
+        leaf = ToolParameter(parameter).leaf
+        return leaf if leaf in self._known else f"{tool}.{leaf}"
+
+    def schema(self, tool: str) -> ToolSchema | None:
+        """Return the schema of a tool; None if there is none."""
+        return self._tools.get(tool)
+
+    def graph_tool(self, tool: ToolSchema) -> GraphTool:
+        """Return a tool as a node that nobody has called."""
+        takes = {self.name(tool.name, p.name, gives=False): p.required for p in tool.takes}
+        return GraphTool(
+            tool.name,
+            frozenset(name for name, required in takes.items() if required),
+            frozenset(takes),
+            frozenset(self.name(tool.name, p.name, gives=True) for p in tool.gives),
+        )
+
+    def graph_tools(self) -> Iterator[GraphTool]:
+        """Give all tools as nodes that nobody has called."""
+        yield from map(self.graph_tool, self._tools.values())
+
+
+def observations(lines: Iterable[Mapping[str, Any]], names: MeaningNames) -> Iterator[ObservedCall]:
+    """Yield an observation for each logged call that says something of its tool.
+
+    Args:
+        lines: of a log as `hvr.tools.calling.log` writes it, in order. Calls of one `run` and
+            `world` belong together; a log without `run` has one run a world.
+        names: of the slots.
+
+    Raises:
+        DataFileError: a line is none of such a log.
+    """
+    runs: dict[tuple[str, str], list[str]] = {}
+    worked: dict[tuple[str, str], str] = {}
+    for number, line in enumerate(lines, 1):
+        run = str(line.get("world", "")), str(line.get("run", ""))
+        called = runs.setdefault(run, [])
+        try:
+            seen = _observation(line, names, worked.get(run, ""), called)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise DataFileError(
+                f"line {number} of the log of calls is none: {type(error).__name__} {error}"
+            ) from None
+        called.append(str(line["tool"]))
+        if seen is not None:
+            if seen.ok:
+                worked[run] = seen.tool
+            yield seen
+
+
+def _observation(
+    line: Mapping[str, Any], names: MeaningNames, before: str, called: Sequence[str]
+) -> ObservedCall | None:
+    """Return what a call showed; None if it showed nothing of the tool."""
+    tool = str(line["tool"])
+    failure = None if line.get("failure") is None else CallFailure(line["failure"])
+    if failure in _NOT_THE_TOOL:
+        return None
+    ok = failure is None
+    time = datetime.fromisoformat(line["time"]).timestamp()
+    given = {name: names.name(tool, name, gives=False) for name in dict(line["arguments"])}
+    came = list(dict.fromkeys(_places(line.get("shape")))) if ok else []
+    passed = []
+    for name, origin in dict(line.get("origins") or {}).items():
+        index = origin.get("call")
+        if origin.get("source") == ValueSource.RESULT.value and 0 <= int(index) < len(called):
+            giver, place = called[int(index)], _place(origin.get("path") or ())
+            passed.append((names.name(giver, place, gives=True), given[name]))
+    schema = names.schema(tool)
+    promised = [] if schema is None else [p.name for p in schema.gives if p.required or not ok]
+    # Beyond some depth the log does not say what came.
+    missing = [p for p in promised if p not in came and p.count(".") < MAX_SHOWN_DEPTH - 1]
+    return ObservedCall(
+        tool, ok, time, before,
+        tuple(given.values()),
+        tuple(names.name(tool, place, gives=True) for place in came),
+        tuple(names.name(tool, place, gives=True) for place in missing),
+        tuple(passed),
+    )  # fmt: skip
+
+
+def _places(shape: Any, at: str = "") -> Iterator[str]:
+    """Give the places of a result that hold a value, as schemas name them: `flights[].id`."""
+    if isinstance(shape, dict):
+        for key, inner in shape.items():
+            yield from _places(inner, f"{at}.{key}" if at else str(key))
+    elif isinstance(shape, list):
+        for inner in shape:
+            yield from _places(inner, f"{at}[]")
+    elif shape != "null":
+        yield _whole(at)
+
+
+def _place(path: Sequence[str | int]) -> str:
+    """Return a path of a result as schemas name it."""
+    text = ""
+    for part in path:
+        text += "[]" if isinstance(part, int) else f".{part}" if text else str(part)
+    return _whole(text)
+
+
+def _whole(place: str) -> str:
+    return place if place.strip("[]") else f"result{place}"
+
+
+# Opening a graph ----------------------------------------------------------------------------------
+# A navigation graph from files: catalogues of tools, and logs of calls or of the graph itself.
+
+DAY = 86_400.0
+
+
+@dataclass(frozen=True)
+class OpenedGraph:
+    """A graph with what it was made of.
+
+    Args:
+        graph: after all events.
+        names: of the slots of the catalogue.
+        events: in order.
+    """
+
+    graph: NavigationGraph
+    names: MeaningNames
+    events: tuple[GraphEvent, ...] = field(repr=False)
+
+
+def open_graph(names: MeaningNames, logs: Sequence[Path], days: float = 0.0) -> OpenedGraph:
+    """Return the graph of a catalogue after what logs tell, one after another.
+
+    Args:
+        names: of the catalogue's slots.
+        logs: of calls (`hvr.tools.calling.log`), or of a graph (`hvr.tools.navigation.graph_log`),
+            which holds its tools itself.
+        days: Days between two looks at the graph (pruning, trials, ageing of weights) while a log
+            of calls is read; 0 for none. A log of a graph holds its own looks.
+
+    Raises:
+        DataFileError: a log cannot be read, or a line of it is neither.
+        UsageError: the number of days is negative.
+    """
+    if days < 0:
+        raise UsageError(f"days between looks are 0 or more, not {days:g}")
+    events: list[GraphEvent] = [ToolAdded(tool) for tool in names.graph_tools()]
+    for log in logs:
+        records = _records(log)
+        if records and "event" in records[0][1]:
+            events += [event_of(record, f"{log}: line {number}") for number, record in records]
+            continue
+        try:
+            seen = list(observations((record for _, record in records), names))
+        except DataFileError as error:
+            raise DataFileError(f"{log}: {error}") from None
+        events += with_reviews(seen, days)
+    graph = NavigationGraph()
+    for event in events:
+        graph = applied(graph, event)
+    return OpenedGraph(graph, names, tuple(events))
+
+
+def with_reviews(seen: Iterable[ObservedCall], days: float) -> Iterator[GraphEvent]:
+    """Give observations, and a look at the graph whenever so many days have passed."""
+    due: float | None = None
+    for observation in seen:
+        if days:
+            due = observation.time + days * DAY if due is None else due
+            if observation.time >= due:
+                yield GraphReview(observation.time)
+                due = observation.time + days * DAY
+        yield observation
+
+
+def catalogue_of(names: MeaningNames, graph: NavigationGraph) -> Catalogue:
+    """Return the catalogue; of tools that only logs name, their names."""
+    from hvr.tools.catalogue.schema import ToolSchema
+
+    return Catalogue(tuple(names.schema(tool) or ToolSchema(tool) for tool in sorted(graph.tools)))
+
+
+def _records(path: Path) -> list[tuple[int, dict[str, Any]]]:
+    records = read_log(path)
+    for number, record in records:
+        if not isinstance(record, dict):
+            raise DataFileError(f"{path}: line {number} is no object: it is no log of calls")
+    return records

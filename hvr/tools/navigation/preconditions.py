@@ -1,41 +1,151 @@
-"""Conditions on the world's state, learnt from what calls were refused; candidates until confirmed.
-
-What is known of the entity that a parameter names is compared between calls that went well and
-calls that were refused: where a name (`status`) had only a few values whenever a call went well,
-and another value when it was refused, that it has one of these values may be the condition. What
-is known of two parameters' entities is never mixed: a card has paid orders of every status. Nor is
-what an entity has several of (the colours of what was ordered) a state of it.
-
-A candidate predicts: it is confirmed by later calls, of other things, that go well with such a
-value and are refused with another, and trusted only then. A call that goes well with another value
-refutes it.
-"""
+"""Preconditions learnt from refused calls: state conditions, enabling calls, and their file."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, TypeAlias
 
+from hvr.base.files import write_whole
+from hvr.base.texts import read_json
+from hvr.errors import DataFileError
+from hvr.tools.calling.calls import CallFailure, CallOutcome, Json, ToolCall
 from hvr.tools.calling.log import redacted
-from hvr.tools.calling.values import CallFailure, CallOutcome, Json, ToolCall
 from hvr.tools.catalogue.schema import quoted
-from hvr.tools.navigation.enabling import LearntEnablers, digest
 from hvr.tools.navigation.entities import EntityProperty
-from hvr.tools.navigation.found_values import key, plain
+from hvr.tools.navigation.known_values import key, plain
 from hvr.tools.navigation.request import given_leaves, scalars_in
 
-MOST_VALUES = 3
+# Enabling calls -----------------------------------------------------------------------------------
+# Which call makes another one possible: learnt from refusals, trusted when things confirm it.
+#
+# A call that was refused, and went well when only one other call had gone well in between, was made
+# possible by that call. A call that is refused all the same refutes it, if that call was about the
+# same thing.
+
+MIN_CONFIRMED_ENTITIES = 2
+"""Things that have to confirm what makes a call possible, to be trusted."""
+
+
+@dataclass(frozen=True)
+class Enabler:
+    """That one call makes another possible which was refused.
+
+    Args:
+        tool: The tool that was refused.
+        by: The tool after whose call it was not.
+        shared: Pairs of a parameter of `tool` and one of `by` that had the same value each time.
+        well: How many things confirm it.
+        refused: How many things were refused all the same.
+    """
+
+    tool: str
+    by: str
+    shared: frozenset[tuple[str, str]] = frozenset()
+    well: int = 0
+    refused: int = 0
+
+    @property
+    def confirmed(self) -> bool:
+        """Whether enough things confirm it and none speaks against it."""
+        return self.well >= MIN_CONFIRMED_ENTITIES and not self.refused
+
+
+@dataclass
+class LearntEnablers:
+    """The enablers that calls suggest, confirm and refute.
+
+    Args:
+        known: The enablers, by the tool that was refused and the one that makes it possible.
+        seen: Digests of the calls that have confirmed or refuted one.
+    """
+
+    known: dict[tuple[str, str], Enabler] = field(default_factory=dict)
+    seen: set[str] = field(default_factory=set)
+    # Refused calls of one run, each with the calls that went well since.
+    _waiting: dict[str, tuple[ToolCall, list[ToolCall]]] = field(default_factory=dict)
+
+    def observe(self, outcome: CallOutcome) -> None:
+        """Take in a call that went well or was refused; other failures say nothing."""
+        if not outcome.ok and outcome.failure is not CallFailure.REFUSED:
+            return
+        call, name = outcome.call, json.dumps([outcome.call.tool, outcome.call.arguments])
+        _, since = self._waiting.pop(name, (call, []))
+        if len(since) == 1:
+            self._judge(call, since[0], digest(call.tool, since[0].tool, name), ok=outcome.ok)
+        if not outcome.ok:
+            self._waiting[name] = call, []
+            return
+        for waiting, later in self._waiting.values():
+            if waiting.tool != call.tool:
+                later.append(call)
+
+    def of(self, tool: str) -> tuple[Enabler, ...]:
+        """Return what may make a tool possible; what is confirmed comes first."""
+        mine = [one for one in self.known.values() if one.tool == tool]
+        return tuple(sorted(mine, key=lambda one: (not one.confirmed, one.by)))
+
+    def confirmed(self, tools: Iterable[str]) -> dict[str, tuple[str, ...]]:
+        """Return the tools that are confirmed to make one of some tools possible, by that tool."""
+        found = {tool: tuple(one.by for one in self.of(tool) if one.confirmed) for tool in tools}
+        return {tool: makers for tool, makers in found.items() if makers}
+
+    def _judge(self, call: ToolCall, between: ToolCall, thing: str, *, ok: bool) -> None:
+        both, pairs = (call.tool, between.tool), _shared(call, between)
+        old = self.known.get(both, Enabler(*both))
+        other_thing = old.shared and not old.shared & pairs
+        if thing in self.seen or (not ok and other_thing):
+            return
+        self.seen.add(thing)
+        shared = old.shared & pairs if old.well else pairs
+        self.known[both] = replace(
+            old, shared=shared if ok else old.shared,
+            well=old.well + ok, refused=old.refused + (not ok),
+        )  # fmt: skip
+
+
+def digest(*parts: str) -> str:
+    """Return a name for something that does not say what it is: no id is kept."""
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
+
+
+def _shared(call: ToolCall, other: ToolCall) -> frozenset[tuple[str, str]]:
+    """Return the pairs of parameters of two calls that have one value."""
+    return frozenset(
+        (name, of_other)
+        for _, name, value in given_leaves(call.arguments)
+        for _, of_other, same in given_leaves(other.arguments)
+        if key(value) == key(same) and not isinstance(value, bool) and value is not None
+    )
+
+
+# Preconditions ------------------------------------------------------------------------------------
+# Conditions on the world's state, learnt from what calls were refused; candidates until confirmed.
+#
+# What is known of the entity that a parameter names is compared between calls that went well and
+# calls that were refused: where a name (`status`) had only a few values whenever a call went well,
+# and another value when it was refused, that it has one of these values may be the condition. What
+# is known of two parameters' entities is never mixed: a card has paid orders of every status. Nor is
+# what an entity has several of (the colours of what was ordered) a state of it.
+#
+# A candidate predicts: it is confirmed by later calls, of other things, that go well with such a
+# value and are refused with another, and trusted only then. A call that goes well with another value
+# refutes it.
+
+MAX_STATE_VALUES = 3
 """Values with which calls go well, at most: what has more of them names things, not states."""
 
-CONFIRMED_WELL = 2
+MIN_CONFIRMED_SUCCESSES = 2
 """Calls that have to go well as a candidate predicts, for each of its values, to be trusted."""
 
-CONFIRMED_REFUSED = 2
+MIN_CONFIRMED_REFUSALS = 2
 """The same of refused calls, in all."""
 
 
-Known: TypeAlias = "Mapping[str, frozenset[EntityProperty]]"
+KnownEntities: TypeAlias = "Mapping[str, frozenset[EntityProperty]]"
 """What is known of the entity that each parameter of a call names."""
 
 
@@ -62,10 +172,10 @@ class StateCondition:
     @property
     def confirmed(self) -> bool:
         """Whether it has predicted enough to be trusted."""
-        enough = CONFIRMED_WELL * len(self.values)
-        return self.well >= enough and self.refused >= CONFIRMED_REFUSED
+        enough = MIN_CONFIRMED_SUCCESSES * len(self.values)
+        return self.well >= enough and self.refused >= MIN_CONFIRMED_REFUSALS
 
-    def holds(self, known: Known) -> bool | None:
+    def holds(self, known: KnownEntities) -> bool | None:
         """Say whether it holds of what is known; None if that does not say, or says two things."""
         has = _state(known, self.parameter, self.name)
         return None if has is None else key(has) in {key(value) for value in self.values}
@@ -91,13 +201,13 @@ class SeenStates:
     def after(self, value: Json, *, ok: bool) -> SeenStates:
         """Return the states after a call with an entity of this value."""
         if not ok:
-            known = len(self.refused) > MOST_VALUES or value in self.refused
+            known = len(self.refused) > MAX_STATE_VALUES or value in self.refused
             return self if known else replace(self, refused=(*self.refused, value))
         if self.well is None:
             return self
         times = {key(other): number for other, number in self.well}
         if key(value) not in times:
-            more = len(self.well) == MOST_VALUES
+            more = len(self.well) == MAX_STATE_VALUES
             return replace(self, well=None if more else (*self.well, (value, 1)))
         return replace(
             self, well=tuple((v, n + (key(v) == key(value))) for v, n in self.well)
@@ -129,7 +239,7 @@ class LearntConditions:
     seen: set[str] = field(default_factory=set)
     enabling: LearntEnablers = field(default_factory=LearntEnablers)
 
-    def observe(self, outcome: CallOutcome, known: Known) -> None:
+    def observe(self, outcome: CallOutcome, known: KnownEntities) -> None:
         """Take in a call that went well or was refused; other failures say nothing of the state.
 
         Args:
@@ -156,7 +266,7 @@ class LearntConditions:
         mine = [one for one in self.candidates.values() if one.tool == tool]
         return tuple(sorted(mine, key=_order))
 
-    def violated(self, tool: str, known: Known) -> StateCondition | None:
+    def violated(self, tool: str, known: KnownEntities) -> StateCondition | None:
         """Return a confirmed condition that does not hold of what is known; None if all may."""
         for condition in self.conditions(tool):
             if condition.confirmed and condition.holds(known) is False:
@@ -173,7 +283,7 @@ class LearntConditions:
         makers = self.enabling.confirmed([tool]).get(tool, ())
         return (*said, *(f"{quoted(by)} made {quoted(tool)} possible" for by in makers))
 
-    def _predicted(self, call: ToolCall, known: Known, *, ok: bool) -> None:
+    def _predicted(self, call: ToolCall, known: KnownEntities, *, ok: bool) -> None:
         """Confirm or refute candidates by a call that they were there to predict.
 
         The same thing once more confirms nothing that it has not confirmed already.
@@ -203,7 +313,7 @@ def _order(one: StateCondition) -> tuple[bool, str, list[str]]:
     return not one.confirmed, one.parameter, sorted(one.name)
 
 
-def _state(known: Known, parameter: str, name: frozenset[str]) -> Json:
+def _state(known: KnownEntities, parameter: str, name: frozenset[str]) -> Json:
     """Return what an entity has under a name; None if nothing, or several things: its parts'."""
     mine = [trait for trait in known.get(parameter, ()) if trait[0] == name]
     return next((value for _, value in _single(mine)), None)
@@ -227,3 +337,101 @@ def _things(call: ToolCall, what: str) -> dict[str, str]:
     for _, name, value in given_leaves(call.arguments):
         named.setdefault(name, []).append(key(value))
     return {name: digest(call.tool, name, what, *values) for name, values in named.items()}
+
+
+# Conditions file ----------------------------------------------------------------------------------
+# Learnt conditions as a file beside the log of the graph, for later runs.
+#
+# The file holds names of tools, parameters and properties, at most three values with which calls went
+# well and a few more of refused ones for each property, and numbers. Ids that calls took are digests.
+
+FORM = "hvr-conditions-1"
+"""Name and version of the format."""
+
+
+def conditions_path(graph: Path) -> Path:
+    """Return the file of the conditions that belong to the log of a graph."""
+    return graph.with_name(f"{graph.stem}.conditions.json")
+
+
+def read_conditions(path: Path) -> LearntConditions:
+    """Return the conditions of a file; none if it is not there yet.
+
+    Raises:
+        DataFileError: The file cannot be read, or `write_conditions` did not write it.
+    """
+    if not path.exists():
+        return LearntConditions()
+    document: Any = read_json(path)
+    try:
+        if document["form"] != FORM:
+            raise ValueError(f"its form is {document['form']!r}, not {FORM!r}")
+        return LearntConditions(
+            dict(map(_states, document["states"])),
+            dict(map(_condition, document["conditions"])),
+            set(map(str, document["things"])),
+            LearntEnablers(
+                dict(map(_enabler, document["enablers"])), set(map(str, document["enabled"]))
+            ),
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise DataFileError(
+            f"{path}: not a file of learnt conditions ({type(error).__name__}: {error}); move it "
+            "away, or name another graph"
+        ) from None
+
+
+def write_conditions(path: Path, learnt: LearntConditions) -> None:
+    """Write conditions to a file.
+
+    Raises:
+        DataFileError: The file cannot be written.
+    """
+    document = {
+        "form": FORM,
+        "conditions": [
+            _at(place) | {"values": one.values, "well": one.well, "refused": one.refused}
+            for place, one in sorted(learnt.candidates.items(), key=_order_conditions_file)
+        ],
+        "states": [
+            _at(place) | asdict(states)
+            for place, states in sorted(learnt.states.items(), key=_order_conditions_file)
+        ],
+        "things": sorted(learnt.seen),
+        "enablers": [
+            asdict(one) | {"shared": sorted(map(list, one.shared))}
+            for _, one in sorted(learnt.enabling.known.items())
+        ],
+        "enabled": sorted(learnt.enabling.seen),
+    }
+    write_whole(path, json.dumps(document, ensure_ascii=True, indent=1) + "\n")
+
+
+def _at(place: Place) -> dict[str, Any]:
+    return {"tool": place[0], "parameter": place[1], "name": sorted(place[2])}
+
+
+def _order_conditions_file(entry: tuple[Place, object]) -> tuple[str, str, list[str]]:
+    tool, parameter, name = entry[0]
+    return tool, parameter, sorted(name)
+
+
+def _place(row: Mapping[str, Any]) -> Place:
+    return str(row["tool"]), str(row["parameter"]), frozenset(map(str, row["name"]))
+
+
+def _states(row: Mapping[str, Any]) -> tuple[Place, SeenStates]:
+    well = row["well"]
+    values = None if well is None else tuple((value, int(times)) for value, times in well)
+    return _place(row), SeenStates(values, tuple(row["refused"]))
+
+
+def _condition(row: Mapping[str, Any]) -> tuple[Place, StateCondition]:
+    place, counts = _place(row), (int(row["well"]), int(row["refused"]))
+    return place, StateCondition(*place, tuple(row["values"]), *counts)
+
+
+def _enabler(row: Mapping[str, Any]) -> tuple[tuple[str, str], Enabler]:
+    shared = frozenset((str(one), str(other)) for one, other in row["shared"])
+    both, counts = (str(row["tool"]), str(row["by"])), (int(row["well"]), int(row["refused"]))
+    return both, Enabler(*both, shared, *counts)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, TypeAlias
 
-from hvr.tools.calling.values import Json
+from hvr.tools.calling.calls import Json
 
 
 @dataclass(frozen=True)

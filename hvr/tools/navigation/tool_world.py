@@ -22,24 +22,22 @@ from typing import TYPE_CHECKING, Any, Self
 from hvr.errors import UsageError
 from hvr.knowledge.retrieval.text_vectors import TextVectors
 from hvr.knowledge.world_file import WorldFile, load_world
-from hvr.tools.calling.agent_guard import AgentGuard
+from hvr.tools.calling.calls import CallOutcome, Json
 from hvr.tools.calling.environment import ToolEnvironment
-from hvr.tools.calling.guard import Approve, CallPolicy, GuardedTools, ProposedCall
-from hvr.tools.calling.guard_server import listed
+from hvr.tools.calling.guard import AgentGuard, Approve, CallPolicy, GuardedTools, ProposedCall
+from hvr.tools.calling.guard_server import mcp_tools
 from hvr.tools.calling.ledger import CallLedger, LedgerEntry
-from hvr.tools.calling.values import CallOutcome, Json
 from hvr.tools.calling.worlds import meanings_file, open_tools
-from hvr.tools.catalogue.merging import NONE, meanings, read_overrides
-from hvr.tools.catalogue.naming_values import meaning_of
 from hvr.tools.catalogue.schema import Catalogue
-from hvr.tools.navigation.acting import ToolRun, carry_out, decision_of
-from hvr.tools.navigation.asked import ToolErrand, answered, errand_of
-from hvr.tools.navigation.decision import Decision, NextMove
-from hvr.tools.navigation.errands import ErrandSteps, Learnt
+from hvr.tools.catalogue.schema_matching import NO_OVERRIDES, meanings, read_overrides
+from hvr.tools.catalogue.subjects import meaning_of
+from hvr.tools.navigation.chains import Decision, NextMove
+from hvr.tools.navigation.execution import ToolRun, carry_out, decision_of
+from hvr.tools.navigation.known_values import ParameterMatcher
 from hvr.tools.navigation.request import ToolRequest
-from hvr.tools.navigation.steps import ErrandChain
-from hvr.tools.navigation.suiting import Suiting
-from hvr.tools.navigation.words.read_request import ReadRequest
+from hvr.tools.navigation.task_chain import TaskChain
+from hvr.tools.navigation.tasks import Learnt, TaskSteps, ToolGoals, tool_request, with_answers
+from hvr.tools.navigation.words.reading import ReadRequest
 from hvr.tools.navigation.words.request_reader import RequestReader
 
 if TYPE_CHECKING:
@@ -103,7 +101,7 @@ class ToolWorld:
             path = world.folder / "ledger.jsonl" if ledger is None and lasting else ledger
             self._ledger = CallLedger(path)
             file = meanings_file(world)
-            overrides = NONE if file is None else read_overrides(file)
+            overrides = NO_OVERRIDES if file is None else read_overrides(file)
             encoder = TextVectors("lexical-hash")
             self._meanings = meanings(self._tools.catalogue, encoder, overrides=overrides)
         except BaseException:
@@ -123,7 +121,7 @@ class ToolWorld:
     @property
     def listed(self) -> list[dict[str, Any]]:
         """The tools with JSON Schemas of their arguments, as MCP lists them."""
-        return listed(self.catalogue)
+        return mcp_tools(self.catalogue)
 
     def guard(self, policy: CallPolicy | None = None, session: str = "") -> AgentGuard:
         """Return a guard for an agent that calls the tools itself.
@@ -167,7 +165,7 @@ class ToolWorld:
             return Decision(read.move or NextMove.ASK, read.why, ask=ask)
         guarded = GuardedTools(self._tools, self._world.name)
         request, learnt, _ = self._request(goals, values)
-        return decision_of(ErrandChain(ErrandSteps(guarded, request, learnt), self.catalogue.tools))
+        return decision_of(TaskChain(TaskSteps(guarded, request, learnt), self.catalogue.tools))
 
     def run(
         self,
@@ -243,12 +241,12 @@ class ToolWorld:
         """Return a request, what is learnt from it, and its words."""
         found, text = self._meanings, ", ".join(goals)
         learnt = Learnt(meanings=found)
-        suits = Suiting(learnt.experience.flow, found)
+        suits = ParameterMatcher(learnt.experience.flow, found)
         if (read := self._read(goals)) is not None:
             if read.request is None:
                 raise UsageError(read.why, field="goals")
             given = {meaning_of(name, found): value for name, value in values.items()}
-            request = answered(read.request, given, suits)
+            request = with_answers(read.request, given, suits)
             return request, learnt, f"{text} {sorted(given.items())}"
         said: dict[str, Json] = {}
         if len(goals) == 1 and goals[0] in self._world.tool_tasks:
@@ -260,8 +258,8 @@ class ToolWorld:
         tools = {tool.name for tool in self.catalogue.tools}
         done = tuple(goal for goal in goals if goal in tools)
         known = tuple(meaning_of(goal, found) for goal in goals if goal not in tools)
-        asked = ToolErrand(done, known, given, text)
-        return errand_of(asked, self.catalogue, suits), learnt, f"{text} {sorted(given.items())}"
+        asked = ToolGoals(done, known, given, text)
+        return tool_request(asked, self.catalogue, suits), learnt, f"{text} {sorted(given.items())}"
 
 
 class RunEvents:

@@ -19,18 +19,14 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 
 import hvr
-from hvr.base.file_sets import digest, name_of, read_set, write_set
+from hvr.base.locks import digest, file_set_name, read_set, write_set
 from hvr.base.texts import check_fields, read_bytes, read_json
 from hvr.errors import DataFileError, UsageError
 from hvr.knowledge.retrieval.text_vectors import TextVectors
-from hvr.tools.retrieval.config import RetrieverConfig
-from hvr.tools.retrieval.decoders import Decoder
-from hvr.tools.retrieval.retriever import Retriever
-from hvr.tools.retrieval.scorer import Scorer
-from hvr.tools.retrieval.trained_scores import TrainedScores
-from hvr.tools.retrieval.transitions import Transitions
-from hvr.tools.tool_graph import Tool, ToolGraph
-from hvr.tools.tool_plan import ToolPlan
+from hvr.tools.retrieval.decoding import Decoder, Transitions
+from hvr.tools.retrieval.retriever import Retriever, RetrieverConfig
+from hvr.tools.retrieval.scorer import Scorer, TrainedScores
+from hvr.tools.tool_plans import Tool, ToolGraph, ToolPlan
 
 FORM = "hvr-tool-retriever-2"
 """Name and version of the format."""
@@ -89,7 +85,7 @@ def save_retriever(retriever: Retriever, folder: Path, data: str = "") -> None:
     }
     parameters = save({k: v.contiguous() for k, v in source.scorer.state_dict().items()})
     values["parameters"] = digest(parameters)
-    parts = {name_of("model", digest(parameters), ".safetensors"): parameters}
+    parts = {file_set_name("model", digest(parameters), ".safetensors"): parameters}
     text = json.dumps(values, indent=1, ensure_ascii=False) + "\n"
     write_set(folder / _JSON, text, parts, ("model",))
 
@@ -161,7 +157,7 @@ def _decoder(values: Mapping[str, Any], graph: ToolGraph) -> Decoder:
 
 
 def _load_parameters(scorer: Scorer, folder: Path, expected: str) -> None:
-    path = folder / name_of("model", expected, ".safetensors")
+    path = folder / file_set_name("model", expected, ".safetensors")
     data = read_bytes(path)
     if digest(data) != expected:
         raise DataFileError(f"{path}: belongs to another retriever than {_JSON}: train it again")

@@ -1,22 +1,29 @@
-"""Decoding: from scores of tools for steps to a sequence of tools.
-
-nearest    argmax over tools at each step, without the graph
-greedy     argmax over the out-neighbours of the previous tool (GNN4Plan, section 4.2)
-viterbi    the sequence with the highest total score, by dynamic programming (hvr's own)
-
-All take scores (steps, tools) and return numbers of tools.
-"""
+"""Decoding: from scores of tools for steps to a sequence of tools, and the choice of the rule."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hvr.tools.tool_graph import ToolGraph
-from hvr.tools.tool_plan import ToolPlan
+from hvr.errors import UsageError
+from hvr.tools.tool_plans import Agreement, Link, ToolGraph, ToolPlan, agreement
+from hvr.values import cached_property
+
+# Decoding -----------------------------------------------------------------------------------------
+# Decoding: from scores of tools for steps to a sequence of tools.
+#
+# nearest    argmax over tools at each step, without the graph
+# greedy     argmax over the out-neighbours of the previous tool (GNN4Plan, section 4.2)
+# viterbi    the sequence with the highest total score, by dynamic programming (hvr's own)
+#
+# All take scores (steps, tools) and return numbers of tools.
 
 Scores = NDArray[np.floating]
 Matrix = NDArray[np.floating]
@@ -153,3 +160,201 @@ def as_plan(plan: ToolPlan, graph: ToolGraph, sequence: Sequence[int]) -> ToolPl
     """Return a plan as a chain of the tools of a sequence."""
     tools = tuple(graph.tools[i].id for i in sequence)
     return ToolPlan(plan.id, plan.request, plan.steps, tools, tuple(pairwise(tools)))
+
+
+# Transitions --------------------------------------------------------------------------------------
+# Transition statistics of tools in plans, the sequence model of `viterbi`.
+
+LINK_PSEUDO_COUNT = 0.5
+"""Added to the count of each link of the graph, and of each tool as the first one."""
+ANY_PSEUDO_COUNT = 0.01
+"""Added to the count of every pair, so that unseen pairs without a link stay possible."""
+STAY_PSEUDO_COUNT = 0.02
+"""Added to the count of steps that continue the previous call."""
+
+
+@dataclass(frozen=True)
+class Transitions:
+    """Transition counts of plans, and the smoothed probabilities estimated from them.
+
+    p(v | u) is proportional to count(u, v) + 0.5 [u -> v is a link] + 0.01: without counts the
+    links alone decide, and an unseen pair without a link stays possible.
+
+    Args:
+        graph: the tools and links.
+        links: number of times that a tool came directly after another.
+        starts: number of plans that begin with a tool.
+        steps: number of steps of the plans.
+        stays: number of these that continue the previous call.
+    """
+
+    graph: ToolGraph
+    links: Mapping[Link, int] = field(default_factory=dict)
+    starts: Mapping[str, int] = field(default_factory=dict)
+    steps: int = 0
+    stays: int = 0
+
+    @cached_property
+    def follow(self) -> NDArray[np.float64]:
+        """log p(column's tool | row's tool) (tools, tools)."""
+        size = len(self.graph)
+        counts = np.full((size, size), ANY_PSEUDO_COUNT)
+        for source, target in self.graph.links:
+            counts[self.graph.index(source), self.graph.index(target)] += LINK_PSEUDO_COUNT
+        for (source, target), count in self.links.items():
+            if source in self.graph and target in self.graph:
+                counts[self.graph.index(source), self.graph.index(target)] += count
+        return np.asarray(np.log(counts / counts.sum(axis=1, keepdims=True)))
+
+    @cached_property
+    def start(self) -> NDArray[np.float64]:
+        """log p(a plan begins with the tool) (tools,)."""
+        counts = np.full(len(self.graph), LINK_PSEUDO_COUNT)
+        for tool, count in self.starts.items():
+            if tool in self.graph:
+                counts[self.graph.index(tool)] += count
+        return np.asarray(np.log(counts / counts.sum()))
+
+    @property
+    def stay(self) -> float:
+        """log p(a step continues the previous call)."""
+        return math.log((self.stays + STAY_PSEUDO_COUNT) / (self.steps + 1))
+
+
+def count_transitions(graph: ToolGraph, plans: Iterable[ToolPlan]) -> Transitions:
+    """Count the transitions between tools in plans.
+
+    Args:
+        graph: the tools and links; other tools in plans are not counted.
+        plans: true plans, such as those of the training split.
+    """
+    links: Counter[Link] = Counter()
+    starts: Counter[str] = Counter()
+    steps = stays = 0
+    for plan in plans:
+        links.update(plan.chain)
+        starts.update(plan.tools[:1])
+        steps += len(plan.steps)
+        stays += max(0, len(plan.steps) - len(plan.tools))
+    return Transitions(graph, dict(links), dict(starts), steps, stays)
+
+
+# Decoders -----------------------------------------------------------------------------------------
+# A decoding rule with its settings, and the choice of these on held-out plans.
+
+Rule = Literal["nearest", "greedy", "viterbi"]
+WEIGHTS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
+"""Values of `Decoder.weight` that `choose_decoder` tries."""
+SKIPS = (-math.inf, -7.0, -5.0)
+"""Values of `Decoder.skip` that it tries."""
+
+
+@dataclass(frozen=True)
+class Decoder:
+    """A decoding rule: scores of the steps of a plan in, a sequence of tools out.
+
+    `viterbi` is run on log softmax(S / temperature), with transitions weight * log p(v | u).
+
+    Args:
+        transitions: the graph, and statistics of plans.
+        rule: see `hvr.tools.retrieval.decoding`.
+        weight: of the log transition probabilities, with `viterbi`.
+        temperature: of the softmax over tools, with `viterbi`.
+        skip: log-probability that a step calls nothing, with `viterbi`.
+        once: keep only the first call of a tool, whatever the rule. It suits data whose plans name
+            each tool once, such as UltraTool's; "at 7 and at 9" does not survive it.
+    """
+
+    transitions: Transitions
+    rule: Rule = "viterbi"
+    weight: float = 0.3
+    temperature: float = 1.0
+    skip: float = -math.inf
+    once: bool = False
+
+    def __post_init__(self) -> None:
+        if self.rule not in ("nearest", "greedy", "viterbi"):
+            raise UsageError(f"unknown rule {self.rule!r} (rules: nearest, greedy, viterbi)")
+
+    def __call__(self, scores: Scores) -> list[int]:
+        """Return numbers of tools from scores (steps, tools)."""
+        if not scores.size:
+            return []
+        sequence = self._sequence(scores)
+        return distinct(sequence) if self.once else sequence
+
+    def _sequence(self, scores: Scores) -> list[int]:
+        if self.rule == "nearest":
+            return nearest(scores)
+        if self.rule == "greedy":
+            return greedy(scores, self._linked)
+        transitions = self.transitions
+        return viterbi(
+            log_softmax(scores / self.temperature),
+            self._follow,
+            self.weight * transitions.start,
+            stay=self.weight * transitions.stay,
+            skip=self.skip,
+        )
+
+    @cached_property
+    def _follow(self) -> NDArray[np.float64]:
+        return np.asfortranarray(self.weight * self.transitions.follow)
+
+    @cached_property
+    def _linked(self) -> NDArray[np.bool_]:
+        return adjacency(self.transitions.graph)
+
+
+def log_softmax(scores: Scores) -> NDArray[np.float64]:
+    """Return the log-softmax over the tools of each step (steps, tools)."""
+    shifted = scores.astype(np.float64) - scores.max(axis=-1, keepdims=True)
+    return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True)))
+
+
+def decode(
+    decoder: Callable[[Scores], Sequence[int]],
+    scores: Sequence[Scores],
+    plans: Sequence[ToolPlan],
+    transitions: Transitions,
+) -> dict[str, ToolPlan]:
+    """Decode the scores of many plans; return plans by the id of their request."""
+    return {
+        plan.id: as_plan(plan, transitions.graph, decoder(rows))
+        for plan, rows in zip(plans, scores, strict=True)
+    }
+
+
+def choose_decoder(
+    scores: Sequence[Scores],
+    plans: Sequence[ToolPlan],
+    transitions: Transitions,
+    temperatures: Sequence[float] = (1.0,),
+) -> Decoder:
+    """Return the settings of `viterbi` that agree best with some true plans.
+
+    Args:
+        scores: (steps, tools) for each plan.
+        plans: true ones, on which neither scores nor transitions were fitted.
+        transitions: counted in other plans.
+        temperatures: to try.
+
+    Returns:
+        The decoder with the highest `overall`, of equals the first: temperature and weight are
+        chosen together, then whether steps may be skipped, then whether repeats are removed.
+    """
+
+    def quality(decoder: Decoder) -> float:
+        return overall(agreement(decode(decoder, scores, plans, transitions), plans))
+
+    best = max(
+        (Decoder(transitions, weight=w, temperature=t) for t in temperatures for w in WEIGHTS),
+        key=quality,
+    )
+    best = max((replace(best, skip=skip) for skip in SKIPS), key=quality)
+    return max((replace(best, once=once) for once in (False, True)), key=quality)
+
+
+def overall(scores: Agreement) -> float:
+    """Return the selection criterion: the mean of both F1 and both accuracies."""
+    return (scores.node_f1 + scores.link_f1 + scores.node_accuracy + scores.plan_accuracy) / 4

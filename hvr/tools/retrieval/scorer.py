@@ -1,14 +1,26 @@
-"""The scoring network: tool encoder (a GNN over the tool graph), step encoder, scores."""
+"""The scoring network: tool encoder (a GNN over the tool graph), step encoder, training."""
 
 from __future__ import annotations
 
+import copy
 import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
 import torch
 import torch_geometric.nn as geometric
 from torch import Tensor, nn
 
-from hvr.tools.retrieval.config import Layer, RetrieverConfig
+from hvr.errors import UsageError
+from hvr.knowledge.retrieval.text_vectors import TextVectors
+from hvr.tools.retrieval.decoding import Scores
+from hvr.tools.retrieval.retriever import Encodable, Layer, RetrieverConfig, Sample, aligned, paired
+from hvr.tools.tool_plans import ToolGraph, ToolPlan
+
+# Scorer -------------------------------------------------------------------------------------------
+# The scoring network: tool encoder (a GNN over the tool graph), step encoder, scores.
 
 _CONTEXT_TEXTS = 4
 """Texts that `context` reads: the step, the request, the previous and the next step."""
@@ -97,3 +109,329 @@ class Scorer(nn.Module):
             return self.scale.exp() * (step @ tools.T)
         mixed = nn.functional.normalize(step + self.context(read.flatten(1)), dim=-1)
         return self.scale.exp() * (mixed @ nn.functional.normalize(tools, dim=-1).T)
+
+
+# Texts --------------------------------------------------------------------------------------------
+# Vectors of the texts that a retriever reads.
+
+
+def vectors_of(encoder: TextVectors, texts: Sequence[str]) -> Tensor:
+    """Return the vectors of texts (texts, d)."""
+    return torch.from_numpy(encoder.encode(texts).copy())
+
+
+def looked_up(vectors: Tensor, numbers: Tensor) -> Tensor:
+    """Return the vectors of texts by number (…, d); zeros for the number -1."""
+    return vectors[numbers.clamp(min=0)] * (numbers >= 0).unsqueeze(-1)
+
+
+# Training -----------------------------------------------------------------------------------------
+# Training of a scorer, by Bayesian personalised ranking (BPR) as GNN4Plan, or by softmax.
+#
+# With S[i, t] the score of tool t for step i, t_i its true tool and σ the logistic function:
+#
+# bpr        L = mean over (i, t') of -log σ(S[i, t_i] - S[i, t'])      GNN4Plan, section 4.3; each
+#            step has `negatives` tools t', half of them among the nearest of t_i, which are the
+#            hard negatives
+# softmax    L = mean over i of -log softmax_t(S[i, t])[t_i]            hvr's own
+
+
+@dataclass(frozen=True)
+class ScorerEpoch:
+    """Figures of one epoch.
+
+    Args:
+        number: from 1.
+        loss: mean over its updates.
+        accuracy: fraction of held-out steps whose best tool is the true one; of the training
+            steps if nothing is held out.
+    """
+
+    number: int
+    loss: float
+    accuracy: float
+
+
+ProgressCallback = Callable[[ScorerEpoch], None]
+"""Called after each epoch."""
+
+
+@dataclass(frozen=True)
+class TrainedScorer:
+    """A trained scorer with its history.
+
+    Args:
+        scorer: in evaluation mode, on the CPU.
+        epochs: figures of each epoch.
+        best: number of the epoch that was kept.
+    """
+
+    scorer: Scorer
+    epochs: tuple[ScorerEpoch, ...]
+    best: int
+
+
+@dataclass(frozen=True)
+class _StepTensors:
+    """Steps as numbers of their texts.
+
+    Args:
+        named: texts with the tool's name in them (steps, 4).
+        unnamed: texts without it (steps, 4).
+        tools: numbers of the true tools (steps,).
+    """
+
+    named: Tensor
+    unnamed: Tensor
+    tools: Tensor
+
+    @staticmethod
+    def of(
+        plans: Sequence[ToolPlan], config: RetrieverConfig, encodable: Encodable
+    ) -> _StepTensors:
+        named: list[Sample] = []
+        unnamed: list[Sample] = []
+        for plan in plans:
+            labels = aligned(plan) if config.context else paired(plan)
+            if labels is not None:
+                named += encodable.samples(plan, labels, names=True)
+                unnamed += encodable.samples(plan, labels, names=False)
+        kept = [i for i, sample in enumerate(named) if sample.tool >= 0]
+        return _StepTensors(
+            torch.tensor([named[i].read for i in kept], dtype=torch.int64).reshape(-1, 4),
+            torch.tensor([unnamed[i].read for i in kept], dtype=torch.int64).reshape(-1, 4),
+            torch.tensor([named[i].tool for i in kept], dtype=torch.int64),
+        )
+
+    def to(self, device: str) -> _StepTensors:
+        return _StepTensors(self.named.to(device), self.unnamed.to(device), self.tools.to(device))
+
+
+def train_scorer(
+    config: RetrieverConfig,
+    graph: ToolGraph,
+    plans: Sequence[ToolPlan],
+    encoder: TextVectors,
+    *,
+    held: Sequence[ToolPlan] = (),
+    device: str = "cpu",
+    progress: ProgressCallback | None = None,
+) -> TrainedScorer:
+    """Train on true plans, with early stopping on held-out ones.
+
+    Args:
+        config: the settings.
+        graph: tools, and the links that messages pass along.
+        plans: true ones.
+        encoder: of texts.
+        held: plans for early stopping; without them all epochs run and the last one is kept.
+        device: `cpu` or `cuda`.
+        progress: called after each epoch.
+
+    Raises:
+        UsageError: no step of the plans can be paired with a tool of the graph, or the device
+            does not exist.
+        MissingExtraError: the package of the encoder is not installed.
+    """
+    if device != "cpu" and not torch.cuda.is_available():
+        raise UsageError(f"the device {device!r} is not there: use cpu")
+    torch.manual_seed(config.seed)
+    encodable = Encodable(graph)
+    tools = torch.tensor(encodable.tools(), device=device)
+    fit = _StepTensors.of(plans, config, encodable).to(device)
+    checked = _StepTensors.of(held, config, encodable).to(device)
+    if not len(fit.tools):
+        raise UsageError(
+            "no step of the training plans goes with a tool: give plans with steps, whose tools "
+            "are in the graph"
+        )
+    texts = vectors_of(encoder, encodable.list.texts).to(device)
+    scorer = Scorer(config, texts.shape[1], len(graph)).to(device)
+    trainer = _Trainer(config, scorer, texts, tools, links_of(graph).to(device))
+    validation = checked if len(checked.tools) else fit
+    epochs, best = trainer.run(fit, validation, early_stopping=bool(held), progress=progress)
+    return TrainedScorer(scorer.eval().cpu(), epochs, best)
+
+
+def links_of(graph: ToolGraph) -> Tensor:
+    """Return the links as numbers of sources above those of targets, int64 (2, links)."""
+    pairs = [(graph.index(s), graph.index(t)) for s, t in graph.links]
+    return torch.tensor(pairs, dtype=torch.int64).reshape(-1, 2).T.contiguous()
+
+
+@dataclass(frozen=True)
+class _Snapshot:
+    """The best state so far."""
+
+    accuracy: float
+    epoch: int
+    scorer: dict[str, Any]
+
+
+class _Trainer:
+    """The training loop with its optimiser and random numbers."""
+
+    def __init__(
+        self,
+        config: RetrieverConfig,
+        scorer: Scorer,
+        texts: Tensor,
+        tools: Tensor,
+        links: Tensor,
+    ) -> None:
+        self.config, self.scorer, self.texts = config, scorer, texts
+        self.tools, self.links = tools, links
+        self.random = torch.Generator().manual_seed(config.seed)
+        learnt = list(scorer.parameters())
+        self.optimiser = (
+            torch.optim.AdamW(learnt, config.lr, weight_decay=config.weight_decay)
+            if learnt
+            else None
+        )
+        self.near = _nearest(texts, tools, config.near)
+
+    def run(
+        self,
+        fit: _StepTensors,
+        validation: _StepTensors,
+        *,
+        early_stopping: bool,
+        progress: ProgressCallback | None,
+    ) -> tuple[tuple[ScorerEpoch, ...], int]:
+        """Train, and restore the best epoch; the last one without early stopping.
+
+        Returns:
+            The figures of all epochs, and the number of the one kept.
+        """
+        history: list[ScorerEpoch] = []
+        best = _Snapshot(-1.0, 0, {})
+        for number in range(1, self.config.epochs + 1):
+            loss = self.epoch(fit)
+            accuracy = self.accuracy(validation)
+            history.append(ScorerEpoch(number, loss, accuracy))
+            if progress is not None:
+                progress(history[-1])
+            if accuracy > best.accuracy or not early_stopping:
+                best = _Snapshot(accuracy, number, copy.deepcopy(self.scorer.state_dict()))
+            elif number - best.epoch >= self.config.patience:
+                break
+        self.scorer.load_state_dict(best.scorer)
+        return tuple(history), best.epoch
+
+    def epoch(self, part: _StepTensors) -> float:
+        """Make one pass over all steps, and return the mean loss."""
+        self.scorer.train()
+        losses = []
+        order = torch.randperm(len(part.tools), generator=self.random)
+        for chosen in torch.split(order, self.config.batch):
+            batch = chosen.to(part.tools.device)
+            unnamed = torch.rand(len(batch), generator=self.random) < self.config.unnamed
+            unnamed = unnamed.to(batch.device).unsqueeze(-1)
+            read = torch.where(unnamed, part.unnamed[batch], part.named[batch])
+            loss = self._loss(self._scores(read), part.tools[batch])
+            losses.append(float(loss.detach()))
+            if self.optimiser is not None:
+                self.optimiser.zero_grad()
+                torch.autograd.backward(loss)
+                self.optimiser.step()
+        return sum(losses) / len(losses)
+
+    @torch.no_grad()
+    def accuracy(self, part: _StepTensors) -> float:
+        """Return the fraction of steps whose best tool is the true one.
+
+        Steps with names and without are weighted as in training.
+        """
+        self.scorer.eval()
+        unnamed = self.config.unnamed
+        variants = [(1 - unnamed, part.named), (unnamed, part.unnamed)]
+        total = 0.0
+        for weight, read in variants:
+            if weight:
+                best = torch.cat([self._scores(r).argmax(-1) for r in torch.split(read, 512)])
+                total += weight * float((best == part.tools).float().mean())
+        return total
+
+    def _scores(self, read: Tensor) -> Tensor:
+        tools = self.scorer.tools(looked_up(self.texts, self.tools), self.links)
+        if not self.config.context:
+            read = read[:, :1]  # only the step is read
+        scores: Tensor = self.scorer(tools, looked_up(self.texts, read))
+        return scores
+
+    def _loss(self, scores: Tensor, tools: Tensor) -> Tensor:
+        if self.config.loss == "softmax":
+            return nn.functional.cross_entropy(scores, tools)
+        negatives = self._negatives(tools.cpu()).to(tools.device)
+        gap = scores.gather(1, tools.unsqueeze(1)) - scores.gather(1, negatives)
+        return nn.functional.softplus(-gap).mean()  # softplus(-x) = -log σ(x)
+
+    def _negatives(self, tools: Tensor) -> Tensor:
+        """Draw negatives (steps, negatives): one of the nearest tools or any other, half each."""
+        size = (len(tools), self.config.negatives)
+        count = len(self.tools)
+        shift = torch.randint(1, max(2, count), size, generator=self.random)
+        # A shift by 1 to count - 1 never gives the true tool itself.
+        anything = (tools.unsqueeze(1) + shift) % count
+        if not self.near.shape[1]:
+            return anything
+        pick = torch.randint(0, self.near.shape[1], size, generator=self.random)
+        near = self.near[tools].gather(1, pick)
+        return torch.where(torch.rand(size, generator=self.random) < 0.5, near, anything)
+
+
+def _nearest(texts: Tensor, tools: Tensor, count: int) -> Tensor:
+    """Return the tools with the most similar texts (tools, count), on the CPU."""
+    vectors = nn.functional.normalize(looked_up(texts, tools), dim=-1)
+    cosine = vectors @ vectors.T
+    cosine.fill_diagonal_(-2)
+    return cosine.topk(min(count, max(0, len(tools) - 1)), dim=-1).indices.cpu()
+
+
+# Trained scores -----------------------------------------------------------------------------------
+# Scores of a trained network.
+
+_CHUNK = 2048
+
+
+class TrainedScores:
+    """A source of scores, see `hvr.tools.retrieval.retriever.ScoreSource`.
+
+    Args:
+        graph: tools and links; others than in training only if `config.free` is false.
+        config: the settings that the network was trained with.
+        scorer: the network.
+        encoder: of texts.
+    """
+
+    def __init__(
+        self,
+        graph: ToolGraph,
+        config: RetrieverConfig,
+        scorer: Scorer,
+        encoder: TextVectors,
+    ) -> None:
+        self.graph, self.config, self.scorer = graph, config, scorer.eval()
+        self.encoder = encoder
+        self._links = links_of(graph)
+        self._tools: torch.Tensor | None = None
+
+    @torch.no_grad()
+    def scores(self, plans: Sequence[ToolPlan], *, names: bool = True) -> list[Scores]:
+        """Return the scores of each plan (steps, tools); see `ScoreSource`."""
+        encodable = Encodable(self.graph)
+        numbers = torch.tensor(encodable.tools())
+        samples = [encodable.samples(p, names=names) for p in plans]
+        read = torch.tensor([s.read for some in samples for s in some], dtype=torch.int64)
+        read = read.reshape(-1, 4)
+        if not self.config.context:
+            read = read[:, :1]
+        vectors = vectors_of(self.encoder, encodable.list.texts)
+        if self._tools is None:
+            self._tools = self.scorer.tools(looked_up(vectors, numbers), self._links)
+        parts = [
+            self.scorer(self._tools, looked_up(vectors, part)) for part in torch.split(read, _CHUNK)
+        ]
+        rows = torch.cat(parts).numpy() if parts else np.zeros((0, len(self.graph)))
+        ends = np.cumsum([len(some) for some in samples])
+        return list(np.split(rows, ends[:-1])) if plans else []

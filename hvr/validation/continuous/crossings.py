@@ -10,27 +10,30 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from hvr.pddl.numeric import Rational
-from hvr.validation.continuous.bounds import PRECISIONS, UndecidedError
 from hvr.validation.continuous.functions import (
     Quantity,
+    Tape,
     TimeFunction,
-    growing,
+    exponential_of,
     sign,
     terms_of,
     value_at,
+    variables_of,
 )
-from hvr.validation.continuous.intervals import (
+from hvr.validation.continuous.polynomials import Moment, Polynomial, Root, roots
+from hvr.validation.continuous.symbols import (
+    PRECISIONS,
+    TIME,
     DivisorError,
     Interval,
     LostError,
+    Term,
+    UndecidedError,
+    enclose_moment,
     enclosed,
     sign_of,
     times,
 )
-from hvr.validation.continuous.moments import Moment
-from hvr.validation.continuous.polynomials import Polynomial, Root, roots
-from hvr.validation.continuous.symbols import TIME, Term, enclose_moment
-from hvr.validation.continuous.taylor import Tape, variables_of
 
 _LEAST_WIDTH = 60
 """Give up on intervals shorter than this power of one half."""
@@ -240,7 +243,7 @@ def _dampened(function: TimeFunction) -> Quantity:
     offsets = [dict(exponent).get(None, 0) for _, exponent in function.terms]
     if not max(rates) and not min(rates):
         return function
-    damped = function * growing(-max(rates))
+    damped = function * exponential_of(-max(rates))
     if isinstance(damped, TimeFunction) and len(set(offsets)) == 1 and offsets[0]:
         damped = damped * TimeFunction({(frozenset(), frozenset([(None, -offsets[0])])): 1})
     return damped

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, cast
 
-from hvr.base.nested import Steps, finish
-from hvr.errors import ContinuousChangeError
+from hvr.base.nested import Steps, run_trampoline
+from hvr.errors import ContinuousChangeError, InconsistentEffectError, UndefinedValueError
 from hvr.pddl import (
     TRUE,
     ActionSchema,
@@ -15,17 +16,25 @@ from hvr.pddl import (
     Expression,
     Forall,
     GroundAction,
+    State,
     Task,
     When,
 )
-from hvr.pddl import conditions as compiled
+from hvr.pddl import state as compiled
 from hvr.pddl.compiler import Binding, Compiler, Effects
-from hvr.pddl.conditions import Conjunction, NumericChange, Operator, conjunction
 from hvr.pddl.durative import part_at, times_of
 from hvr.pddl.model import And, ContinuousEffect, functions_of, walk
-from hvr.pddl.numeric import Rational
-from hvr.validation.continuous.motion import Rate
+from hvr.pddl.numeric import Rational, Values
+from hvr.pddl.plan import decimal_text
+from hvr.pddl.state import Conjunction, NumericChange, Operator, change_numbers, conjunction
+from hvr.validation.continuous.motion import MovingState, Numbers, Rate
+from hvr.validation.continuous.polynomials import Moment
+from hvr.validation.happenings import StepParts, access, interferences
+from hvr.validation.report import FailureKind, StepRef
 from hvr.values import Value, cached_property
+
+if TYPE_CHECKING:
+    from hvr.validation.continuous.functions import Quantity
 
 
 class GroundProcess(Value):
@@ -159,7 +168,7 @@ def _processes(
 
 def continuous_part(effect: Expression) -> Expression:
     """Return the continuous effects of a durative action, without `over all` in conditions."""
-    return finish(_continuous_part(effect))
+    return run_trampoline(_continuous_part(effect))
 
 
 def _continuous_part(effect: Expression) -> Steps[Expression]:
@@ -200,3 +209,105 @@ def continuous_effects(domain: Domain) -> Iterator[ContinuousEffect]:
         for part in walk(schema.effect):
             if isinstance(part, ContinuousEffect):
                 yield part
+
+
+# Events -------------------------------------------------------------------------------------------
+# The joint effect of simultaneous events, or the reason that they cannot happen.
+
+
+class EventEffects(Value):
+    """The state after simultaneous events.
+
+    Attributes:
+        bits: The true atoms, without derived atoms.
+        numbers: The numbers as functions, to be evaluated at the moment of the events.
+        touched: The bits and the indexes of numbers that each event changes.
+    """
+
+    bits: int
+    numbers: list[Quantity | None]
+    touched: tuple[tuple[int, frozenset[int]], ...]
+
+
+class EventFailure(Value):
+    """A failure of simultaneous events, blamed on one of them."""
+
+    kind: FailureKind
+    event: GroundEvent
+    message: str
+
+
+def apply_events(
+    task: Task,
+    refs: Sequence[StepRef],
+    events: Sequence[GroundEvent],
+    happened: Collection[GroundEvent],
+    state: State,
+    numbers: Numbers,
+    moment: Moment,
+    reading: MovingState,
+) -> EventEffects | EventFailure:
+    """Apply events that happen at the same moment.
+
+    Args:
+        task: The task of the events.
+        refs: The events with their time, for messages.
+        events: The ground events.
+        happened: The events that have already happened at this time.
+        state: The state before the events.
+        numbers: The numbers before the events, to be evaluated at the moment.
+        moment: The moment of the events.
+        reading: The truth of conditions before the events.
+    """
+    for ref, event in zip(refs, events, strict=True):
+        if event in happened:
+            message = (
+                f"The event {event.action} would happen again at once at "
+                f"{_time(ref)}: what follows from it makes its condition true "
+                "again, or leaves it so."
+            )
+            return EventFailure(FailureKind.EVENT, event, message)
+    steps = [
+        access(state, StepParts(e.binding, e.schema.precondition, e.schema.effect, (e.operator,)))
+        for e in events
+    ]
+    for i, j, over in interferences(task, steps):
+        message = (
+            f"The events {events[i].action} and {events[j].action} interfere: both happen at "
+            f"{_time(refs[i])}, and one changes {over}, which the other needs or "
+            "changes."
+        )
+        return EventFailure(FailureKind.INTERFERENCE, events[j], message)
+    add = delete = 0
+    after = list(numbers)
+    touched: list[tuple[int, frozenset[int]]] = []
+    for ref, event in zip(refs, events, strict=True):
+        operator = event.operator
+        mine = operator.add | operator.delete
+        add |= operator.add
+        delete |= operator.delete
+        for condition, more_add, more_delete in operator.conditional:
+            if reading.holds(condition, moment):
+                add |= more_add
+                delete |= more_delete
+                mine |= more_add | more_delete
+        changes = [change for guard, change in operator.numeric if reading.holds(guard, moment)]
+        try:
+            after = _changed(changes, numbers, after)
+        except (UndefinedValueError, InconsistentEffectError) as error:
+            message = f"The event {ref} cannot happen: {error}."
+            return EventFailure(FailureKind.EVENT, event, message)
+        touched.append((mine, frozenset(change[1] for change in changes)))
+    return EventEffects(state.bits & ~delete | add, after, tuple(touched))
+
+
+def _changed(
+    changes: list[NumericChange], before: Numbers, after: Numbers
+) -> list[Quantity | None]:
+    # Functions of time support the arithmetic of numbers: see `calculate`.
+    return list(change_numbers(changes, cast("Values", tuple(before)), cast("Values", after)))
+
+
+def _time(ref: StepRef) -> str:
+    assert ref.time is not None
+    return decimal_text(ref.time)

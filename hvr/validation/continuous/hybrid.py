@@ -15,17 +15,28 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from hvr.errors import ContinuousChangeError, UndefinedValueError
 from hvr.pddl import TRUE, State, TimedAction
-from hvr.pddl.conditions import Conjunction, set_bits
-from hvr.pddl.numeric import Rational, Values, exact, is_another
+from hvr.pddl.numeric import Rational, Values, exact, is_assigned_anew
 from hvr.pddl.plan import decimal_text
-from hvr.validation.calendar import TimedEvent
-from hvr.validation.continuous.curves import Stretch
-from hvr.validation.continuous.dynamics import Dynamics, GroundEvent, GroundProcess
-from hvr.validation.continuous.events import Trouble, happen_together
-from hvr.validation.continuous.moments import Moment, compare
-from hvr.validation.continuous.motion import Motion, MovingState, Numbers, exact_time, values_at
-from hvr.validation.continuous.polynomials import Root
-from hvr.validation.continuous.segment import Segment, SegmentSample, approximate
+from hvr.pddl.state import Conjunction, set_bits
+from hvr.validation.continuous.dynamics import (
+    Dynamics,
+    EventFailure,
+    GroundEvent,
+    GroundProcess,
+    apply_events,
+)
+from hvr.validation.continuous.motion import (
+    Motion,
+    MovingState,
+    Numbers,
+    Segment,
+    SegmentSample,
+    approximate,
+    exact_time,
+    values_at,
+)
+from hvr.validation.continuous.polynomials import Moment, Root, compare
+from hvr.validation.happenings import TimedEvent
 from hvr.validation.report import (
     Failure,
     FailureKind,
@@ -35,7 +46,7 @@ from hvr.validation.report import (
     place_of,
 )
 from hvr.validation.temporal import Happening, TemporalRun
-from hvr.validation.timeline import ProcessSpan
+from hvr.validation.timeline import Phase, ProcessSpan
 from hvr.validation.trajectory import Violation
 from hvr.validation.violations import StateChange
 
@@ -73,7 +84,7 @@ class HybridRun(TemporalRun):
         self._happened: set[GroundEvent] = set()
         self._fresh: frozenset[int] = frozenset()
         self._moments = 0
-        self._recorded: list[Stretch] = []
+        self._recorded: list[Phase] = []
         self._until = validator.until
         # An action without conditions over time may still have continuous effects: keep it.
         self._runs_all = True
@@ -269,7 +280,7 @@ class HybridRun(TemporalRun):
         time = self._time(moment)
         refs = tuple([StepRef(None, event.action, time) for event in events])
         before = State(self.task, self.bits, values_at(numbers, moment))
-        result = happen_together(
+        result = apply_events(
             self.task,
             refs,
             events,
@@ -279,7 +290,7 @@ class HybridRun(TemporalRun):
             moment,
             self._reading(numbers),
         )
-        if isinstance(result, Trouble):
+        if isinstance(result, EventFailure):
             schema = result.event.schema
             place = schema.location or place_of(schema.precondition)
             self._failures.append(Failure(result.kind, result.message, time=time, condition=place))
@@ -311,7 +322,9 @@ class HybridRun(TemporalRun):
             self._changes.append(StateChange(ref, bits, before, after, gradual=gradual))
             return
         known = [*before, *[None] * (len(after) - len(before))]
-        self._last.note_step(ref, bits, [i for i, v in enumerate(after) if is_another(v, known[i])])
+        self._last.note_step(
+            ref, bits, [i for i, v in enumerate(after) if is_assigned_anew(v, known[i])]
+        )
 
     # Watching -------------------------------------------------------------------------------
 
@@ -406,14 +419,14 @@ class HybridRun(TemporalRun):
             return
         numbers = self._motion.numbers()
         span = self._time(self._moment), self._time(end)
-        self._recorded.append(Stretch(*span, self._origin, numbers))
+        self._recorded.append(Phase(*span, self._origin, numbers))
         self.process_spans += [
             ProcessSpan(str(process.action), *span)
             for process in self._active
             if self._step_of(process) is None
         ]
 
-    def _stretches(self) -> list[Stretch]:
+    def _stretches(self) -> list[Phase]:
         return self._recorded
 
     def _credit(self, after: Values, time: Fraction) -> None:

@@ -9,24 +9,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
+from math import floor
 from typing import TYPE_CHECKING, TypeAlias, cast
 
-from hvr.base.nested import Steps, finish
-from hvr.errors import (
-    ContinuousChangeError,
-    HvrError,
-    NumberTooLargeError,
-    UndefinedValueError,
-)
-from hvr.pddl.conditions import Conjunction
+from hvr.base.nested import Steps, run_trampoline
+from hvr.errors import ContinuousChangeError, HvrError, NumberTooLargeError, UndefinedValueError
 from hvr.pddl.numeric import Compiled, NumericTest, Rational, Values, evaluate, exact
-from hvr.validation.continuous.moments import Moment, as_root, compare_roots, in_order
-from hvr.validation.continuous.polynomials import Polynomial, Root, roots, sign_at
+from hvr.pddl.state import Conjunction
+from hvr.validation.continuous.polynomials import (
+    Moment,
+    Polynomial,
+    Root,
+    as_root,
+    compare,
+    compare_roots,
+    in_order,
+    roots,
+    sign_at,
+)
 from hvr.validation.report import decimal_text
+from hvr.values import Value
 
 if TYPE_CHECKING:
-    from hvr.validation.continuous.flows import Flow
     from hvr.validation.continuous.functions import Quantity
+    from hvr.validation.continuous.integration import Flow
+
 
 Numbers: TypeAlias = "Sequence[Quantity | None]"
 """The numbers at a moment: rational numbers, or functions to be evaluated at the moment."""
@@ -151,8 +158,8 @@ class Motion:
     def _solve_together(self) -> dict[int, Quantity | None]:
         """Solve all rates as one system."""
         from hvr.validation.continuous.functions import TimeFunction
+        from hvr.validation.continuous.integration import solve
         from hvr.validation.continuous.symbols import StateVariable
-        from hvr.validation.continuous.systems import solve
 
         variables = {index: StateVariable(index, str(self.name(index))) for index in self._rates}
         values: list[Quantity | None] = []
@@ -184,9 +191,9 @@ class Motion:
         value = _value_at(number, self.moment)
         if isinstance(value, int | Fraction):
             return value
-        from hvr.validation.continuous.functions import condensed
+        from hvr.validation.continuous.functions import condense
 
-        return condensed(value)
+        return condense(value)
 
 
 def values_at(numbers: Numbers, moment: Moment) -> Values:
@@ -267,7 +274,7 @@ class MovingState:
         if not condition.clauses:
             # Fast path: most conditions are conjunctions.
             return all(self._true(test, moment, after) for test in condition.tests)
-        return finish(self._holds(condition, moment, after))
+        return run_trampoline(self._holds(condition, moment, after))
 
     def _holds(self, condition: Conjunction, moment: Moment, after: bool) -> Steps[bool]:
         bits = self.bits
@@ -329,8 +336,8 @@ class MovingState:
     def _crossings(
         self, bound: Quantity, test: NumericTest, start: Moment, last: Rational
     ) -> Iterator[Root | Rational]:
-        from hvr.validation.continuous.bounds import UndecidedError
         from hvr.validation.continuous.crossings import zeros
+        from hvr.validation.continuous.symbols import UndecidedError
 
         try:
             yield from zeros(bound, start, last)
@@ -422,7 +429,7 @@ class MovingState:
         self, test: NumericTest, error: HvrError, moment: Moment | None
     ) -> ContinuousChangeError:
         """Return an error that names the undecided comparison."""
-        from hvr.validation.continuous.bounds import UndecidedError
+        from hvr.validation.continuous.symbols import UndecidedError
 
         text = comparison_text(test, self._name, len(self._values))
         if moment is None:
@@ -457,9 +464,8 @@ def _sign_at(number: Quantity, moment: Moment) -> int:
 
 def comparison_text(test: NumericTest, name: Callable[[int], object], count: int) -> str:
     """Return a comparison as text with the names of its fluents."""
-    from hvr.validation.continuous.formulas import sum_text
     from hvr.validation.continuous.functions import TimeFunction, terms_of
-    from hvr.validation.continuous.symbols import StateVariable
+    from hvr.validation.continuous.symbols import StateVariable, sum_text
 
     values = tuple(
         TimeFunction.of(StateVariable(index, str(name(index)))) for index in range(count)
@@ -473,3 +479,124 @@ def comparison_text(test: NumericTest, name: Callable[[int], object], count: int
             sides.append("?")
     text = f"{sides[0]} {test.symbol} {sides[1]}"
     return text if test.positive else f"not {text}"
+
+
+# Segment ------------------------------------------------------------------------------------------
+# The conditions that hold between two happenings, while numbers change.
+
+_PLACES = 15
+"""Decimal places shown for an irrational time."""
+
+_SOON = Fraction(1, 10**6)
+"""Width to which an irrational time is enclosed before a sample is taken after it."""
+
+
+class SegmentSample(Value):
+    """The numbers at a time, as a sample of an interval in which no condition changes.
+
+    Attributes:
+        since: The exact beginning of the interval. An irrational beginning is a constant function,
+            which compares exactly.
+        after: The beginning of the interval, rounded if it is irrational.
+        time: The time of the numbers: the beginning, or shortly after it if the interval excludes
+            its beginning.
+        values: The numbers.
+    """
+
+    since: Quantity
+    after: Fraction
+    time: Fraction
+    values: Values
+
+
+class Segment:
+    """The open interval between two moments.
+
+    Args:
+        motion: The numbers as functions of time.
+        state: The truth of conditions along the motion.
+        origin: The time of moment 0.
+        start, end: The two moments.
+    """
+
+    def __init__(
+        self, motion: Motion, state: MovingState, origin: Fraction, start: Moment, end: Moment
+    ) -> None:
+        self._motion = motion
+        self._state = state
+        self._origin = origin
+        self._start = start
+        self._end = end
+
+    def broken(self, condition: Conjunction) -> SegmentSample | None:
+        """Return a sample where a condition is first false; None if it always holds."""
+        state = self._state
+        if condition.is_empty:
+            return None
+        turns = self._turns([condition])
+        if not state.holds(condition, self._start, after=True):
+            return self._sample(self._start, turns[0] if turns else self._end)
+        for turn, following in zip(turns, (*turns[1:], self._end), strict=False):
+            if not state.holds(condition, turn):
+                return self._sample_at(turn)
+            if not state.holds(condition, turn, after=True):
+                return self._sample(turn, following)
+        return None
+
+    def states(self, conditions: Iterable[Conjunction]) -> Iterator[SegmentSample]:
+        """Yield enough samples to show every change in the truth of conditions."""
+        last = self._start
+        for turn in self._turns(conditions):
+            # No condition changes between two turns, so one sample stands for the interval.
+            yield self._sample(last, turn)
+            yield self._sample_at(turn)
+            last = turn
+        yield self._sample(last, self._end)
+
+    def time(self, moment: Moment) -> Fraction:
+        """Return the time of a moment, rounded if it is irrational."""
+        return self._origin + approximate(moment)
+
+    def _turns(self, conditions: Iterable[Conjunction]) -> list[Root]:
+        turns = self._state.turns(conditions, self._start, self._end)
+        return [turn for turn in turns if compare(turn, self._end) < 0]
+
+    def _sample_at(self, moment: Moment) -> SegmentSample:
+        time = self.time(moment)
+        return SegmentSample(exact_time(self._origin, moment), time, time, self._motion.at(moment))
+
+    def _sample(self, start: Moment, end: Moment) -> SegmentSample:
+        """Return a sample between two moments, soon after the first."""
+        one, two = as_root(start), as_root(end)
+        while one.high >= two.low or one.high - one.low > _SOON:
+            # `compare` refuses moments that it cannot tell apart, so this loop ends.
+            compare(start, end)
+            for root in (one, two):
+                if not root.rational:
+                    root.refine()
+        moment = (
+            short_decimal_between(self._origin + one.high, self._origin + two.low) - self._origin
+        )
+        return SegmentSample(
+            exact_time(self._origin, start),
+            self.time(start),
+            self._origin + moment,
+            self._motion.at(exact(moment)),
+        )
+
+
+def short_decimal_between(low: Fraction, high: Fraction) -> Fraction:
+    """Return a number with few decimals between two others, close to the lower one."""
+    scale = 1000
+    while True:
+        number = Fraction(floor(low * scale) + 1, scale)
+        if number < high:
+            return number
+        scale *= 10
+
+
+def approximate(moment: Moment) -> Rational:
+    """Return a moment as a rational number, rounded for display if it is irrational."""
+    if not isinstance(moment, Root):
+        return moment
+    return moment.low if moment.rational else round(Fraction(moment.approximation()), _PLACES)

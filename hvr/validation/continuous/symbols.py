@@ -1,23 +1,193 @@
-"""The symbols that functions of time are made of, and the terms built from them.
-
-A symbol is the time, a number that is integrated numerically, a quotient, or a constant that is
-known only as an enclosure. A term is a product of powers of symbols and a power of e, whose
-exponent is a linear form in symbols.
-"""
+"""The symbols and terms of functions of time: interval enclosures, signs and text."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
+from hvr.errors import ContinuousChangeError
 from hvr.pddl.numeric import Rational
-from hvr.validation.continuous.intervals import Interval, enclosed, inverse
-from hvr.validation.continuous.moments import Moment
-from hvr.validation.continuous.polynomials import Root
+from hvr.validation.continuous.polynomials import Moment, Root
+from hvr.validation.report import decimal_text
 
 if TYPE_CHECKING:
-    from hvr.validation.continuous.flows import Flow
     from hvr.validation.continuous.functions import Quantity, TimeFunction
+    from hvr.validation.continuous.integration import Flow
+
+
+# Intervals ----------------------------------------------------------------------------------------
+# Interval arithmetic on a binary grid, rounded outwards.
+#
+# An interval is a pair of integers: its ends in units of `2**-bits`. Every operation returns an
+# interval that contains all results for operands in the given intervals. No operation uses floats.
+
+Interval: TypeAlias = "tuple[int, int]"
+
+_MOST_EXPONENT = 20_000
+"""Larger powers of e are refused: they have tens of thousands of bits."""
+
+
+class DivisorError(ContinuousChangeError):
+    """The enclosure of a divisor contains 0."""
+
+
+class LostError(ContinuousChangeError):
+    """Numbers cannot be enclosed beyond some time.
+
+    Attributes:
+        final: Whether more binary places would not help.
+    """
+
+    def __init__(self, message: str, final: bool) -> None:
+        super().__init__(message)
+        self.final = final
+
+
+def enclosed(number: Rational, bits: int) -> Interval:
+    """Return the smallest interval that contains a number."""
+    over, under = number.numerator << bits, number.denominator
+    return over // under, -(-over // under)
+
+
+def times(one: Interval, two: Interval, bits: int) -> Interval:
+    """Return the product."""
+    a, b = one
+    c, d = two
+    if c >= 0:
+        low = a * c if a >= 0 else a * d
+        high = b * d if b >= 0 else b * c
+        return low >> bits, -(-high >> bits)
+    products = (a * c, a * d, b * c, b * d)
+    return min(products) >> bits, -(-max(products) >> bits)
+
+
+def scaled(one: Interval, factor: Rational) -> Interval:
+    """Return the product with a rational number."""
+    over, under = factor.numerator, factor.denominator
+    low, high = (one[0] * over, one[1] * over) if over >= 0 else (one[1] * over, one[0] * over)
+    return low // under, -(-high // under)
+
+
+def power(base: Interval, exponent: int, bits: int) -> Interval:
+    """Return a power with a positive integer exponent."""
+    low, high = base
+    if exponent % 2 == 0 and low < 0:
+        # An even power depends only on the distance from 0.
+        low, high = (-high, -low) if high <= 0 else (0, max(-low, high))
+    result = (low, high)
+    for _ in range(exponent - 1):
+        result = times(result, (low, high), bits)
+    return result
+
+
+def inverse(one: Interval, bits: int) -> Interval:
+    """Return the reciprocal.
+
+    Raises:
+        DivisorError: The interval contains 0.
+    """
+    low, high = one
+    if low <= 0 <= high:
+        raise DivisorError("a divisor cannot be told from 0")
+    unit = 1 << 2 * bits
+    return unit // high, -(-unit // low)
+
+
+def convolution(
+    one: Sequence[Interval], two: Sequence[Interval], order: int, bits: int
+) -> Interval:
+    """Return one coefficient of the product of two power series."""
+    low = high = 0
+    for j in range(order + 1):
+        a, b = one[j]
+        c, d = two[order - j]
+        if a >= 0:
+            low += a * c if c >= 0 else b * c
+            high += b * d if d >= 0 else a * d
+        elif b <= 0:
+            low += a * d if d >= 0 else b * d
+            high += a * c if c <= 0 else b * c
+        else:
+            products = (a * c, a * d, b * c, b * d)
+            low += min(products)
+            high += max(products)
+    return low >> bits, -(-high >> bits)
+
+
+def horner(coefficients: Sequence[Interval], at: Interval, bits: int) -> Interval:
+    """Return the values of a polynomial over an interval."""
+    low = high = 0
+    for coefficient in reversed(coefficients):
+        low, high = times((low, high), at, bits)
+        low += coefficient[0]
+        high += coefficient[1]
+    return low, high
+
+
+def hull(one: Interval, two: Interval) -> Interval:
+    """Return the smallest interval that contains both."""
+    return min(one[0], two[0]), max(one[1], two[1])
+
+
+def sign_of(one: Interval) -> int | None:
+    """Return the common sign of all points of an interval; None if they differ."""
+    low, high = one
+    if low > 0:
+        return 1
+    if high < 0:
+        return -1
+    return 0 if low == high == 0 else None
+
+
+def exponential(one: Interval, bits: int) -> Interval:
+    """Return e to the power of an interval.
+
+    Raises:
+        ContinuousChangeError: The result has too many digits.
+    """
+    low, high = one
+    return _exponential(low, bits)[0], _exponential(high, bits)[1]
+
+
+@lru_cache(maxsize=1024)
+def _exponential(exponent: int, bits: int) -> Interval:
+    size = abs(exponent)
+    whole = size >> bits
+    if exponent < 0 and whole > bits:
+        return 0, 1
+    if whole > _MOST_EXPONENT:
+        raise ContinuousChangeError(f"a number grows beyond e^{_MOST_EXPONENT}")
+    # Compute e^(x / 2^n), whose series converges fast, and square it n times. Each square doubles
+    # the relative error, and e^x has about 1.443 x binary digits: `work` has places for both.
+    halvings = max(size.bit_length() - bits + 8, 0)
+    work = bits + halvings + 3 * whole // 2 + 24
+    small = size << (work - bits) >> halvings
+    low = high = term_low = term_high = 1 << work
+    step = 0
+    while term_high > 3:
+        step += 1
+        term_low = (term_low * small >> work) // step
+        term_high = (term_high * (small + 1) >> work) // step + 2
+        low += term_low
+        high += term_high
+    # The rest of the series is less than its last term.
+    high += term_high + 1
+    for _ in range(halvings):
+        low, high = low * low >> work, -(-high * high >> work)
+    if exponent < 0:
+        unit = 1 << 2 * work
+        low, high = unit // high, -(-unit // low)
+    return low >> (work - bits), -(-high >> (work - bits))
+
+
+# Symbols ------------------------------------------------------------------------------------------
+# The symbols that functions of time are made of, and the terms built from them.
+#
+# A symbol is the time, a number that is integrated numerically, a quotient, or a constant that is
+# known only as an enclosure. A term is a product of powers of symbols and a power of e, whose
+# exponent is a linear form in symbols.
 
 MOST_DEPTH = 20
 """Longest chain of enclosures that depend on each other before it is cut: see `Enclosed`."""
@@ -186,13 +356,13 @@ class Enclosed(Symbol):
     def enclose(self, bits: int) -> Interval:
         if bits not in self._known:
             if self._function is None:
-                self._known[bits] = regrid(self._known[_CUT_BITS], _CUT_BITS, bits)
+                self._known[bits] = round_outwards(self._known[_CUT_BITS], _CUT_BITS, bits)
             else:
                 self._known[bits] = self._function.enclose(bits)
         return self._known[bits]
 
 
-def regrid(one: Interval, bits: int, wanted: int) -> Interval:
+def round_outwards(one: Interval, bits: int, wanted: int) -> Interval:
     """Return an interval with another number of binary places, rounded outwards."""
     if wanted >= bits:
         return one[0] << (wanted - bits), one[1] << (wanted - bits)
@@ -243,3 +413,152 @@ def symbols_in(terms: Iterable[Term]) -> Iterable[Symbol]:
         for part, _ in exponent:
             if part is not None:
                 yield part
+
+
+# Bounds -------------------------------------------------------------------------------------------
+# Enclosures and signs of constants that are sums of terms.
+#
+# Sums of rational multiples of powers of e with different rational exponents are never 0 (Lindemann
+# and Weierstrass, 1885), so a constant of this kind is 0 only if its normal form is. The sign of any
+# other constant is undecided where no enclosure tells it from 0.
+
+PRECISIONS = (64, 128, 256, 512)
+"""Binary places to try, one after the other, before a sign counts as undecided."""
+
+
+class UndecidedError(ContinuousChangeError):
+    """The enclosure of a number does not decide a comparison.
+
+    Attributes:
+        low, high: The enclosure of the difference that is compared with 0.
+    """
+
+    def __init__(self, low: Fraction, high: Fraction) -> None:
+        bounds = f"{decimal_text(low)} and {decimal_text(high)}"
+        super().__init__(f"a comparison is not decided: the difference is between {bounds}")
+        self.low = low
+        self.high = high
+
+
+def enclose_term(term: Term, bits: int) -> Interval:
+    """Return an enclosure of a term of constants."""
+    result: Interval = (1 << bits, 1 << bits)
+    powers, exponent = term
+    for symbol, count in powers:
+        result = times(result, power(symbol.enclose(bits), count, bits), bits)
+    if exponent:
+        low = high = 0
+        for part, factor in exponent:
+            one = enclosed(factor, bits) if part is None else scaled(part.enclose(bits), factor)
+            low += one[0]
+            high += one[1]
+        result = times(result, exponential((low, high), bits), bits)
+    return result
+
+
+def enclose_sum(terms: Mapping[Term, Rational], bits: int) -> Interval:
+    """Return an enclosure of a sum of terms of constants."""
+    low = high = 0
+    for term, coefficient in terms.items():
+        part = scaled(enclose_term(term, bits), coefficient)
+        low += part[0]
+        high += part[1]
+    return low, high
+
+
+def narrow_bounds(terms: Mapping[Term, Rational]) -> tuple[int, int, int]:
+    """Return the ends of a narrow enclosure of a constant, and their binary places.
+
+    Raises:
+        LostError: The constant cannot be enclosed.
+    """
+    for bits in PRECISIONS[1:]:
+        try:
+            low, high = enclose_sum(terms, bits)
+        except (DivisorError, LostError):
+            if bits == PRECISIONS[-1]:
+                raise
+            continue
+        if high - low < 1 << bits - 40:
+            break
+    return low, high, bits
+
+
+def sign_of_sum(terms: Mapping[Term, Rational]) -> int:
+    """Return the sign of a constant whose normal form is not 0.
+
+    Raises:
+        UndecidedError: The constant cannot be told from 0.
+    """
+    terms = _leading(terms)
+    for bits in PRECISIONS:
+        try:
+            found = enclose_sum(terms, bits)
+        except (DivisorError, LostError) as error:
+            if bits == PRECISIONS[-1] or (isinstance(error, LostError) and error.final):
+                raise
+            continue
+        result = sign_of(found)
+        if result is not None:
+            return result
+    if not any(True for _ in symbols_in(terms)):
+        # By Lindemann and Weierstrass it is not 0, so some precision will show its sign.
+        bits = 2 * PRECISIONS[-1]
+        while (result := sign_of(enclose_sum(terms, bits))) is None:
+            bits *= 2
+        return result
+    raise UndecidedError(Fraction(found[0], 1 << bits), Fraction(found[1], 1 << bits))
+
+
+def _leading(terms: Mapping[Term, Rational]) -> Mapping[Term, Rational]:
+    """Return a positive multiple, so that the largest constant exponent of e is 0."""
+    offsets = [dict(exponent).get(None, 0) for _, exponent in terms]
+    most = max(offsets)
+    if not most:
+        return terms
+    factor: Term = (frozenset(), frozenset([(None, -most)]))
+    return {product(term, factor): coefficient for term, coefficient in terms.items()}
+
+
+# Formulas -----------------------------------------------------------------------------------------
+# Functions of time as text.
+
+
+def sum_text(terms: Mapping[Term, Rational]) -> str:
+    """Return a sum of terms as text: 2 - 3 e^(-0.5 t)."""
+    parts: list[tuple[Rational, list[str]]] = []
+    for (powers, exponent), coefficient in sorted(terms.items(), key=_place):
+        factors = [
+            f"{symbol}" if count == 1 else f"{symbol}^{count}"
+            for symbol, count in sorted(powers, key=lambda item: str(item[0]))
+        ]
+        if exponent:
+            factors.append(f"e^({_exponent_text(exponent)})")
+        parts.append((coefficient, factors))
+    return _signed(parts) or "0"
+
+
+def _place(item: tuple[Term, Rational]) -> tuple[int, str, str]:
+    powers, exponent = item[0]
+    return (
+        len(powers) + 2 * len(exponent),
+        str(sorted(map(str, powers))),
+        str(sorted(map(str, exponent))),
+    )
+
+
+def _exponent_text(exponent: Exponent) -> str:
+    ordered = sorted(exponent, key=lambda item: (item[0] is None, str(item[0])))
+    return _signed([(f, [] if symbol is None else [str(symbol)]) for symbol, f in ordered])
+
+
+def _signed(parts: Iterable[tuple[Rational, list[str]]]) -> str:
+    """Join products, each a coefficient and other factors, with their signs."""
+    texts = []
+    for coefficient, factors in parts:
+        size = decimal_text(abs(Fraction(coefficient)))
+        if size == "1" and factors:
+            size = ""
+        texts.append(("- " if coefficient < 0 else "+ ") + " ".join([size, *factors]).strip())
+    text = " ".join(texts)
+    return text[2:] if text.startswith("+") else text.replace("- ", "-", 1)

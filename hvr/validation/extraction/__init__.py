@@ -174,10 +174,10 @@ def _wanted(
     *,
     asked: bool,
 ) -> list[Candidate]:
-    from hvr.validation.extraction.lines import Known
+    from hvr.validation.extraction.lines import KnownSymbols
     from hvr.validation.extraction.readers import candidates
 
-    plans = candidates(text, Known(actions, predicates, objects), asked=asked)
+    plans = candidates(text, KnownSymbols(actions, predicates, objects), asked=asked)
     return [plan for plan in plans if asked or plan.marked or not plan.ignored]
 
 

@@ -25,13 +25,13 @@ from hvr.validation.extraction.lines import (
     NUMBER,
     STEP,
     WAITING,
-    Known,
+    KnownSymbols,
+    has_content,
     is_fence,
     listed,
     may_wait,
-    reader_of_steps,
-    says_something,
     step_of,
+    step_reader,
     steps_in,
 )
 from hvr.values import Value
@@ -72,7 +72,7 @@ _JSON_MOST = 200
 """Places in a text at which JSON is looked for."""
 
 
-class Counted:
+class NumberedLines:
     """The lines of a text, of which some say something.
 
     Args:
@@ -81,7 +81,7 @@ class Counted:
 
     def __init__(self, lines: Sequence[str]) -> None:
         self.lines = lines
-        self.saying = {n: line for n, line in enumerate(lines, 1) if says_something(line)}
+        self.saying = {n: line for n, line in enumerate(lines, 1) if has_content(line)}
         self.fences = [number for number, line in self.saying.items() if is_fence(line)]
         told = self.saying.keys() - self.fences
         if may_wait(lines):
@@ -116,13 +116,15 @@ class Counted:
         return until
 
 
-def doubt(number: int, line: str, *, marked: bool = False, stray: bool = False) -> Candidate:
+def doubtful_line(
+    number: int, line: str, *, marked: bool = False, stray: bool = False
+) -> Candidate:
     """Return what stands for a line that may be a step and cannot be read."""
     return Candidate("a doubt", (), number, 1, marked, stray=stray, doubt=line.strip() or line)
 
 
 def read_answer(
-    text: str, lines: Sequence[str], known: Known, *, asked: bool = True
+    text: str, lines: Sequence[str], known: KnownSymbols, *, asked: bool = True
 ) -> list[Candidate]:
     """Return the plans in an answer, in its order, and the doubts beside them.
 
@@ -152,8 +154,8 @@ def _ends_thoughts(line: str) -> bool:
     return "</" in line and _THOUGHT.search(line) is not None
 
 
-def _read(lines: Sequence[str], known: Known, *, asked: bool) -> list[Candidate]:
-    counted = Counted(lines)
+def _read(lines: Sequence[str], known: KnownSymbols, *, asked: bool) -> list[Candidate]:
+    counted = NumberedLines(lines)
     left = dict(counted.saying)
     blocks: list[Candidate] = []
     for fence in _fences(counted.fences):
@@ -182,7 +184,7 @@ def _read(lines: Sequence[str], known: Known, *, asked: bool) -> list[Candidate]
     plans = [
         counted.candidate("steps", run, run[0][0], stray=stray, mentions=ignored) for run in runs
     ]
-    doubtful = [doubt(number, line, stray=stray) for number, line in doubts[:1]]
+    doubtful = [doubtful_line(number, line, stray=stray) for number, line in doubts[:1]]
     return [*sorted([*blocks, *plans], key=lambda plan: plan.first), *doubtful]
 
 
@@ -208,10 +210,10 @@ def _fences(marks: Sequence[int]) -> Iterator[range]:
 
 
 def _steps_of_fence(
-    inside: Sequence[_Numbered], known: Known, *, asked: bool
+    inside: Sequence[_Numbered], known: KnownSymbols, *, asked: bool
 ) -> Sequence[_Numbered] | None:
     """Return the plan in a fence; none for a PDDL file; None if the fence is as prose is."""
-    told = [(n, t) for n, t in inside if says_something(t) and not WAITING.fullmatch(t)]
+    told = [(n, t) for n, t in inside if has_content(t) and not WAITING.fullmatch(t)]
     if not told:
         return None
     if told[0][1].lstrip()[:7].lower() == "(define":
@@ -219,7 +221,7 @@ def _steps_of_fence(
     structured = _json("\n".join(text for _, text in inside), known)
     if structured:
         return [(inside[0][0], structured)]
-    read = reader_of_steps([text for _, text in inside])
+    read = step_reader([text for _, text in inside])
     said = [(n, read(text)) for n, text in told]
     if all(step is not None for _, step in said):
         return [(n, step) for n, step in said if step is not None]
@@ -232,11 +234,11 @@ def _steps_of_fence(
     return runs[0] if len(runs) == 1 and not doubts else None
 
 
-def _bare(lines: Iterable[_Numbered], known: Known) -> list[_Numbered] | None:
+def _bare(lines: Iterable[_Numbered], known: KnownSymbols) -> list[_Numbered] | None:
     """Read a text of nothing but "move a b" and "- move a b", where `move` is an action."""
     steps: list[_Numbered] = []
     for number, line in lines:
-        if not says_something(line) or WAITING.fullmatch(line):
+        if not has_content(line) or WAITING.fullmatch(line):
             continue
         step = _bare_step(line, known)
         if step is None:
@@ -245,7 +247,7 @@ def _bare(lines: Iterable[_Numbered], known: Known) -> list[_Numbered] | None:
     return steps or None
 
 
-def _bare_step(line: str, known: Known) -> str | None:
+def _bare_step(line: str, known: KnownSymbols) -> str | None:
     plain = line.replace("`", "").replace("**", "")
     bullet = BULLET.match(plain)
     match = _BARE.fullmatch(plain[bullet.end() :] if bullet else plain)
@@ -255,7 +257,7 @@ def _bare_step(line: str, known: Known) -> str | None:
     return f"({' '.join(words)})" if known.objects is None or known.is_bare_step(words) else None
 
 
-def _structured(text: str, known: Known) -> list[Candidate]:
+def _structured(text: str, known: KnownSymbols) -> list[Candidate]:
     """Read JSON, and the list that Python prints of unified-planning's actions."""
     stripped = text.strip()
     if stripped[:1] not in ("[", "{"):
@@ -272,7 +274,7 @@ def _structured(text: str, known: Known) -> list[Candidate]:
     return []
 
 
-def _json(text: str, known: Known) -> str | None:
+def _json(text: str, known: KnownSymbols) -> str | None:
     """Return the steps of a plan in JSON; None for other JSON, such as a list of objects."""
     if text.strip()[:1] not in ("[", "{"):
         return None
@@ -295,7 +297,7 @@ def _json(text: str, known: Known) -> str | None:
     return "  ".join(map(str, steps)) or None
 
 
-def _json_in(left: dict[int, str], counted: Counted, known: Known) -> list[Candidate]:
+def _json_in(left: dict[int, str], counted: NumberedLines, known: KnownSymbols) -> list[Candidate]:
     """Read the plans in JSON among the lines that are left, and take their lines out."""
     text = "\n".join(left.values())
     begins = islice(_JSON_BEGIN.finditer(text), _JSON_MOST)
@@ -361,11 +363,11 @@ class _Loose:
         asked: Whether steps may have no parentheses, labels before them and remarks behind them.
     """
 
-    def __init__(self, lines: Iterable[_Numbered], known: Known, *, asked: bool) -> None:
+    def __init__(self, lines: Iterable[_Numbered], known: KnownSymbols, *, asked: bool) -> None:
         self._lines = list(lines)
         self._known = known
         self._asked = asked
-        self._plain_reader = reader_of_steps([line for _, line in self._lines])
+        self._plain_reader = step_reader([line for _, line in self._lines])
         self._cache: dict[str, _Kinded] = {}
 
     def read(
@@ -510,7 +512,7 @@ class _Loose:
         return result
 
 
-def _is_step_of(name: Sequence[str], words: Sequence[str], known: Known) -> bool:
+def _is_step_of(name: Sequence[str], words: Sequence[str], known: KnownSymbols) -> bool:
     """Return whether a name and the words behind it may be a step, where objects are known."""
     if not name:
         return False
@@ -525,7 +527,7 @@ def _is_step_of(name: Sequence[str], words: Sequence[str], known: Known) -> bool
     )
 
 
-def _plain(text: str, known: Known) -> str:
+def _plain(text: str, known: KnownSymbols) -> str:
     """Return a line without what marks it up."""
     if "`" in text and known.actions:
         text = _CODE.sub(lambda m: _in_parentheses(m[1], known), text)
@@ -537,13 +539,13 @@ def _plain(text: str, known: Known) -> str:
     return text
 
 
-def _in_parentheses(code: str, known: Known) -> str:
+def _in_parentheses(code: str, known: KnownSymbols) -> str:
     words = code.split()
     is_step = bool(words) and words[0].lower() in known.actions and len(words) > 1
     return f"({code})" if is_step else f"`{code}`"
 
 
-def _without_label(text: str, known: Known) -> str | None:
+def _without_label(text: str, known: KnownSymbols) -> str | None:
     """Return the step of a line such as "Action: move a b", of an action and objects only."""
     words = text.rpartition(":")[2].strip().rstrip(".,;").split()
     return f"({' '.join(words)})" if known.is_bare_step(words) else None
@@ -557,7 +559,7 @@ def _words_of(match: re.Match[str]) -> list[str]:
     return words or [""]
 
 
-def _is_mention(match: re.Match[str], known: Known) -> bool:
+def _is_mention(match: re.Match[str], known: KnownSymbols) -> bool:
     return _words_of(match)[0].lower() in known.actions
 
 
@@ -620,7 +622,7 @@ def is_broken(line: str, is_step: Callable[[str], bool]) -> bool:
     return is_step(name)
 
 
-def _speaks_of(text: str, known: Known) -> bool:
+def _speaks_of(text: str, known: KnownSymbols) -> bool:
     """Return whether a text has an action's name at a parenthesis."""
     if not known.actions or ("(" not in text and ")" not in text):
         return False

@@ -33,7 +33,7 @@ LINE_MOST = 200_000
 """A longer line is not looked at for steps, except in what unified-planning shows."""
 
 
-class Known:
+class KnownSymbols:
     """What is known of the names in a text.
 
     Args:
@@ -85,7 +85,7 @@ class Known:
         return all(word.lower() in self.objects for word in words[1:])
 
 
-def says_something(line: str) -> bool:
+def has_content(line: str) -> bool:
     """Return whether a line is neither blank nor a comment."""
     stripped = line.lstrip()
     return bool(stripped) and stripped[0] != ";"
@@ -138,7 +138,7 @@ def listed(line: str) -> str | None:
     return (steps_in(plain[bullet.end() :]) if bullet else None) or steps_in(plain)
 
 
-def reader_of_steps(lines: Sequence[str]) -> Callable[[str], str | None]:
+def step_reader(lines: Sequence[str]) -> Callable[[str], str | None]:
     """Return what reads the steps of a text: "0: (a)" has a time where the plan waits."""
     if may_wait(lines) and any(map(WAITING.fullmatch, lines)):
         return lambda line: steps_in(line) or listed(line)

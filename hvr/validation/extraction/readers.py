@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from fractions import Fraction
+from pathlib import Path
 from typing import NoReturn, TypeAlias
 
+from hvr.errors import PddlSyntaxError
 from hvr.pddl import Diagnostic, Location
 from hvr.pddl.diagnostics import PddlTextSyntaxError
-from hvr.validation.extraction import Candidate
-from hvr.validation.extraction.answers import Counted, doubt, is_broken, read_answer
+from hvr.pddl.plan import Step, read_plan
+from hvr.validation.extraction import Candidate, extract
+from hvr.validation.extraction.answers import NumberedLines, doubtful_line, is_broken, read_answer
 from hvr.validation.extraction.lines import (
     CALL,
     NAME,
     WAITING,
-    Known,
-    reader_of_steps,
-    says_something,
+    KnownSymbols,
+    has_content,
+    step_reader,
     steps_in,
 )
 
@@ -55,7 +58,7 @@ _UNREAD = (0, "")
 """Stands for the steps of a plan that cannot be read to its end."""
 
 
-def candidates(text: str, known: Known, *, asked: bool = False) -> list[Candidate]:
+def candidates(text: str, known: KnownSymbols, *, asked: bool = False) -> list[Candidate]:
     """Return the plans in a text; where it marks some as plans, those and steps beside them.
 
     Args:
@@ -74,9 +77,9 @@ def candidates(text: str, known: Known, *, asked: bool = False) -> list[Candidat
     readers = (read for sign, read in _READERS if sign.search(text))
     found = sorted((one for read in readers for one in read(lines)), key=lambda one: one[2])
     if found:
-        counted = Counted(lines)
+        counted = NumberedLines(lines)
         plans = [
-            doubt(at, lines[at - 1], marked=True)
+            doubtful_line(at, lines[at - 1], marked=True)
             if steps == [_UNREAD]
             else counted.candidate(name, steps, at, marked=True)
             for name, steps, at in found
@@ -86,7 +89,7 @@ def candidates(text: str, known: Known, *, asked: bool = False) -> list[Candidat
     numbered = _numbered_words(lines)
     if numbered is not None:
         reader = "numbered steps without parentheses"
-        return [Counted(lines).candidate(reader, numbered, 1, marked=True)]
+        return [NumberedLines(lines).candidate(reader, numbered, 1, marked=True)]
     return read_answer(text, lines, known, asked=asked)
 
 
@@ -115,12 +118,12 @@ def _beside(
 ) -> list[Candidate]:
     """Return the steps that stand beside a planner's plans, in lines of their own."""
     taken = {number for plan in plans for number, _ in plan.steps}
-    read = reader_of_steps(lines)
+    read = step_reader(lines)
     runs: list[_Steps] = []
     doubts: list[Candidate] = []
     going = False
     for number, line in enumerate(lines, 1):
-        if not says_something(line):
+        if not has_content(line):
             continue
         step = None if number in taken else read(line)
         name = _FIRST_NAME.match(step.partition(": ")[2] or step) if step else None
@@ -132,7 +135,7 @@ def _beside(
             continue
         going = False
         if step is None and number not in taken and is_broken(line, is_step):
-            doubts.append(doubt(number, line, marked=True, stray=True))
+            doubts.append(doubtful_line(number, line, marked=True, stray=True))
     strays = [
         Candidate("steps beside it", tuple(run), run[0][0], 0, plans[0].marked, stray=True)
         for run in runs
@@ -214,7 +217,7 @@ def _ends(line: str, *, begun: bool) -> bool:
     """Say whether a line that is no step ends a plan."""
     if WAITING.fullmatch(line):
         return False
-    return begun if not line.strip() else says_something(line)
+    return begun if not line.strip() else has_content(line)
 
 
 _lpg = _after(_LPG_BEGIN, "LPG prints them")
@@ -251,7 +254,7 @@ def _numbered_words(lines: Sequence[str]) -> _Steps | None:
     """Read a text of nothing but "0: MOVE A B"."""
     steps = _Steps()
     for number, line in enumerate(lines, 1):
-        if not says_something(line):
+        if not has_content(line):
             continue
         match = _WORDS.fullmatch(line)
         if match is None:
@@ -271,3 +274,55 @@ _READERS: tuple[tuple[re.Pattern[str], Callable[[Sequence[str]], _Found]], ...] 
     (re.compile(r"Plan\(\["), _shown),
 )
 """Each reader of a planner's output, and what every such output has."""
+
+
+# Steps --------------------------------------------------------------------------------------------
+# The steps of a plan file, or of the plan in an answer that is more than one.
+
+
+def read_steps(
+    path: Path,
+    *,
+    actions: Collection[str],
+    predicates: Collection[str],
+    objects: Collection[str] | None = None,
+    lenient: bool = False,
+) -> tuple[tuple[Step, ...], str]:
+    """Return the steps in a file, and how an answer was read; "" if the file is a plan.
+
+    Args:
+        path: The file.
+        actions: Names of actions.
+        predicates: Names of predicates; a line that is a fact is not taken for a step.
+        objects: Names of objects, if they are known.
+        lenient: Whether to accept what VAL accepts of what the language forbids.
+
+    Raises:
+        DataFileError: The file cannot be read.
+        PddlSyntaxError: It has no plan, several different ones, or a line that may be a step and
+            cannot be read.
+    """
+    from hvr.pddl.reader import SourceText
+
+    try:
+        return read_plan(path, lenient=lenient).steps, ""
+    except PddlSyntaxError:
+        text = SourceText.read(path, lenient=True).text
+        if _is_json(text):
+            raise
+        plan = extract(
+            text, str(path), actions=actions, predicates=predicates, objects=objects, asked=True
+        )
+        if plan is None:
+            raise
+        return read_plan(plan.text, file=str(path)).steps, plan.note
+
+
+def _is_json(text: str) -> bool:
+    from hvr.base.texts import parse_json
+
+    try:
+        parse_json(text)
+    except ValueError:
+        return False
+    return True

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from hvr.pddl import TRUE, ActionSchema, And, Atom, Domain, Effect, Not
 from hvr.pddl.facts import conjuncts
 from hvr.pddl.hierarchy.model import HierarchicalDomain, HierarchicalProblem, Method
-from hvr.validation.hierarchical.preconditions import names_in
-from hvr.validation.lint.all_rules import lint
-from hvr.validation.rules import LintFinding, issue
+from hvr.validation.findings import LintFinding, issue
+from hvr.validation.hierarchical.matching import names_in
+from hvr.validation.lint import lint
 
 _METHOD, _TASK = "method ", "task "
 # Actions without effect are how a method does nothing, their parameters come from its task, and a

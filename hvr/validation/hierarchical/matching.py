@@ -1,16 +1,40 @@
-"""Which of the tasks below a task are which subtasks of its method."""
+"""Match tasks to the subtasks of methods, and check method preconditions over the plan's states."""
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, islice, pairwise
+from typing import overload
 
-from hvr.pddl import Task
-from hvr.pddl.conditions import set_bits
+from hvr.base.nested import Steps, run_trampoline
+from hvr.errors import InconsistentEffectError, UndefinedValueError
+from hvr.pddl import (
+    TRUE,
+    ActionSchema,
+    And,
+    Comparison,
+    Equal,
+    Exists,
+    Expression,
+    Formula,
+    GroundAction,
+    Misfit,
+    Not,
+    Task,
+    TypedName,
+)
+from hvr.pddl import state as ground
+from hvr.pddl.compiler import Template, template_of
 from hvr.pddl.hierarchy.model import Method
-from hvr.pddl.hierarchy.tree import FEW, Tree
+from hvr.pddl.hierarchy.plan import SMALL_TREE, DecompositionTree
+from hvr.pddl.model import functions_of, walk
+from hvr.pddl.numeric import Values
+from hvr.pddl.state import Conjunction, Operator, set_bits
 from hvr.values import Value
+
+# Matching -----------------------------------------------------------------------------------------
+# Which of the tasks below a task are which subtasks of its method.
 
 MOST_TRIALS = 20_000
 MOST_MATCHES = 200
@@ -48,7 +72,7 @@ class SubtaskMatcher:
         strict: whether tasks must be listed in an order that the method allows.
     """
 
-    def __init__(self, task: Task, tree: Tree, *, strict: bool) -> None:
+    def __init__(self, task: Task, tree: DecompositionTree, *, strict: bool) -> None:
         self._task = task
         self._tree = tree
         self._strict = strict
@@ -183,11 +207,11 @@ class FoundMatches:
     """
 
     def __init__(
-        self, matcher: SubtaskMatcher, tree: Tree, method_of: Mapping[int, Method]
+        self, matcher: SubtaskMatcher, tree: DecompositionTree, method_of: Mapping[int, Method]
     ) -> None:
         self._matcher = matcher
         self._method_of = method_of
-        self._few = len(tree) < FEW
+        self._few = len(tree) < SMALL_TREE
         self._kept: dict[int, tuple[SubtaskMatch, ...]] = {}
         self._searched: dict[int, tuple[tuple[int, ...], ...]] = {}
         self.ambiguous = False
@@ -229,7 +253,7 @@ class _Search:
         matcher: SubtaskMatcher,
         method: Method,
         children: tuple[int, ...],
-        tree: Tree,
+        tree: DecompositionTree,
         start: dict[str, str],
     ) -> None:
         self._matcher = matcher
@@ -332,3 +356,237 @@ def _alike(method: Method) -> list[int]:
         like.append(seen.get(key, -1))
         seen[key] = index
     return like
+
+
+# Preconditions ------------------------------------------------------------------------------------
+# Preconditions and constraints of methods over the states of a plan.
+
+_Case = tuple[dict[str, str], Conjunction]
+"""Values for the parameters that a match leaves open, and the precondition with them."""
+
+
+class Preconditions:
+    """Compiles preconditions of methods, with what a match leaves open.
+
+    Args:
+        task: the domain with the problem.
+    """
+
+    def __init__(self, task: Task) -> None:
+        self._few: dict[tuple[str, tuple[str | None, ...]], tuple[_Case, ...] | None] = {}
+        self._task = task
+        self._templates: dict[str, Template | None] = {}
+        self._names: dict[str, tuple[str, ...]] = {}
+        self._cases: dict[tuple[str, tuple[str | None, ...]], tuple[_Case, ...]] = {}
+
+    def cases(self, method: Method, binding: Mapping[str, str]) -> tuple[_Case, ...]:
+        """Return the ways to complete a binding under which the precondition can hold.
+
+        Raises:
+            GroundingLimitError: there are too many.
+        """
+        names = self._names.get(method.name)
+        if names is None:
+            names = self._names[method.name] = tuple([p.name for p in method.parameters])
+        key = method.name, tuple([binding.get(name) for name in names])
+        cases = self._cases.get(key)
+        if cases is None:
+            cases = self._cases[key] = tuple(self._all_cases(method, binding))
+        return cases
+
+    def few(
+        self, method: Method, binding: Mapping[str, str], most: int
+    ) -> tuple[_Case, ...] | None:
+        """Return the ways to complete a binding like `cases`; None if there are more than some."""
+        key = method.name, tuple([binding.get(p.name) for p in method.parameters])
+        if key not in self._few:
+            found = tuple(islice(self._all_cases(method, binding), most + 1))
+            self._few[key] = found if len(found) <= most else None
+        return self._few[key]
+
+    def mentioned(self, method: Method) -> set[str]:
+        """Return the names in the precondition and the constraints of a method."""
+        return names_in(method.precondition) | names_in(method.network.constraints)
+
+    def _all_cases(self, method: Method, binding: Mapping[str, str]) -> Iterator[_Case]:
+        for further in self._completions(method, binding):
+            whole = {**binding, **further} if further else binding
+            if not _equal(method.network.constraints, whole):
+                continue
+            condition = self._condition(method, whole)
+            if condition is not ground.FALSE:
+                yield further, condition
+
+    def _completions(self, method: Method, binding: Mapping[str, str]) -> Iterator[dict[str, str]]:
+        """Yield values for the open parameters that static facts do not rule out."""
+        free = tuple([p for p in method.parameters if p.name not in binding])
+        if not free:
+            yield {}
+            return
+        wanted = self.mentioned(method)
+        idle: dict[str, str] = {}
+        asked: list[TypedName] = []
+        for parameter in free:
+            if parameter.name in wanted:
+                asked.append(parameter)
+                continue
+            # Any object will do where nothing is said of the parameter.
+            value = next(iter(self._task.members(parameter.types)), None)
+            if value is None:
+                return
+            idle[parameter.name] = value
+        if not asked:
+            yield idle
+            return
+        body = And((method.network.constraints, method.precondition))
+        instances = self._task.instances(tuple(asked), body, True, dict(binding))
+        for instance in instances:
+            yield {**idle, **{p.name: instance[p.name] for p in asked}}
+
+    def _condition(self, method: Method, binding: Mapping[str, str]) -> Conjunction:
+        if method.precondition == TRUE:
+            return ground.TRUE
+        name = method.name
+        self._names.setdefault(name, tuple([p.name for p in method.parameters]))
+        if name not in self._templates:
+            schema = ActionSchema(name, method.parameters, method.precondition)
+            self._templates[name] = template_of(self._task, schema)
+        template = self._templates[name]
+        if template is None:
+            return self._task.condition(method.precondition, dict(binding))
+        args = tuple([binding[parameter] for parameter in self._names[name]])
+        return template.ground(GroundAction(name, args)).precondition
+
+
+def holds(cases: tuple[_Case, ...], bits: int, values: Values) -> dict[str, str] | None:
+    """Return the further values with which a precondition holds in a state, None without any."""
+    for further, condition in cases:
+        if condition.holds(bits, values):
+            return further
+    return None
+
+
+def open_formula(method: Method, match: SubtaskMatch) -> Formula:
+    """Return what must hold for a method: of the parameters that are left open, for some value."""
+    parts = [part for part in (method.network.constraints, method.precondition) if part != TRUE]
+    body = parts[0] if len(parts) == 1 else And(tuple(parts))
+    free = tuple([p for p in method.parameters if p.name not in match.binding])
+    return Exists(free, body) if free else body
+
+
+def _equal(part: Expression, binding: Mapping[str, str]) -> bool:
+    """Say whether the constraints of a method are met."""
+    return run_trampoline(_met(part, binding))
+
+
+def _met(part: Expression, binding: Mapping[str, str]) -> Steps[bool]:
+    if isinstance(part, Not):
+        return not (yield _met(part.operand, binding))
+    if isinstance(part, And):
+        for operand in part.operands:
+            if not (yield _met(operand, binding)):
+                return False
+        return True
+    assert isinstance(part, Equal)
+    left, right = binding.get(part.left, part.left), binding.get(part.right, part.right)
+    return left == right
+
+
+def names_in(formula: Expression) -> set[str]:
+    """Return all names in a formula; bound variables are taken for the parameters they hide."""
+    names: set[str] = set()
+    for item in walk(formula):
+        names.update(getattr(item, "args", ()))
+        if isinstance(item, Equal):
+            names |= {item.left, item.right}
+        elif isinstance(item, Comparison):
+            terms = (*functions_of(item.left), *functions_of(item.right))
+            names.update(arg for term in terms for arg in term.args)
+    return names
+
+
+# Execution ----------------------------------------------------------------------------------------
+# The states that the actions of a plan lead through.
+
+State = tuple[int, Values]
+_STRIDE, _BLOCKS = 32, 64
+
+
+class PlanStates(Sequence[State]):
+    """The states before, between and after actions, up to the first that cannot be done.
+
+    A state has a bit for each fluent, so one in 32 is kept, and those behind it are made again
+    when they are asked for.
+
+    Args:
+        task: the domain with the problem.
+        operator_of: the operator of each action, by its number.
+        count: the number of the actions.
+    """
+
+    def __init__(
+        self, task: Task, operator_of: Callable[[int], Operator | Misfit], count: int
+    ) -> None:
+        self._task = task
+        self._operator_of = operator_of
+        state = task.initial.bits, task.initial.values
+        self._kept = [state]
+        self._blocks: dict[int, list[State]] = {}
+        done = 0
+        for done in range(count):
+            after = _after(task, operator_of(done), *state)
+            if after is None:
+                break
+            state = after
+            if not (done + 1) % _STRIDE:
+                self._kept.append(state)
+        else:
+            done = count
+        self._length = done + 1
+        self._last = state
+
+    def __len__(self) -> int:
+        return self._length
+
+    @overload
+    def __getitem__(self, index: int) -> State: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[State]: ...
+    def __getitem__(self, index: int | slice) -> State | list[State]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(self._length))]
+        if index in (-1, self._length - 1):
+            return self._last
+        if not 0 <= index < self._length:
+            raise IndexError(index)
+        number, offset = divmod(index, _STRIDE)
+        block = self._blocks.get(number)
+        if block is None:
+            if len(self._blocks) == _BLOCKS:
+                del self._blocks[next(iter(self._blocks))]
+            block = self._blocks[number] = self._again(number)
+        return block[offset]
+
+    def _again(self, number: int) -> list[State]:
+        block = [self._kept[number]]
+        first = number * _STRIDE
+        for index in range(first, min(first + _STRIDE, self._length) - 1):
+            after = _after(self._task, self._operator_of(index), *block[-1])
+            assert after is not None
+            block.append(after)
+        return block
+
+
+def _after(task: Task, operator: Operator | Misfit, bits: int, values: Values) -> State | None:
+    """Return the state after an action; None if it cannot be done."""
+    if isinstance(operator, Misfit):
+        return None
+    try:
+        if not operator.precondition.holds(bits, values):
+            return None
+        after = operator.apply(bits, values)
+        if operator.numeric:
+            values = operator.apply_numbers(bits, values)
+    except (InconsistentEffectError, UndefinedValueError):
+        return None
+    return (task.close(after, values) if task.derived_predicates else after), values

@@ -10,12 +10,15 @@ from hvr.base.printable import short_names
 from hvr.pddl import GroundAction, Misfit, Task
 from hvr.pddl.diagnostics import nearest
 from hvr.pddl.hierarchy.model import HierarchicalDomain, HierarchicalProblem, Method
-from hvr.pddl.hierarchy.plan import PlanLine
-from hvr.pddl.hierarchy.tree import Tree
+from hvr.pddl.hierarchy.plan import DecompositionTree, PlanLine
 from hvr.pddl.lists import arguments_text
-from hvr.validation.hierarchical.matching import FoundMatches, SubtaskMatch, SubtaskMatcher
-from hvr.validation.hierarchical.preconditions import open_formula
-from hvr.validation.hierarchical.schedule import Misplaced
+from hvr.validation.hierarchical.matching import (
+    FoundMatches,
+    SubtaskMatch,
+    SubtaskMatcher,
+    open_formula,
+)
+from hvr.validation.hierarchical.schedule import NoOrder
 from hvr.validation.report import Failure, FailureKind, place_of
 from hvr.validation.stepper import KINDS, Stepper
 
@@ -27,7 +30,11 @@ class Reasons:
     """Makes failures about one plan."""
 
     def __init__(
-        self, domain: HierarchicalDomain, problem: HierarchicalProblem, task: Task, tree: Tree
+        self,
+        domain: HierarchicalDomain,
+        problem: HierarchicalProblem,
+        task: Task,
+        tree: DecompositionTree,
     ) -> None:
         self.domain = domain
         self.problem = problem
@@ -235,7 +242,7 @@ class Reasons:
 
     def order(
         self,
-        misplaced: Misplaced,
+        misplaced: NoOrder,
         method_of: Mapping[int, Method],
         matches: FoundMatches,
     ) -> Failure:
@@ -266,7 +273,7 @@ class Reasons:
         assert failure is not None
         return failure
 
-    def precondition(self, misplaced: Misplaced, method_of: Mapping[int, Method]) -> Failure:
+    def precondition(self, misplaced: NoOrder, method_of: Mapping[int, Method]) -> Failure:
         """Say what a method's precondition lacks, in the state where it lacks least."""
         node, match = misplaced.node, misplaced.match
         assert match is not None
@@ -324,7 +331,7 @@ class _Places:
 
     def __init__(
         self,
-        tree: Tree,
+        tree: DecompositionTree,
         method_of: Mapping[int, Method],
         matches: FoundMatches,
     ) -> None:

@@ -10,11 +10,14 @@ therefore best for the whole plan, and no way has to be tried with all others.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, overload
 
-from hvr.pddl.hierarchy.model import Method, Network
-from hvr.pddl.hierarchy.tree import Tree
+from hvr.pddl import GroundAction
+from hvr.pddl.hierarchy.model import Method, TaskNetwork
+from hvr.pddl.hierarchy.plan import DecompositionTree
 from hvr.validation.hierarchical.matching import FoundMatches, SubtaskMatch
+from hvr.validation.report import Decomposed
 from hvr.values import Value
 
 Holds = Callable[[int, SubtaskMatch, int], "dict[str, str] | None"]
@@ -26,7 +29,7 @@ _Key = tuple[int, int, int]
 """A task, the first state that it could begin in, and the last that it could end in."""
 
 
-class Placed(Value):
+class PlacedTask(Value):
     """How a task was decomposed: the match, the state of the precondition, further values."""
 
     match: SubtaskMatch
@@ -34,7 +37,7 @@ class Placed(Value):
     further: dict[str, str]
 
 
-class Misplaced(Value):
+class NoOrder(Value):
     """Why no order will do.
 
     Attributes:
@@ -66,9 +69,9 @@ class Placement:
         self._positions = array("i", [0]) * count
         self._further: dict[int, dict[str, str]] = {}
 
-    def __getitem__(self, node: int) -> Placed:
+    def __getitem__(self, node: int) -> PlacedTask:
         match = self._matches[node][self._ways[node]]
-        return Placed(match, self._positions[node], self._further.get(node, _NOTHING))
+        return PlacedTask(match, self._positions[node], self._further.get(node, _NOTHING))
 
     def set(self, node: int, way: int, position: int, further: dict[str, str]) -> None:
         """Say how a task was decomposed."""
@@ -113,7 +116,7 @@ class Scheduler:
 
     def __init__(
         self,
-        tree: Tree,
+        tree: DecompositionTree,
         method_of: dict[int, Method],
         matches: FoundMatches,
         holds: Holds | None,
@@ -128,7 +131,7 @@ class Scheduler:
         # Where each task has one match, none is placed twice, and nothing need be looked up.
         self._known: dict[_Key, tuple[int, tuple[int, int, dict[str, str]] | None]] = {}
         self._again = matches.ambiguous
-        self.misplaced: Misplaced | None = None
+        self.misplaced: NoOrder | None = None
 
     def run(self) -> Placement | None:
         """Return how each task was decomposed; None if there is no way, and `misplaced` is why."""
@@ -179,7 +182,7 @@ class Scheduler:
             match = matches[way]
             position, further = self._position(node, match, task.low, first)
             if position == FAILED:
-                self._note(Misplaced(node, task.low, first, match=match))
+                self._note(NoOrder(node, task.low, first, match=match))
                 continue
             task.way, task.position, task.further = way, position, further
             task.children, task.at, task.result = match.children, 0, position
@@ -214,7 +217,7 @@ class Scheduler:
                     task.asked = True
                     return child
                 if child < low:
-                    self._note(Misplaced(child, low, child, after=low - 1))
+                    self._note(NoOrder(child, low, child, after=low - 1))
                     task.result = FAILED
                     return -1
                 end = child + 1
@@ -242,7 +245,7 @@ class Scheduler:
                 return position, further
         return FAILED, _NOTHING
 
-    def _note(self, misplaced: Misplaced) -> None:
+    def _note(self, misplaced: NoOrder) -> None:
         # Of several ways that fail, one that fails by a precondition and came furthest says most:
         # whether the order alone is to blame is asked first.
         known = self.misplaced
@@ -274,11 +277,13 @@ class Scheduler:
                 open_.append(key)
 
 
-def _telling(misplaced: Misplaced) -> tuple[bool, int]:
+def _telling(misplaced: NoOrder) -> tuple[bool, int]:
     return misplaced.match is not None, misplaced.low
 
 
-def latest(tree: Tree, network: Network, children: Sequence[int], high: int) -> list[int]:
+def latest(
+    tree: DecompositionTree, network: TaskNetwork, children: Sequence[int], high: int
+) -> list[int]:
     """Return the last state in which each subtask can end, by the actions that come after it."""
     highs = [high] * len(children)
     if not network.order:
@@ -288,3 +293,66 @@ def latest(tree: Tree, network: Network, children: Sequence[int], high: int) -> 
         for one in network.predecessors(index):
             highs[one] = min(highs[one], mine, bound)
     return highs
+
+
+# Certificate --------------------------------------------------------------------------------------
+# What proves that a plan with its decomposition is a solution.
+
+
+class Certificate(Sequence[Decomposed]):
+    """How each task was decomposed, the initial network first; each is made when it is asked for.
+
+    Args:
+        tree: the tree of the plan.
+        method_of: the method of each decomposed node.
+        placement: how each was decomposed.
+    """
+
+    def __init__(
+        self, tree: DecompositionTree, method_of: Mapping[int, Method], placement: Placement
+    ) -> None:
+        self._tree = tree
+        self._method_of = method_of
+        self._placement = placement
+
+    def __len__(self) -> int:
+        return len(self._tree) - self._tree.actions
+
+    @overload
+    def __getitem__(self, index: int) -> Decomposed: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Decomposed, ...]: ...
+    def __getitem__(self, index: int | slice) -> Decomposed | tuple[Decomposed, ...]:
+        if isinstance(index, slice):
+            return tuple([self[i] for i in range(*index.indices(len(self)))])
+        tree, count = self._tree, len(self)
+        index = range(count)[index]
+        node = tree.actions + index - 1 if index else tree.root
+        one, line, method = self._placement[node], tree.line(node), self._method_of[node]
+        values = {**one.match.binding, **one.further}
+        top = node == tree.root
+        return Decomposed(
+            None if top else line.identifier,
+            None if top else GroundAction(line.name, line.args),
+            method.name,
+            tuple([(p.name, values[p.name]) for p in method.parameters]),
+            tuple([tree.line(child).identifier for child in one.match.children]),
+            one.position,
+        )
+
+    def __iter__(self) -> Iterator[Decomposed]:
+        for index in range(len(self)):
+            yield self[index]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sequence):
+            return NotImplemented
+        return len(self) == len(other) and all(
+            one == two for one, two in zip(self, other, strict=True)
+        )
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return tuple, (list(self),)

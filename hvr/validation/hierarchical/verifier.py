@@ -12,25 +12,34 @@ from fractions import Fraction
 from pathlib import Path
 from typing import NoReturn
 
-from hvr.errors import GroundingLimitError, NumberTooLargeError
+from hvr.errors import GroundingLimitError, NumberTooLargeError, UsageError
 from hvr.pddl import Diagnostic, GroundAction, Misfit, Task
-from hvr.pddl.conditions import Operator
 from hvr.pddl.diagnostics import PddlTextSyntaxError
 from hvr.pddl.hierarchy.model import HierarchicalDomain, HierarchicalProblem, Method
-from hvr.pddl.hierarchy.plan import HierarchicalPlan, PlanLine, read_hierarchical_plan
-from hvr.pddl.hierarchy.tree import Tree
-from hvr.validation.hierarchical.certificate import Certificate
-from hvr.validation.hierarchical.execution import PlanStates, State
-from hvr.validation.hierarchical.matching import FoundMatches, SubtaskMatch, SubtaskMatcher
-from hvr.validation.hierarchical.preconditions import Preconditions, holds
-from hvr.validation.hierarchical.reasons import Reasons
-from hvr.validation.hierarchical.schedule import Placement, Scheduler
-from hvr.validation.report import (
-    Failure,
-    OnFailure,
-    Outcome,
-    ValidationReport,
+from hvr.pddl.hierarchy.parser import parse_hddl_domain as parse_domain
+from hvr.pddl.hierarchy.parser import parse_hddl_problem as parse_problem
+from hvr.pddl.hierarchy.plan import (
+    DecompositionTree,
+    HierarchicalPlan,
+    PlanLine,
+    read_hierarchical_plan,
 )
+from hvr.pddl.state import Operator
+from hvr.validation.batch import BatchOptions
+from hvr.validation.findings import LintFinding
+from hvr.validation.hierarchical.matching import (
+    FoundMatches,
+    PlanStates,
+    Preconditions,
+    State,
+    SubtaskMatch,
+    SubtaskMatcher,
+    holds,
+)
+from hvr.validation.hierarchical.reasons import Reasons
+from hvr.validation.hierarchical.schedule import Certificate, Placement, Scheduler
+from hvr.validation.report import Failure, OnFailure, Outcome, ValidationReport
+from hvr.validation.suites.files import PlanJudge
 
 
 class DecompositionVerifier:
@@ -122,7 +131,7 @@ class _Check:
     def __init__(self, verifier: DecompositionVerifier, plan: HierarchicalPlan) -> None:
         self.verifier = verifier
         self.plan = plan
-        self.tree = Tree(plan)
+        self.tree = DecompositionTree(plan)
         self.reasons = Reasons(verifier.domain, verifier.problem, verifier.task, self.tree)
         self.method_of: dict[int, Method] = {}
         self.states: Sequence[State] = ()
@@ -236,3 +245,40 @@ class _Check:
         method = self.method_of[node]
         cases = self.verifier.preconditions.cases(method, match.binding)
         return holds(cases, *self.states[position])
+
+
+# Language -----------------------------------------------------------------------------------------
+# What `hvr.validation.suites.files` wants to know of HDDL.
+
+__all__ = ["DecompositionVerifier", "judge_of", "lint", "parse_domain", "parse_problem"]
+
+
+def judge_of(
+    domain: HierarchicalDomain, problem: HierarchicalProblem, options: BatchOptions
+) -> PlanJudge:
+    """Return what judges plans of a problem.
+
+    Raises:
+        UsageError: something is asked for that is not known of hierarchical plans.
+    """
+    if options.needs_steps:
+        raise UsageError(
+            "advice, minimal plans, states, happenings and values are not to be had of "
+            "hierarchical plans"
+        )
+    tolerance: Fraction = options.numeric_tolerance
+    verifier = DecompositionVerifier(
+        domain, problem, any_order=options.any_order, numeric_tolerance=tolerance
+    )
+    if not options.no_decomposition:
+        return verifier
+    from hvr.validation.hierarchical.conversion import ActionsJudge
+
+    return ActionsJudge(verifier)
+
+
+def lint(domain: HierarchicalDomain, problem: HierarchicalProblem | None) -> list[LintFinding]:
+    """Say what is suspicious in a domain, and in a problem if it is not None."""
+    from hvr.validation.hierarchical.lint import lint_hddl
+
+    return lint_hddl(domain, problem)

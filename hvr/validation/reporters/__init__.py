@@ -1,7 +1,7 @@
-"""The formats that results are reported in, one module each.
+"""The formats that results are reported in.
 
 A reporter turns results into chunks of text. The formats made of lines (`text`, `json-lines`,
-`github`) give the chunk of a plan as soon as its result is there; each module is imported when
+`github`) give the chunk of a plan as soon as its result is there; a reporter is imported when
 its format is chosen.
 """
 
@@ -16,20 +16,19 @@ from hvr.errors import UsageError
 from hvr.values import Value
 
 if TYPE_CHECKING:
-    from hvr.validation.findings import Finding
-    from hvr.validation.judged import Judged
+    from hvr.validation.findings import Finding, Judged
 
-_MODULES = {
-    "text": "text",
-    "json": "jsonformat",
-    "json-lines": "jsonlines",
-    "junit": "junit",
-    "sarif": "sarif",
-    "github": "github",
-    "markdown": "markdown",
+_REPORTERS = {
+    "text": ("text", "report_text"),
+    "json": ("formats", "report_json"),
+    "json-lines": ("formats", "report_json_lines"),
+    "junit": ("formats", "report_junit"),
+    "sarif": ("formats", "report_sarif"),
+    "github": ("formats", "report_github"),
+    "markdown": ("formats", "report_markdown"),
 }
 
-FORMATS = tuple(_MODULES)
+FORMATS = tuple(_REPORTERS)
 """The names of the formats."""
 
 
@@ -62,9 +61,10 @@ def find_reporter(name: str) -> Reporter:
     Raises:
         UsageError: there is no such format.
     """
-    if name not in _MODULES:
+    if name not in _REPORTERS:
         raise UsageError(f"there is no format {name!r}; choose one of {', '.join(FORMATS)}")
-    reporter: Reporter = import_module(f"{__name__}.{_MODULES[name]}").report
+    module, function = _REPORTERS[name]
+    reporter: Reporter = getattr(import_module(f"{__name__}.{module}"), function)
     return reporter
 
 

@@ -1,15 +1,17 @@
-"""Results for people: on a terminal, in a log."""
+"""Results for people, with the lines of the files that they point to."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 
 from hvr.base.printable import one_line, short, short_names
+from hvr.errors import HvrError
 from hvr.pddl import Atom, Location, Step
-from hvr.validation import rules
-from hvr.validation.findings import explain_repair, rule_of_note
-from hvr.validation.judged import Judged
+from hvr.validation import findings
+from hvr.validation.findings import Judged, explain_repair, rule_of_note
 from hvr.validation.report import (
     Failure,
     FailureKind,
@@ -17,24 +19,87 @@ from hvr.validation.report import (
     Repair,
     UnmetLiteral,
     ValidationReport,
+    count,
     decimal_text,
+    explain_numbers,
 )
 from hvr.validation.reporters import ReportOptions
-from hvr.validation.sources import SourceLines
-from hvr.validation.text import count, explain_numbers
+
+# Sources ------------------------------------------------------------------------------------------
+# The lines of the files that a report points into.
+
+_LINE_END = re.compile(r"\r\n|\r|\n")
+_FILES_KEPT = 4
+_LONGEST = 10_000
+
+
+class SourceLines:
+    """Reads files again to show a line of them; what cannot be read has no lines."""
+
+    def __init__(self) -> None:
+        self._files: dict[str, list[str]] = {}
+
+    def line(self, place: Location) -> str:
+        """Return the line of a place, "" when it cannot be had."""
+        lines = self._lines(place.file)
+        return lines[place.line - 1] if 0 < place.line <= len(lines) else ""
+
+    def end_column(self, place: Location) -> int | None:
+        """Return the column after the list or word at a place, None when it cannot be had.
+
+        A list that goes on in the next line, or for very long, ends with its line.
+        """
+        line = self.line(place)
+        start = place.column - 1
+        if start >= len(line):
+            return None
+        depth = 0
+        for index in range(start, min(len(line), start + _LONGEST)):
+            character = line[index]
+            depth += (character == "(") - (character == ")")
+            if character == ")" and depth <= 0:
+                return index + 1 + (depth == 0)
+            if depth == 0 and character.isspace():
+                return index + 1
+        return len(line.rstrip()) + 1
+
+    def _lines(self, file: str) -> list[str]:
+        if file not in self._files:
+            # Plans come and go, the domain and the problem are asked for again and again: the
+            # newest files are kept, and a file that is asked for becomes the newest.
+            while len(self._files) >= _FILES_KEPT:
+                del self._files[next(iter(self._files))]
+            self._files[file] = _read(file)
+        self._files[file] = lines = self._files.pop(file)
+        return lines
+
+
+def _read(file: str) -> list[str]:
+    from hvr.pddl.reader import SourceText
+
+    try:
+        if not Path(file).is_file():
+            return []
+        return _LINE_END.split(SourceText.read(Path(file), lenient=True).text)
+    except (HvrError, OSError, ValueError):
+        return []
+
+
+# Text ---------------------------------------------------------------------------------------------
+# Results for people: on a terminal, in a log.
 
 _WIDTH = 100
 _EXCERPTS = 3
 
 
-def report(results: Iterable[Judged], options: ReportOptions) -> Iterator[str]:
+def report_text(results: Iterable[Judged], options: ReportOptions) -> Iterator[str]:
     """Give one text a plan, and a line about all of them when there are several."""
     sources: SourceLines | None = None
     outcomes: Counter[Outcome] = Counter()
     for warning in options.warnings:
         yield f"{one_line(str(warning))}\n"
     for result in results:
-        tally(result, outcomes)
+        count_outcomes(result, outcomes)
         if sources is None and result.report.outcome is not Outcome.VALID:
             sources = SourceLines()  # a valid plan points at no line
         for warning in result.warnings:
@@ -49,7 +114,7 @@ def report(results: Iterable[Judged], options: ReportOptions) -> Iterator[str]:
         yield summary(outcomes) + "\n"
 
 
-def tally(result: Judged, outcomes: Counter[Outcome]) -> None:
+def count_outcomes(result: Judged, outcomes: Counter[Outcome]) -> None:
     """Count the plans that a result is about: one, or those that a domain or problem blocks."""
     outcomes[result.report.outcome] += 1 if result.plan else len(result.blocked)
 
@@ -109,7 +174,7 @@ def render_result(
 
 def _unusable(result: Judged, of: str) -> list[str]:
     diagnostic = result.result.diagnostic
-    rule = rules.RULES.get(result.rule, rules.SYNTAX if diagnostic else rules.UNDECIDED)
+    rule = findings.RULES.get(result.rule, findings.SYNTAX if diagnostic else findings.UNDECIDED)
     name = result.plan or (diagnostic.location.file if diagnostic else result.result.domain)
     head = f"{one_line(name)}{of}: {Outcome.UNKNOWN.value}"
     if diagnostic is None:
@@ -133,7 +198,7 @@ def _verdict(
         return [f"{name}: {report.outcome.value}: {report.reason}"]
     lines = []
     for number, failure in enumerate(report.failures):
-        tag = f" [{rules.FAILURE_RULES[failure.kind].id}]" if ids else ""
+        tag = f" [{findings.FAILURE_RULES[failure.kind].id}]" if ids else ""
         start = f"{name}: invalid: " if number == 0 else "  and: "
         lines.append(f"{start}{_where(failure, report)}{tag}")
         lines += _failure(failure, limit)

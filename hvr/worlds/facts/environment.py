@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import traceback
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
-from hvr.errors import UsageError
+from hvr.errors import SimulatorError, UsageError
 from hvr.pddl import Atom, Domain, FunctionTerm, GroundAction, Problem, State, Task
 from hvr.validation.stepper import Stepper
 
@@ -22,7 +22,7 @@ Numbers: TypeAlias = Mapping[Fact, Fraction | int | float]
 """Values of functions, `{("fuel", "truck-1"): 7}`."""
 
 
-def place_of(error: BaseException) -> str:
+def error_location(error: BaseException) -> str:
     """Return where code of others raised, as ` (file.py:12)`; empty where it did not."""
     foreign = {Path(__file__).parents[2], Path(os.__file__).parent}  # hvr, and Python itself
     frames = traceback.walk_tb(error.__traceback__)
@@ -65,7 +65,7 @@ class FactEnvironment(Protocol):
 
 
 @runtime_checkable
-class Sending(Protocol):
+class CallReporter(Protocol):
     """An environment that tells what an action became: a call with arguments, say."""
 
     def sent(self) -> dict[str, Any]:
@@ -76,13 +76,13 @@ class Sending(Protocol):
         ...
 
 
-def closed(env: FactEnvironment) -> str:
+def close_environment(env: FactEnvironment) -> str:
     """Close an environment that can be closed; return what went wrong, or nothing."""
     close = getattr(env, "close", None)
     return str(close() or "") if callable(close) else ""
 
 
-def base(state: State) -> frozenset[Atom]:
+def base_atoms(state: State) -> frozenset[Atom]:
     """Return the true facts that do not follow by rules."""
     derived = state.task.derived_predicates
     return frozenset(a for a in state.atoms() if a.predicate not in derived)
@@ -101,7 +101,7 @@ class PddlEnvironment:
     """
 
     def __init__(self, domain: Domain, problem: Problem, hidden: Collection[str] = ()) -> None:
-        check_timeless(domain, problem)
+        require_untimed(domain, problem)
         known = {*domain.predicates, *domain.functions}
         for name in hidden:
             if name not in known:
@@ -149,7 +149,7 @@ class PddlEnvironment:
         self._stepper = Stepper(self.task, self.task.state_with(atoms, numbers))
 
 
-def check_timeless(domain: Domain, problem: Problem) -> None:
+def require_untimed(domain: Domain, problem: Problem) -> None:
     """Refuse what an environment that goes step by step cannot run.
 
     Raises:
@@ -172,3 +172,70 @@ def check_timeless(domain: Domain, problem: Problem) -> None:
             f"{problem.name} has timed initial literals, such as {problem.timed_init[0]}: a world "
             "is acted in step by step, without time"
         )
+
+
+# Observing ----------------------------------------------------------------------------------------
+# An observation as facts and numbers of a task, checked: environments are anybody's code.
+
+
+def read_observation(
+    task: Task, seen: Observation
+) -> tuple[set[Atom], dict[FunctionTerm, Fraction]]:
+    """Return the facts and numbers of an observation that can change, checked.
+
+    Raises:
+        SimulatorError: one is none of the domain and the objects.
+    """
+    atoms: set[Atom] = set()
+    for fact in seen.facts:
+        predicate, *args = _names(fact)
+        declared = task.domain.predicates.get(predicate)
+        arity = None if declared is None else len(declared.parameters)
+        _check(task, f"({' '.join((predicate, *args))})", "predicate", predicate, args, arity)
+        if predicate in task.fluent_predicates - task.derived_predicates:
+            atoms.add(Atom(predicate, tuple(args)))
+    values: dict[FunctionTerm, Fraction] = {}
+    numbers: Mapping[tuple[str, ...], object] = seen.numbers
+    for term, value in numbers.items():
+        function, *args = _names(term)
+        known = task.domain.functions.get(function)
+        arity = None if known is None else len(known.parameters)
+        text = f"({' '.join((function, *args))})"
+        _check(task, text, "function", function, args, arity)
+        try:
+            number = Fraction(str(value))
+        except ValueError:
+            raise SimulatorError(
+                f"the environment shows {value!r} as {text}, which is no number", exit_code=2
+            ) from None
+        values[FunctionTerm(function, tuple(args))] = number
+    return atoms, values
+
+
+def _names(fact: object) -> tuple[str, ...]:
+    """Return the names of a fact.
+
+    Raises:
+        SimulatorError: it is no tuple of texts.
+    """
+    if isinstance(fact, tuple) and fact and all(isinstance(name, str) for name in fact):
+        return fact
+    raise SimulatorError(
+        f'the environment shows {fact!r}; a fact is a tuple of names, such as ("at", "truck")',
+        exit_code=2,
+    )
+
+
+def _check(
+    task: Task, text: str, kind: str, name: str, args: Sequence[str], arity: int | None
+) -> None:
+    if arity is None:
+        trouble = f"the domain has no {kind} {name!r}"
+    elif arity != len(args):
+        trouble = f"{name} takes {arity} objects"
+    else:
+        unknown = [one for one in args if one not in task.objects]
+        if not unknown:
+            return
+        trouble = f"the problem has no object {unknown[0]!r}"
+    raise SimulatorError(f"the environment shows {text}: {trouble}", exit_code=2)

@@ -9,7 +9,7 @@ from enum import StrEnum
 from itertools import islice
 from typing import Any
 
-from hvr.base.numbers import read_real, read_whole
+from hvr.base.numbers import parse_integer, parse_real
 from hvr.errors import UsageError
 from hvr.pddl import Atom, FunctionTerm, GroundAction, State, applicable_actions
 from hvr.pddl.diagnostics import nearest
@@ -100,11 +100,11 @@ def _rule(text: str) -> FaultRule:
         )
     try:
         if sign == "@":
-            step = read_whole(number)
+            step = parse_integer(number)
             if step < 1:
                 raise ValueError("steps are counted from 1")
             return FaultRule(WorldFault(name), step=step)
-        rate = read_real(number)
+        rate = parse_real(number)
         if rate > 1:
             raise ValueError("a probability is at most 1")
         return FaultRule(WorldFault(name), rate)

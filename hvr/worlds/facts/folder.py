@@ -5,22 +5,35 @@ from __future__ import annotations
 import ast
 import importlib
 import importlib.util
+import json
+import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from hvr.base.texts import read_text
+from hvr.base.files import write_whole, writing
+from hvr.base.texts import read_bytes, read_text
 from hvr.errors import DataFileError, HvrError, SimulatorError, UsageError
-from hvr.knowledge.world_file import WorldFile, line_of
-from hvr.pddl import Domain, Problem, parse_problem
+from hvr.knowledge.terms import KITCHEN
+from hvr.knowledge.world_file import FILE, WorldFile, line_of
+from hvr.pddl import Domain, Problem, parse_domain, parse_problem
 from hvr.pddl.diagnostics import nearest
 from hvr.values import cached_property
-from hvr.worlds.facts.environment import FactEnvironment, place_of
+from hvr.worlds.facts.environment import FactEnvironment, error_location
+from hvr.worlds.facts.lexicon import (
+    WorldLexicon,
+    distinct_clauses,
+    imperative_of,
+    lexicon_for,
+    words_of,
+)
 from hvr.worlds.facts.timed_environment import domain_environment
-from hvr.worlds.facts.words import WorldWords, words_for
+
+# Folder -------------------------------------------------------------------------------------------
+# A world as a folder: `world.toml` names its domain, words, problems, tasks and environment.
 
 
 @dataclass(frozen=True)
@@ -44,7 +57,7 @@ class WorldFolder(WorldFile):
     """A world that a folder describes, as a place to plan and act in; see `WorldFile`."""
 
     @cached_property
-    def words(self) -> WorldWords:
+    def words(self) -> WorldLexicon:
         """The words.
 
         Raises:
@@ -52,7 +65,7 @@ class WorldFolder(WorldFile):
         """
         domain, ontology = self.domain, self.ontology
         try:
-            return words_for(domain, ontology)
+            return lexicon_for(domain, ontology)
         except DataFileError as error:
             raise self._wrong(str(error), "ontology") from error
 
@@ -108,12 +121,12 @@ class WorldFolder(WorldFile):
         """
         if not self.environment:
             return domain_environment(self.domain, problem)
-        from hvr.worlds.facts.apart import TIMEOUT_S, ApartEnvironment
+        from hvr.worlds.facts.isolated import TIMEOUT_S, IsolatedEnvironment
 
         self.check_trusted(self.environment, "environment")
         patience = timeout or self.env_timeout or TIMEOUT_S
         try:
-            return ApartEnvironment(self.folder, problem, seed, patience)
+            return IsolatedEnvironment(self.folder, problem, seed, patience)
         except SimulatorError as error:
             if str(error).startswith(str(self.file)):
                 raise
@@ -134,7 +147,7 @@ class WorldFolder(WorldFile):
         except (Exception, SystemExit) as error:
             raise SimulatorError(
                 f"{self._place}: the environment {self.environment} cannot be opened: "
-                f"{type(error).__name__}: {error}{place_of(error)}", exit_code=2,
+                f"{type(error).__name__}: {error}{error_location(error)}", exit_code=2,
             ) from error  # fmt: skip
         lacking = [name for name in ("reset", "step", "observe") if not hasattr(opened, name)]
         if lacking:
@@ -180,7 +193,7 @@ class WorldFolder(WorldFile):
         except (Exception, SystemExit) as error:
             raise UsageError(
                 f"{self._place}: the environment {self.environment} cannot be imported: "
-                f"{type(error).__name__}: {error}{place_of(error)}"
+                f"{type(error).__name__}: {error}{error_location(error)}"
             ) from error
         entry = getattr(module, attribute, None)
         if not callable(entry):
@@ -236,3 +249,100 @@ def bound_names(source: str) -> frozenset[str] | None:
             continue  # what it binds inside is its own
         nodes += ast.iter_child_nodes(node)
     return frozenset(names)
+
+
+# Skeleton -----------------------------------------------------------------------------------------
+# A new world for a domain: `world.toml`, a copy of the domain, and its words to be edited.
+
+_PREFIXES = f"""\
+@prefix k:    <{KITCHEN}> .
+@prefix owl:  <http://www.w3.org/2002/07/owl#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
+"""
+
+
+def create_world(folder: Path, domain_file: Path, problem_files: Sequence[Path] = ()) -> None:
+    """Write a new world.
+
+    Args:
+        folder: new or empty.
+        domain_file: is copied to `domain.pddl`.
+        problem_files: are copied to `problems/`.
+
+    Raises:
+        UsageError: there is something in the folder, or the domain has no actions.
+        DataFileError, PddlError: a file cannot be read or written.
+    """
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(f"{folder} is there already and not an empty folder", field="folder")
+    domain = parse_domain(domain_file)
+    if not domain.actions:
+        why = "only durative actions: a world is acted in step by step, without time"
+        what = why if domain.durative_actions else "no actions to act with"
+        raise UsageError(f"{domain_file} has {what}", field="domain")
+    for file in problem_files:
+        parse_problem(file, domain)
+    names = [file.name for file in problem_files]
+    if len(set(names)) < len(names):
+        raise UsageError("two problems have the same file name", field="problem")
+    with writing(folder):
+        (folder / "problems").mkdir(parents=True, exist_ok=True)
+    write_whole(folder / "domain.pddl", read_bytes(domain_file))
+    write_whole(folder / "words.ttl", lexicon_turtle(domain))
+    for file in problem_files:
+        write_whole(folder / "problems" / file.name, read_bytes(file))
+    write_whole(folder / FILE, _toml(folder.resolve().name, bool(problem_files)))
+
+
+def _toml(name: str, problems: bool) -> str:
+    listed = 'problems = ["problems/*.pddl"]'
+    return f"""\
+name = {json.dumps(name)}
+domain = "domain.pddl"
+ontology = ["words.ttl"]
+{listed if problems else "# " + listed}
+
+# Without an environment the domain itself is run.
+# environment = "environment:open_environment"
+
+# [tasks.first]
+# problem = "problems/first.pddl"
+# goal = "a sentence in the world's words, or PDDL"
+"""
+
+
+def lexicon_turtle(domain: Domain) -> str:
+    """Return the words of a domain as Turtle, derived from its names."""
+    return "\n".join(_statements(domain))
+
+
+def _statements(domain: Domain) -> Iterator[str]:
+    yield _PREFIXES
+    yield "# What things are called; skos:altLabel adds other words."
+    for name in domain.types:
+        cls = f"k:Type_{_local(name)}"
+        yield f'{cls} a owl:Class ; rdfs:label {_text(words_of(name))} ; k:pddlType "{name}" .'
+    yield "\n# How facts are said; {0} is the first object."
+    for name, (true, false) in distinct_clauses(domain).items():
+        yield (
+            f'k:fact_{_local(name)} k:pddlPredicate "{name}" ;\n'
+            f"    k:saidTrue {_text(true)} ; k:saidFalse {_text(false)} ."
+        )
+    yield "\n# How actions are said."
+    for name, action in domain.actions.items():
+        yield (
+            f'k:action_{_local(name)} k:pddlAction "{name}" ;\n'
+            f"    k:imperative {_text(imperative_of(action))} ."
+        )
+    yield ""
+
+
+def _local(name: str) -> str:
+    """Return a name that Turtle allows, different for different names."""
+    plain = name.replace("_", "__").replace("-", "_")
+    return re.sub(r"[^a-z0-9_]", lambda match: f"_{ord(match.group()):x}_", plain)
+
+
+def _text(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)

@@ -35,15 +35,15 @@ from hvr.pddl import (
 from hvr.pddl.durative import part_at, times_of
 from hvr.pddl.model import When, numbers_of, walk
 from hvr.pddl.task import binding_of
-from hvr.planning.solving.features import Feature, features_of
-from hvr.planning.solving.snapping import Snapped, snapped
+from hvr.planning.solving.programs import Feature, features_of
+from hvr.planning.solving.temporal import Snapped, snapped
 from hvr.worlds.facts.environment import (
+    CallReporter,
     FactEnvironment,
     Observation,
     PddlEnvironment,
-    Sending,
-    base,
-    check_timeless,
+    base_atoms,
+    require_untimed,
 )
 
 
@@ -131,7 +131,7 @@ class Timing:
 
     def running(self, state: State) -> Iterator[tuple[Atom, GroundAction, Expression]]:
         """Yield what goes on: its fact, the action, and the condition over all of it."""
-        for atom in sorted(base(state), key=str):
+        for atom in sorted(base_atoms(state), key=str):
             if (of := self._of_fact.get(atom.predicate)) is not None:
                 action = GroundAction(of, atom.args)
                 schema = self.timed_domain.durative_actions[of]
@@ -178,7 +178,7 @@ def check_actable(domain: Domain, problem: Problem) -> None:
             state at its start and the state at its end.
     """
     if not domain.durative_actions:
-        check_timeless(domain, problem)
+        require_untimed(domain, problem)
         return
     strange = features_of(domain, problem) & {
         Feature.CONTINUOUS, Feature.TIMED, Feature.PREFERENCES, Feature.CONSTRAINTS,
@@ -242,11 +242,11 @@ class SplitEnvironment(PddlEnvironment):
     def stop(self, name: str, args: tuple[str, ...]) -> None:
         """End a durative action without its effects."""
         going_on = Atom(self.timing.names.running[name], args)
-        super().put(base(self.state) - {going_on}, self.state.numbers())
+        super().put(base_atoms(self.state) - {going_on}, self.state.numbers())
 
     def _break_off(self) -> None:
         if broken := self.timing.broken(self.state):
-            super().put(base(self.state) - broken, self.state.numbers())
+            super().put(base_atoms(self.state) - broken, self.state.numbers())
 
 
 def domain_environment(
@@ -302,4 +302,4 @@ class StartsAndEnds:
         return shown
 
     def sent(self) -> dict[str, Any]:
-        return self.env.sent() if isinstance(self.env, Sending) else {}
+        return self.env.sent() if isinstance(self.env, CallReporter) else {}

@@ -1,12 +1,21 @@
-"""Faults as values: their kinds, when they fire, and what they do."""
+"""Faults as values: their kinds, triggers and effects, and the schedule of a run."""
 
 from __future__ import annotations
 
+import json
+import random
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from enum import StrEnum
+from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from hvr.errors import UsageError
+from hvr.base.files import write_whole
+from hvr.base.texts import read_json
+from hvr.errors import DataFileError, UsageError
+
+# Fault --------------------------------------------------------------------------------------------
+# Faults as values: their kinds, when they fire, and what they do.
 
 
 class FaultKind(StrEnum):
@@ -40,13 +49,15 @@ class FaultKind(StrEnum):
     """States of objects in view are reported wrongly, or objects as out of view."""
 
 
-PERCEPTION = frozenset({FaultKind.MISPERCEIVED, FaultKind.NOISE})
+PERCEPTION_KINDS = frozenset({FaultKind.MISPERCEIVED, FaultKind.NOISE})
 """Kinds that change what is reported and leave the world as it is."""
 
-LASTING = frozenset({FaultKind.WRONG_OBJECT, FaultKind.SWAPPED, *PERCEPTION})
+LASTING_KINDS = frozenset({FaultKind.WRONG_OBJECT, FaultKind.SWAPPED, *PERCEPTION_KINDS})
 """Kinds that go on, once they have begun, unless `times` says otherwise."""
 
-AT_START = frozenset({FaultKind.MOVED, FaultKind.CHANGED, FaultKind.OCCUPIED, *PERCEPTION})
+INITIAL_KINDS = frozenset(
+    {FaultKind.MOVED, FaultKind.CHANGED, FaultKind.OCCUPIED, *PERCEPTION_KINDS}
+)
 """Kinds that can happen before any action."""
 
 MOVES = frozenset({"MoveAhead", "MoveBack", "MoveLeft", "MoveRight", "Teleport", "TeleportFull"})
@@ -70,7 +81,7 @@ class FaultTiming:
 
     Actions are numbered from 1; questions (`GetReachablePositions`,
     `GetInteractablePoses`) have no number. Number 0 is the start of the scene, before any
-    action; only kinds of `AT_START` can fire there.
+    action; only kinds of `INITIAL_KINDS` can fire there.
 
     Args:
         step: only from this action on; 0 is the start, and from there on.
@@ -96,7 +107,7 @@ class FaultTiming:
 
 
 @dataclass(frozen=True)
-class What:
+class FaultEffect:
     """The effect of a fault. Which fields count depends on the kind; empty ones are chosen by seed.
 
     Args:
@@ -142,7 +153,7 @@ class Fault:
 
     kind: FaultKind
     when: FaultTiming = FaultTiming()
-    what: What = What()
+    what: FaultEffect = FaultEffect()
 
     @property
     def actions(self) -> frozenset[str]:
@@ -154,7 +165,7 @@ class Fault:
         """On how many matching actions it fires; 0 means without end."""
         if self.when.times is not None:
             return self.when.times
-        return 0 if self.kind in LASTING else 1
+        return 0 if self.kind in LASTING_KINDS else 1
 
     @property
     def named(self) -> tuple[str, ...]:
@@ -196,11 +207,11 @@ class Fault:
                 f"unknown fault kind {values.get('kind')!r} (kinds: {', '.join(FaultKind)})"
             ) from None
         when = _part(FaultTiming, "when", values.get("when", {}))
-        what = _part(What, "what", values.get("what", {}))
+        what = _part(FaultEffect, "what", values.get("what", {}))
         return cls(kind, when, what)
 
 
-Part = TypeVar("Part", FaultTiming, What)
+Part = TypeVar("Part", FaultTiming, FaultEffect)
 
 _TYPES: dict[str, tuple[type, ...]] = {
     "str": (str,),
@@ -229,3 +240,143 @@ def _part(cls: type[Part], name: str, values: Any) -> Part:
             raise UsageError(f"{key!r} of a fault must be {known[key]}, not {value!r}")
     given: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
     return cls(**given)
+
+
+# Trigger ------------------------------------------------------------------------------------------
+# Triggers: on which actions faults are due.
+
+
+class Trigger:
+    """Counts the actions that match one fault.
+
+    Args:
+        fault: the fault.
+        seed: for its probability and for what it leaves open.
+    """
+
+    def __init__(self, fault: Fault, seed: str) -> None:
+        self.fault = fault
+        self.chance = random.Random(seed)
+        self._matched = 0
+        self.count = 0
+        """Number of times that it has happened."""
+
+    def due(self, step: int, action: str, target: str) -> bool:
+        """Return whether the fault fires on this action. Each action is asked for once.
+
+        Args:
+            step: number of the action.
+            action: its name; empty at the start of the scene.
+            target: name of the object that it is sent for; empty without one.
+        """
+        when, actions = self.fault.when, self.fault.actions
+        if self.spent or step < when.step:
+            return False
+        if step == 0:
+            if self.fault.kind not in INITIAL_KINDS:
+                return False
+        elif (actions and action not in actions) or (when.target and target != when.target):
+            return False
+        self._matched += 1
+        if self._matched < when.nth:
+            return False
+        return when.probability >= 1.0 or self.chance.random() < when.probability
+
+    def fired(self) -> None:
+        """Count that the fault has happened; a due fault that could not happen stays due."""
+        self.count += 1
+
+    @property
+    def spent(self) -> bool:
+        """It does not fire any more."""
+        return 0 < self.fault.times <= self.count
+
+    def standing(self, step: int) -> bool:
+        """Return whether it fires for certain on every matching action from this one on."""
+        when = self.fault.when
+        return not self.spent and step >= when.step and when.nth == 1 and when.probability >= 1.0
+
+
+# Schedule -----------------------------------------------------------------------------------------
+# The schedule of faults of a run: a list with a seed, from a JSON file or drawn at random.
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Faults and the seed for what they leave open.
+
+    The same schedule on the same actions gives the same faults.
+
+    Args:
+        faults: what goes wrong; several may fire on one action, in this order.
+        seed: for probabilities and for objects that are not named.
+    """
+
+    faults: tuple[Fault, ...] = ()
+    seed: int = 0
+
+    @classmethod
+    def random(cls, kinds: Iterable[FaultKind], probability: float, seed: int = 0) -> Self:
+        """Return faults of each kind, on each action that it can affect with a probability.
+
+        For NOISE it is the probability of a wrong state and of an unseen object instead.
+        """
+        faults = []
+        for kind in kinds:
+            if kind is FaultKind.NOISE:
+                faults.append(noise(probability))
+            else:
+                faults.append(Fault(kind, FaultTiming(times=0, probability=probability)))
+        return cls(tuple(faults), seed)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        return {"seed": self.seed, "faults": [fault.to_json() for fault in self.faults]}
+
+    @classmethod
+    def from_json(cls, values: Any) -> Self:
+        """Return the schedule that `to_json` wrote.
+
+        Raises:
+            UsageError: it is not one; the message says which fault is wrong.
+        """
+        if not isinstance(values, dict) or not isinstance(values.get("faults"), list):
+            raise UsageError("a schedule must be an object with a list 'faults'")
+        unknown = sorted(set(values) - {"faults", "seed"})
+        if unknown:
+            raise UsageError(f"a schedule has 'faults' and 'seed', not {', '.join(unknown)}")
+        seed = values.get("seed", 0)
+        if isinstance(seed, bool) or not isinstance(seed, int):
+            raise UsageError(f"'seed' of a schedule must be an integer, not {seed!r}")
+        faults = []
+        for number, entry in enumerate(values["faults"], start=1):
+            try:
+                faults.append(Fault.from_json(entry))
+            except UsageError as error:
+                raise UsageError(f"fault {number}: {error}") from None
+        return cls(tuple(faults), seed)
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Read a schedule from a JSON file.
+
+        Raises:
+            DataFileError: it cannot be read or is no schedule.
+        """
+        try:
+            return cls.from_json(read_json(path))
+        except UsageError as error:
+            raise DataFileError(f"{path}: {error}") from error
+
+    def save(self, path: Path) -> None:
+        """Write the schedule to a JSON file.
+
+        Raises:
+            DataFileError: it cannot be written.
+        """
+        write_whole(path, json.dumps(self.to_json(), indent=1) + "\n")
+
+
+def noise(share: float) -> Fault:
+    """Return sensor noise that makes a share of the states wrong and of the objects unseen."""
+    return Fault(FaultKind.NOISE, FaultTiming(step=0), FaultEffect(flip=share, unseen=share))

@@ -5,24 +5,32 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from hvr.worlds.base import Environment, Event
-from hvr.worlds.faults import others
-from hvr.worlds.faults.answers import Lens, forged, merged, mistaken_as, seen_through
-from hvr.worlds.faults.diversion import DIVERTING, Diversions
-from hvr.worlds.faults.fault import PERCEPTION, FaultKind
-from hvr.worlds.faults.hindrance import Hindrances, in_the_way
-from hvr.worlds.faults.log import Injection, ordered
-from hvr.worlds.faults.perception import mistake, noisy
-from hvr.worlds.faults.schedule import Schedule
-from hvr.worlds.faults.somebody import Restorable, interfere
-from hvr.worlds.faults.statements import ROBOT, Statement, called, statements
-from hvr.worlds.faults.trigger import Trigger
+from hvr.worlds.environment import Environment, Event
+from hvr.worlds.faults import other_agent
+from hvr.worlds.faults.failed_actions import (
+    DIVERTING_KINDS,
+    Diversions,
+    Obstacles,
+    obstacle_message,
+)
+from hvr.worlds.faults.fault import PERCEPTION_KINDS, FaultKind, Schedule, Trigger
+from hvr.worlds.faults.log import ROBOT, Injection, Statement, name_of, ordered, statements
+from hvr.worlds.faults.other_agent import Restorable, interfere
+from hvr.worlds.faults.perception import (
+    Lens,
+    choose_misreport,
+    combined_event,
+    event_through,
+    fabricated_event,
+    misreporting_lens,
+    with_noise,
+)
 from hvr.worlds.naming import Names
 
-QUESTIONS = frozenset({"GetReachablePositions", "GetInteractablePoses"})
+QUERY_ACTIONS = frozenset({"GetReachablePositions", "GetInteractablePoses"})
 """Actions that change nothing; they have no number and no fault fires on them."""
 
-LOOKS = frozenset({"Pass", "Done", "NoOp"})
+OBSERVING_ACTIONS = frozenset({"Pass", "Done", "NoOp"})
 """Actions that only look: as questions, but noise is drawn anew."""
 
 _INSTEAD = frozenset(
@@ -58,7 +66,7 @@ class FaultyEnvironment:
     _log: list[Injection]
     _mistakes: dict[Trigger, tuple[str, str, Any]]
     _diversions: Diversions
-    _hindrances: Hindrances
+    _hindrances: Obstacles
     _event: Event
     _answer: Event
     _steps: int
@@ -106,19 +114,19 @@ class FaultyEnvironment:
             kwargs = {**action, **kwargs}
             action = kwargs.pop("action", None)
         name = str(action)
-        if name in QUESTIONS:
+        if name in QUERY_ACTIONS:
             for trigger in self._triggers:
                 if trigger.standing(self._steps + 1):
                     kwargs = self._diversions.redirected(trigger, kwargs)
             return self._report(self.env.step(name, **kwargs))
-        if name in LOOKS:
+        if name in OBSERVING_ACTIONS:
             self._looks += 1
             return self._look(self.env.step(name, **kwargs))
         self._steps += 1
         target = self._name(kwargs.get("objectId"))
         due = [t for t in self._triggers if t.due(self._steps, name, target)]
-        world = [t for t in due if t.fault.kind not in PERCEPTION]
-        self._active, self._lenses = [t for t in due if t.fault.kind in PERCEPTION], []
+        world = [t for t in due if t.fault.kind not in PERCEPTION_KINDS]
+        self._active, self._lenses = [t for t in due if t.fault.kind in PERCEPTION_KINDS], []
         try:
             if world or self._hindrances.refusal(name, kwargs) is not None:
                 self._with_faults(name, kwargs, world)
@@ -142,18 +150,18 @@ class FaultyEnvironment:
             for name in fault.named:
                 self._names.object_id(name)
         self._diversions = Diversions(self.env, self._names)
-        self._hindrances = Hindrances(self.env)
+        self._hindrances = Obstacles(self.env)
         self._mistakes = {}
         self._active, self._lenses, self._log = [], [], []
         self._steps = self._looks = 0
         due = [t for t in self._triggers if t.due(0, "", "")]
-        for trigger in (t for t in due if t.fault.kind not in PERCEPTION):
+        for trigger in (t for t in due if t.fault.kind not in PERCEPTION_KINDS):
             before = self._facts()
             if ids := self._interfere(trigger, ""):
                 trigger.fired()
                 self._note(trigger, "", ids, before, self._facts())
         self._report(first)
-        self._active = [t for t in due if t.fault.kind in PERCEPTION]
+        self._active = [t for t in due if t.fault.kind in PERCEPTION_KINDS]
         self._look(self._event)
 
     # faults of the world
@@ -172,11 +180,11 @@ class FaultyEnvironment:
         for trigger in due:
             kind = trigger.fault.kind
             ids: tuple[str, ...] = ()
-            if kind is FaultKind.DROP and others.held(self.env) is not None:
+            if kind is FaultKind.DROP and other_agent.held(self.env) is not None:
                 ids = self._drop()
             elif kind is FaultKind.OCCUPIED:
                 ids = self._interfere(trigger, target)
-            elif kind in DIVERTING:
+            elif kind in DIVERTING_KINDS:
                 ids = self._diversions.divert(trigger, name, sent)
             elif kind not in _INSTEAD:
                 late.append(trigger)
@@ -186,7 +194,7 @@ class FaultyEnvironment:
                 done[trigger] = ids
         refusal = self._hindrances.refusal(name, sent)
         if answer is None and refusal is not None:
-            answer = forged(name, False, refusal.message)
+            answer = fabricated_event(name, False, refusal.message)
             done.setdefault(refusal.trigger, refusal.objects)
         if answer is None:
             answer = self.env.step(name, **sent)
@@ -212,19 +220,24 @@ class FaultyEnvironment:
     def _instead(self, trigger: Trigger, name: str, target: str) -> tuple[Event, tuple[str, ...]]:
         """Return the answer to an action that is not carried out, and what it was meant for."""
         kind, what = trigger.fault.kind, trigger.fault.what
-        meant = target or others.held(self.env) or ROBOT
+        meant = target or other_agent.held(self.env) or ROBOT
         if kind is FaultKind.MISSING_STEP:
             return self._answer, (meant,)
         if kind is FaultKind.SILENT:
-            return forged(name, True, ""), (meant,)
+            return fabricated_event(name, True, ""), (meant,)
         if kind is FaultKind.FAILED:
-            return forged(name, False, what.message or f"{name} could not be done."), (meant,)
+            return fabricated_event(name, False, what.message or f"{name} could not be done."), (
+                meant,
+            )
         if not what.other:
-            return forged(name, False, what.message or in_the_way(name)), (meant,)
+            return fabricated_event(name, False, what.message or obstacle_message(name)), (meant,)
         blocker = self._names.object_id(what.other)
         self._hindrances.block(meant, blocker, trigger)
-        there = others.entries(self.env)[blocker]["name"]
-        return forged(name, False, what.message or in_the_way(name, there)), (meant, blocker)
+        there = other_agent.entries(self.env)[blocker]["name"]
+        return fabricated_event(name, False, what.message or obstacle_message(name, there)), (
+            meant,
+            blocker,
+        )
 
     def _interfere(self, trigger: Trigger, target: str) -> tuple[str, ...]:
         ids = interfere(self.env, self._names, trigger, target)
@@ -233,8 +246,8 @@ class FaultyEnvironment:
         return ids
 
     def _drop(self) -> tuple[str, ...]:
-        hand = others.held(self.env)
-        return (hand,) if hand is not None and others.drop(self.env) else ()
+        hand = other_agent.held(self.env)
+        return (hand,) if hand is not None and other_agent.drop(self.env) else ()
 
     # faults of perception
 
@@ -245,10 +258,12 @@ class FaultyEnvironment:
             if trigger.fault.kind is FaultKind.NOISE:
                 lens = self._noise(trigger, name)
             else:
-                wrong = self._mistakes.get(trigger) or mistake(self.env, self._names, trigger)
+                wrong = self._mistakes.get(trigger) or choose_misreport(
+                    self.env, self._names, trigger
+                )
                 if wrong is None:
                     continue
-                lens = mistaken_as(wrong)
+                lens = misreporting_lens(wrong)
                 if trigger not in self._mistakes:
                     self._mistakes[trigger] = wrong
                     true = statements(event.metadata, self._names)
@@ -265,7 +280,7 @@ class FaultyEnvironment:
 
         def lens(metadata: Mapping[str, Any]) -> dict[str, Any]:
             nonlocal logged
-            reported = noisy(metadata, trigger.fault.what, seed)
+            reported = with_noise(metadata, trigger.fault.what, seed)
             pairs = zip(metadata["objects"], reported["objects"], strict=True)
             changed = tuple(b["objectId"] for a, b in pairs if a is not b)
             if changed and not logged:
@@ -279,9 +294,9 @@ class FaultyEnvironment:
     def _report(self, answer: Event) -> Event:
         """Report the answer to an action, with the room as it is now."""
         now = self.env.last_event
-        event = answer if answer is now else merged(now, answer)
+        event = answer if answer is now else combined_event(now, answer)
         for lens in self._lenses:
-            event = seen_through(event, lens)
+            event = event_through(event, lens)
         self._event = event
         return event
 
@@ -307,4 +322,4 @@ class FaultyEnvironment:
         return statements(self.env.last_event.metadata, self._names)
 
     def _name(self, object_id: Any) -> str:
-        return called(self._names, str(object_id)) if object_id else ""
+        return name_of(self._names, str(object_id)) if object_id else ""

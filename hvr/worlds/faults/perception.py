@@ -1,19 +1,25 @@
-"""Misreported observations: one wrong object, or noise on all."""
+"""Faulty perception: misreported objects, sensor noise, and fabricated answers."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
-from hvr.worlds.base import Environment
-from hvr.worlds.faults import choice, others
-from hvr.worlds.faults.fault import What
-from hvr.worlds.faults.trigger import Trigger
+from hvr.errors import UsageError
+from hvr.knowledge.scene_graph import SceneGraph, SceneObject
+from hvr.worlds.environment import Environment, Event
+from hvr.worlds.faults import other_agent
+from hvr.worlds.faults.fault import FaultEffect, Trigger
 from hvr.worlds.naming import Names
 from hvr.worlds.thor.types import USUAL_LIQUID
 
-NOISY: Mapping[str, str] = {
+# Perception ---------------------------------------------------------------------------------------
+# Misreported observations: one wrong object, or noise on all.
+
+NOISY_STATES: Mapping[str, str] = {
     "isOpen": "openable",
     "isToggled": "toggleable",
     "isDirty": "dirtyable",
@@ -23,7 +29,9 @@ NOISY: Mapping[str, str] = {
 """States that noise flips, and the property that an object needs to have the state."""
 
 
-def mistaken(metadata: Mapping[str, Any], object_id: str, field: str, value: Any) -> dict[str, Any]:
+def misreported(
+    metadata: Mapping[str, Any], object_id: str, field: str, value: Any
+) -> dict[str, Any]:
     """Return the metadata with one object misreported.
 
     Args:
@@ -61,10 +69,10 @@ def with_value(field: str, value: Any) -> dict[str, Any]:
     return {field: value}
 
 
-def noisy(metadata: Mapping[str, Any], what: What, seed: str) -> dict[str, Any]:
+def with_noise(metadata: Mapping[str, Any], what: FaultEffect, seed: str) -> dict[str, Any]:
     """Return the metadata with noise: flipped states of objects in view, objects out of view.
 
-    Each state in `NOISY` that an object in view can have is wrong with probability
+    Each state in `NOISY_STATES` that an object in view can have is wrong with probability
     `what.flip`; each object in view is reported as neither visible nor in reach with
     probability `what.unseen`. What is in the hand is felt, and never unseen.
 
@@ -81,7 +89,7 @@ def noisy(metadata: Mapping[str, Any], what: What, seed: str) -> dict[str, Any]:
             objects.append(entry)
             continue
         wrong: dict[str, Any] = {}
-        for field, prop in NOISY.items():
+        for field, prop in NOISY_STATES.items():
             if entry[prop] and chance.random() < what.flip:
                 wrong |= with_value(field, not entry[field])
         if chance.random() < what.unseen and entry["objectId"] not in held:
@@ -90,7 +98,9 @@ def noisy(metadata: Mapping[str, Any], what: What, seed: str) -> dict[str, Any]:
     return {**metadata, "objects": objects}
 
 
-def mistake(env: Environment, names: Names, trigger: Trigger) -> tuple[str, str, Any] | None:
+def choose_misreport(
+    env: Environment, names: Names, trigger: Trigger
+) -> tuple[str, str, Any] | None:
     """Return the id, field and value that a fault of perception reports, chosen by seed if open.
 
     Args:
@@ -101,17 +111,108 @@ def mistake(env: Environment, names: Names, trigger: Trigger) -> tuple[str, str,
     Returns:
         None when there is nothing that could be misperceived.
     """
-    what, known = trigger.fault.what, others.entries(env)
+    what, known = trigger.fault.what, other_agent.entries(env)
     if what.target:
         options = [names.object_id(what.target)]
     else:
-        options = [i for i in choice.movable(known, None, trigger.chance) if known[i]["visible"]]
+        options = [
+            i
+            for i in other_agent.movable_objects(known, None, trigger.chance)
+            if known[i]["visible"]
+        ]
     for object_id in (i for i in options if i in known):
         if what.field == "parentReceptacles":
             return object_id, what.field, names.object_id(str(what.value))
         if what.field:
             value = not known[object_id].get(what.field) if what.value is None else what.value
             return object_id, what.field, value
-        if (state := choice.other_state(known, object_id, trigger.chance)) is not None:
+        if (state := other_agent.other_state(known, object_id, trigger.chance)) is not None:
             return (object_id, *state)
     return None
+
+
+# Answers ------------------------------------------------------------------------------------------
+# Composed events: the answer to an action, and the room as a faulty sensor reports it.
+
+Lens = Callable[[Mapping[str, Any]], dict[str, Any]]
+"""Turns metadata into what a faulty sensor reports."""
+
+_ANSWER = ("lastAction", "lastActionSuccess", "errorMessage", "errorCode", "actionReturn")
+
+
+def fabricated_event(name: str, success: bool, message: str) -> Event:
+    """Return an answer that the environment did not give; it has no metadata of the room."""
+    values = (name, success, message, None, None)
+    return Event(dict(zip(_ANSWER, values, strict=True)), success)
+
+
+def combined_event(now: Event, answer: Event) -> Event:
+    """Return an event with the answer of one event and the room of another."""
+
+    def metadata() -> dict[str, Any]:
+        return {**now.metadata, **{key: answer.metadata.get(key) for key in _ANSWER}}
+
+    return Event(metadata, answer.success)
+
+
+def misreporting_lens(wrong: tuple[str, str, Any]) -> Lens:
+    """Return a lens that misreports one object; see `perception.mistaken`."""
+    return lambda metadata: misreported(metadata, *wrong)
+
+
+def event_through(event: Event, lens: Lens) -> Event:
+    """Return an event as it looks through a lens, which is applied when metadata are read."""
+    return Event(lambda: lens(event.metadata), event.success)
+
+
+# Sense --------------------------------------------------------------------------------------------
+# Sensor noise on scene graphs, for what looks at these instead of metadata.
+
+
+class NoisySensor:
+    """Distorts each scene graph that it is given, independently of the others.
+
+    Each state that an object can have (`isOpen`, `isToggled`, `isDirty`,
+    `isFilledWithLiquid`, `isCooked`) is flipped with a probability, and each object is
+    left out with a probability. What is in the hand is felt, and never left out. The robot
+    itself acts on what is there, so that errors of the sensor are all that is tried.
+
+    Args:
+        flip: probability that a state is wrong.
+        unseen: probability that an object is left out.
+        seed: the same seed gives the same errors for the same looks.
+
+    Raises:
+        UsageError: a probability is not one.
+    """
+
+    def __init__(self, flip: float, unseen: float | None = None, seed: int = 0) -> None:
+        self.flip = flip
+        self.unseen = flip if unseen is None else unseen
+        for value in (self.flip, self.unseen):
+            if not 0.0 <= value <= 1.0:
+                raise UsageError(f"a share of wrong readings is between 0 and 1, not {value}")
+        self.errors = 0
+        """Number of wrong readings so far."""
+        self._chance = random.Random(seed)
+
+    def __call__(self, scene: SceneGraph) -> SceneGraph:
+        """Return what is seen of a scene in one look."""
+        objects: dict[str, SceneObject] = {}
+        for name, thing in scene.objects.items():
+            if name != scene.held and self._chance.random() < self.unseen:
+                self.errors += 1
+                continue
+            objects[name] = self._read(thing)
+        return scene.replace(objects=MappingProxyType(objects))
+
+    def _read(self, thing: SceneObject) -> SceneObject:
+        wrong: dict[str, object] = {}
+        states: Mapping[str, object] = thing.attributes
+        for field, prop in NOISY_STATES.items():
+            if states.get(prop) and self._chance.random() < self.flip:
+                self.errors += 1
+                wrong |= with_value(field, not states.get(field))
+        if not wrong:
+            return thing
+        return replace(thing, attributes=MappingProxyType({**states, **wrong}))

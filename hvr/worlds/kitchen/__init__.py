@@ -1,8 +1,8 @@
 """The embedded kitchen: a world that speaks AI2-THOR and needs nothing but Python."""
 
 from hvr.errors import UsageError
+from hvr.worlds.environment import EnvironmentSetup
 from hvr.worlds.kitchen.kitchen import Kitchen, Snapshot
-from hvr.worlds.registry import EnvironmentSetup
 
 __all__ = ["Kitchen", "Snapshot", "open_kitchen"]
 

@@ -6,15 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from hvr.errors import UsageError
-from hvr.worlds.base import Event
-from hvr.worlds.kitchen.actions.common import ActionFailedError, Context
-from hvr.worlds.kitchen.actions.scene_setup import CAMERA_PLANES
-from hvr.worlds.kitchen.actions.table import BadRequestError, find_action
+from hvr.worlds.environment import Event
+from hvr.worlds.kitchen.action_context import ActionFailedError, Context
+from hvr.worlds.kitchen.actions import BadRequestError, find_action
 from hvr.worlds.kitchen.metadata import ActionReply, MetadataBuilder
-from hvr.worlds.kitchen.room import Room
-from hvr.worlds.kitchen.settings import KitchenSettings, profile_named
-from hvr.worlds.kitchen.world import KitchenState
-from hvr.worlds.kitchen.zones import settle
+from hvr.worlds.kitchen.scene_setup import CAMERA_PLANES
+from hvr.worlds.kitchen.state import KitchenSettings, KitchenState, profile_named
+from hvr.worlds.kitchen.state_changes import settle
+from hvr.worlds.kitchen.visibility import Room
 from hvr.worlds.scenes import Scene, load_scene
 
 

@@ -1,36 +1,179 @@
-"""Placement: where a thing comes to rest in or on a receptacle.
-
-AI2-THOR tries points of the receptacle from the nearest to the agent; so does this, on a
-5 cm lattice over the receptacle's box. Boxes stand for the true shapes:
-
-* Fridge, Cabinet, Drawer, Microwave, Safe and Box must contain the whole box of the
-  thing, lying along, across or diagonally; high ones have a shelf every
-  0.38 m. Flat things (up to 6 cm) may lie across each other there.
-* On counters, tables, shelves and in basins the bottom corners must lie within the
-  footprint; when no such spot is free, the middle; when none is, flat things may lie
-  across each other. A counter's box may be L-shaped in
-  truth: points over which the agent can stand are not counter. Sinks and burners are not
-  counter either.
-* A basin too small or too full for that takes a pile of at most ten.
-* CoffeeMachine, Toaster and StoveBurner hold one thing in their middle.
-* Plates, bowls, pans, pots, mugs and cups take things side by side as long as there is
-  room, then in a pile of at most ten (three in mugs and cups); a garbage can takes
-  everything.
-"""
+"""Placement: where an object comes to rest, and which receptacle holds it."""
 
 from __future__ import annotations
 
 import math
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from typing import NamedTuple
 
 from hvr.worlds.geometry import Box, Vec
-from hvr.worlds.kitchen.room import Room
-from hvr.worlds.kitchen.visibility import closed_around
-from hvr.worlds.kitchen.world import KitchenState, Thing
-from hvr.worlds.thor.support import CLOSED_BOXES, HOLDERS, SURFACES, VESSELS
+from hvr.worlds.kitchen.state import KitchenObject, KitchenState
+from hvr.worlds.kitchen.visibility import Room, closed_around
+
+# Support ------------------------------------------------------------------------------------------
+# Support: which receptacle holds an object, judged from boxes alone.
+#
+# Used where no `parentReceptacles` are given: for ALFRED's object poses, and for the few
+# objects of the recorded scenes that were falling when they were written down.
+
+CLOSED_BOXES = frozenset(
+    {"Fridge", "Microwave", "Cabinet", "Drawer", "Safe", "Box", "LaundryHamper"}
+)
+"""Receptacles that surround what they hold."""
+
+VESSELS = frozenset({"Pan", "Pot", "Bowl", "Plate", "Mug", "Cup"})
+"""Pickupable receptacles."""
+
+SURFACES = frozenset(
+    {"CounterTop", "DiningTable", "SideTable", "StoveBurner", "Stool", "Chair", "CoffeeTable"}
+    | {"Desk", "Dresser", "TVStand", "Ottoman", "Footstool"}
+)
+"""Receptacles that carry things on their top face."""
+
+BACKED = frozenset({"Sofa", "ArmChair", "Bed", "Toilet", "Bathtub", "DogBed", "Cart"})
+"""Receptacles whose box reaches above what they carry: it ends at a back, a tank or a handle."""
+
+HOLDERS = frozenset({"TowelHolder", "HandTowelHolder", "ToiletPaperHanger"})
+"""Receptacles on a wall that hold one thing."""
+
+_TRAYS = frozenset(
+    {"SinkBasin", "Sink", "Shelf", "GarbageCan", "CoffeeMachine", "Toaster", "BathtubBasin"}
+    | HOLDERS
+)
+_ONLY = {
+    "CoffeeMachine": frozenset({"Mug"}),
+    "Toaster": frozenset({"BreadSliced"}),
+    "StoveBurner": frozenset({"Pan", "Pot", "Kettle"}),
+    "TowelHolder": frozenset({"Towel"}),
+    "HandTowelHolder": frozenset({"HandTowel"}),
+    "ToiletPaperHanger": frozenset({"ToiletPaper"}),
+}
+# All in metres, between the bottom of the object and the top of the receptacle unless said.
+_MARGIN = 0.05  # how far its middle may lie beside the footprint
+_BELOW = 0.08  # how far it may be sunk into a surface
+_SUNK = 0.16  # likewise for tables, and for furniture beside it
+_ABOVE = 0.12  # how far it may hover over a surface
+_FALL = 0.5  # how far it may have to fall
+_BESIDE = 0.5  # how far it may lie beside furniture that is larger in another version
+
+
+class Holder(NamedTuple):
+    """A receptacle and the space it takes."""
+
+    object_id: str
+    object_type: str
+    box: Box
+
+
+class Body(NamedTuple):
+    """An object that rests somewhere, and the space it takes."""
+
+    object_id: str
+    object_type: str
+    box: Box
+
+
+def holder_of(body: Body, holders: Iterable[Holder]) -> str | None:
+    """Return id of the receptacle that holds the object, or None.
+
+    In this order: a vessel around its middle; an appliance or burner that takes its type;
+    a basin, closed box or tray around it; a surface at its bottom; the floor; the nearest
+    surface up to 0.5 m below; a surface at its height up to 0.5 m beside it (furniture
+    that is larger in another version of the scene); the floor however far below. Among several
+    of a kind the one with the smallest footprint wins, so that the innermost is chosen.
+
+    Args:
+        body: the object; it never holds itself.
+        holders: all receptacles of the scene.
+    """
+    best: tuple[int, float, str] | None = None
+    for holder in holders:
+        if holder.object_id == body.object_id:
+            continue
+        rank = _rank(holder, body)
+        if rank is None:
+            continue
+        x, _, z = body.box.center
+        tie = {9: body.box.y0 - holder.box.y1, 10: holder.box.distance(x, z)}.get(
+            rank, holder.box.footprint
+        )
+        candidate = (rank, tie, holder.object_id)
+        if best is None or candidate < best:
+            best = candidate
+    return best[2] if best else None
+
+
+def _rank(holder: Holder, body: Body) -> int | None:
+    """Return the place of a receptacle in the order of `holder_of`; None if it holds not."""
+    around, kind, box = holder.box, holder.object_type, body.box
+    x, y, z = box.center
+    if kind in VESSELS:
+        return 0 if _in_vessel(around, body, x, z) else None
+    if kind in _ONLY and body.object_type not in _ONLY[kind]:
+        return None
+    gap = box.y0 - around.y1
+    if not around.over(x, z, _MARGIN if kind != "Shelf" else 0.15):
+        beside = kind in SURFACES and abs(gap) <= _SUNK and around.distance(x, z) <= _BESIDE
+        return 10 if beside and kind not in ("Stool", "Chair", "StoveBurner") else None
+    inside = around.y0 - _MARGIN <= box.y0 and y <= around.y1 + 0.02
+    if kind in ("CoffeeMachine", "Toaster"):
+        return 1 if inside and around.over(x, z) else None
+    if kind == "StoveBurner":
+        return 2 if abs(gap) <= _BELOW and around.over(x, z) else None
+    if kind == "SinkBasin":
+        return 3 if around.y0 - _MARGIN <= box.y0 <= around.y1 - 0.01 else None
+    if kind in CLOSED_BOXES:
+        return 4 if inside and around.footprint >= box.footprint else None
+    if kind == "Shelf":
+        return 5 if -_MARGIN <= box.y0 - around.y0 <= _BELOW else None
+    if kind in _TRAYS:
+        if kind == "Sink":
+            return 6 if abs(gap) <= _BELOW else None
+        return 5 if around.y0 - _MARGIN <= box.y0 <= around.y1 else None
+    if kind in SURFACES:
+        sunk = _SUNK if kind in ("DiningTable", "SideTable") else _BELOW
+        if -sunk <= gap <= _ABOVE:
+            return 7
+        return 9 if 0.0 < gap <= _FALL else None
+    if kind in BACKED:
+        return 7 if inside else None
+    if kind == "Floor":
+        return 8 if gap <= _FALL / 2 else 11
+    return None
+
+
+def _in_vessel(around: Box, body: Body, x: float, z: float) -> bool:
+    """Return whether the body is no pan or pot and lies in the middle part of the vessel."""
+    if body.object_type in _ONLY["StoveBurner"]:
+        return False
+    box = body.box
+    if not around.over(x, z, -0.15 * min(around.x1 - around.x0, around.z1 - around.z0)):
+        return False
+    return around.y0 - 0.005 <= box.y0 <= around.y1 + 0.02
+
+
+# Placement ----------------------------------------------------------------------------------------
+# Placement: where a thing comes to rest in or on a receptacle.
+#
+# AI2-THOR tries points of the receptacle from the nearest to the agent; so does this, on a
+# 5 cm lattice over the receptacle's box. Boxes stand for the true shapes:
+#
+# * Fridge, Cabinet, Drawer, Microwave, Safe and Box must contain the whole box of the
+#   thing, lying along, across or diagonally; high ones have a shelf every
+#   0.38 m. Flat things (up to 6 cm) may lie across each other there.
+# * On counters, tables, shelves and in basins the bottom corners must lie within the
+#   footprint; when no such spot is free, the middle; when none is, flat things may lie
+#   across each other. A counter's box may be L-shaped in
+#   truth: points over which the agent can stand are not counter. Sinks and burners are not
+#   counter either.
+# * A basin too small or too full for that takes a pile of at most ten.
+# * CoffeeMachine, Toaster and StoveBurner hold one thing in their middle.
+# * Plates, bowls, pans, pots, mugs and cups take things side by side as long as there is
+#   room, then in a pile of at most ten (three in mugs and cups); a garbage can takes
+#   everything.
 
 LATTICE = 0.05
 """Distance of the spots tried, metres."""
@@ -52,7 +195,7 @@ _SEATS = {"Chair": 0.45, "Sofa": 0.45, "ArmChair": 0.45, "Bed": 0.6}
 """Heights of seats: their boxes end at their backs."""
 
 
-def surface_height(receptacle: Thing) -> float:
+def surface_height(receptacle: KitchenObject) -> float:
     """Return height at which things stand on or in a receptacle, metres."""
     box, kind = receptacle.box, receptacle.object_type
     if kind in _TOPS:
@@ -69,11 +212,11 @@ def surface_height(receptacle: Thing) -> float:
 def place(
     world: KitchenState,
     room: Room,
-    thing: Thing,
-    receptacle: Thing,
+    thing: KitchenObject,
+    receptacle: KitchenObject,
     forced: bool,
     chance: random.Random | None = None,
-) -> Thing | None:
+) -> KitchenObject | None:
     """Return the thing at the first free spot of the receptacle, or None when there is none.
 
     Args:
@@ -91,11 +234,13 @@ def place(
     if kind in CLOSED_BOXES:
         return _inside(world, thing, receptacle, chance)
     if kind in VESSELS or kind == "GarbageCan":
-        return _in_vessel(world, thing, receptacle)
+        return _in_vessel_placement(world, thing, receptacle)
     return _on_surface(world, room, thing, receptacle, forced, chance)
 
 
-def holders(world: KitchenState, placed: Thing, receptacle: Thing) -> tuple[str, ...]:
+def holders(
+    world: KitchenState, placed: KitchenObject, receptacle: KitchenObject
+) -> tuple[str, ...]:
     """Return ids that AI2-THOR reports as receptacles of something just put down.
 
     Beside the receptacle itself the Floor, when the receptacle stands on it and the object
@@ -114,7 +259,7 @@ def holders(world: KitchenState, placed: Thing, receptacle: Thing) -> tuple[str,
 
 def landing(
     world: KitchenState, room: Room, x: float, z: float, below: float, thing_id: str
-) -> Thing:
+) -> KitchenObject:
     """Return the receptacle on which something falls that is let go at a point.
 
     Args:
@@ -128,7 +273,7 @@ def landing(
     Returns:
         the highest surface under the point, else the floor.
     """
-    best: Thing | None = None
+    best: KitchenObject | None = None
     ignored = {thing_id, *world.things.deep_contents(thing_id)}
     for object_id, candidate in world.things.items():
         kind = candidate.object_type
@@ -151,27 +296,27 @@ def landing(
     return best
 
 
-def fallen(thing: Thing, onto: Thing, x: float, z: float) -> Thing:
+def fallen(thing: KitchenObject, onto: KitchenObject, x: float, z: float) -> KitchenObject:
     """Return the thing resting at (x, z) on what caught it."""
     parents = (onto.object_id,) if onto.object_id else ()
     return _standing(thing, x, z, surface_height(onto)).but(parents=parents)
 
 
-def _bare_floor(room: Room) -> Thing:
+def _bare_floor(room: Room) -> KitchenObject:
     """Return a floor for a scene that lists none."""
     spec = replace(room.scene.objects[0], object_id="", object_type="Floor")
     low = room.bounds.y0
     flat = Box(room.bounds.x0, low, room.bounds.z0, room.bounds.x1, low, room.bounds.z1)
-    return Thing(spec, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), flat)
+    return KitchenObject(spec, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), flat)
 
 
-def _standing(thing: Thing, x: float, z: float, height: float) -> Thing:
+def _standing(thing: KitchenObject, x: float, z: float, height: float) -> KitchenObject:
     """Return the thing with the middle of its box over (x, z) and its bottom at `height`."""
     tall = thing.box.y1 - thing.box.y0
     return thing.moved_to((round(x, 4), round(height + tall / 2, 4), round(z, 4)))
 
 
-def _turned(thing: Thing, degrees: float) -> Thing:
+def _turned(thing: KitchenObject, degrees: float) -> KitchenObject:
     """Return the thing turned about the vertical through the middle of its box."""
     (x, y, z), (w, h, d) = thing.box.center, thing.box.size
     c, s = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
@@ -204,12 +349,12 @@ def _sorted_lattice(box: Box, agent: tuple[float, float]) -> tuple[tuple[float, 
     return tuple(spots)
 
 
-def _footed(thing: Thing, x: float, z: float, height: float) -> Box:
+def _footed(thing: KitchenObject, x: float, z: float, height: float) -> Box:
     w, h, d = thing.box.size
     return Box(x - w / 2, height, z - d / 2, x + w / 2, height + h, z + d / 2)
 
 
-def _others(world: KitchenState, thing: Thing, ignored: set[str], near: Box) -> list[Box]:
+def _others(world: KitchenState, thing: KitchenObject, ignored: set[str], near: Box) -> list[Box]:
     """Return boxes of bodies in this space that can be in the way."""
     # Written out: this looks at every body for every thing put down.
     x0, y0, z0, x1, y1, z1 = near
@@ -234,8 +379,11 @@ def _free(box: Box, others: list[Box]) -> bool:
 
 
 def _inside(
-    world: KitchenState, thing: Thing, receptacle: Thing, chance: random.Random | None
-) -> Thing | None:
+    world: KitchenState,
+    thing: KitchenObject,
+    receptacle: KitchenObject,
+    chance: random.Random | None,
+) -> KitchenObject | None:
     b = receptacle.box
     inner = Box(b.x0 + _WALL, b.y0, b.z0 + _WALL, b.x1 - _WALL, b.y1, b.z1 - _WALL)
     floor = surface_height(receptacle)
@@ -266,7 +414,9 @@ def _inside(
     return None
 
 
-def _in_vessel(world: KitchenState, thing: Thing, receptacle: Thing) -> Thing | None:
+def _in_vessel_placement(
+    world: KitchenState, thing: KitchenObject, receptacle: KitchenObject
+) -> KitchenObject | None:
     base = surface_height(receptacle)
     content = [
         world.things[i]
@@ -296,11 +446,11 @@ def _in_vessel(world: KitchenState, thing: Thing, receptacle: Thing) -> Thing | 
 def _on_surface(
     world: KitchenState,
     room: Room,
-    thing: Thing,
-    receptacle: Thing,
+    thing: KitchenObject,
+    receptacle: KitchenObject,
     forced: bool,
     chance: random.Random | None,
-) -> Thing | None:
+) -> KitchenObject | None:
     kind = receptacle.object_type
     height = surface_height(receptacle)
     top = height + (thing.box.y1 - thing.box.y0)
@@ -348,4 +498,4 @@ def _on_surface(
                 ):
                     continue
                 return _standing(body, x, z, height)
-    return _in_vessel(world, thing, receptacle) if kind in ("SinkBasin", "Sink") else None
+    return _in_vessel_placement(world, thing, receptacle) if kind in ("SinkBasin", "Sink") else None

@@ -10,7 +10,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from hvr.base.numbers import MOST, MOST_REAL, check_positive, check_whole, read_real, read_whole
+from hvr.base.numbers import (
+    MAX_INTEGER,
+    MAX_REAL,
+    check_integer,
+    check_positive,
+    parse_integer,
+    parse_real,
+)
 from hvr.errors import UsageError
 
 PLATFORMS = ("Linux64", "OSXIntel64", "CloudRendering")
@@ -93,10 +100,10 @@ class ThorOptions:
         for name, least, most in (
             ("width", 1, _MOST_PIXELS),
             ("height", 1, _MOST_PIXELS),
-            ("tries", 1, MOST),
+            ("tries", 1, MAX_INTEGER),
             ("port", 0, 65535),
         ):
-            check_whole(f"AI2-THOR option {name}", getattr(self, name), least, most)
+            check_integer(f"AI2-THOR option {name}", getattr(self, name), least, most)
         for name in ("grid_size", "visibility_distance", "timeout", "start_timeout"):
             check_positive(f"AI2-THOR option {name}", getattr(self, name))
 
@@ -154,7 +161,7 @@ def _flag(text: str) -> bool:
 
 _READERS: Mapping[type, tuple[Callable[[str], object], str]] = {
     bool: (_flag, "true or false"),
-    int: (partial(read_whole, least=-MOST), "a whole number"),
-    float: (partial(read_real, least=-MOST_REAL), "a number"),
+    int: (partial(parse_integer, least=-MAX_INTEGER), "a whole number"),
+    float: (partial(parse_real, least=-MAX_REAL), "a number"),
     str: (str, "a text"),
 }

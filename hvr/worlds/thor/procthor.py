@@ -1,26 +1,123 @@
-"""Scenes from ProcTHOR's house files (schema 1.0.0), without Unity.
-
-A house file names the assets of its objects, where they are and what lies on or in them. It has no
-shapes: an object gets the box of the same asset in iTHOR's rooms, or the median box of its type.
-Parts of assets that are objects of their own in AI2-THOR (burners, knobs, basins, faucets, drawers)
-are not in the file.
-"""
+"""Scenes from ProcTHOR's house files (schema 1.0.0), without Unity."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+import statistics
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from hvr.errors import SceneError
+from hvr.values import Value
 from hvr.worlds.geometry import Box, Vec
-from hvr.worlds.scenes import ObjectSpec, Scene
-from hvr.worlds.thor.assets import AssetBook, AssetFacts, recorded_assets, turned
+from hvr.worlds.scenes import ObjectSpec, Scene, load_scene, scene_names
 from hvr.worlds.thor.types import FLOOR
+
+# Assets -------------------------------------------------------------------------------------------
+# What iTHOR's recorded rooms say of assets and types: sizes, properties, masses, materials.
+
+_NUMBER = re.compile(r"_?\d+$")
+_TURN = 1.0
+"""Degrees that a rotation may differ from a quarter turn for its box to show the sizes."""
+
+
+class AssetFacts(Value):
+    """What is known of an asset or of all objects of a type.
+
+    Args:
+        object_type: AI2-THOR's `objectType`.
+        size: Edge lengths of the box before it is turned, metres.
+        properties: Property fields that are true.
+        mass: Kilograms.
+        materials: `salientMaterials`, or None.
+    """
+
+    object_type: str
+    size: Vec
+    properties: frozenset[str]
+    mass: float
+    materials: tuple[str, ...] | None
+
+
+class AssetBook(Value):
+    """Facts of assets and types.
+
+    Args:
+        assets: Facts of assets, by their names.
+        types: Facts of types: medians and majorities.
+        stems: Types by the name of assets without their number, in lower case.
+    """
+
+    assets: Mapping[str, AssetFacts]
+    types: Mapping[str, AssetFacts]
+    stems: Mapping[str, str]
+
+    def type_of(self, asset: str, identifier: str) -> str | None:
+        """Return the type of an object by its asset and its id; None if hvr does not know it."""
+        if asset in self.assets:
+            return self.assets[asset].object_type
+        named = identifier.partition("|")[0]
+        if named in self.types:
+            return named
+        stem = _NUMBER.sub("", asset)
+        return stem if stem in self.types else self.stems.get(stem.lower())
+
+
+@lru_cache(maxsize=1)
+def recorded_assets() -> AssetBook:
+    """Collect the facts of all assets and types in the packaged rooms."""
+    by_type: dict[str, list[ObjectSpec]] = defaultdict(list)
+    by_asset: dict[str, list[ObjectSpec]] = defaultdict(list)
+    stems: dict[str, Counter[str]] = defaultdict(Counter)
+    for scene in scene_names():
+        for spec in load_scene(scene).objects:
+            by_type[spec.object_type].append(spec)
+            if spec.asset_id:
+                by_asset[spec.asset_id].append(spec)
+                stems[_NUMBER.sub("", spec.asset_id).lower()][spec.object_type] += 1
+    return AssetBook(
+        {asset: _facts(specs) for asset, specs in by_asset.items()},
+        {name: _facts(specs) for name, specs in by_type.items()},
+        {stem: types.most_common(1)[0][0] for stem, types in stems.items()},
+    )
+
+
+def rotated_size(size: Vec, yaw: float) -> Vec:
+    """Return the edge lengths of the upright box around a box that is turned."""
+    import math
+
+    cosine, sine = abs(math.cos(math.radians(yaw))), abs(math.sin(math.radians(yaw)))
+    width, height, depth = size
+    return width * cosine + depth * sine, height, width * sine + depth * cosine
+
+
+def _facts(specs: Iterable[ObjectSpec]) -> AssetFacts:
+    specs = list(specs)
+    straight = [spec for spec in specs if abs((spec.rotation[1] + 45) % 90 - 45) <= _TURN]
+    sizes = [rotated_size(spec.box.size, spec.rotation[1]) for spec in straight or specs]
+    properties = Counter(name for spec in specs for name in spec.properties)
+    materials = Counter(spec.materials for spec in specs)
+    return AssetFacts(
+        Counter(spec.object_type for spec in specs).most_common(1)[0][0],
+        tuple(statistics.median(lengths) for lengths in zip(*sizes, strict=True)),
+        frozenset(name for name, number in properties.items() if 2 * number > len(specs)),
+        statistics.median(spec.mass for spec in specs),
+        materials.most_common(1)[0][0],
+    )
+
+
+# Procthor -----------------------------------------------------------------------------------------
+# Scenes from ProcTHOR's house files (schema 1.0.0), without Unity.
+#
+# A house file names the assets of its objects, where they are and what lies on or in them. It has no
+# shapes: an object gets the box of the same asset in iTHOR's rooms, or the median box of its type.
+# Parts of assets that are objects of their own in AI2-THOR (burners, knobs, basins, faucets, drawers)
+# are not in the file.
 
 SCHEMA = "1.0.0"
 _GRID = 0.25
@@ -191,7 +288,7 @@ def _spec(
         materials=facts.materials,
         parents=parents,
         controls=() if "toggleable" in facts.properties else None,
-        box=Box.around(position, turned(facts.size, rotation[1])),
+        box=Box.around(position, rotated_size(facts.size, rotation[1])),
     )
 
 

@@ -67,7 +67,7 @@ def scene_from_metadata(
         metadata: of one agent, in AI2-THOR's schema.
         grid: (x, z) of the points where the agent can stand, 0.25 m apart. None takes the
             grid of the packaged scene of that name, or else judges from the boxes
-            (`standing_room`).
+            (`walkable_points`).
 
     Raises:
         SceneError: it is not such metadata.
@@ -84,7 +84,7 @@ def scene_from_metadata(
         if points is None and name in scene_names():
             points = load_scene(name).grid
         if points is None:
-            points = standing_room(objects, (position[0], position[2]))
+            points = walkable_points(objects, (position[0], position[2]))
         return Scene(
             name=name,
             objects=objects,
@@ -102,7 +102,7 @@ def scene_from_metadata(
         ) from error
 
 
-def standing_room(
+def walkable_points(
     objects: Iterable[ObjectSpec], start: tuple[float, float]
 ) -> tuple[tuple[float, float], ...]:
     """Return the 0.25 m grid points to which the agent could walk, judged from boxes.

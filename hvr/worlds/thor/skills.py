@@ -20,7 +20,7 @@ from typing import Any
 
 from hvr.errors import UsageError
 from hvr.values import Value
-from hvr.worlds.base import Environment
+from hvr.worlds.environment import Environment
 from hvr.worlds.geometry import Box, Camera
 from hvr.worlds.naming import Names
 from hvr.worlds.thor.observe import controls, direct_parents, is_inert

@@ -37,8 +37,8 @@ _PROBE = """
 import json, sys
 from pathlib import Path
 from hvr.errors import HvrError
-from hvr.tools.plan_files import read_plans
-from hvr.judging.verifier.judgement.judge_file import load_judge
+from hvr.tools.datasets import read_plans
+from hvr.judging.verifier.judgement.judge import load_judge
 plans = read_plans(Path(sys.argv[1]))[:4]
 for name in sys.argv[2:]:
     try:
@@ -52,7 +52,7 @@ for name in sys.argv[2:]:
 _SAVE_FOR_EVER = """
 import itertools, sys
 from pathlib import Path
-from hvr.judging.verifier.judgement.judge_file import load_judge, save_judge
+from hvr.judging.verifier.judgement.judge import load_judge, save_judge
 judges = [load_judge(Path(name)) for name in sys.argv[2:]]
 for judge in itertools.cycle(judges):
     save_judge(judge, Path(sys.argv[1]))

@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from hvr.judging.verifier.draft import PlanGraphDraft
-from hvr.judging.verifier.graph import Edge, PlanGraph, PlanNode
-from hvr.tools.tool_graph import ToolGraph
+from hvr.judging.verifier.graph import Edge, PlanGraph, PlanGraphDraft, PlanNode
+from hvr.tools.tool_plans import ToolGraph
 from studies.plan_network.correction.candidates import CANDIDATES, Editable
 
 MAX_EDITS = 3

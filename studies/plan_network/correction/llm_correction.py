@@ -11,7 +11,7 @@ from hvr.judging.verifier.verdict import Verdict
 from hvr.judging.verifier.verifier import Plan, Verifier
 from hvr.models.errors import ModelError
 from hvr.models.model import Message, Model, Request
-from hvr.models.schema import find_json
+from hvr.models.replies import find_json
 from studies.plan_network.correction.candidates import Editable, editable
 from studies.plan_network.correction.edits import SCHEMA, Edit, apply_edits, read_edits
 

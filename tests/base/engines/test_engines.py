@@ -119,10 +119,10 @@ def test_whoever_stops_listening_to_dead_processes_does_not_wait(tmp_path: Path)
 
 
 def test_an_engine_is_chosen_by_name_or_by_the_number_of_jobs() -> None:
-    assert type(EngineChoice().open()).__name__ == "Here"
-    assert type(EngineChoice(jobs=3).open(cells=1)).__name__ == "Here"
+    assert type(EngineChoice().open()).__name__ == "InProcessEngine"
+    assert type(EngineChoice(jobs=3).open(cells=1)).__name__ == "InProcessEngine"
     with closing(EngineChoice(jobs=3).open()) as engine:
-        assert type(engine).__name__ == "Processes" and engine.width == 3
+        assert type(engine).__name__ == "ProcessEngine" and engine.width == 3
     assert set(ENGINES.names()) >= {"here", "processes", "ray"}
 
 

@@ -71,7 +71,7 @@ def check_gone(
     assert said.out
     with nobody_reads() as writer, into(writer, "ascii", monkeypatch):
         assert call(words, monkeypatch) == usual
-        assert streams.reader_gone() and streams.trouble() is None
+        assert streams.is_reader_gone() and streams.write_error() is None
     assert complaints(capsys.readouterr().err) == complaints(said.err)
     return usual, complaints(said.err)
 

@@ -174,7 +174,7 @@ def _cache() -> None:
 
 
 def _library() -> None:
-    from hvr.planning.library.store import write_library
+    from hvr.planning.library.library import write_library
     from tests.planning.library.library_worlds import learnt
 
     for form in ("ttl", "json"):
@@ -197,7 +197,7 @@ def _bench() -> None:
 
 
 def _tools() -> None:
-    from hvr.tools.plan_files import to_record
+    from hvr.tools.datasets import to_record
     from tests.judging.verifier.small_world import small_plans, small_tools
 
     graph, plans = small_tools(), small_plans()
@@ -226,7 +226,7 @@ def _tools() -> None:
 
 def _verifier() -> None:
     from hvr.judging.verifier.judgement.fit import fit_judge
-    from hvr.judging.verifier.judgement.judge_file import save_judge
+    from hvr.judging.verifier.judgement.judge import save_judge
     from hvr.judging.verifier.tool_embeddings import ToolEmbeddings
     from hvr.judging.verifier.verifier import make_encoder
     from tests.judging.verifier.small_world import small_plans, small_tools, tiny_config

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from hvr.doors.cli import asking
+from hvr.doors.cli import terminal
 from hvr.doors.cli.main import main
 
 TWO_WAYS = ["plan", "wash the mug and the plate or the cup", "--scene", "FloorPlan1"]
@@ -36,13 +36,13 @@ def test_a_reading_is_chosen_by_its_number(capsys):
 @pytest.mark.parametrize(("answer", "code"), [("1", 0), ("", 2)])
 def test_on_a_terminal_one_question_is_asked(monkeypatch, answer, code):
     asked: list[tuple[str, ...]] = []
-    monkeypatch.setattr(asking, "on_terminal", lambda: True)
+    monkeypatch.setattr(terminal, "on_terminal", lambda: True)
 
     def which(readings):
         asked.append(readings)
         return int(answer) if answer else None
 
-    monkeypatch.setattr(asking, "which_reading", which)
+    monkeypatch.setattr(terminal, "ask_reading", which)
     assert main([*TWO_WAYS, "--dry-run"]) == code
     assert len(asked) == 1
 
@@ -50,5 +50,5 @@ def test_on_a_terminal_one_question_is_asked(monkeypatch, answer, code):
 @pytest.mark.parametrize(("answer", "number"), [("2", 2), (" 1 ", 1), ("3", None), ("x", None)])
 def test_the_question_names_the_readings(answer, number):
     told: list[str] = []
-    assert asking.which_reading(("a", "b"), lambda _prompt: answer, told.append) == number
+    assert terminal.ask_reading(("a", "b"), lambda _prompt: answer, told.append) == number
     assert told[1:] == ["  1  a", "  2  b"]

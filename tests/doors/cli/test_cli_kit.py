@@ -15,9 +15,8 @@ import pytest
 import hvr
 from hvr.doors.cli import HVR, Command, Group
 from hvr.doors.cli.arguments import ArgumentParser
-from hvr.doors.cli.completion import places
-from hvr.doors.cli.model_options import add_model_options, model_choice
-from hvr.doors.cli.shells import SHELLS, bash
+from hvr.doors.cli.completion import SHELLS, bash, places
+from hvr.doors.cli.options import add_model_options, model_choice
 from hvr.errors import DataFileError, HvrError, PlannerError, UsageError
 from hvr.models.budget import Limits
 from hvr.models.choice import ModelChoice
@@ -75,7 +74,7 @@ def test_the_list_of_commands_costs_nothing() -> None:
     assert loaded.split() == [
         "hvr", "hvr.base", "hvr.base.forks", "hvr.base.numbers", "hvr.doors", "hvr.doors.cli",
         "hvr.doors.cli.arguments", "hvr.doors.cli.main", "hvr.doors.cli.process",
-        "hvr.doors.cli.signals", "hvr.doors.cli.streams", "hvr.errors", "hvr.values",
+        "hvr.doors.cli.streams", "hvr.errors", "hvr.values",
     ]  # fmt: skip
     assert not heavy
     assert all(f"  {command.name} " in "\n".join(page) for command in HVR.commands)

@@ -14,7 +14,7 @@ import pytest
 _ENDING = """
 import sys, time
 from hvr.doors.cli import process
-from hvr.doors.cli.signals import Terminated, orderly_end
+from hvr.doors.cli.process import Terminated, orderly_end
 
 def say(word):
     print(word, flush=True)

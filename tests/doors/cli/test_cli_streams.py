@@ -148,7 +148,7 @@ def whole_call(words: Sequence[str], made: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def first_macro(library: Path) -> str:
-    from hvr.planning.library.store import read_library
+    from hvr.planning.library.library import read_library
 
     return next(iter(read_library(library))).id
 

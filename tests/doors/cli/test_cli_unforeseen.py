@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from hvr.doors.cli.unforeseen import account_for
+from hvr.doors.cli.crash_reports import describe_crash
 from tests.command_line import Hvr, environment, process
 
 SECRET = "a-secret-that-nobody-may-see"
@@ -258,6 +258,6 @@ def test_who_is_to_blame_for_what_the_system_says(
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.delenv("HVR_TRACEBACK", raising=False)
-    message, status = account_for(error, given)
+    message, status = describe_crash(error, given)
     assert status == code and "\n" not in message
     assert len(reports(tmp_path)) == (code == 3)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from hvr.doors.cli.machine import EXTRAS
+from hvr.doors.cli.doctor import EXTRAS
 from tests.command_line import Hvr
 
 ROOT = Path(__file__).parents[3]
@@ -47,7 +47,7 @@ def test_the_extras_are_those_of_the_package() -> None:
 def test_what_is_there_is_shown_with_what_to_do_about_the_rest(
     hvr_: Hvr, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hvr.doors.cli.machine.EXTRAS", {**EXTRAS, "mcp": ("no-such-package",)})
+    monkeypatch.setattr("hvr.doors.cli.doctor.EXTRAS", {**EXTRAS, "mcp": ("no-such-package",)})
     monkeypatch.setenv("PATH", "")
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     found = checks(hvr_)

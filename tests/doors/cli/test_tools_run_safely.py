@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from hvr.tools.calling.calls import ToolCall
 from hvr.tools.calling.ledger import CallLedger, CallState
-from hvr.tools.calling.values import ToolCall
 from tests.command_line import Hvr
 
 USERS = '''

@@ -152,8 +152,8 @@ def project(here: Path) -> Path:
 
 ENGINE = """
 def open_engine(choice):
-    from hvr.base.engines.here import Here
-    return Here()
+    from hvr.base.engines.registry import InProcessEngine
+    return InProcessEngine()
 """
 
 

@@ -10,11 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hvr.doors.stand_in.camera import SceneRenderer
-from hvr.doors.stand_in.conversation import Conversation, converse
-from hvr.doors.stand_in.reply import Reply
+from hvr.doors.stand_in.conversation import Conversation, SceneRenderer, converse
+from hvr.doors.stand_in.messages import Reply
 from hvr.worlds import Kitchen, scene_names
-from hvr.worlds.kitchen.actions.table import ACTIONS
+from hvr.worlds.kitchen.actions import ACTIONS
 
 
 def _conversation(**given: Any) -> Conversation:

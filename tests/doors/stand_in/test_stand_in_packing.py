@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hvr.doors.stand_in.packing import JsonEncoder, MetadataEncoder, MsgpackEncoder
-from hvr.doors.stand_in.reply import Reply
+from hvr.doors.stand_in.messages import JsonEncoder, MetadataEncoder, MsgpackEncoder, Reply
 
 msgpack = pytest.importorskip("msgpack", reason="msgpack comes with the extra thor")
 

@@ -10,8 +10,7 @@ from typing import BinaryIO
 
 import pytest
 
-from hvr.doors.stand_in.errors import ProtocolError
-from hvr.doors.stand_in.framing import Field, field
+from hvr.doors.stand_in.messages import Field, ProtocolError, field
 from hvr.doors.stand_in.process import main
 from hvr.errors import HvrError, SceneError, UsageError
 from tests.command_line import Hvr

@@ -11,11 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hvr.judging.tool_calls.judging import judge_tool_plan, repaired_plan
+from hvr.judging.tool_calls import judge_tool_plan, repaired_plan
 from hvr.judging.verdict import Cause, CritiqueKind, PlanVerdict
-from hvr.tools.known_tools import KnownTools, read_known_tools
-from hvr.tools.tool_graph import Tool, ToolGraph
-from hvr.tools.tool_plan import LoggedCall, ToolPlan
+from hvr.tools.call_log import KnownTools, read_known_tools
+from hvr.tools.tool_plans import LoggedCall, Tool, ToolGraph, ToolPlan
 
 REMOVE, MISSING, ARGUMENT = CritiqueKind.REMOVE, CritiqueKind.MISSING, CritiqueKind.ARGUMENT
 

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from hvr.judging.verifier.config import VerifierConfig
-from hvr.tools.tool_graph import Tool, ToolGraph
-from hvr.tools.tool_plan import ToolPlan
+from hvr.tools.tool_plans import Tool, ToolGraph, ToolPlan
 
 PLACES = ("train", "flight", "hotel", "film", "taxi", "doctor")
 DEEDS = ("search", "book", "pay", "cancel")

@@ -11,14 +11,16 @@ import pytest
 from hvr.errors import DataFileError, UsageError
 from hvr.judging.verifier.graph import START as GRAPH_START
 from hvr.judging.verifier.kitchen.graph import graph_of, kitchen_graph, kitchen_tools, reading_of
-from hvr.judging.verifier.kitchen.linked_plan import START, Fact, LinkedPlan
-from hvr.judging.verifier.kitchen.links import causal_links
-from hvr.judging.verifier.kitchen.marks import lacking
-from hvr.judging.verifier.kitchen.mention_reader import asked_of
-from hvr.judging.verifier.kitchen.mentions import FROM, IN, NEAR, WITH, State
-from hvr.judging.verifier.kitchen.read_goal import check_end
-from hvr.judging.verifier.kitchen.similarity import Likeness, covers, likeness
-from hvr.judging.verifier.kitchen.words import say_action
+from hvr.judging.verifier.kitchen.kitchen_verifier import check_end
+from hvr.judging.verifier.kitchen.linked_plan import (
+    INITIAL_STATE,
+    Fact,
+    LinkedPlan,
+    causal_links,
+    say_action,
+)
+from hvr.judging.verifier.kitchen.mentions import FROM, IN, NEAR, WITH, State, mentions_of
+from hvr.judging.verifier.kitchen.step_features import NameMatch, covers, missing_states, name_match
 from hvr.pddl import GroundAction, Task
 from hvr.validation import Validator
 from studies.kitchen_plans.alternatives import detours
@@ -41,7 +43,7 @@ def test_each_precondition_names_the_step_that_made_it_true() -> None:
     assert put["(holding apple-1)"] == 3
     assert put["(opened fridge-1)"] == 1
     assert put["(near fridge-1)"] == 4
-    assert put["(present fridge-1)"] == START
+    assert put["(present fridge-1)"] == INITIAL_STATE
     # It was put down in between: the hand is empty since then.
     assert producers(plan, 8)["(hand_empty)"] == 5
     assert producers(plan, 8)["(opened fridge-1)"] == 7
@@ -110,8 +112,8 @@ def test_a_state_that_a_thing_has_had_from_the_start_is_there_at_the_end(dirty: 
     moved = steps("navigate_to_obj plate-1", "pick_up plate-1")
     plan = causal_links((task, moved))
     assert (Fact("dirty", ("plate-1",), dirty)) in plan.start
-    assert bool(lacking(plan, asked_of("bring me a clean plate"))) == dirty
-    assert lacking(plan, asked_of("bring me a washed plate")) == ("wash",)
+    assert bool(missing_states(plan, mentions_of("bring me a clean plate"))) == dirty
+    assert missing_states(plan, mentions_of("bring me a washed plate")) == ("wash",)
 
 
 @pytest.mark.parametrize(
@@ -188,20 +190,20 @@ def test_the_end_tells_what_the_request_names_and_the_plan_lacks() -> None:
 
 
 def test_words_of_a_request_are_found_whatever_stands_around_them() -> None:
-    asked = asked_of("Quick!! two tomatoes, chilled somehow, onto that plate over there")
+    asked = mentions_of("Quick!! two tomatoes, chilled somehow, onto that plate over there")
     assert [set(t.classes) for t in asked.things] == [{"Tomato"}, {"Plate"}]
     assert asked.things[0].count == 2
     assert asked.states == {("cold", True)}
-    assert asked_of("make coffee").liquids == {"coffee"}
-    assert asked_of("").things == asked_of("xyzzy").things == ()
+    assert mentions_of("make coffee").liquids == {"coffee"}
+    assert mentions_of("").things == mentions_of("xyzzy").things == ()
 
 
 def test_names_have_the_role_of_the_preposition_before_them() -> None:
     request = "take a mug from the shelf, put a fork with it on the table next to the toaster"
-    roles = {min(t.classes): t.role for t in asked_of(request).things}
+    roles = {min(t.classes): t.role for t in mentions_of(request).things}
     assert roles["Shelf"] == FROM and roles["DiningTable"] == IN and roles["Toaster"] == NEAR
     assert roles["Mug"] == roles["Fork"] == ""
-    cup, knife = asked_of("a cup with a knife in it").things
+    cup, knife = mentions_of("a cup with a knife in it").things
     assert (cup.role, knife.role) == ("", WITH)
 
 
@@ -221,7 +223,7 @@ def test_names_have_the_role_of_the_preposition_before_them() -> None:
 def test_verbs_and_adjectives_are_said_of_the_things_beside_them(
     request_text: str, said: Mapping[str, set[State]]
 ) -> None:
-    found = asked_of(request_text).things
+    found = mentions_of(request_text).things
     assert {min(t.classes): set(t.states) for t in found if t.states} == said
 
 
@@ -243,7 +245,7 @@ def test_verbs_and_adjectives_are_said_of_the_things_beside_them(
     ],
 )
 def test_what_is_to_be_in_the_hand_is_said_of_its_thing(request_text: str, held: set[str]) -> None:
-    things = asked_of(request_text).things
+    things = mentions_of(request_text).things
     assert {c for t in things if ("hold", True) in t.states for c in t.classes} == held
 
 
@@ -260,7 +262,7 @@ def test_what_is_to_be_in_the_hand_is_said_of_its_thing(request_text: str, held:
 def test_what_is_filled_at_a_source_is_filled_with_what_comes_from_it(
     request_text: str, liquids: set[str]
 ) -> None:
-    assert asked_of(request_text).liquids == liquids
+    assert mentions_of(request_text).liquids == liquids
 
 
 @pytest.mark.parametrize(
@@ -282,13 +284,13 @@ def test_what_is_filled_at_a_source_is_filled_with_what_comes_from_it(
     ],
 )  # fmt: skip
 def test_a_place_is_told_from_what_goes_there(request_text: str, roles: Mapping[str, str]) -> None:
-    assert {min(t.classes): t.role for t in asked_of(request_text).things} == roles
+    assert {min(t.classes): t.role for t in mentions_of(request_text).things} == roles
 
 
 def test_names_that_people_mix_up_fit_a_little() -> None:
-    assert likeness("Cup", "Mug") is likeness("Mug", "Cup") is Likeness.LIKE
-    assert likeness("Table", "DiningTable") is Likeness.EXACT
-    assert likeness("Apple", "Mug") is Likeness.NONE
+    assert name_match("Cup", "Mug") is name_match("Mug", "Cup") is NameMatch.LIKE
+    assert name_match("Table", "DiningTable") is NameMatch.EXACT
+    assert name_match("Apple", "Mug") is NameMatch.NONE
 
 
 def test_a_reading_is_the_same_for_other_things() -> None:

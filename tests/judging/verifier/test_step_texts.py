@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hvr.judging.verifier.judgement.draft_reader import StepTexts, TextModel, read_texts
 from hvr.judging.verifier.judgement.fit import fit_judge
 from hvr.judging.verifier.judgement.judge import Judge
-from hvr.judging.verifier.judgement.step_texts import StepTexts, TextModel, read_texts
 from hvr.judging.verifier.tool_embeddings import ToolEmbeddings
-from hvr.tools.tool_plan import ToolPlan
+from hvr.tools.tool_plans import ToolPlan
 from tests.judging.verifier.small_world import (
     PLACES,
     HashEncoder,

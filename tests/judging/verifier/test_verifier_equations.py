@@ -11,14 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hvr.judging.verifier.config import VerifierConfig
+from hvr.judging.verifier.features import Alignment, count_paths, plan_arrays
 from hvr.judging.verifier.graph import PlanNode, plan_graph
-from hvr.judging.verifier.network.alignment import Alignment
-from hvr.judging.verifier.network.arrays import plan_arrays
-from hvr.judging.verifier.network.auc import best_threshold, roc_auc
-from hvr.judging.verifier.network.path_counts import count_paths
 from hvr.judging.verifier.tool_embeddings import ToolEmbeddings
-from hvr.tools.tool_graph import Tool, ToolGraph
-from hvr.tools.tool_plan import ToolPlan
+from hvr.judging.verifier.wrong_plans import best_threshold, roc_auc
+from hvr.tools.tool_plans import Tool, ToolGraph, ToolPlan
 from studies.plan_network.alignment_fit import AlignmentNetwork, FoldedAlignment
 from studies.plan_network.batch import select
 from studies.plan_network.layers import PlanLayer

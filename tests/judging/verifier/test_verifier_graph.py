@@ -7,10 +7,9 @@ import itertools
 import pytest
 
 from hvr.errors import UsageError
+from hvr.judging.verifier.features import count_paths, paths_of
 from hvr.judging.verifier.graph import START, PlanGraph, PlanNode, plan_graph
-from hvr.judging.verifier.network.path_counts import count_paths, paths_of
-from hvr.tools.step_text import without_number, without_tool
-from hvr.tools.tool_plan import ToolPlan
+from hvr.tools.tool_plans import ToolPlan, without_number, without_tool
 from tests.work import lines_run
 
 

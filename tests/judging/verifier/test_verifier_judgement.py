@@ -16,23 +16,20 @@ from hypothesis import strategies as st
 from hvr.errors import DataFileError
 from hvr.judging.verifier.graph import plan_graph
 from hvr.judging.verifier.judgement.corrector import call_step, correct
-from hvr.judging.verifier.judgement.edits import difference
+from hvr.judging.verifier.judgement.draft_reader import DraftReader
 from hvr.judging.verifier.judgement.fit import Trial, change_rule, fit_judge
-from hvr.judging.verifier.judgement.judge import Judge, PosteriorCalibration
-from hvr.judging.verifier.judgement.judge_file import load_judge, save_judge
-from hvr.judging.verifier.judgement.opinion import PlanOpinion
-from hvr.judging.verifier.judgement.past_plans import PastPlans
+from hvr.judging.verifier.judgement.judge import Judge, PosteriorCalibration, load_judge, save_judge
+from hvr.judging.verifier.judgement.past_plans import PastPlans, PlanRegression
 from hvr.judging.verifier.judgement.posterior import (
     Case,
+    PlanOpinion,
+    difference,
     expected_agreements,
     fit_weights,
     probabilities,
 )
-from hvr.judging.verifier.judgement.reading import DraftReader
-from hvr.judging.verifier.judgement.regression import PlanRegression
 from hvr.judging.verifier.tool_embeddings import ToolEmbeddings
-from hvr.tools.tool_graph import Tool
-from hvr.tools.tool_plan import LoggedCall, ToolPlan
+from hvr.tools.tool_plans import LoggedCall, Tool, ToolPlan
 from tests.judging.verifier.small_world import HashEncoder, small_plans, small_tools, tiny_config
 
 REQUEST = "please search and book and pay my train number 9"

@@ -7,9 +7,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hvr.judging.verifier.draft import PlanGraphDraft
-from hvr.judging.verifier.graph import START, PlanGraph, PlanNode, chain, plan_graph
-from hvr.judging.verifier.network.path_counts import count_paths
+from hvr.judging.verifier.features import count_paths
+from hvr.judging.verifier.graph import START, PlanGraph, PlanGraphDraft, PlanNode, chain, plan_graph
 from hvr.judging.verifier.tool_embeddings import ToolEmbeddings
 from studies.plan_network.alignment_fit import AlignmentNetwork
 from studies.plan_network.perturbations import (

@@ -12,11 +12,9 @@ import pytest
 
 from hvr.errors import DataFileError
 from hvr.judging.verifier.judgement.fit import fit_judge
-from hvr.judging.verifier.judgement.judge import Judge
-from hvr.judging.verifier.judgement.judge_file import load_judge, save_judge
-from hvr.judging.verifier.network.inference import TrainedNetwork
+from hvr.judging.verifier.judgement.judge import Judge, load_judge, save_judge
 from hvr.judging.verifier.tool_embeddings import ToolEmbeddings
-from hvr.judging.verifier.verifier import Verifier
+from hvr.judging.verifier.verifier import TrainedNetwork, Verifier
 from studies.plan_network.fit import train
 from tests.judging.verifier.small_world import (
     HashEncoder,

@@ -12,7 +12,7 @@ from hvr.judging.verifier.config import VerifierConfig
 from hvr.judging.verifier.verdict import Thresholds
 from hvr.judging.verifier.verifier import Verifier
 from hvr.models.model import Answer, Request
-from hvr.tools.tool_plan import ToolPlan
+from hvr.tools.tool_plans import ToolPlan
 from studies.plan_network.correction.llm_correction import repair
 from studies.plan_network.fit import evaluate, train
 from studies.plan_network.training import rate_factor

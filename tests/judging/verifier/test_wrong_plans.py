@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hvr.judging.verifier.tool_embeddings import ToolEmbeddings
-from hvr.judging.verifier.wrong_plans import KINDS, WrongPlans
+from hvr.judging.verifier.wrong_plans import WRONG_PLAN_KINDS, WrongPlans
 from tests.judging.verifier.small_world import HashEncoder, small_plans, small_tools, tiny_config
 
 
@@ -17,12 +17,12 @@ def maker() -> WrongPlans:
 
 @pytest.mark.parametrize("plan", small_plans()[::7], ids=lambda p: p.id)
 def test_each_kind_is_wrong_in_its_way(maker: WrongPlans, plan: object) -> None:
-    from hvr.tools.tool_plan import ToolPlan
+    from hvr.tools.tool_plans import ToolPlan
 
     assert isinstance(plan, ToolPlan)
     made = maker.of(plan)
     # Half of one name and half of another may happen to be a tool that exists.
-    assert made == maker.of(plan) and set(KINDS) - set(made) <= {"hallucinated"}
+    assert made == maker.of(plan) and set(WRONG_PLAN_KINDS) - set(made) <= {"hallucinated"}
     for kind, wrong in made.items():
         if "request" in kind:
             assert wrong.tools == plan.tools and wrong.request != plan.request

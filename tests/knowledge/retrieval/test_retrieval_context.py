@@ -6,12 +6,12 @@ import pytest
 
 from hvr.errors import UnknownObjectError
 from hvr.execution.world import World, open_world
-from hvr.knowledge.imagined import imagine, suppose
+from hvr.knowledge.hypothetical import assume_atoms, hypothetical_copy
 from hvr.knowledge.retrieval.context import class_context, object_context
 from hvr.knowledge.retrieval.embedders import LexicalEmbedder
 from hvr.knowledge.retrieval.expansion import expand
 from hvr.knowledge.retrieval.selection import select
-from hvr.models.tokens import estimate_tokens
+from hvr.models.model import estimate_tokens
 from hvr.pddl.model import Atom
 from hvr.runs.tasks import load_task
 from hvr.worlds.kitchen import Kitchen
@@ -48,7 +48,7 @@ def test_a_line_says_what_matters(kitchen: World, name: str, line: str) -> None:
 
 
 def test_a_predicted_state_is_described(kitchen: World) -> None:
-    graph = imagine(kitchen.graph)
+    graph = hypothetical_copy(kitchen.graph)
     gone = {Atom("present", ("tomato-1",)), Atom("on", ("tomato-1", "countertop-1")),
             Atom("hand_empty"), Atom("on", ("plate-1", "diningtable-1"))}  # fmt: skip
     new = {Atom("present", ("tomatosliced-1",)), Atom("on", ("tomatosliced-1", "countertop-1")),
@@ -57,7 +57,7 @@ def test_a_predicted_state_is_described(kitchen: World) -> None:
            Atom("near", ("fridge-1",)), Atom("opened", ("fridge-1",)),
            Atom("on", ("pot-1", "stoveburner-1"))}  # fmt: skip
     now = {a for a in graph.facts() if a.predicate in CHANGING}
-    suppose(graph, (now - gone) | new, CHANGING)
+    assume_atoms(graph, (now - gone) | new, CHANGING)
     lines = object_context(
         graph, ["tomato-1", "tomatosliced-1", "plate-1", "fridge-1", "stoveburner-1"]
     ).splitlines()

@@ -18,10 +18,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hvr.errors import LLMError, MissingExtraError, UsageError
-from hvr.knowledge.retrieval.embedders import CHOICES, LexicalEmbedder, make_embedder, nearest
-from hvr.knowledge.retrieval.vectors import HostedEmbedder
+from hvr.knowledge.retrieval.embedders import (
+    EMBEDDERS,
+    HostedEmbedder,
+    LexicalEmbedder,
+    make_embedder,
+    nearest,
+)
 from hvr.knowledge.retrieval.words import singular, words
-from hvr.models.options import ModelOptions
+from hvr.models.config import ModelOptions
 
 KEY = "sk-secret-0123456789"
 NAMES = ("stoveburner-1", "stoveburner-2", "stoveknob-1", "mug-1", "mug-2", "coffeemachine-1")
@@ -129,7 +134,7 @@ def test_lexical_is_the_same_in_every_process() -> None:
 def test_unknown_embedders_are_named_with_the_choices(name: str) -> None:
     with pytest.raises(UsageError) as caught:
         make_embedder(name)
-    assert all(choice in str(caught.value) for choice in CHOICES)
+    assert all(choice in str(caught.value) for choice in EMBEDDERS)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from hvr.base.files import data_path
 from hvr.errors import UnknownObjectError, UsageError
 from hvr.execution.world import World
 from hvr.knowledge.graph import KnowledgeGraph
-from hvr.knowledge.imagined import imagine, suppose
+from hvr.knowledge.hypothetical import assume_atoms, hypothetical_copy
 from hvr.pddl import Domain, State, Task, parse_domain
 from hvr.pddl.model import Atom
 from hvr.runs.tasks import load_task
@@ -54,9 +54,9 @@ def check_derived(graph: KnowledgeGraph) -> None:
 
 def test_a_copy_is_the_same_and_apart(kitchen: World) -> None:
     before = kitchen.graph.scene_triples()
-    copy = imagine(kitchen.graph)
+    copy = hypothetical_copy(kitchen.graph)
     assert copy.scene_triples() == before
-    suppose(copy, [Atom("holding", ("mug-1",))], ["holding", "on", "in", "hand_empty"])
+    assume_atoms(copy, [Atom("holding", ("mug-1",))], ["holding", "on", "in", "hand_empty"])
     assert Atom("holding", ("mug-1",)) in copy.facts()
     assert not [a for a in copy.facts() if a.predicate in {"on", "in", "hand_empty"}]
     assert kitchen.graph.scene_triples() == before
@@ -64,8 +64,8 @@ def test_a_copy_is_the_same_and_apart(kitchen: World) -> None:
 
 def test_the_state_as_it_is_changes_nothing(kitchen: World, domain: Domain) -> None:
     task = Task(domain, kitchen.graph.problem(domain, "now"))
-    copy = imagine(kitchen.graph)
-    suppose(copy, task.initial.atoms(), fluents(task))
+    copy = hypothetical_copy(kitchen.graph)
+    assume_atoms(copy, task.initial.atoms(), fluents(task))
     assert copy.scene_triples() == kitchen.graph.scene_triples()
 
 
@@ -76,7 +76,7 @@ def test_law_on_random_walks(kitchen: World, domain: Domain, data: st.DataObject
     """Applicable actions of some objects; of the other objects everything stays."""
     task = Task(domain, kitchen.graph.problem(domain, "walk", OBJECTS))
     changing = fluents(task)
-    copy = imagine(kitchen.graph)
+    copy = hypothetical_copy(kitchen.graph)
     others = dynamic(copy, changing) - task.initial.atoms()
     validator = Validator(task)
     for _ in range(data.draw(st.integers(1, 12))):
@@ -85,7 +85,7 @@ def test_law_on_random_walks(kitchen: World, domain: Domain, data: st.DataObject
         validator.apply(action)
         if data.draw(st.booleans()):
             continue
-        suppose(copy, validator.state.atoms(), changing, OBJECTS)
+        assume_atoms(copy, validator.state.atoms(), changing, OBJECTS)
         assert dynamic(copy, changing) == validator.state.atoms() | others
         check_derived(copy)
 
@@ -96,37 +96,37 @@ def test_law_along_a_whole_plan(kitchen: World, domain: Domain, task_id: str) ->
     """The whole scene, after each step and back again."""
     task = Task(domain, kitchen.graph.problem(domain, "plan"))
     changing = fluents(task)
-    copy = imagine(kitchen.graph)
+    copy = hypothetical_copy(kitchen.graph)
     validator = Validator(task)
     states: list[State] = [validator.state]
     for action in load_task(task_id).ground_truth.steps:
         assert validator.apply(action).ok
         states.append(validator.state)
     for state in (*states, states[0]):
-        suppose(copy, state.atoms(), changing)
+        assume_atoms(copy, state.atoms(), changing)
         assert dynamic(copy, changing) == state.atoms()
     assert copy.facts() == kitchen.graph.facts()
     check_derived(copy)
 
 
 def test_new_pieces_have_a_state(kitchen: World) -> None:
-    copy = imagine(kitchen.graph)
+    copy = hypothetical_copy(kitchen.graph)
     now = {a for a in copy.facts() if a.predicate in {"present", "cooked", "hot", "cold"}}
-    suppose(
+    assume_atoms(
         copy, now | {Atom("present", ("potatosliced-1",))}, ["present", "cooked", "hot", "cold"]
     )
     state = copy.describe("potatosliced-1").state
     assert state == {"isPresent": True, "isCooked": False, "temperature": "roomTemp"}
-    suppose(copy, now | {Atom("hot", ("potatosliced-1",)), Atom("cooked", ("potatosliced-1",))},
+    assume_atoms(copy, now | {Atom("hot", ("potatosliced-1",)), Atom("cooked", ("potatosliced-1",))},
             ["present", "cooked", "hot", "cold"])  # fmt: skip
     state = copy.describe("potatosliced-1").state
     assert state == {"isPresent": False, "isCooked": True, "temperature": "hot"}
 
 
 def test_only_the_fluents_are_replaced(kitchen: World) -> None:
-    copy = imagine(kitchen.graph)
+    copy = hypothetical_copy(kitchen.graph)
     before = copy.facts()
-    suppose(copy, [Atom("opened", ("fridge-1",)), Atom("dirty", ("mug-1",))], ["opened"])
+    assume_atoms(copy, [Atom("opened", ("fridge-1",)), Atom("dirty", ("mug-1",))], ["opened"])
     after = copy.facts()
     assert after - before == {Atom("opened", ("fridge-1",))}
     assert {a.predicate for a in before - after} <= {"opened"}
@@ -146,7 +146,7 @@ def test_only_the_fluents_are_replaced(kitchen: World) -> None:
 def test_what_cannot_be_supposed(
     kitchen: World, atoms: list[Atom], names: list[str], error: type[Exception]
 ) -> None:
-    copy = imagine(kitchen.graph)
+    copy = hypothetical_copy(kitchen.graph)
     with pytest.raises(error):
-        suppose(copy, atoms, names)
+        assume_atoms(copy, atoms, names)
     assert copy.facts() == kitchen.graph.facts()

@@ -7,11 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hvr.knowledge.ontology import load_ontology
-from hvr.knowledge.retrieval.knowledge import (
+from hvr.knowledge.retrieval.background import (
+    default_end_states,
     dishes,
     ingredients,
     known_dishes,
-    left_as,
     meanings,
     notes,
     preferences,
@@ -60,7 +60,7 @@ def test_verbs_and_adjectives_are_told_by_what_they_bring_about() -> None:
 def test_preferences_are_told_where_the_kitchen_has_both() -> None:
     assert "hot drinks come in a mug rather than a cup" in preferences({"Mug", "Cup"}, ONTOLOGY)
     assert preferences({"Mug"}, ONTOLOGY) == ()
-    assert "the hand is empty at the end" in left_as(ONTOLOGY)
+    assert "the hand is empty at the end" in default_end_states(ONTOLOGY)
 
 
 def test_notes_go_to_whom_they_concern() -> None:

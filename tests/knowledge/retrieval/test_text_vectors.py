@@ -12,7 +12,7 @@ np = pytest.importorskip("numpy")
 
 from hvr.errors import DataFileError, UsageError  # noqa: E402
 from hvr.knowledge.retrieval import text_vectors  # noqa: E402
-from hvr.knowledge.retrieval.text_vectors import TextVectors, default_folder, hashed  # noqa: E402
+from hvr.knowledge.retrieval.text_vectors import TextVectors, default_folder, hashed_vectors  # noqa: E402
 
 
 class _Counting:
@@ -23,7 +23,7 @@ class _Counting:
 
     def __call__(self, texts: Sequence[str]) -> text_vectors.Vectors:
         self.seen += texts
-        return hashed(texts)
+        return hashed_vectors(texts)
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def test_hashed_vectors_have_length_one_and_tell_texts_apart() -> None:
 
 def test_hashed_vectors_do_not_depend_on_the_process() -> None:
     # Python's own hash differs from process to process.
-    assert hashed(["book a train"])[0].argmax() == 249
+    assert hashed_vectors(["book a train"])[0].argmax() == 249
 
 
 def test_nothing_and_wordless_texts() -> None:

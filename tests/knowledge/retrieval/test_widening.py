@@ -11,14 +11,18 @@ from hypothesis import strategies as st
 from hvr.errors import ImpossibleGoalError
 from hvr.execution.world import World
 from hvr.knowledge.retrieval.relevance import Relevant
-from hvr.knowledge.retrieval.widening import ever_more, out_of_reach, relaxed_plan_objects
 from hvr.knowledge.world_file import load_world
-from hvr.language.goals import Stage
+from hvr.language.goal_builder import Stage
 from hvr.pddl import Atom, Problem, Task, parse_domain, parse_problem
 from hvr.pddl.model import walk
 from hvr.planning.search.planners import FastDownward
-from hvr.planning.search.polish import reaches_goal
-from hvr.policies.symbolic import SymbolicPolicy
+from hvr.planning.search.post_optimisation import reaches_goal
+from hvr.policies.symbolic import (
+    SymbolicPolicy,
+    is_unreachable,
+    relaxed_plan_objects,
+    widening_choices,
+)
 from hvr.validation import Validator
 from tests.planning.search.planning_worlds import loose_tasks, room_tasks, shortest
 
@@ -47,7 +51,7 @@ def named(task: Task) -> Iterator[str]:
 @SLOW
 @given(st.one_of(room_tasks(), loose_tasks()))
 def test_what_is_said_to_be_out_of_reach_is(task: Task) -> None:
-    if out_of_reach(task, 10.0) or relaxed_plan_objects(task, 10.0) is None:
+    if is_unreachable(task, 10.0) or relaxed_plan_objects(task, 10.0) is None:
         assert shortest(task) is None
 
 
@@ -59,7 +63,7 @@ def test_a_plan_is_found_with_a_choice_that_is_widened_exactly_where_there_is_on
 ) -> None:
     chosen = Relevant(dict.fromkeys(named(task), "named"))
     found = False
-    for relevant in ever_more(chosen, lambda: task, with_more, 10.0):
+    for relevant in widening_choices(chosen, lambda: task, with_more, 10.0):
         plan = shortest(Task(task.domain, among(task.problem, relevant.names)))
         if plan is not None and reaches_goal(task, plan):
             found = True

@@ -10,8 +10,8 @@ from unified_planning.model import ProblemKind
 from unified_planning.model.problem_kind_versioning import LATEST_PROBLEM_KIND_VERSION
 
 from hvr.pddl import OBJECT, parse_domain, parse_problem, print_domain, print_problem
+from hvr.planning.interop.portable import without_types
 from hvr.planning.interop.to_unified import convert
-from hvr.planning.interop.untyped import without_types
 from hvr.planning.solving.unified import support
 from hvr.validation import Validator
 

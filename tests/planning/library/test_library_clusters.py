@@ -8,11 +8,14 @@ import pytest
 from hypothesis import given, settings
 
 from hvr.planning.library import Library, lift
-from hvr.planning.library.clusters import find_clusters
-from hvr.planning.library.entry import make
-from hvr.planning.library.generalise import generalise, least_common_class
-from hvr.planning.library.literals import bind_literal, literal_text, parse_literal
-from hvr.planning.library.similarity import signature, similarity
+from hvr.planning.library.clusters import (
+    find_clusters,
+    generalise,
+    least_common_class,
+    signature,
+    similarity,
+)
+from hvr.planning.library.entry import bind_literal, literal_text, make, parse_literal
 from tests.planning.library.library_strategies import libraries
 from tests.planning.library.library_worlds import ONTOLOGY, block, learnt, room
 

@@ -8,7 +8,7 @@ from hvr.errors import PddlError, UsageError
 from hvr.knowledge.world_file import load_agent
 from hvr.pddl import Atom, Problem, State, Task, TypedName
 from hvr.planning.library import Entry, Origin, learn, lift
-from hvr.planning.library.literals import is_literal, literal_text, parse_literal, parse_step
+from hvr.planning.library.entry import is_literal, literal_text, parse_literal, parse_step
 from hvr.planning.plans import AABlock, MacroAction, Plan
 from hvr.runs.tasks import paper_task_ids
 from tests.planning.library.library_worlds import (

@@ -10,7 +10,7 @@ from hvr.errors import PddlError
 from hvr.knowledge.retrieval.embedders import LexicalEmbedder
 from hvr.pddl import Atom, State, Task, TypedName, parse_formula
 from hvr.planning.library import Library, Match, Origin, Query, lift, retrieve
-from hvr.planning.library.words import read_words
+from hvr.planning.library.candidates import read_words
 from hvr.planning.plans import AABlock
 from hvr.runs.tasks import paper_task_ids
 from hvr.validation import Validator

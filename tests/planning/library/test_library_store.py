@@ -28,7 +28,7 @@ from hvr.planning.library import (
     write_library,
 )
 from hvr.planning.library.entry import entry_from_json, make
-from hvr.planning.library.turtle import from_turtle, to_turtle
+from hvr.planning.library.library import from_turtle, to_turtle
 from tests.planning.library.library_strategies import entries, libraries
 from tests.planning.library.library_worlds import learnt
 

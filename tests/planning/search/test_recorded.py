@@ -7,7 +7,7 @@ import pytest
 from hvr.errors import DataFileError, PlannerError
 from hvr.pddl import GroundAction, Task, parse_domain, parse_problem
 from hvr.planning.search.fast_downward import SearchResult
-from hvr.planning.search.recorded import RecordedPlanner
+from hvr.planning.search.planners import RecordedPlanner
 
 DOMAIN = parse_domain(
     "(define (domain d) (:predicates (p ?x)) (:action a :parameters (?x) :effect (p ?x)))"

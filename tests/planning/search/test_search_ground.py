@@ -5,12 +5,11 @@ from hypothesis import HealthCheck, given, settings
 
 from hvr.errors import PlannerError
 from hvr.pddl import Task, ground_all, parse_domain, parse_problem
-from hvr.pddl.conditions import Conjunction, Disjunction
+from hvr.pddl.state import Conjunction, Disjunction
 from hvr.planning.search.fast_downward import solve
 from hvr.planning.search.ground import build, disjuncts, explore, plan_actions
-from hvr.planning.search.mutexes import groups, mutexes, simplify
-from hvr.planning.search.operators import Literals, bits
-from hvr.planning.search.polish import reaches_goal
+from hvr.planning.search.operators import Literals, bits, groups, mutexes, simplify
+from hvr.planning.search.post_optimisation import reaches_goal
 from tests.planning.search.planning_worlds import (
     cheapest,
     conditions,

@@ -3,10 +3,10 @@
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from hvr.knowledge.conduct import load_conduct
+from hvr.knowledge.wording import load_action_annotations
 from hvr.pddl import GroundAction, Task, parse_formula
 from hvr.planning.macro_actions import macro_blocks
-from hvr.planning.search.polish import eliminate, postpone, reaches_goal
+from hvr.planning.search.post_optimisation import eliminate, postpone, reaches_goal
 from tests.planning.search.planning_worlds import plans
 
 LAW = settings(max_examples=40, suppress_health_check=list(HealthCheck))
@@ -29,7 +29,7 @@ def test_eliminate_keeps_a_plan_valid_and_never_lengthens_it(case: Case) -> None
 @given(plans())
 def test_switch_late_keeps_a_plan_valid_and_its_steps(case: Case) -> None:
     task, plan = case
-    later = postpone(task, plan, load_conduct().late)
+    later = postpone(task, plan, load_action_annotations().late)
     assert reaches_goal(task, later)
     assert sorted(map(str, later)) == sorted(map(str, plan))
 

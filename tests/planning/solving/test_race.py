@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from hvr.pddl import Task, parse_domain, parse_problem
+from hvr.planning.solving.portfolio import WorkSlice
 from hvr.planning.solving.programs import PlannerEnd, PlannerJob, Program
 from hvr.planning.solving.race import RaceField, RaceResult, race
-from hvr.planning.solving.turns import WorkSlice
 from hvr.validation import Validator
 from tests.survivors import working_in
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hvr.pddl import GroundAction, Step, Task, TimedAction, parse_domain, parse_problem
-from hvr.planning.solving.retiming import retimed
+from hvr.planning.solving.race import retimed
 from hvr.validation import Validator
 
 DOMAIN = """(define (domain d) (:requirements :typing :durative-actions :timed-initial-literals)

@@ -14,12 +14,11 @@ from hypothesis import strategies as st
 
 from hvr.errors import PlannerError, UsageError
 from hvr.pddl import Task, parse_domain, parse_problem, read_plan
+from hvr.planning.macro_actions import landmark_blocks
 from hvr.planning.search.fast_downward import solve as search
 from hvr.planning.search.ground import build
-from hvr.planning.solving.features import Feature, features_of
 from hvr.planning.solving.forward import forward
-from hvr.planning.solving.landmarks import blocks_of
-from hvr.planning.solving.programs import DOWNWARD, PlannerJob, Running
+from hvr.planning.solving.programs import DOWNWARD, Feature, PlannerJob, Running, features_of
 from hvr.planning.solving.solve import solve
 from hvr.validation import Validator
 from tests.command_line import Hvr, environment
@@ -160,7 +159,7 @@ def test_blocks_say_what_matters(people: list[int], start: int) -> None:
     task = Task(domain, parse_problem(lift(tuple(people), start), domain))
     actions = search(task, 10.0, patience=0.1).plan
     assert actions is not None
-    blocks = blocks_of(task, actions)
+    blocks = landmark_blocks(task, actions)
     assert [a for block in blocks for a in block.actions] == list(actions)
     state = task.initial.bits
     for block in blocks:

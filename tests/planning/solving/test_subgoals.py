@@ -12,7 +12,7 @@ from hvr.pddl import Task, parse_domain, parse_problem
 from hvr.planning.solving.forward import forward
 from hvr.planning.solving.subgoals import Subgoals
 from hvr.validation import Validator
-from hvr.validation.relaxation import Clock, Relaxation
+from hvr.validation.relaxation import Deadline, Relaxation
 from hvr.validation.search import execute, read_functions
 
 COUNTERS = """(define (domain counters) (:types counter)
@@ -40,7 +40,7 @@ def counters(values: list[int], steps: list[int], goal: str) -> Task:
 
 
 def estimate(task: Task) -> float | None:
-    clock = Clock(10)
+    clock = Deadline(10)
     relaxation = Relaxation(task.initial, task.goal, read_functions(task), clock, beyond=None)
     subgoals = Subgoals(task, relaxation.operators, relaxation.rules, task.goal)
     found = subgoals.estimate(task.initial.bits, task.initial.values)
@@ -57,7 +57,7 @@ def test_one_action_is_repeated_as_often_as_it_takes() -> None:
 
 def nearest_plan(task: Task, most: int) -> int | None:
     """Return the length of a shortest plan by breadth-first search."""
-    clock = Clock(10)
+    clock = Deadline(10)
     operators = Relaxation(
         task.initial, task.goal, read_functions(task), clock, beyond=None
     ).operators

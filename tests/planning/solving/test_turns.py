@@ -7,8 +7,8 @@ from itertools import islice
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hvr.planning.solving.features import Feature
-from hvr.planning.solving.turns import RecordedRace, read_races, recorded_races, turns
+from hvr.planning.solving.portfolio import RecordedRace, read_races, recorded_races, turns
+from hvr.planning.solving.programs import Feature
 
 NUMERIC = frozenset({Feature.NUMERIC})
 PLANNERS = ["one", "two", "three"]

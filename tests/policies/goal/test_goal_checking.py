@@ -13,21 +13,19 @@ from hypothesis import strategies as st
 
 from hvr.knowledge.ontology import load_ontology
 from hvr.language.taxonomy import Taxonomy
-from hvr.models.schema import find_json
+from hvr.models.replies import find_json
 from hvr.pddl import TypedName, parse_constraint, parse_formula
-from hvr.policies.goal.answer import SCHEMA, read_goal
-from hvr.policies.goal.checking import CheckedGoal, check_goal
-from hvr.policies.goal.formula import constraints, stage_conditions
-from hvr.policies.goal.words import GoalWords
+from hvr.policies.goal.answer import SCHEMA, GoalVocabulary, parse_goal_answer
+from hvr.policies.goal.checking import CheckedGoal, check_goal, constraints, stage_conditions
 from tests.policies.llm.llm_worlds import domain, scene
 
 pytest.importorskip("jsonschema")
 
 
 @cache
-def words() -> GoalWords:
+def words() -> GoalVocabulary:
     """The words of FloorPlan16."""
-    return GoalWords(Taxonomy(load_ontology()), scene()[1], domain())
+    return GoalVocabulary(Taxonomy(load_ontology()), scene()[1], domain())
 
 
 def literal(text: str) -> dict[str, Any]:
@@ -50,7 +48,7 @@ def checked(
         "always": [literal(text) for text in always],
         **more,
     }
-    return check_goal(read_goal(find_json(json.dumps(data), SCHEMA)), words())
+    return check_goal(parse_goal_answer(find_json(json.dumps(data), SCHEMA)), words())
 
 
 def thing(name: str, *kinds: str, every: bool = False, where: Sequence[str] = ()) -> dict[str, Any]:
@@ -233,7 +231,7 @@ answers = st.fixed_dictionaries(
 def test_whatever_is_written_is_sent_back_or_is_a_condition_of_the_kitchen(
     answer: dict[str, Any],
 ) -> None:
-    goal = check_goal(read_goal(answer), words())
+    goal = check_goal(parse_goal_answer(answer), words())
     if goal.problems:
         assert all(problem.strip() for problem in goal.problems)
         return

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from hvr.policies.goal.answer import read_goal
-from hvr.policies.goal.forgotten import forgotten
-from hvr.policies.goal.words import GoalWords
+from hvr.policies.goal.answer import GoalVocabulary, parse_goal_answer
+from hvr.policies.goal.policy import unmentioned_objects
 from tests.policies.goal.test_goal_checking import words as known_words
 
 REQUEST = "put a slice of apple, the fork and a cup of wine on the dining table"
 
 
-WORDS: GoalWords = known_words()
+WORDS: GoalVocabulary = known_words()
 
 
 def names(request: str, *literals: str, left_out: tuple[str, ...] = ()) -> tuple[str, ...]:
@@ -20,8 +19,8 @@ def names(request: str, *literals: str, left_out: tuple[str, ...] = ()) -> tuple
         {"predicate": predicate, "args": args, "holds": True}
         for predicate, *args in (text.split() for text in literals)
     ]
-    answer = read_goal({"stages": [stage], "left_out": list(left_out)})
-    return forgotten(request, answer, WORDS)
+    answer = parse_goal_answer({"stages": [stage], "left_out": list(left_out)})
+    return unmentioned_objects(request, answer, WORDS)
 
 
 ALL = ("on AppleSliced DiningTable", "on fork-1 DiningTable", "contains Cup wine")

@@ -19,12 +19,11 @@ from hvr.planning.library import Library
 from hvr.planning.plans import MacroAction
 from hvr.planning.search.fast_downward import SearchResult
 from hvr.planning.search.planners import FastDownward, Planner
-from hvr.policies.llm.events import PolicyEvent
 from hvr.policies.llm.policy import LLMPolicy
 from hvr.policies.llm.prompts import load_prompts
-from hvr.policies.llm.record import PlanningRecord
-from hvr.policies.llm.scene import SceneForesight
-from hvr.policies.llm.settings import named
+from hvr.policies.llm.record import PlanningRecord, PolicyEvent
+from hvr.policies.llm.scene_prediction import PredictedScene
+from hvr.policies.llm.settings import settings_named
 from hvr.policies.llm.writing import Equipment
 from hvr.worlds.kitchen import Kitchen
 from hvr.worlds.scenes import load_scene
@@ -98,10 +97,10 @@ def scene(name: str = SCENE) -> tuple[KnowledgeGraph, Inventory]:
     return world.graph, world.inventory()
 
 
-def foresight(name: str = SCENE) -> SceneForesight:
+def foresight(name: str = SCENE) -> PredictedScene:
     """The predicted world before the first step."""
     graph, inventory = scene(name)
-    return SceneForesight(graph, domain(), inventory)
+    return PredictedScene(graph, domain(), inventory)
 
 
 def policy(
@@ -118,7 +117,7 @@ def policy(
             ontology=load_ontology(),
             domain=domain(),
             model=model,
-            settings=named(setting),
+            settings=settings_named(setting),
             embedder=LexicalEmbedder(),
             planner=planner,
             prompts=load_prompts(),

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hvr.policies.llm.correcting import Values, correction
+from hvr.policies.llm.conditions import Values, correction_values
 from tests.policies.llm.llm_worlds import macro
 
 MACROS = [macro(f"Take cup {n}", f"(on cup-{n} table-1)", f"(holding cup-{n})") for n in range(20)]
@@ -25,7 +25,7 @@ def objects(words: Iterable[str]) -> str:
 
 def cut(room: int) -> Values:
     world = {"objects": "\n".join(f"cup-{n} (Cup): on table-1" for n in range(60))}
-    return correction(
+    return correction_values(
         world, MACROS, PROBLEM, 1, objects=objects, fits=lambda values: length(values) <= room
     )
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from hvr.pddl import Task, parse_domain, parse_plan, parse_problem
 from hvr.planning.plans import AABlock, MacroAction
-from hvr.policies.llm.events import PlanJudged
-from hvr.policies.llm.judged import intended, judged_blocks
-from hvr.policies.llm.settings import named
+from hvr.policies.llm.record import PlanJudged
+from hvr.policies.llm.repair import intended_outcome, repair_judged_blocks
+from hvr.policies.llm.settings import settings_named
 from tests.judging.test_symbolic import gripper
 
 
@@ -16,7 +16,9 @@ def test_a_plan_is_mended_within_its_blocks() -> None:
         AABlock(MacroAction("bring"), parse_plan("(drop ball b)")),
     )
     said: list[PlanJudged] = []
-    changed, rounds = judged_blocks(gripper().task, blocks, frozenset({"robot"}), said.append)
+    changed, rounds = repair_judged_blocks(
+        gripper().task, blocks, frozenset({"robot"}), said.append
+    )
     actions = [str(a) for block in changed for a in block.actions]
     assert actions == ["(pick ball a)", "(move a b)", "(drop ball b)"]
     assert len(rounds) == 1
@@ -25,7 +27,7 @@ def test_a_plan_is_mended_within_its_blocks() -> None:
 
 def test_a_good_plan_stays() -> None:
     blocks = (AABlock(MacroAction("all"), parse_plan("(pick ball a) (move a b) (drop ball b)")),)
-    assert judged_blocks(gripper().task, blocks, frozenset(), lambda _: None) == (blocks, ())
+    assert repair_judged_blocks(gripper().task, blocks, frozenset(), lambda _: None) == (blocks, ())
 
 
 def test_a_plan_that_nothing_mends_stays_and_it_is_said() -> None:
@@ -38,19 +40,21 @@ def test_a_plan_that_nothing_mends_stays_and_it_is_said() -> None:
     )
     blocks = (AABlock(MacroAction("all"), parse_plan("(fly)")),)
     said: list[PlanJudged] = []
-    assert judged_blocks(task, blocks, frozenset(), said.append) == (blocks, ())
+    assert repair_judged_blocks(task, blocks, frozenset(), said.append) == (blocks, ())
     assert [bool(event.unmended) for event in said] == [True]
 
 
 def test_what_a_later_step_supposes_to_be_undone_is_not_wanted() -> None:
     # Nobody wants to hold both with one hand: the bag is put down again, or not picked up at all.
     task = gripper().task
-    goal = intended(task, task.initial, parse_plan("(pick bag a) (pick ball a)"), frozenset())
+    goal = intended_outcome(
+        task, task.initial, parse_plan("(pick bag a) (pick ball a)"), frozenset()
+    )
     assert [str(part) for part in goal.operands] == [
         "(holds ball)", "(not (at ball a))", "(not (free))",
     ]  # fmt: skip
 
 
 def test_the_judge_is_a_switch_of_its_own() -> None:
-    assert named("HVR+judge").judge and not named("HVR+").judge
-    assert "judge" not in named("HVR").to_json()
+    assert settings_named("HVR+judge").judge and not settings_named("HVR+").judge
+    assert "judge" not in settings_named("HVR").to_json()

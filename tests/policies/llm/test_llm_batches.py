@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from hvr.planning.plans import MacroAction
 from hvr.policies.llm.answers import read_blocks
+from hvr.policies.llm.dialogue import PromptWords
 from hvr.policies.llm.policy import LLMPolicy
-from hvr.policies.llm.settings import named
-from hvr.policies.llm.telling import Telling
+from hvr.policies.llm.settings import settings_named
 from hvr.runs.simulated import make_scripted
 from hvr.runs.tasks import load_task
 from tests.policies.llm.llm_worlds import Fake, answer_of, foresight, policy, scene, write
@@ -81,7 +81,7 @@ def test_a_prompt_says_what_a_block_is_judged_by_and_what_is_meant() -> None:
 
 def test_pieces_are_meant_however_they_are_called_and_liquids_are_no_objects() -> None:
     begun = foresight()
-    telling = Telling(named("HVR+"), "Do it")
+    telling = PromptWords(settings_named("HVR+"), "Do it")
     macro = MacroAction(
         "Put the tomato slice and the cracked egg on the plate with coffee",
         postcondition=("(on tomatosliced-1 plate-1)", "(on eggcracked-1 plate-1)",

@@ -7,12 +7,17 @@ import re
 import pytest
 
 from hvr.errors import LLMError
-from hvr.policies.llm.blocks import examine, finish
-from hvr.policies.llm.conditions import describe
-from hvr.policies.llm.events import BlockChecked, BlockWritten, PolicyEvent
-from hvr.policies.llm.foresight import applicable
-from hvr.policies.llm.keeping import broken, grounded
-from hvr.policies.llm.record import BlockRecord, PlanningRecord
+from hvr.policies.llm.blocks import check_block, finish_record
+from hvr.policies.llm.conditions import describe_macros
+from hvr.policies.llm.prediction import count_applicable
+from hvr.policies.llm.record import (
+    BlockChecked,
+    BlockRecord,
+    BlockWritten,
+    PlanningRecord,
+    PolicyEvent,
+)
+from hvr.policies.llm.repair import broken_constraints, constraints_in
 from hvr.validation import Validator
 from tests.policies.llm.llm_worlds import Answers, Fake, answer_of, foresight, macro, steps, write
 
@@ -35,7 +40,7 @@ STUCK = ("navigate_to_obj faucet-1", "toggle_off faucet-1")
 def model(
     block: Answers, correct: Answers = "none", conditions: str | None = None, plan: str = EGG
 ) -> Fake:
-    told = describe([TAKE_EGG]) if conditions is None else conditions
+    told = describe_macros([TAKE_EGG]) if conditions is None else conditions
     return Fake({
         "select": SELECT, "macro_plan": f"1. {plan}", "conditions": told,
         "block": block, "correct_block": correct, "plan": block, "correct_plan": correct,
@@ -49,7 +54,7 @@ def replace_answers(fake: Fake, **answers: Answers) -> Fake:
 
 def valid(record: PlanningRecord) -> bool:
     task = foresight().task
-    return applicable(task, task.initial, record.plan.actions) == len(record.plan.actions)
+    return count_applicable(task, task.initial, record.plan.actions) == len(record.plan.actions)
 
 
 # What is done to a block --------------------------------------------------------------------
@@ -151,7 +156,7 @@ def test_what_is_held_and_what_the_conditions_name_is_always_told_of() -> None:
     fake = replace_answers(
         model(
             [answer_of("navigate_to_obj fork-1", "pick_up fork-1"), "none"],
-            conditions=describe([take, put]), plan="Take the fork\n2. Put it down",
+            conditions=describe_macros([take, put]), plan="Take the fork\n2. Put it down",
         ),
         select=["Fork", "Fork", "Cup"],
     )  # fmt: skip
@@ -171,7 +176,7 @@ def test_feedback_says_what_was_so_before_the_block_began() -> None:
 
 @pytest.mark.slow
 def test_the_state_after_a_block_is_where_the_next_one_begins() -> None:
-    conditions = describe([TAKE_EGG, macro("Put the egg on the table")])
+    conditions = describe_macros([TAKE_EGG, macro("Put the egg on the table")])
     fake = model(
         [answer_of(*GOOD), answer_of(*ON_TABLE)],
         conditions=conditions, plan=f"{EGG}\n2. Put the egg on the table",
@@ -393,7 +398,7 @@ def test_a_macro_plan_has_30_macro_actions_at_most() -> None:
 def test_the_check_agrees_with_the_validator_on_the_step_that_fails() -> None:
     task = foresight().task
     for block in (GOOD, CLOSED, FULL_HAND, STUCK, ()):
-        found = examine(task, task.initial, steps(*block), ())
+        found = check_block(task, task.initial, steps(*block), ())
         validator = Validator(task)
         failed = next(
             (n for n, a in enumerate(steps(*block), 1) if validator.apply(a).failure), None
@@ -406,7 +411,7 @@ def test_the_check_agrees_with_the_validator_on_the_step_that_fails() -> None:
 def test_the_check_names_every_literal_that_is_missing_and_no_other() -> None:
     task = foresight().task
     wanted = ("(holding egg-1)", "(opened fridge-1)", "(hand_empty)")
-    found = examine(task, task.initial, steps(*GOOD[:2]), wanted)
+    found = check_block(task, task.initial, steps(*GOOD[:2]), wanted)
     assert found is not None and found.step is None
     assert "(holding egg-1)" in found.text
     assert "(opened fridge-1)" not in found.text and "(hand_empty)" not in found.text
@@ -418,7 +423,7 @@ def test_a_block_that_cannot_be_carried_out_keeps_its_conditions() -> None:
         macro=TAKE_EGG, written=steps(*CLOSED), actions=steps(*CLOSED), verified_before=False,
         verified_after=None,
     )  # fmt: skip
-    done = finish(record, task, task.initial, hierarchical=True)
+    done = finish_record(record, task, task.initial, hierarchical=True)
     assert (done.macro, done.verified_after, done.achieved) == (TAKE_EGG, False, False)
 
 
@@ -456,18 +461,18 @@ def test_the_planner_mends_what_breaks_a_constraint_and_elimination_keeps_it() -
     assert block.repaired
     assert block.achieved
     begun = foresight()
-    kept = grounded(begun.task, [NEVER_TWO])
-    assert broken(begun.state, steps(*TWO_OPEN), kept)
-    assert not broken(begun.state, record.plan.actions, kept)
+    kept = constraints_in(begun.task, [NEVER_TWO])
+    assert broken_constraints(begun.state, steps(*TWO_OPEN), kept)
+    assert not broken_constraints(begun.state, record.plan.actions, kept)
 
 
 def test_what_may_happen_once_may_not_happen_again_in_a_later_block() -> None:
     begun = foresight()
-    begun.keep(grounded(begun.task, ["(forall (?x - fridge) (at-most-once (opened ?x)))"]))
+    begun.keep(constraints_in(begun.task, ["(forall (?x - fridge) (at-most-once (opened ?x)))"]))
     again = steps("open_obj fridge-1")
-    assert not broken(begun.state, steps(*GOOD[:2]), begun.kept)
+    assert not broken_constraints(begun.state, steps(*GOOD[:2]), begun.kept)
     begun.advance(steps(*GOOD[:2], "close_obj fridge-1"))
-    assert [number for number, _ in broken(begun.state, again, begun.kept)] == [1]
-    error = examine(begun.task, begun.state, again, (), begun.kept)
+    assert [number for number, _ in broken_constraints(begun.state, again, begun.kept)] == [1]
+    error = check_block(begun.task, begun.state, again, (), begun.kept)
     assert error is not None
     assert error.step == 1

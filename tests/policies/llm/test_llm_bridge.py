@@ -12,10 +12,10 @@ from hvr.errors import PlannerError
 from hvr.pddl import GroundAction, State, Task
 from hvr.planning.macro_actions import block_conditions
 from hvr.planning.search.fast_downward import SearchResult
-from hvr.policies.llm.bridge import Bridge
-from hvr.policies.llm.conditions import conjunction, describe
-from hvr.policies.llm.foresight import Foresight, applicable, run
+from hvr.policies.llm.conditions import conjunction, describe_macros
+from hvr.policies.llm.prediction import PredictedWorld, count_applicable, run_actions
 from hvr.policies.llm.record import BlockRecord
+from hvr.policies.llm.repair import PlannerRepair
 from hvr.runs.tasks import load_task, paper_task_ids
 from tests.policies.llm.llm_worlds import (
     PLANNER,
@@ -34,40 +34,40 @@ SHORT = tuple(i for i in paper_task_ids() if len(load_task(i).ground_truth.steps
 
 
 @cache
-def truth(task_id: str) -> tuple[Foresight, tuple[tuple[GroundAction, ...], ...]]:
+def truth(task_id: str) -> tuple[PredictedWorld, tuple[tuple[GroundAction, ...], ...]]:
     found = load_task(task_id).ground_truth
     return foresight(found.scene), found.blocks
 
 
 @st.composite
-def places(draw: st.DrawFn) -> tuple[Foresight, State, tuple[GroundAction, ...]]:
+def places(draw: st.DrawFn) -> tuple[PredictedWorld, State, tuple[GroundAction, ...]]:
     """A world after some blocks of a ground truth, and the next block."""
     world, blocks = truth(draw(st.sampled_from(SHORT)))
     number = draw(st.integers(0, len(blocks) - 1))
     prefix = [a for block in blocks[:number] for a in block]
-    return world, run(world.task, world.task.initial, prefix), blocks[number]
+    return world, run_actions(world.task, world.task.initial, prefix), blocks[number]
 
 
 @pytest.mark.slow
 @settings(max_examples=6)
 @given(places(), st.data())
 def test_it_leads_to_the_postcondition_of_the_next_block(
-    place: tuple[Foresight, State, tuple[GroundAction, ...]], data: st.DataObject
+    place: tuple[PredictedWorld, State, tuple[GroundAction, ...]], data: st.DataObject
 ) -> None:
     world, before, block = place
     task = world.task
     _, post, _ = block_conditions(task, before.bits, block)
     goal = conjunction(task, post)
     # From anywhere within the block, too.
-    now = run(task, before, block[: data.draw(st.integers(0, len(block)))])
-    way = Bridge(PLANNER).to(now, goal, world)
+    now = run_actions(task, before, block[: data.draw(st.integers(0, len(block)))])
+    way = PlannerRepair(PLANNER).to(now, goal, world)
     assert way is not None
-    assert applicable(task, now, way) == len(way)
-    assert run(task, now, way).holds(goal)
+    assert count_applicable(task, now, way) == len(way)
+    assert run_actions(task, now, way).holds(goal)
 
 
 @st.composite
-def mutants(draw: st.DrawFn) -> tuple[Foresight, State, tuple[GroundAction, ...]]:
+def mutants(draw: st.DrawFn) -> tuple[PredictedWorld, State, tuple[GroundAction, ...]]:
     """A block with steps dropped, swapped, doubled, or with another object or action."""
     world, state, block = draw(places())
     found = list(block)
@@ -97,12 +97,12 @@ def mutants(draw: st.DrawFn) -> tuple[Foresight, State, tuple[GroundAction, ...]
 @settings(max_examples=6)
 @given(mutants())
 def test_any_block_can_be_carried_out_afterwards(
-    mutant: tuple[Foresight, State, tuple[GroundAction, ...]],
+    mutant: tuple[PredictedWorld, State, tuple[GroundAction, ...]],
 ) -> None:
     world, state, block = mutant
-    through = Bridge(PLANNER).through(state, block, world)
-    assert applicable(world.task, state, through) == len(through)
-    good = block[: applicable(world.task, state, block)]
+    through = PlannerRepair(PLANNER).through(state, block, world)
+    assert count_applicable(world.task, state, through) == len(through)
+    good = block[: count_applicable(world.task, state, block)]
     assert through[: len(good)] == good, "what works is kept"
 
 
@@ -135,7 +135,7 @@ class Hopeless:
 @pytest.mark.parametrize("planner", [Failing(), Lying(), Hopeless()])
 def test_without_a_plan_that_works_there_is_no_way(planner: Failing | Lying | Hopeless) -> None:
     world = foresight()
-    bridge = Bridge(planner)
+    bridge = PlannerRepair(planner)
     goal = conjunction(world.task, ["(holding egg-1)"])
     assert bridge.to(world.state, goal, world) is None
     assert bridge.calls == 1
@@ -145,7 +145,7 @@ def test_without_a_plan_that_works_there_is_no_way(planner: Failing | Lying | Ho
 
 def test_a_condition_that_holds_needs_no_planner() -> None:
     world = foresight()
-    bridge = Bridge(Failing())
+    bridge = PlannerRepair(Failing())
     goal = conjunction(world.task, ["(hand_empty)", "(not (opened fridge-1))"])
     assert bridge.to(world.state, goal, world) == ()
     assert bridge.calls == 0
@@ -153,7 +153,7 @@ def test_a_condition_that_holds_needs_no_planner() -> None:
 
 def test_what_can_never_be_is_not_reached() -> None:
     world = foresight()
-    bridge = Bridge(PLANNER)
+    bridge = PlannerRepair(PLANNER)
     for texts in (["(holding cup-1)", "(hand_empty)"], ["(holding fridge-1)"]):
         goal = conjunction(world.task, texts)
         assert bridge.to(world.state, goal, world) is None
@@ -162,7 +162,7 @@ def test_what_can_never_be_is_not_reached() -> None:
 @pytest.mark.slow
 def test_a_step_that_is_not_applicable_gets_what_it_needs() -> None:
     world = foresight()
-    bridge = Bridge(PLANNER)
+    bridge = PlannerRepair(PLANNER)
     through = bridge.through(world.state, steps("pick_up egg-1"), world)
     assert through == steps("navigate_to_obj fridge-1", "open_obj fridge-1", "pick_up egg-1")
 
@@ -170,7 +170,7 @@ def test_a_step_that_is_not_applicable_gets_what_it_needs() -> None:
 def test_a_step_in_the_middle_of_a_kitchen_gets_what_it_needs() -> None:
     world = foresight()
     block = steps("navigate_to_obj apple-1", "pick_up apple-1", "put_on apple-1 countertop-1")
-    through = Bridge(PLANNER).through(world.state, block, world)
+    through = PlannerRepair(PLANNER).through(world.state, block, world)
     assert through == (*block[:2], *steps("navigate_to_obj countertop-1"), block[2])
 
 
@@ -182,7 +182,7 @@ FULL_HAND = ("navigate_to_obj cup-1", "pick_up cup-1", "navigate_to_obj fridge-1
 
 def bridged(setting: str) -> tuple[Fake, BlockRecord]:
     wrong = answer_of(*FULL_HAND, "open_obj fridge-1")
-    conditions = describe([macro("Open the fridge", "", "(opened fridge-1)")])
+    conditions = describe_macros([macro("Open the fridge", "", "(opened fridge-1)")])
     fake = Fake({
         "select": "Fridge, Cup", "macro_plan": "1. Open the fridge", "conditions": conditions,
         "block": wrong, "correct_block": wrong,

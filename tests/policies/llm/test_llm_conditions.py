@@ -13,14 +13,13 @@ from hvr.policies.llm.action_set import action_set
 from hvr.policies.llm.answers import read_conditions
 from hvr.policies.llm.conditions import (
     check_macros,
-    describe,
-    lasting,
+    describe_macros,
     literal,
     with_conditions,
+    without_nearness,
 )
-from hvr.policies.llm.events import ConditionsWritten, MacroPlanChecked, PolicyEvent
 from hvr.policies.llm.mapper import Mapper
-from hvr.policies.llm.record import MacroCheck
+from hvr.policies.llm.record import ConditionsWritten, MacroCheck, MacroPlanChecked, PolicyEvent
 from tests.policies.llm.llm_worlds import Fake, answer_of, foresight, macro, write
 
 WORLD = foresight()
@@ -162,7 +161,7 @@ def test_it_is_verified_as_far_as_the_preconditions_hold_one_after_the_other(
 
 def test_what_the_prompt_shows_can_be_read_again() -> None:
     names = [TAKE.name, PUT.name, OPEN.name]
-    found, dropped = kept(describe([TAKE, PUT, OPEN]), *names)
+    found, dropped = kept(describe_macros([TAKE, PUT, OPEN]), *names)
     assert found == [(m.precondition, m.postcondition) for m in (TAKE, PUT, OPEN)]
     assert dropped == ""
 
@@ -211,8 +210,8 @@ def test_a_text_that_is_no_literal_is_a_pddl_error() -> None:
 
 SELECT = "Cup, Fridge, DiningTable, CounterTop"
 PLAN = "1. Take the cup\n2. Open the fridge"
-WRONG = describe([TAKE, OPEN])
-RIGHT = describe([TAKE, macro("Open the fridge", "(not (opened fridge-1))")])
+WRONG = describe_macros([TAKE, OPEN])
+RIGHT = describe_macros([TAKE, macro("Open the fridge", "(not (opened fridge-1))")])
 
 
 def corrected(
@@ -246,8 +245,8 @@ def test_after_a_block_the_conditions_of_the_rest_are_checked_where_it_ended() -
     wait = macro("Wait")
     model = Fake({
         "select": SELECT, "macro_plan": "1. Wait\n2. Open the fridge",
-        "conditions": describe([wait, OPEN]), "block": [take, "none"], "correct_block": "none",
-        "correct_conditions": describe([macro("Open the fridge", "", "(opened fridge-1)")]),
+        "conditions": describe_macros([wait, OPEN]), "block": [take, "none"], "correct_block": "none",
+        "correct_conditions": describe_macros([macro("Open the fridge", "", "(opened fridge-1)")]),
     })  # fmt: skip
     events: list[PolicyEvent] = []
     record = write(model, "HVR", listen=events.append)
@@ -305,7 +304,7 @@ def test_without_verification_no_conditions_are_asked_for() -> None:
 
 
 def test_what_lasts_of_conditions_says_nothing_of_where_the_robot_stands() -> None:
-    found = lasting(
+    found = without_nearness(
         macro("Take it", "(near cup-1), (hand_empty)", "(holding cup-1), (not (near cup-1))"),
         WORLD.nearness,
     )

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from hvr.pddl import Atom, GroundAction, State
 from hvr.policies.llm.action_set import action_set
-from hvr.policies.llm.foresight import Foresight, applicable, run
-from hvr.policies.llm.lean import lean, outcome
+from hvr.policies.llm.prediction import PredictedWorld, count_applicable, run_actions
+from hvr.policies.llm.repair import needed_steps, plan_outcome
 from hvr.runs.tasks import load_task, paper_task_ids
 from tests.policies.llm.llm_worlds import foresight, steps
 
@@ -26,21 +26,21 @@ ROUND_TRIP = steps(
 TAKE_CUP = steps("navigate_to_obj cup-1", "pick_up cup-1")
 
 
-def end(world: Foresight, state: State, actions: Sequence[GroundAction]) -> set[Atom]:
+def end(world: PredictedWorld, state: State, actions: Sequence[GroundAction]) -> set[Atom]:
     """What holds after a plan, nearness apart."""
-    found = run(world.task, state, actions).atoms()
+    found = run_actions(world.task, state, actions).atoms()
     return {a for a in found if a.predicate not in world.nearness}
 
 
 def leaner(
-    actions: Sequence[GroundAction], state: State | None = None, world: Foresight = WORLD
+    actions: Sequence[GroundAction], state: State | None = None, world: PredictedWorld = WORLD
 ) -> tuple[GroundAction, ...]:
     """What is kept of a plan; the law is checked on the way."""
     start = state or world.task.initial
-    numbers = lean(world.task, start, actions, world.nearness)
+    numbers = needed_steps(world.task, start, actions, world.nearness)
     assert list(numbers) == sorted(set(numbers)), "a subsequence"
     kept = tuple(actions[n] for n in numbers)
-    assert applicable(world.task, start, kept) == len(kept)
+    assert count_applicable(world.task, start, kept) == len(kept)
     assert end(world, start, kept) == end(world, start, actions)
     return kept
 
@@ -66,7 +66,7 @@ def walks(draw: st.DrawFn) -> tuple[GroundAction, ...]:
         rather: bool = draw(st.booleans())
         action = draw(st.sampled_from(doing if doing and rather else able))
         found.append(action)
-        state = run(TASK, state, (action,))
+        state = run_actions(TASK, state, (action,))
     return tuple(found)
 
 
@@ -100,12 +100,12 @@ def test_a_ground_truth_with_detours_gets_shorter_by_them(task_id: str) -> None:
         f"put_on {thing} {place}",
     )  # fmt: skip
     for action in truth.steps:
-        if action.name == "navigate_to_obj" and applicable(world.task, held, detour) == 4:
+        if action.name == "navigate_to_obj" and count_applicable(world.task, held, detour) == 4:
             plan += detour
             added += 1
         plan.append(action)
-        held = run(world.task, held, (action,))
-    assert added and applicable(world.task, start, plan) == len(plan)
+        held = run_actions(world.task, held, (action,))
+    assert added and count_applicable(world.task, start, plan) == len(plan)
     kept = leaner(plan, world=world)
     assert len(kept) <= len(truth.steps)
     assert not any(thing in action.args for action in kept)
@@ -146,7 +146,7 @@ def test_nothing_is_left_on_that_the_plan_turns_off(
     actions = (*plan[:place], *COOK, *plan[place:])
     actions = tuple(
         a for i, a in enumerate(actions)
-        if TASK.ground(a).applicable(run(TASK, TASK.initial, actions[:i]).bits)
+        if TASK.ground(a).applicable(run_actions(TASK, TASK.initial, actions[:i]).bits)
     )  # fmt: skip
     kept = leaner(actions)
     on = {a for a in end(WORLD, TASK.initial, kept) if a.predicate == "toggled"}
@@ -166,14 +166,14 @@ def test_what_a_toggle_has_done_keeps_it_with_its_toggle_off() -> None:
 
 @pytest.mark.slow
 def test_what_was_on_at_the_start_is_still_turned_off() -> None:
-    start = run(TASK, TASK.initial, COOK[:2])
+    start = run_actions(TASK, TASK.initial, COOK[:2])
     assert leaner([*ROUND_TRIP, *COOK[::2]], start)[-1] == COOK[-1]
 
 
 @pytest.mark.slow
 def test_what_is_spared_by_a_detour_is_still_spared() -> None:
     # The mug is out of the basin while the plate is washed: else it would be filled with water.
-    start = run(TASK, TASK.initial, steps(
+    start = run_actions(TASK, TASK.initial, steps(
         "navigate_to_obj plate-1", "pick_up plate-1", "navigate_to_obj sinkbasin-1",
         "put_in plate-1 sinkbasin-1",
     ))  # fmt: skip
@@ -181,7 +181,7 @@ def test_what_is_spared_by_a_detour_is_still_spared() -> None:
         "pick_up mug-1", "navigate_to_obj faucet-1", "toggle_on faucet-1", "toggle_off faucet-1",
         "navigate_to_obj sinkbasin-1", "put_in mug-1 sinkbasin-1",
     )  # fmt: skip
-    assert applicable(TASK, start, plan) == len(plan)
+    assert count_applicable(TASK, start, plan) == len(plan)
     kept = leaner(plan, start)
     assert Atom("washed", ("mug-1",)) not in end(WORLD, start, kept)
 
@@ -189,16 +189,16 @@ def test_what_is_spared_by_a_detour_is_still_spared() -> None:
 @pytest.mark.slow
 def test_the_way_to_where_a_plan_ends_is_no_unnecessary_step() -> None:
     there = steps("navigate_to_obj mug-1", "pick_up mug-1", "navigate_to_obj fridge-1")
-    assert lean(TASK, TASK.initial, there, WORLD.nearness) == (0, 1, 2)
+    assert needed_steps(TASK, TASK.initial, there, WORLD.nearness) == (0, 1, 2)
     more = steps("navigate_to_obj mug-1", "navigate_to_obj fridge-1", "open_obj fridge-1")
-    assert lean(TASK, TASK.initial, more, WORLD.nearness) == (1, 2)
+    assert needed_steps(TASK, TASK.initial, more, WORLD.nearness) == (1, 2)
 
 
 @pytest.mark.slow
 def test_a_plan_that_does_not_work_is_left_as_it_is() -> None:
     plan = steps("pick_up egg-1", *(str(a)[1:-1] for a in ROUND_TRIP))
-    assert lean(TASK, TASK.initial, plan, WORLD.nearness) == (0, 1, 2, 3, 4)
-    assert lean(TASK, TASK.initial, (), WORLD.nearness) == ()
+    assert needed_steps(TASK, TASK.initial, plan, WORLD.nearness) == (0, 1, 2, 3, 4)
+    assert needed_steps(TASK, TASK.initial, (), WORLD.nearness) == ()
 
 
 @pytest.mark.slow
@@ -207,8 +207,8 @@ def test_a_plan_that_does_not_work_is_left_as_it_is() -> None:
 def test_the_outcome_holds_after_a_plan_and_is_fleeting_only_about_its_last_step(
     plan: tuple[GroundAction, ...],
 ) -> None:
-    goal = outcome(TASK, TASK.initial, plan, WORLD.nearness)
-    assert run(TASK, TASK.initial, plan).holds(goal)
+    goal = plan_outcome(TASK, TASK.initial, plan, WORLD.nearness)
+    assert run_actions(TASK, TASK.initial, plan).holds(goal)
     fleeting = [a for a in goal.operands if isinstance(a, Atom) and a.predicate in WORLD.nearness]
     assert all(set(a.args) <= set(plan[-1].args) for a in fleeting)
     if end(WORLD, TASK.initial, plan) != end(WORLD, TASK.initial, ()):

@@ -9,10 +9,9 @@ import pytest
 from hvr.errors import BudgetError
 from hvr.models.budget import Budget, Budgeted, Limits
 from hvr.models.errors import ModelError
-from hvr.policies.llm.answers.conditions import MacroConditions
-from hvr.policies.llm.answers.literals import LiteralText
-from hvr.policies.llm.conditions import MOST_LITERALS, with_conditions
-from hvr.policies.llm.events import BlockWritten, MacroPlanWritten, PolicyEvent
+from hvr.policies.llm.answers.conditions import LiteralText, MacroConditions
+from hvr.policies.llm.conditions import MAX_LITERALS, with_conditions
+from hvr.policies.llm.record import BlockWritten, MacroPlanWritten, PolicyEvent
 from hvr.policies.llm.settings import PolicySettings
 from hvr.policies.llm.writing import Writing
 from tests.policies.llm.llm_worlds import Fake, answer_of, foresight, policy, write
@@ -91,8 +90,8 @@ def test_a_condition_that_is_too_long_is_cut_and_it_is_said() -> None:
         Mapper(),
         frozenset(),  # type: ignore[arg-type]
     )
-    assert len(macro.precondition) == MOST_LITERALS
-    assert f"the first {MOST_LITERALS} are read" in dropped[-1] and len(dropped) <= 11
+    assert len(macro.precondition) == MAX_LITERALS
+    assert f"the first {MAX_LITERALS} are read" in dropped[-1] and len(dropped) <= 11
 
 
 # One model that never gets it right, in each of the settings.

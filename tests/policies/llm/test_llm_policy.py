@@ -15,10 +15,9 @@ from hvr.knowledge.ontology import load_ontology
 from hvr.knowledge.world_file import load_world
 from hvr.pddl import Task, parse_formula
 from hvr.planning.library import Library, Origin, learn
-from hvr.policies.llm.conditions import describe
-from hvr.policies.llm.events import ObjectsChosen, PolicyEvent
-from hvr.policies.llm.foresight import applicable
-from hvr.policies.llm.record import PlanningRecord
+from hvr.policies.llm.conditions import describe_macros
+from hvr.policies.llm.prediction import count_applicable
+from hvr.policies.llm.record import ObjectsChosen, PlanningRecord, PolicyEvent
 from hvr.runs.simulated import make_scripted
 from hvr.runs.tasks import load_task
 from tests.policies.llm.llm_worlds import (
@@ -40,7 +39,7 @@ PLACE = TASK.ground_truth.scene
 def assert_valid(record: PlanningRecord, place: str) -> None:
     task = foresight(place).task
     actions = record.plan.actions
-    assert applicable(task, task.initial, actions) == len(actions)
+    assert count_applicable(task, task.initial, actions) == len(actions)
     assert all(block.verified_after for block in record.blocks)
     json.dumps(record.to_json())
 
@@ -182,7 +181,7 @@ def listed(prompt: str) -> set[str]:
 
 
 def cup_model() -> Fake:
-    conditions = describe([macro("Take the cup", "(hand_empty)", "(holding cup-1)")])
+    conditions = describe_macros([macro("Take the cup", "(hand_empty)", "(holding cup-1)")])
     good = answer_of("navigate_to_obj cup-1", "pick_up cup-1")
     return Fake({
         "select": "Cup, Apple", "macro_plan": "1. Take the cup", "conditions": conditions,

@@ -16,7 +16,7 @@ from hvr.knowledge.retrieval.embedders import LexicalEmbedder
 from hvr.pddl import TRUE, GroundAction, Task, applicable_actions, ground_all, parse_domain
 from hvr.policies.llm.action_set import ActionSet, action_set
 from hvr.policies.llm.answers import ActionText, read_actions
-from hvr.policies.llm.answers.literals import read_literals
+from hvr.policies.llm.answers.conditions import read_literals
 from hvr.policies.llm.mapper import Mapper
 from hvr.worlds.kitchen import Kitchen
 from hvr.worlds.scenes import load_scene

@@ -8,7 +8,7 @@ import pytest
 
 from hvr.pddl import parse_domain, parse_plan, parse_problem
 from hvr.policies.llm.answers import Actions, read_actions
-from hvr.policies.llm.answers.exact import marked, read_written, unmarked
+from hvr.policies.llm.answers.actions import mark_actions, read_exact_actions, unmark_actions
 from tests.validation.rewards.forms import FORMS, PROSE
 from tests.validation.rewards.test_forms import BLOCKS, PLAN, TASK
 
@@ -18,7 +18,7 @@ OBJECTS = {item.name for item in parse_problem(TASK, DOMAIN).objects}
 
 
 def read(text: str) -> Actions:
-    return read_written(text, ARITIES, tuple(DOMAIN.predicates), OBJECTS)
+    return read_exact_actions(text, ARITIES, tuple(DOMAIN.predicates), OBJECTS)
 
 
 def calls(actions: Actions) -> list[tuple[str, tuple[str, ...]]]:
@@ -51,5 +51,5 @@ def test_what_was_ignored_is_said_where_the_form_is_unusual() -> None:
     ],
 )
 def test_else_the_reader_of_english_decides(text: str) -> None:
-    names = marked(text, ARITIES, OBJECTS)
-    assert read(text) == unmarked(read_actions(names))
+    names = mark_actions(text, ARITIES, OBJECTS)
+    assert read(text) == unmark_actions(read_actions(names))

@@ -5,14 +5,14 @@ from __future__ import annotations
 from fractions import Fraction
 from xml.etree import ElementTree
 
-from hvr.runs.report.curve_chart import draw
-from hvr.validation.continuous.curves import Curve, Piece
+from hvr.runs.report.plan_timelines import draw_curves
+from hvr.validation.timeline import Curve, CurvePiece
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def piece(start: int, end: int, *coefficients: int) -> Piece:
-    return Piece(Fraction(start), Fraction(end), coefficients)
+def piece(start: int, end: int, *coefficients: int) -> CurvePiece:
+    return CurvePiece(Fraction(start), Fraction(end), coefficients)
 
 
 LEVEL = Curve("(level)", (piece(0, 4, 0, 0, 1), piece(4, 8, 2), piece(8, 8, 0)))
@@ -20,7 +20,7 @@ STILL = Curve("(size <a>)", (piece(0, 8, 3),))
 
 
 def test_what_changes_is_drawn_with_its_jumps() -> None:
-    root = ElementTree.fromstring(draw([LEVEL, STILL], "a & b"))
+    root = ElementTree.fromstring(draw_curves([LEVEL, STILL], "a & b"))
     texts = [text.text for text in root.iter(f"{SVG}text")]
     assert texts[:4] == ["a & b", "(level)", "0", "16"]
     assert "(size <a>)" not in texts
@@ -30,7 +30,7 @@ def test_what_changes_is_drawn_with_its_jumps() -> None:
 
 
 def test_the_curve_runs_from_the_lowest_to_the_highest_value() -> None:
-    root = ElementTree.fromstring(draw([LEVEL], "t"))
+    root = ElementTree.fromstring(draw_curves([LEVEL], "t"))
     line = next(root.iter(f"{SVG}polyline"))
     points = [tuple(map(float, p.split(","))) for p in (line.get("points") or "").split()]
     left, right = points[0][0], points[-1][0]
@@ -42,10 +42,10 @@ def test_the_curve_runs_from_the_lowest_to_the_highest_value() -> None:
 
 
 def test_where_nothing_changes_all_is_drawn() -> None:
-    assert "(size &lt;a&gt;)" in draw([STILL], "t")
-    ElementTree.fromstring(draw([], "nothing"))
+    assert "(size &lt;a&gt;)" in draw_curves([STILL], "t")
+    ElementTree.fromstring(draw_curves([], "nothing"))
 
 
 def test_many_curves_are_cut() -> None:
     curves = [LEVEL.replace(fluent=f"(f{i})") for i in range(62)]
-    assert "2 more change" in draw(curves, "t")
+    assert "2 more change" in draw_curves(curves, "t")

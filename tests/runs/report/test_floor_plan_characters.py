@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hvr.runs.report.floor_plan.characters import character_plan
-from hvr.runs.report.floor_plan.kinds import Kind
-from hvr.runs.report.floor_plan.plan import FloorPlan, Pose, Shape, scene_plan
+from hvr.runs.report.floor_plan.plan import FloorPlan, ObjectKind, Pose, Shape, scene_plan
 from hvr.worlds.geometry import Box
 from hvr.worlds.scenes import scene_names
 
@@ -19,7 +18,7 @@ PLAN = scene_plan("FloorPlan16")
 def test_every_small_thing_in_sight_has_its_letter_once(name: str) -> None:
     plan = scene_plan(name)
     drawn = character_plan(plan, 80)
-    small = {s.name for s in plan.shapes if s.kind is Kind.SMALL and not s.enclosed}
+    small = {s.name for s in plan.shapes if s.kind is ObjectKind.SMALL and not s.enclosed}
     assert {s.name for s in drawn.letters.values()} | set(drawn.unlettered) == small
     cells = [cell.character for row in drawn.rows for cell in row if cell.look == "small"]
     assert sorted(cells) == sorted(drawn.letters)
@@ -68,7 +67,7 @@ def test_the_floor_in_the_corner_of_a_counter_is_free() -> None:
 
 def test_more_things_than_letters_are_said() -> None:
     things = tuple(
-        Shape(f"thing-{i}", "Thing", "", Kind.SMALL, Box(i, 0, 0, i + 0.1, 0.1, 0.1))
+        Shape(f"thing-{i}", "Thing", "", ObjectKind.SMALL, Box(i, 0, 0, i + 0.1, 0.1, 0.1))
         for i in range(60)
     )
     drawn = character_plan(FloorPlan("", things, (), Pose(0, 2, 0)), 200)

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hvr.errors import MissingExtraError, UsageError
+from hvr.runs.report.floor_plan.drawing import LIGHT
 from hvr.runs.report.floor_plan.frame import frame
-from hvr.runs.report.floor_plan.looks import LIGHT
 from hvr.worlds import Kitchen
 
 pytest.importorskip("numpy")

@@ -11,8 +11,14 @@ from typing import Any
 import pytest
 
 from hvr.errors import DataFileError, SceneError
-from hvr.runs.report.floor_plan.kinds import Kind, kind_of
-from hvr.runs.report.floor_plan.plan import FloorPlan, Pose, floor_plan, scene_plan
+from hvr.runs.report.floor_plan.plan import (
+    FloorPlan,
+    ObjectKind,
+    Pose,
+    floor_plan,
+    kind_of,
+    scene_plan,
+)
 from hvr.worlds import Event, Kitchen, Names
 from hvr.worlds.scenes import load_scene, scene_names
 
@@ -79,21 +85,21 @@ def test_the_pose_is_that_of_the_agent(kitchen: Kitchen) -> None:
 @pytest.mark.parametrize(
     ("entry", "kind"),
     [
-        ({"objectType": "Floor", "receptacle": True}, Kind.FLOOR),
-        ({"objectType": "SinkBasin", "receptacle": True}, Kind.BASIN),
-        ({"objectType": "Mug", "pickupable": True, "receptacle": True}, Kind.SMALL),
-        ({"objectType": "Laptop", "pickupable": True, "toggleable": True}, Kind.SMALL),
+        ({"objectType": "Floor", "receptacle": True}, ObjectKind.FLOOR),
+        ({"objectType": "SinkBasin", "receptacle": True}, ObjectKind.BASIN),
+        ({"objectType": "Mug", "pickupable": True, "receptacle": True}, ObjectKind.SMALL),
+        ({"objectType": "Laptop", "pickupable": True, "toggleable": True}, ObjectKind.SMALL),
         ({"objectType": "Microwave", "moveable": True, "toggleable": True, "openable": True,
-          "receptacle": True}, Kind.APPLIANCE),
+          "receptacle": True}, ObjectKind.APPLIANCE),
         ({"objectType": "Fridge", "isColdSource": True, "openable": True, "receptacle": True},
-         Kind.APPLIANCE),
-        ({"objectType": "Drawer", "openable": True, "receptacle": True}, Kind.STORAGE),
-        ({"objectType": "DiningTable", "moveable": True, "receptacle": True}, Kind.SURFACE),
-        ({"objectType": "Chair", "moveable": True, "receptacle": True}, Kind.FURNITURE),
-        ({"objectType": "Blinds", "openable": True}, Kind.FIXTURE),
+         ObjectKind.APPLIANCE),
+        ({"objectType": "Drawer", "openable": True, "receptacle": True}, ObjectKind.STORAGE),
+        ({"objectType": "DiningTable", "moveable": True, "receptacle": True}, ObjectKind.SURFACE),
+        ({"objectType": "Chair", "moveable": True, "receptacle": True}, ObjectKind.FURNITURE),
+        ({"objectType": "Blinds", "openable": True}, ObjectKind.FIXTURE),
     ],
 )  # fmt: skip
-def test_kinds(entry: dict[str, Any], kind: Kind) -> None:
+def test_kinds(entry: dict[str, Any], kind: ObjectKind) -> None:
     assert kind_of(entry) is kind
 
 

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hvr.runs.report.floor_plan.plan import Pose, floor_plan
-from hvr.runs.report.floor_plan.route import route
-from hvr.runs.report.floor_plan.stops import joined, stops
+from hvr.runs.report.floor_plan.route import joined_numbers, route, stops
 from hvr.worlds import Kitchen
 
 START = Pose(1.0, -0.5, 90.0)
@@ -97,7 +96,7 @@ def test_failures_are_marked() -> None:
 @given(st.sets(st.integers(1, 60)))
 def test_joined_numbers_say_the_same(numbers: set[int]) -> None:
     named: set[int] = set()
-    for part in filter(None, joined(sorted(numbers)).split(", ")):
+    for part in filter(None, joined_numbers(sorted(numbers)).split(", ")):
         first, _, last = part.partition("–")
         named |= set(range(int(first), int(last or first) + 1))
     assert named == numbers

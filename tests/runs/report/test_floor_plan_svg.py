@@ -11,13 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hvr.errors import DataFileError, MissingExtraError
-from hvr.runs.report.floor_plan.drawing import draw
-from hvr.runs.report.floor_plan.kinds import Kind
-from hvr.runs.report.floor_plan.looks import DARK, LIGHT
-from hvr.runs.report.floor_plan.plan import FloorPlan, Pose, Shape, scene_plan
+from hvr.runs.report.floor_plan.drawing import DARK, LIGHT, draw_floor_plan, svg
+from hvr.runs.report.floor_plan.plan import FloorPlan, ObjectKind, Pose, Shape, scene_plan
 from hvr.runs.report.floor_plan.png import write_png
 from hvr.runs.report.floor_plan.route import route
-from hvr.runs.report.floor_plan.svg import svg
 from hvr.worlds.geometry import Box
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -34,7 +31,7 @@ def with_class(root: ElementTree.Element, name: str) -> list[ElementTree.Element
 @pytest.mark.parametrize("name", ["FloorPlan1", "FloorPlan7", "FloorPlan16", "FloorPlan30"])
 def test_every_object_is_drawn_once_with_a_tooltip(name: str) -> None:
     plan = scene_plan(name)
-    root = parsed(svg(draw(plan)))
+    root = parsed(svg(draw_floor_plan(plan)))
     rects = [e for e in root.iter(f"{SVG}rect") if e.get("data-name")]
     assert sorted(e.get("data-name", "") for e in rects) == sorted(s.name for s in plan.shapes)
     captions = {s.name: s.caption for s in plan.shapes}
@@ -46,7 +43,7 @@ def test_every_object_is_drawn_once_with_a_tooltip(name: str) -> None:
 
 def test_rectangles_lie_on_the_sheet_where_the_boxes_are() -> None:
     plan = scene_plan("FloorPlan16")
-    drawing = draw(plan)
+    drawing = draw_floor_plan(plan)
     root = parsed(svg(drawing))
     boxes = {s.name: s.box for s in plan.shapes}
     for rect in root.iter(f"{SVG}rect"):
@@ -63,7 +60,7 @@ def test_rectangles_lie_on_the_sheet_where_the_boxes_are() -> None:
 
 def test_up_is_z_and_right_is_x() -> None:
     plan = scene_plan("FloorPlan1")
-    drawing = draw(plan)
+    drawing = draw_floor_plan(plan)
     here, there = drawing.place(0.0, 0.0), drawing.place(1.0, 1.0)
     assert there[0] > here[0]
     assert there[1] < here[1]
@@ -73,7 +70,7 @@ def test_all_looks_are_styled_and_the_night_has_the_same() -> None:
     plan = scene_plan("FloorPlan16")
     way = route(plan.agent, [{"step": 1, "sent": [{"action": "MoveAhead"}]},
                              {"step": 2, "success": False, "sent": []}])  # fmt: skip
-    text = svg(draw(plan, way, labels="all"))
+    text = svg(draw_floor_plan(plan, way, labels="all"))
     looks = {e.get("class") for e in parsed(text).iter() if e.get("class")}
     looks = {look for look in looks if look and not look.startswith(("group-", "hvr-plan"))}
     assert looks <= LIGHT.keys()
@@ -90,7 +87,7 @@ def test_a_way_shows_every_step_and_where_it_went_wrong() -> None:
         [{"step": 1, "sent": [{"action": "MoveAhead"}]}, {"step": 2, "sent": [jump]},
          {"step": 3, "success": False, "sent": [{"action": "PickupObject", "success": False}]}],
     )  # fmt: skip
-    root = parsed(svg(draw(plan, way)))
+    root = parsed(svg(draw_floor_plan(plan, way)))
     numbers = {n for e in root.iter() for n in (e.get("data-steps") or "").split()}
     assert numbers == {"1", "2", "3"}
     assert [e.text for e in with_class(root, "stoptext") if e.text] == ["1", "2–3"]
@@ -104,7 +101,7 @@ def test_labels_are_those_asked_for() -> None:
     plan = scene_plan("FloorPlan16")
 
     def labels(wanted: str | set[str]) -> set[str]:
-        root = parsed(svg(draw(plan, labels=wanted)))
+        root = parsed(svg(draw_floor_plan(plan, labels=wanted)))
         return {e.text or "" for e in with_class(root, "label")} - {"1 m"}
 
     assert labels("none") == set()
@@ -118,16 +115,16 @@ def test_labels_are_those_asked_for() -> None:
 @settings(max_examples=60)
 @given(name=st.text(min_size=1), kind=st.text(), word=st.text(), scene=st.text())
 def test_any_text_gives_well_formed_svg(name: str, kind: str, word: str, scene: str) -> None:
-    thing = Shape(name, kind, name, Kind.APPLIANCE, Box(0, 0, 0, 1, 1, 1), (word,), word)
+    thing = Shape(name, kind, name, ObjectKind.APPLIANCE, Box(0, 0, 0, 1, 1, 1), (word,), word)
     plan = FloorPlan(scene, (thing,), ((0.0, 0.0),), Pose(0.5, 0.5, 17.0))
-    root = parsed(svg(draw(plan, labels="all")))
+    root = parsed(svg(draw_floor_plan(plan, labels="all")))
     assert [e for e in root.iter(f"{SVG}rect") if e.get("data-name") is not None]
     known = {"svg", "title", "style", "g", "rect", "path", "text", "circle", "polygon", "polyline"}
     assert {e.tag.removeprefix(SVG) for e in root.iter()} <= known
 
 
 def test_a_part_of_a_page_has_no_style_and_no_size_of_its_own() -> None:
-    root = parsed(svg(draw(scene_plan("FloorPlan16")), standalone=False))
+    root = parsed(svg(draw_floor_plan(scene_plan("FloorPlan16")), standalone=False))
     assert root.find(f"{SVG}style") is None
     assert root.get("width") is None
     assert root.get("role") == "img"
@@ -137,7 +134,7 @@ def test_a_part_of_a_page_has_no_style_and_no_size_of_its_own() -> None:
 def test_a_png_has_the_fridge_where_it_stands(tmp_path: Path) -> None:
     image_module = pytest.importorskip("PIL.Image")
     plan = scene_plan("FloorPlan16")
-    drawing = draw(plan, labels="none")
+    drawing = draw_floor_plan(plan, labels="none")
     file = tmp_path / "plan.png"
     write_png(drawing, file)
     with image_module.open(file) as image:
@@ -154,7 +151,7 @@ def test_a_png_of_a_way_is_painted(tmp_path: Path) -> None:
     plan = scene_plan("FloorPlan2")
     jump = {"action": "TeleportFull", "position": {"x": 0.0, "y": 0.9, "z": 1.0}}
     way = route(plan.agent, [{"step": 1, "sent": [jump]}, {"step": 2, "success": False}])
-    write_png(draw(plan, way, labels="all"), tmp_path / "way.png")
+    write_png(draw_floor_plan(plan, way, labels="all"), tmp_path / "way.png")
     with image_module.open(tmp_path / "way.png") as image:
         seen = {colour for _, colour in image.convert("RGB").getcolors(1 << 20)}
     for look in ("bad", "agent"):
@@ -167,10 +164,10 @@ def test_without_pillow_it_is_said_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "PIL", None)
     with pytest.raises(MissingExtraError, match=r"\.\[pictures\]"):
-        write_png(draw(scene_plan("FloorPlan1")), tmp_path / "plan.png")
+        write_png(draw_floor_plan(scene_plan("FloorPlan1")), tmp_path / "plan.png")
 
 
 def test_a_png_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
     pytest.importorskip("PIL")
     with pytest.raises(DataFileError, match="cannot be written"):
-        write_png(draw(scene_plan("FloorPlan1")), tmp_path / "none" / "plan.png")
+        write_png(draw_floor_plan(scene_plan("FloorPlan1")), tmp_path / "none" / "plan.png")

@@ -9,7 +9,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hvr.runs.report.gantt_chart import MOST_LANES, draw, draw_page
+from hvr.runs.report.plan_timelines import MAX_LANES, draw_gantt, gantt_page
 from hvr.validation.timeline import (
     ProcessSpan,
     Timeline,
@@ -47,7 +47,7 @@ def bars(svg: str) -> dict[str, tuple[float, float]]:
 )
 def test_bars_are_as_long_as_steps_and_never_overlap(drawn: list[tuple[int, int, str]]) -> None:
     steps = [step(n, "go", who, at, at + long) for n, (at, long, who) in enumerate(drawn, 1)]
-    svg = draw(timeline(steps), "plan")
+    svg = draw_gantt(timeline(steps), "plan")
     extents = list(bars(svg).values())
     assert len(extents) == len(steps)
     pixels = max(end for _, end in extents) - min(start for start, _ in extents)
@@ -73,14 +73,14 @@ def ordered(svg: str) -> list[tuple[float, float]]:
 def test_what_fails_and_what_was_not_judged_is_marked() -> None:
     steps = [step(1, "go", "a", 0, 2), step(2, "go", "b", 1, 3), step(3, "go", "c", 4, 5)]
     failure = TimelineFailure(Fraction(1), 2, "Step 2 (go b) fails.")
-    svg = draw(timeline(steps, failures=(failure,), judged_until=Fraction(1)), "plan")
+    svg = draw_gantt(timeline(steps, failures=(failure,), judged_until=Fraction(1)), "plan")
     kinds = [r.attrib["class"] for r in ET.fromstring(svg).iter(f"{SVG}rect")][1:]
     assert kinds == ["bar", "bar failed", "bar unjudged"]
     assert "Step 2 (go b) fails." in svg
 
 
 def test_events_and_processes_are_drawn() -> None:
-    svg = draw(
+    svg = draw_gantt(
         timeline(
             [step(1, "go", "a", 0, 9), step(2, "stop", "a", 9, 9)],
             marks=(TimelineMark(Fraction(3), "3: timed initial literal: +(light)"),),
@@ -98,12 +98,12 @@ def test_events_and_processes_are_drawn() -> None:
 
 def test_names_are_text_and_many_lanes_are_packed() -> None:
     evil = "<script>alert(1)</script>"
-    steps = [step(n, evil, f'"{n}&<', n, n + 1) for n in range(1, MOST_LANES + 5)]
-    for text in (draw(timeline(steps), evil), draw_page(timeline(steps), evil)):
+    steps = [step(n, evil, f'"{n}&<', n, n + 1) for n in range(1, MAX_LANES + 5)]
+    for text in (draw_gantt(timeline(steps), evil), gantt_page(timeline(steps), evil)):
         assert "<script>alert" not in text
-    rows = {r.get("y") for r in ET.fromstring(draw(timeline(steps), "")).iter(f"{SVG}rect")}
+    rows = {r.get("y") for r in ET.fromstring(draw_gantt(timeline(steps), "")).iter(f"{SVG}rect")}
     assert len(rows) == 2  # the paper, and one row that they share
 
 
 def test_an_empty_plan_is_drawn() -> None:
-    assert ET.fromstring(draw(timeline([]), "plan")).tag == f"{SVG}svg"
+    assert ET.fromstring(draw_gantt(timeline([]), "plan")).tag == f"{SVG}svg"

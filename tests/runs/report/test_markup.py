@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hvr.runs.report.markup import (
+from hvr.runs.report.charts import (
     bullets,
     definitions,
     details,

@@ -17,9 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hvr.base.files import data_path
-from hvr.base.locks import take
+from hvr.base.locks import try_lock
 from hvr.doors.cli.main import main
-from hvr.doors.cli.show import write_page
+from hvr.doors.cli.runs import write_page
 from hvr.errors import DataFileError
 from hvr.execution.executor import Executor
 from hvr.execution.world import World
@@ -29,18 +29,13 @@ from hvr.pddl import parse_domain, print_problem
 from hvr.planning.plans import Planned
 from hvr.planning.search.planners import FastDownward
 from hvr.policies.symbolic import SymbolicPolicy
-from hvr.runs.folder import RunFolder
-from hvr.runs.report.floor_plan.kinds import Kind
-from hvr.runs.report.floor_plan.plan import FloorPlan, Pose, Shape
+from hvr.runs.folder import AFTER, BEFORE, LOCK_FILE, RunFolder, RunState
+from hvr.runs.report.charts import asset
+from hvr.runs.report.floor_plan.plan import FloorPlan, ObjectKind, Pose, Shape
 from hvr.runs.report.floor_plan.route import Route, Visit
-from hvr.runs.report.markup import asset
-from hvr.runs.report.run_page.changes import changes
-from hvr.runs.report.run_page.page import render
+from hvr.runs.report.run_page.page import attempts_of, changes, render
 from hvr.runs.report.run_page.reading import read_story
-from hvr.runs.report.run_page.scenes import AFTER, BEFORE
-from hvr.runs.report.run_page.state import LOCK, RunState
 from hvr.runs.report.run_page.story import Remark, Story, StoryBlock, StoryPlan, StoryStep
-from hvr.runs.report.run_page.tree import attempts_of
 from hvr.worlds.geometry import Box
 from hvr.worlds.kitchen import Kitchen
 
@@ -369,7 +364,7 @@ def test_a_finished_run_without_its_trace_is_refused(
 
 def test_a_run_that_goes_on_is_told_from_one_that_was_killed(tmp_path: Path) -> None:
     (tmp_path / "task.json").write_text('{"state": "started", "request": "make coffee"}')
-    lock = take(tmp_path / LOCK)
+    lock = try_lock(tmp_path / LOCK_FILE)
     assert lock is not None
     story = read_story(tmp_path)
     assert story.outcome == "The run is still going on: there is no plan yet."
@@ -390,7 +385,7 @@ def test_an_end_that_comes_while_it_is_looked_for_is_seen(
         (tmp_path / "task.json").write_text('{"state": "finished", "reached": true}')
         return False
 
-    monkeypatch.setattr("hvr.runs.report.run_page.state.held", ends)
+    monkeypatch.setattr("hvr.runs.folder.held", ends)
     assert read_story(tmp_path).outcome == "The goal is reached."
 
 
@@ -469,7 +464,7 @@ def story_of(texts: list[str]) -> Story:
         (i,), (j,), (Remark(k, m, n),), Pose(0.0, 0.0, 0.0),
     )  # fmt: skip
     plan = StoryPlan((StoryBlock(o, (a,), (b,), (f"({a} {b})", c)),), 1, d, e, f)
-    shape = Shape(g, h, g, Kind.SMALL, Box(0, 0, 0, 1, 1, 1), (i,), j)
+    shape = Shape(g, h, g, ObjectKind.SMALL, Box(0, 0, 0, 1, 1, 1), (i,), j)
     scene = FloorPlan(k, (shape,), (), Pose(0.0, 0.0, 0.0), d)
     way = Route(scene.agent, (Visit(1, Pose(0.0, 1.0, 0.0), True, True),))
     return Story(m, n, ((o, a), ("goal", b)), False, c, (plan,), (step,), scene,

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hvr.execution.facts.running import save_run
-from hvr.runs.report.run_page.facts import facts_by_step, net_changes
-from hvr.runs.report.run_page.page import render
+from hvr.runs.report.run_page.page import facts_by_step, net_changes, render
 from hvr.runs.report.run_page.reading import read_story
 from hvr.runs.report.run_page.story import Story, StoryStep
 from hvr.worlds.facts.faults import read_faults

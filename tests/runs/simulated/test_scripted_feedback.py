@@ -6,14 +6,11 @@ import pytest
 
 from hvr.pddl import GroundAction, State
 from hvr.policies.llm.answers import read_actions
-from hvr.policies.llm.blocks import examine
+from hvr.policies.llm.blocks import check_block
 from hvr.runs.simulated import ErrorModel, Scripted
-from hvr.runs.simulated.adapt import adapted
-from hvr.runs.simulated.literals import literals, read_written, undo_conditions
-from hvr.runs.simulated.parsed_prompt import ListedObject
-from hvr.runs.simulated.prompt_objects import PromptObjects
-from hvr.runs.simulated.step_errors import Steps
-from hvr.runs.simulated.undo import undo
+from hvr.runs.simulated.condition_errors import literals, read_corrected_conditions, undo_conditions
+from hvr.runs.simulated.prompt import ListedObject, PromptObjects
+from hvr.runs.simulated.step_errors import Steps, adapted, undo_step_error
 from hvr.runs.tasks import paper_task_ids
 from tests.runs.simulated.simulated_cases import (
     COFFEE,
@@ -66,30 +63,30 @@ def failing(number: int) -> str:
 
 def test_the_first_error_up_to_the_failing_step_is_undone() -> None:
     written = (*STEPS[:1], step("pick_up mug-2"), *STEPS[2:4], *STEPS[5:])
-    fixed = undo(written, STEPS, failing(2), ALL)
+    fixed = undo_step_error(written, STEPS, failing(2), ALL)
     assert fixed == (*STEPS[:4], *STEPS[5:])
-    assert undo(fixed, STEPS, failing(5), ALL) == STEPS
+    assert undo_step_error(fixed, STEPS, failing(5), ALL) == STEPS
 
 
 def test_a_missing_step_is_put_before_the_step_that_failed() -> None:
     written = (*STEPS[:1], *STEPS[2:])
-    assert undo(written, STEPS, failing(3), ALL) == STEPS
+    assert undo_step_error(written, STEPS, failing(3), ALL) == STEPS
 
 
 def test_what_is_missing_at_the_end_has_all_undone() -> None:
     written = (STEPS[1], step("open_obj mug-2"), *STEPS[3:6])
     problem = "at the end of the block this does not hold: (holding mug-1)"
-    assert undo(written, STEPS, problem, ALL) == STEPS
+    assert undo_step_error(written, STEPS, problem, ALL) == STEPS
 
 
 def test_two_steps_that_changed_places_are_one_error() -> None:
     written = (STEPS[1], STEPS[0], *STEPS[2:])
-    assert undo(written, STEPS, failing(1), ALL) == STEPS
+    assert undo_step_error(written, STEPS, failing(1), ALL) == STEPS
 
 
 def test_errors_behind_the_failing_step_stay() -> None:
     written = (STEPS[1], *STEPS[2:5], STEPS[6])
-    assert undo(written, STEPS, failing(1), ALL) == (*STEPS[:5], STEPS[6])
+    assert undo_step_error(written, STEPS, failing(1), ALL) == (*STEPS[:5], STEPS[6])
 
 
 def test_navigation_that_a_verifier_put_in_does_not_hide_an_error() -> None:
@@ -98,27 +95,27 @@ def test_navigation_that_a_verifier_put_in_does_not_hide_an_error() -> None:
         "navigate_to_obj mug-2", "navigate_to_obj mug-1", "pick_up mug-1",
         "navigate_to_obj coffeemachine-1", "put_on mug-1 mug-2",
     )  # fmt: skip
-    fixed = undo(written, STEPS[:4], failing(5), ALL)
+    fixed = undo_step_error(written, STEPS[:4], failing(5), ALL)
     assert fixed == STEPS[:4]
 
 
 def test_an_error_behind_the_failing_step_is_left_alone() -> None:
     written = (*STEPS[:2], STEPS[3], step("open_obj mug-1"), *STEPS[4:6])
-    assert undo(written, STEPS, failing(1), ALL) == written
+    assert undo_step_error(written, STEPS, failing(1), ALL) == written
 
 
 def test_the_step_that_brings_about_what_is_asked_for_comes_before_an_earlier_error() -> None:
     written = (*STEPS[:1], step("open_obj mug-2"), *STEPS[1:4], *STEPS[5:])
-    fixed = undo(written, STEPS, failing(6), ALL, helpful=(STEPS[4],))
+    fixed = undo_step_error(written, STEPS, failing(6), ALL, helpful=(STEPS[4],))
     assert fixed == (*STEPS[:1], step("open_obj mug-2"), *STEPS[1:])
 
 
 def test_what_was_added_for_earlier_feedback_stays_while_something_else_is_wrong() -> None:
     added = step("put_on mug-2 coffeemachine-1")
     written = (added, *STEPS[:3], step("put_on mug-2 mug-1"), *STEPS[4:])
-    fixed = undo(written, STEPS, failing(5), ALL)
+    fixed = undo_step_error(written, STEPS, failing(5), ALL)
     assert fixed == (added, *STEPS)
-    assert undo(fixed, STEPS, failing(1), ALL) == STEPS
+    assert undo_step_error(fixed, STEPS, failing(1), ALL) == STEPS
 
 
 KNIFE = tuple(map(step, ("navigate_to_obj knife-1", "pick_up knife-1")))
@@ -161,14 +158,14 @@ def test_the_model_adapts_a_right_block_with_probability_improve() -> None:
 
 
 def test_nothing_is_changed_where_nothing_is_wrong() -> None:
-    assert undo(STEPS, STEPS, failing(3), ALL) == STEPS
+    assert undo_step_error(STEPS, STEPS, failing(3), ALL) == STEPS
 
 
 def test_a_guessed_name_that_was_replaced_is_no_error() -> None:
     """The knife is not listed: the mapper made `butterknife-1` of `knife-1`."""
     true = block("pick_up knife-1", "navigate_to_obj mug-1", "slice_obj mug-1")
     written = block("pick_up butterknife-1", "slice_obj mug-1")
-    assert undo(written, true, failing(2), ALL) == block(
+    assert undo_step_error(written, true, failing(2), ALL) == block(
         "pick_up butterknife-1", "navigate_to_obj mug-1", "slice_obj mug-1"
     )
 
@@ -176,8 +173,11 @@ def test_a_guessed_name_that_was_replaced_is_no_error() -> None:
 def test_a_guessed_name_that_failed_is_an_error() -> None:
     """Nor does a step stand for a guess when it is right where it is."""
     true = block("pick_up knife-1", "slice_obj mug-2", "pick_up mug-1")
-    assert undo(block("pick_up mug-2", *map(str_of, true[1:])), true, failing(1), ALL) == true
-    assert undo(true[1:], true, failing(1), ALL) == true
+    assert (
+        undo_step_error(block("pick_up mug-2", *map(str_of, true[1:])), true, failing(1), ALL)
+        == true
+    )
+    assert undo_step_error(true[1:], true, failing(1), ALL) == true
 
 
 def test_feedback_for_a_block_looks_at_the_block() -> None:
@@ -232,7 +232,7 @@ def test_repeated_feedback_leads_to_a_plan_that_works(task_id: str, error: float
         written = actions(model.answer(request("block", **values)).text)
         most = 2 * max(len(written), len(true.actions)) + 2
         for attempt in range(most):
-            trouble = examine(task, state, written, true.macro.postcondition)
+            trouble = check_block(task, state, written, true.macro.postcondition)
             if trouble is None:
                 break
             asked = request(
@@ -278,12 +278,16 @@ Postconditions: (holding mug-1)"""
 
 
 def undone(written: str, problem: str) -> str:
-    sides = undo_conditions(read_written(written, 3), read_written(RIGHT, 3), problem)
+    sides = undo_conditions(
+        read_corrected_conditions(written, 3), read_corrected_conditions(RIGHT, 3), problem
+    )
     return str([[tuple(map(str, side)) for side in pair] for pair in sides])
 
 
 def shown(text: str) -> str:
-    return str([[tuple(map(str, side)) for side in pair] for pair in read_written(text, 3)])
+    return str(
+        [[tuple(map(str, side)) for side in pair] for pair in read_corrected_conditions(text, 3)]
+    )
 
 
 def test_literals_are_read_as_pddl_writes_them() -> None:
@@ -325,19 +329,19 @@ def test_repeated_feedback_leads_to_the_true_conditions(task_id: str) -> None:
     names = [b.macro.name for b in script(task_id).blocks]
     macros = "\n".join(f"{i}. {name}" for i, name in enumerate(names, start=1))
     exact = Scripted(script(task_id), ErrorModel(error=0.0))
-    true = read_written(
+    true = read_corrected_conditions(
         exact.answer(request("conditions", objects=objects, macros=macros)).text, len(names)
     )
     model = Scripted(script(task_id), ErrorModel(error=0.2, improve=1.0), seed=1)
     text = model.answer(request("conditions", objects=objects, macros=macros)).text
-    assert read_written(text, len(names)) != true
+    assert read_corrected_conditions(text, len(names)) != true
     problem = f"macro action {len(names)} ({names[-1]}) cannot follow: something must be true"
     for attempt in range(200):
-        if read_written(text, len(names)) == true:
+        if read_corrected_conditions(text, len(names)) == true:
             break
         values = {"conditions": text, "problem": f"{problem} (correction {attempt})"}
         text = model.answer(request("correct_conditions", objects=objects, **values)).text
-    assert read_written(text, len(names)) == true
+    assert read_corrected_conditions(text, len(names)) == true
 
 
 @pytest.mark.slow
@@ -349,6 +353,6 @@ def test_conditions_get_better_as_often_as_set() -> None:
         asked = request("correct_conditions", objects=OBJECTS, conditions=wrong, problem=problem)
         text = coffee(ErrorModel(improve=0.6), seed).answer(asked).text
         better += "(present mug-1)" in text
-        same += read_written(text, 3) == read_written(wrong, 3)
+        same += read_corrected_conditions(text, 3) == read_corrected_conditions(wrong, 3)
     assert 0.5 < better / 300 < 0.7
     assert 0.1 < same / 300 < 0.35

@@ -7,11 +7,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from hvr.tools.calling.calls import Provenance, Source, ToolCall
 from hvr.tools.calling.guard import GuardedTools
 from hvr.tools.calling.ledger import CallLedger
-from hvr.tools.calling.provenance import Provenance, Source
 from hvr.tools.calling.python_world import PythonTools
-from hvr.tools.calling.values import ToolCall
 from hvr.tools.catalogue.schema import Catalogue, Effect, ToolParameter, ToolSchema
 
 PAY = ToolCall("pay", {"to": "Bob", "amount": 5})

@@ -10,15 +10,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hvr.tools.argument_checks import has_type, type_name
-from hvr.tools.calling.checks import check_result
-from hvr.tools.calling.faults import FaultyTools, ToolFault, draw_faults
-from hvr.tools.calling.guard import MOST_EQUAL_FAILURES, CallPolicy, GuardedTools
-from hvr.tools.calling.log import redacted
-from hvr.tools.calling.origins import ValueOrigin, ValueSource, places, trace
-from hvr.tools.calling.provenance import Provenance, Source
+from hvr.tools.calling.calls import (
+    CallFailure,
+    CallOutcome,
+    Json,
+    Provenance,
+    Source,
+    ToolCall,
+    check_result,
+    has_type,
+    type_name,
+)
+from hvr.tools.calling.environment import FaultyTools, ToolFault, draw_faults
+from hvr.tools.calling.guard import MAX_EQUAL_FAILURES, CallPolicy, GuardedTools
+from hvr.tools.calling.log import ValueOrigin, ValueSource, places, redacted, trace
 from hvr.tools.calling.python_world import PythonTools, open_module
-from hvr.tools.calling.values import CallFailure, CallOutcome, Json, ToolCall
 from hvr.tools.catalogue.schema import Catalogue, Effect, ToolParameter, ToolSchema
 from tests.tools.calling import shop
 
@@ -162,9 +168,9 @@ def test_a_dry_run_reads_only(tools: PythonTools) -> None:
 
 def test_budget_and_equal_failures_end_a_loop(tools: PythonTools) -> None:
     broken = FaultyTools(tools, {"find_user": ToolFault(CallFailure.REFUSED)})
-    guarded = GuardedTools(broken, "shop", CallPolicy(budget=MOST_EQUAL_FAILURES + 2))
-    found = [guarded.call(ANN).failure for _ in range(MOST_EQUAL_FAILURES + 1)]
-    assert found == [CallFailure.REFUSED] * MOST_EQUAL_FAILURES + [CallFailure.NOT_ALLOWED]
+    guarded = GuardedTools(broken, "shop", CallPolicy(budget=MAX_EQUAL_FAILURES + 2))
+    found = [guarded.call(ANN).failure for _ in range(MAX_EQUAL_FAILURES + 1)]
+    assert found == [CallFailure.REFUSED] * MAX_EQUAL_FAILURES + [CallFailure.NOT_ALLOWED]
     assert [guarded.call(ORDERS).ok for _ in range(3)] == [True, True, False]
 
 

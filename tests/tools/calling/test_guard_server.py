@@ -20,9 +20,8 @@ from mcp import StdioServerParameters, stdio_client
 from mcp.client.client import Client
 from mcp_types import CallToolResult, ElicitResult
 
-from hvr.tools.calling.agent_guard import AgentGuard
-from hvr.tools.calling.guard import CallPolicy
-from hvr.tools.calling.guard_server import SAID, GuardServer
+from hvr.tools.calling.guard import AgentGuard, CallPolicy
+from hvr.tools.calling.guard_server import USER_STATEMENT_KEY, GuardServer
 from hvr.tools.calling.ledger import CallLedger
 from hvr.tools.calling.mcp_world import McpServer, McpTools
 from hvr.tools.catalogue.schema import Effect
@@ -45,7 +44,7 @@ class Agent:
         self._client, self._file = client, file
 
     async def call(self, tool: str, said: Any = None, **arguments: Any) -> CallToolResult:
-        meta: Any = None if said is None else {SAID: said}
+        meta: Any = None if said is None else {USER_STATEMENT_KEY: said}
         return await self._client.call_tool(tool, arguments, meta=meta)
 
     @property

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from hvr.errors import HvrError, SimulatorError
+from hvr.tools.calling.calls import CallFailure, CallOutcome, Json, ToolCall
 from hvr.tools.calling.mcp_world import McpServer, McpTools, open_server
-from hvr.tools.calling.values import CallFailure, CallOutcome, Json, ToolCall
 from hvr.tools.catalogue.schema import Effect
 from tests.command_line import Hvr
 

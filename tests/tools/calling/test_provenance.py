@@ -8,19 +8,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hvr.tools.calling.guard import GuardedTools
-from hvr.tools.calling.provenance import (
+from hvr.tools.calling.calls import (
+    CallFailure,
+    Json,
     Place,
     Provenance,
     Source,
+    ToolCall,
     leaf_values,
     place_text,
     source_of,
     sources_json,
     unsupported,
 )
+from hvr.tools.calling.guard import GuardedTools
 from hvr.tools.calling.python_world import PythonTools
-from hvr.tools.calling.values import CallFailure, Json, ToolCall
 from hvr.tools.catalogue.schema import Catalogue, Effect, ToolParameter, ToolSchema
 
 VALUES = st.recursive(

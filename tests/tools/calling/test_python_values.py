@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hvr.knowledge.world_file import WorldFile
-from hvr.tools.calling.values import CallFailure, ToolCall
+from hvr.tools.calling.calls import CallFailure, ToolCall
 from hvr.tools.calling.worlds import open_tools
 
 MODULE = '''

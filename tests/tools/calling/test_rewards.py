@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from hvr.errors import UsageError
 from hvr.knowledge.world_file import load_world
+from hvr.tools.calling.calls import ToolCall
 from hvr.tools.calling.rewards import ToolRewards
-from hvr.tools.calling.values import ToolCall
 from hvr.tools.calling.worlds import open_tools
-from hvr.validation.rewards.score import MISSED
+from hvr.validation.rewards import MISSED
 
 DESK = '''
 from typing import Any

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from hvr.errors import UsageError
-from hvr.tools.calling.tau2_world import Tau2Tools
-from hvr.tools.calling.values import CallFailure, ToolCall
+from hvr.tools.calling.benchmark_worlds import Tau2Tools
+from hvr.tools.calling.calls import CallFailure, ToolCall
 
 
 def test_another_domain_is_refused() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hvr.tools.calling.values import Json
+from hvr.tools.calling.calls import Json
 
 
 def said(**values: Json) -> list[dict[str, Json]]:

@@ -11,24 +11,23 @@ import pytest
 
 from hvr.knowledge.retrieval.text_vectors import TextVectors
 from hvr.knowledge.world_file import load_world
-from hvr.tools.calling.faults import FaultyTools, ToolFault
+from hvr.tools.calling.calls import CallFailure, CallOutcome, Json, ToolCall
+from hvr.tools.calling.environment import FaultyTools, ToolFault
 from hvr.tools.calling.guard import CallPolicy, GuardedTools
 from hvr.tools.calling.python_world import PythonTools
-from hvr.tools.calling.values import CallFailure, CallOutcome, Json, ToolCall
 from hvr.tools.calling.worlds import meanings_file, open_tools
-from hvr.tools.catalogue.merging import ParameterMeaning, meanings, read_overrides
 from hvr.tools.catalogue.schema import Catalogue, Effect, ToolParameter, ToolSchema
-from hvr.tools.navigation.acting import ToolRun, carry_out
-from hvr.tools.navigation.asked import ToolErrand, errand_of
+from hvr.tools.catalogue.schema_matching import ParameterMeaning, meanings, read_overrides
 from hvr.tools.navigation.binding import QuestionKind
-from hvr.tools.navigation.decision import NextMove
-from hvr.tools.navigation.errands import Learnt
-from hvr.tools.navigation.suiting import Suiting
-from hvr.tools.navigation.tool_domain import pddl_names
+from hvr.tools.navigation.chains import NextMove
+from hvr.tools.navigation.execution import ToolRun, carry_out
+from hvr.tools.navigation.known_values import ParameterMatcher
+from hvr.tools.navigation.task_chain import pddl_names
+from hvr.tools.navigation.tasks import Learnt, ToolGoals, tool_request
 
 
-def carried(tools: GuardedTools, found: tuple[ParameterMeaning, ...], asked: ToolErrand) -> ToolRun:
-    errand = errand_of(asked, tools.catalogue, Suiting(meanings=found))
+def carried(tools: GuardedTools, found: tuple[ParameterMeaning, ...], asked: ToolGoals) -> ToolRun:
+    errand = tool_request(asked, tools.catalogue, ParameterMatcher(meanings=found))
     return carry_out(tools, errand, Learnt(meanings=found))
 
 
@@ -44,7 +43,7 @@ def parcels(
     assert file is not None
     overrides = read_overrides(file)
     found = meanings(tools.catalogue, TextVectors("lexical-hash"), overrides=overrides)
-    return carried(guarded, found, ToolErrand(task.done, task.known, task.values)), tools.state()
+    return carried(guarded, found, ToolGoals(task.done, task.known, task.values)), tools.state()
 
 
 def test_ids_are_looked_up_and_the_state_is_as_wanted() -> None:
@@ -93,7 +92,7 @@ def test_of_several_values_none_is_written_by_guessing() -> None:
     assert file is not None
     found = meanings(tools.catalogue, TextVectors("lexical-hash"), overrides=read_overrides(file))
     values: dict[str, Json] = {"email": "ann@example.org", "reason": "late"}
-    run = carried(GuardedTools(tools, "parcels"), found, ToolErrand(("cancel_parcel",), (), values))
+    run = carried(GuardedTools(tools, "parcels"), found, ToolGoals(("cancel_parcel",), (), values))
     assert run.decision.move is NextMove.ASK
     (question,) = run.questions
     assert {value for value, _ in question.choices} == {"P-1001", "P-1002"}
@@ -127,7 +126,7 @@ def hostile_run(tools: PythonTools, log: Path | None = None, secrets: bool = Fal
     found = meanings(tools.catalogue, TextVectors("lexical-hash"))
     values = {m.name: "x" for m in found if not m.slots[0].gives}
     name = tools.catalogue.tools[0].name
-    return carried(guarded, found, ToolErrand((name,), (), values))
+    return carried(guarded, found, ToolGoals((name,), (), values))
 
 
 @pytest.mark.parametrize(
@@ -170,7 +169,7 @@ def test_what_is_wanted_already_needs_no_call() -> None:
     guarded = GuardedTools(tools, "hostile")
     found = meanings(tools.catalogue, TextVectors("lexical-hash"))
     name = found[0].name
-    run = carried(guarded, found, ToolErrand((), (name,), {name: "x"}))
+    run = carried(guarded, found, ToolGoals((), (name,), {name: "x"}))
     assert run.exit_code == 0 and run.outcomes == ()
 
 

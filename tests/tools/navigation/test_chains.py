@@ -9,18 +9,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hvr.errors import UsageError
-from hvr.tools.catalogue.merging import ParameterMeaning, Slot
 from hvr.tools.catalogue.schema import Catalogue, ToolParameter, ToolSchema
+from hvr.tools.catalogue.schema_matching import ParameterMeaning, Slot
 from hvr.tools.navigation.chains import (
     CallCounts,
     CallFacts,
     NavigationTool,
+    NextMove,
     ToolChain,
     cheapest_chain,
+    decide,
     navigation_tools,
     reachable,
 )
-from hvr.tools.navigation.decision import NextMove, decide
 
 
 def tool(name: str, needs: str = "", gives: str = "") -> NavigationTool:

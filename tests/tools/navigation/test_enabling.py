@@ -8,11 +8,15 @@ from pathlib import Path
 import pytest
 
 from hvr.errors import DataFileError
-from hvr.tools.calling.values import CallFailure, CallOutcome, ToolCall
+from hvr.tools.calling.calls import CallFailure, CallOutcome, ToolCall
 from hvr.tools.navigation.chains import CallFacts, NavigationTool, cheapest_chain, with_enablers
-from hvr.tools.navigation.conditions_file import conditions_path, read_conditions, write_conditions
-from hvr.tools.navigation.enabling import LearntEnablers
-from hvr.tools.navigation.preconditions import LearntConditions
+from hvr.tools.navigation.preconditions import (
+    LearntConditions,
+    LearntEnablers,
+    conditions_path,
+    read_conditions,
+    write_conditions,
+)
 from tests.command_line import Hvr
 
 STATUS = frozenset({"status"})

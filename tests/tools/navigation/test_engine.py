@@ -11,19 +11,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hvr.tools.calling.faults import KINDS, FaultyTools, ToolFault, draw_faults
+from hvr.tools.calling.calls import CallFailure
+from hvr.tools.calling.environment import FAULT_KINDS, FaultyTools, ToolFault, draw_faults
 from hvr.tools.calling.guard import CallPolicy, GuardedTools
 from hvr.tools.calling.python_world import PythonTools
-from hvr.tools.calling.values import CallFailure
-from hvr.tools.catalogue.merging import ParameterMeaning, Slot
 from hvr.tools.catalogue.schema import Catalogue, Effect, ToolParameter, ToolSchema
-from hvr.tools.navigation.acting import carry_out
-from hvr.tools.navigation.attempts import IN_VAIN
-from hvr.tools.navigation.errands import Learnt, Retrying
-from hvr.tools.navigation.graph_experience import GraphExperience, opened_experience
+from hvr.tools.catalogue.schema_matching import ParameterMeaning, Slot
+from hvr.tools.navigation.execution import carry_out
+from hvr.tools.navigation.experience import GraphExperience, opened_experience
 from hvr.tools.navigation.graph_log import graph_text, read_events, rebuilt
+from hvr.tools.navigation.known_values import ParameterMatcher
+from hvr.tools.navigation.queries import MAX_REPEATED_FAILURES
 from hvr.tools.navigation.request import EntityQuery, GoalCall, NamedValue, ToolRequest
-from hvr.tools.navigation.suiting import Suiting
+from hvr.tools.navigation.tasks import FailureHandling, Learnt
 
 
 def door() -> tuple[PythonTools, dict[str, bool]]:
@@ -55,7 +55,7 @@ def test_what_was_refused_is_called_again_when_something_was_written(refusals: i
     went = carry_out(
         GuardedTools(tools, "door"),
         ToolRequest(wants, ordered=False),
-        retrying=Retrying(refusals=refusals),
+        retrying=FailureHandling(refusals=refusals),
     )
     called = [outcome.call.tool for outcome in went.outcomes]
     assert went.steps.complete and state["open"]
@@ -172,10 +172,10 @@ def test_what_the_user_says_of_meanings_is_not_overruled_by_names() -> None:
         "target", (Slot("redirect", "depot_id"), Slot("find", "depot_id", gives=True)), said=True
     )
     other = ParameterMeaning("depot_id", (Slot("get", "depot_id", gives=True),))
-    suits, path = Suiting(meanings=(depot, other)), ("depot_id",)
+    suits, path = ParameterMatcher(meanings=(depot, other)), ("depot_id",)
     assert suits("redirect", "depot_id", "find", path) == 1
     assert suits("redirect", "depot_id", "get", path) == 0
-    assert Suiting()("redirect", "depot_id", "get", path) == 1
+    assert ParameterMatcher()("redirect", "depot_id", "get", path) == 1
 
 
 def office(desks: int) -> PythonTools:
@@ -212,15 +212,15 @@ def test_what_fails_for_good_ends_a_run_long_before_the_budget(
     faulty = FaultyTools(tools, draw_faults(tools.catalogue, share, seed))
     went = carry_out(
         GuardedTools(faulty, "office", CallPolicy(60)), stamped(desks),
-        retrying=Retrying(refusals=refusals), was_done=lambda _: False,
+        retrying=FailureHandling(refusals=refusals), was_done=lambda _: False,
     )  # fmt: skip
     # Each call once, again where something has changed since, and few tries in vain.
-    assert len(went.outcomes) <= 4 * desks + IN_VAIN < 60
+    assert len(went.outcomes) <= 4 * desks + MAX_REPEATED_FAILURES < 60
     assert all(outcome.failure is not CallFailure.NOT_ALLOWED for outcome in went.outcomes)
 
 
 @pytest.mark.slow
-@given(st.sampled_from(KINDS), st.integers(1, 4), st.integers(2, 3))
+@given(st.sampled_from(FAULT_KINDS), st.integers(1, 4), st.integers(2, 3))
 @settings(max_examples=6, deadline=None)
 def test_a_tool_that_comes_back_is_used_within_ten_calls(
     kind: CallFailure, calls: int, desks: int
@@ -228,7 +228,7 @@ def test_a_tool_that_comes_back_is_used_within_ten_calls(
     faulty = FaultyTools(office(desks), {"desk_0": ToolFault(kind, calls)})
     went = carry_out(
         GuardedTools(faulty, "office", CallPolicy(60)), stamped(desks),
-        retrying=Retrying(refusals=5),
+        retrying=FailureHandling(refusals=5),
     )  # fmt: skip
     assert went.steps.complete
     worked = next(n for n, o in enumerate(went.outcomes) if o.call.tool == "desk_0" and o.ok)

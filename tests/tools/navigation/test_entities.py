@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hvr.tools.calling.values import CallOutcome, ToolCall
-from hvr.tools.navigation.entities import MOST, EntityGraph, Fit
-from hvr.tools.navigation.found_values import FoundValues, key
-from hvr.tools.navigation.identifying import Identification, Identifier
+from hvr.tools.calling.calls import CallOutcome, ToolCall
+from hvr.tools.navigation.entities import MAX_ENTITY_VALUES, ConstraintMatch, EntityGraph
+from hvr.tools.navigation.entity_linking import EntityLinker, Identification
+from hvr.tools.navigation.known_values import KnownValues, key
 from hvr.tools.navigation.request import EntityQuery, NamedValue, Order, Selection
 
 
-def read(*calls: tuple[str, dict[str, Any], Any]) -> tuple[EntityGraph, FoundValues]:
-    graph, at_hand = EntityGraph(), FoundValues()
+def read(*calls: tuple[str, dict[str, Any], Any]) -> tuple[EntityGraph, KnownValues]:
+    graph, at_hand = EntityGraph(), KnownValues()
     for tool, arguments, result in calls:
         outcome = CallOutcome(ToolCall(tool, arguments), result)
         graph.add(outcome)
@@ -24,7 +24,7 @@ def read(*calls: tuple[str, dict[str, Any], Any]) -> tuple[EntityGraph, FoundVal
     return graph, at_hand
 
 
-def fit(graph: EntityGraph, value: Any, name: str, wanted: Any) -> Fit:
+def fit(graph: EntityGraph, value: Any, name: str, wanted: Any) -> ConstraintMatch:
     (number,) = graph.holders(value)
     return graph.fit(number, NamedValue(name, wanted))
 
@@ -41,11 +41,11 @@ MEMBER = ("find_member", {"email": "bob@lib.org"}, {"member_id": "m-1", "name": 
 
 def test_an_entity_is_described_by_what_it_refers_to_and_never_by_its_siblings() -> None:
     graph, _ = read(MEMBER, LOANS, BOOKS[0])
-    assert fit(graph, "l-1", "title", "Dune") is Fit.MET
-    assert fit(graph, "l-1", "title", "Emma") is Fit.BROKEN
-    assert fit(graph, "l-2", "title", "Dune") is Fit.UNTOLD
-    assert fit(graph, "l-2", "email", "bob@lib.org") is Fit.MET
-    assert fit(graph, "l-2", "name", "Ann") is Fit.BROKEN
+    assert fit(graph, "l-1", "title", "Dune") is ConstraintMatch.MET
+    assert fit(graph, "l-1", "title", "Emma") is ConstraintMatch.BROKEN
+    assert fit(graph, "l-2", "title", "Dune") is ConstraintMatch.UNTOLD
+    assert fit(graph, "l-2", "email", "bob@lib.org") is ConstraintMatch.MET
+    assert fit(graph, "l-2", "name", "Ann") is ConstraintMatch.BROKEN
 
 
 def test_what_a_later_result_says_replaces_what_an_earlier_one_said() -> None:
@@ -53,8 +53,8 @@ def test_what_a_later_result_says_replaces_what_an_earlier_one_said() -> None:
         return "get_order", {"order_id": "#1"}, {"order_id": "#1", "status": status}
 
     graph, _ = read(order("pending"), order("cancelled"))
-    assert fit(graph, "#1", "status", "cancelled") is Fit.MET
-    assert fit(graph, "#1", "status", "pending") is Fit.BROKEN
+    assert fit(graph, "#1", "status", "cancelled") is ConstraintMatch.MET
+    assert fit(graph, "#1", "status", "pending") is ConstraintMatch.BROKEN
 
 
 def test_one_number_on_two_days_is_two_flights() -> None:
@@ -75,10 +75,10 @@ def test_numbers_of_things_of_two_kinds_are_two_things() -> None:
 
 
 def identify(
-    graph: EntityGraph, at_hand: FoundValues, name: str, query: EntityQuery,
+    graph: EntityGraph, at_hand: KnownValues, name: str, query: EntityQuery,
     said: tuple[NamedValue, ...] = (), *, final: bool = True,
 ) -> Identification:  # fmt: skip
-    return Identifier(at_hand, graph, ()).identify(
+    return EntityLinker(at_hand, graph, ()).identify(
         name, "", query, said, (), (), final=final
     )  # fmt: skip
 
@@ -139,7 +139,7 @@ def test_any_result_can_be_read_twice(result: Any) -> None:
         assert number in graph.above(number)
 
 
-@pytest.mark.parametrize(("rows", "cut"), [(10, False), (MOST + 10, True)])
+@pytest.mark.parametrize(("rows", "cut"), [(10, False), (MAX_ENTITY_VALUES + 10, True)])
 def test_a_result_that_is_too_long_to_be_read_whole_is_known_as_such(rows: int, cut: bool) -> None:
     graph, _ = read(("list_loans", {}, [{"loan_id": f"l-{row}"} for row in range(rows)]))
     assert graph.cut is cut

@@ -9,18 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hvr.tools.calling.faults import KINDS, FaultyTools, ToolFault
+from hvr.tools.calling.calls import CallFailure, ToolCall
+from hvr.tools.calling.environment import FAULT_KINDS, FaultyTools, ToolFault
 from hvr.tools.calling.guard import CallPolicy, GuardedTools
 from hvr.tools.calling.python_world import PythonTools
-from hvr.tools.calling.values import CallFailure, ToolCall
 from hvr.tools.catalogue.schema import Catalogue, Effect, ToolParameter, ToolSchema
-from hvr.tools.navigation.acting import carry_out
-from hvr.tools.navigation.attempts import ATTEMPTS
-from hvr.tools.navigation.errands import Learnt
+from hvr.tools.navigation.execution import carry_out
 from hvr.tools.navigation.experience import CountedExperience
-from hvr.tools.navigation.lookups import call_key
 from hvr.tools.navigation.preconditions import LearntConditions
+from hvr.tools.navigation.queries import MAX_CALL_ATTEMPTS, call_key
 from hvr.tools.navigation.request import EntityQuery, GoalCall, NamedValue, ToolRequest
+from hvr.tools.navigation.tasks import Learnt
 
 THINGS = ("lamp", "desk", "mug", "kettle")
 
@@ -106,7 +105,7 @@ def test_of_several_orders_the_one_is_taken_that_has_the_features(
     st.dictionaries(
         st.sampled_from(("find_user_id_by_email", "find_user_id_by_name", "get_user_details",
                          "get_order_details", "cancel_order")),
-        st.tuples(st.sampled_from(KINDS), st.none() | st.integers(1, 8)),
+        st.tuples(st.sampled_from(FAULT_KINDS), st.none() | st.integers(1, 8)),
         max_size=4,
     ),
     st.integers(0, 3),
@@ -123,7 +122,7 @@ def test_whatever_fails_it_ends_and_nothing_is_written_twice(
     counted: dict[str, int] = {}
     for outcome in went.outcomes:
         counted[call_key(outcome.call)] = counted.get(call_key(outcome.call), 0) + (not outcome.ok)
-    assert all(times <= ATTEMPTS for times in counted.values())
+    assert all(times <= MAX_CALL_ATTEMPTS for times in counted.values())
     writes = [outcome for outcome in went.outcomes if outcome.call.tool == "cancel_order"]
     sure = (None, CallFailure.REFUSED)
     assert [w.failure for w in writes if w.failure not in sure] == [w.failure for w in writes[-1:]
@@ -221,7 +220,7 @@ def address_book() -> tuple[PythonTools, dict[str, Any]]:
     return PythonTools(Catalogue(tools), {n: f for n, (f, _, _) in functions.items()}, homes), homes
 
 
-@pytest.mark.parametrize("kind", [None, *KINDS])
+@pytest.mark.parametrize("kind", [None, *FAULT_KINDS])
 def test_an_address_that_stands_in_a_result_is_asked_for(kind: CallFailure | None) -> None:
     tools, homes = address_book()
     faults = {"get_user_details": ToolFault(kind)} if kind else {}

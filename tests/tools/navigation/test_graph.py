@@ -13,21 +13,28 @@ from hypothesis import strategies as st
 pytest.importorskip("immutables")
 
 from hvr.errors import DataFileError
-from hvr.tools.navigation.evidence import CallEvidence, share
-from hvr.tools.navigation.evolution import Pruning, evolved, prune_score
-from hvr.tools.navigation.graph import GraphTool, NavigationGraph, ObservedCall
+from hvr.tools.navigation.graph import (
+    CallEvidence,
+    GraphTool,
+    Links,
+    NavigationGraph,
+    ObservedCall,
+    Pruning,
+    evolved,
+    prune_score,
+    success_rate,
+)
 from hvr.tools.navigation.graph_log import (
     GraphEvent,
-    LookedAt,
-    ToolGone,
-    ToolThere,
+    GraphReview,
+    ToolAdded,
+    ToolRemoved,
     applied,
     graph_text,
     read_events,
     rebuilt,
     write_event,
 )
-from hvr.tools.navigation.links import Links
 
 TOOLS = st.sampled_from(["find", "list", "cancel", 'pay "it"\n', "Find"])
 MEANINGS = st.sampled_from(["user", "order", "email", "weird\nname"])
@@ -43,8 +50,8 @@ CALLS = st.builds(
     st.lists(st.tuples(MEANINGS, MEANINGS), max_size=2).map(tuple),
 )  # fmt: skip
 EVENTS = st.one_of(
-    CALLS, CALLS, GRAPH_TOOLS.map(ToolThere), st.builds(ToolGone, TOOLS, TIMES),
-    st.builds(LookedAt, TIMES),
+    CALLS, CALLS, GRAPH_TOOLS.map(ToolAdded), st.builds(ToolRemoved, TOOLS, TIMES),
+    st.builds(GraphReview, TIMES),
 )  # fmt: skip
 
 
@@ -73,7 +80,7 @@ def test_the_order_of_calls_does_not_matter(calls: list[ObservedCall], random: o
 def test_tools_may_come_in_any_order_or_at_once(tools: list[GraphTool], random: object) -> None:
     other = list(tools)
     random.shuffle(other)  # type: ignore[attr-defined]
-    one_by_one = rebuilt(map(ToolThere, other))
+    one_by_one = rebuilt(map(ToolAdded, other))
     assert graph_text(NavigationGraph.of(tools)) == graph_text(one_by_one)
 
 
@@ -164,7 +171,7 @@ def test_a_tenth_of_the_removed_is_tried_again_and_each_has_its_turn() -> None:
 def test_eq_13_weighs_failures_and_seldom_use() -> None:
     tool = GraphTool("t", evidence=CallEvidence(1, 3))
     score = prune_score(tool, 8, Pruning(balance=0.5))
-    assert score == pytest.approx(0.5 * (1 - share(1, 3)) + 0.5 * (1 - 4 / 8))
+    assert score == pytest.approx(0.5 * (1 - success_rate(1, 3)) + 0.5 * (1 - 4 / 8))
 
 
 def test_a_tool_that_is_gone_keeps_its_past_for_its_return() -> None:

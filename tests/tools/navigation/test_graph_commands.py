@@ -19,11 +19,9 @@ import pytest
 pytest.importorskip("immutables")
 pytest.importorskip("numpy")
 
-from hvr.runs.report.loopback import loopback_server
-from hvr.runs.report.tool_graph import draw_tool_graph
-from hvr.tools.calling.log import log_line
-from hvr.tools.calling.origins import trace
-from hvr.tools.calling.values import CallFailure, CallOutcome, ToolCall
+from hvr.runs.report.tool_graph import draw_tool_graph, loopback_server
+from hvr.tools.calling.calls import CallFailure, CallOutcome, ToolCall
+from hvr.tools.calling.log import log_line, trace
 from hvr.tools.navigation.graph_log import graph_text, read_events, rebuilt
 from tests.command_line import Hvr, environment
 

@@ -14,14 +14,17 @@ from hypothesis import strategies as st
 from hvr.errors import DataFileError, UsageError
 from hvr.knowledge.retrieval.text_vectors import TextVectors
 from hvr.tools.catalogue.schema import Catalogue, ToolSchema
-from hvr.tools.navigation.decision import NextMove
-from hvr.tools.navigation.opinion import weighed
+from hvr.tools.navigation.chains import NextMove
 from hvr.tools.navigation.request import GoalCall, ToolRequest
-from hvr.tools.navigation.turns.dialogues import judged_turns, read_dialogues
-from hvr.tools.navigation.turns.judge import TurnDecision
-from hvr.tools.navigation.turns.learnt_moves import figures_of, learn_moves, read_moves
-from hvr.tools.navigation.turns.turn import MOVES, OfferedTool
-from hvr.tools.navigation.words.read_request import ReadRequest
+from hvr.tools.navigation.turn_judge import (
+    TurnDecision,
+    figures_of,
+    learn_moves,
+    read_moves,
+    with_dialogue_opinion,
+)
+from hvr.tools.navigation.turns import MOVES, OfferedTool, judged_turns, read_dialogues
+from hvr.tools.navigation.words.reading import ReadRequest
 from tests.command_line import Hvr
 
 TURNS = Path(__file__).parents[3] / "docs" / "examples" / "parcel_turns.jsonl"
@@ -96,7 +99,7 @@ def test_an_opinion_brings_in_no_tool_that_did_not_come_into_question(
         return ReadRequest(ToolRequest(goals, text="text") if names else None, "Read.", names)
 
     read = reading(*tools) if clear else replace(reading(), tools=tuple(tools))
-    found = weighed(read, opinion, reading)
+    found = with_dialogue_opinion(read, opinion, reading)
     if read.request is not None:
         # What was read is carried out as it is, or has to be confirmed.
         assert found.read.request == read.request and found.read.move is None
@@ -106,10 +109,10 @@ def test_an_opinion_brings_in_no_tool_that_did_not_come_into_question(
         assert move in (NextMove.CALL, NextMove.ASK)
     elif found.read.move is not None:
         assert found.read.move is move and move in (NextMove.ANSWER, NextMove.FIND)
-    assert weighed(read, None, reading).read == read
+    assert with_dialogue_opinion(read, None, reading).read == read
     # What the words settle stays settled.
     forbidden = replace(read, request=None, move=NextMove.ANSWER)
-    assert weighed(forbidden, opinion, reading).read == forbidden
+    assert with_dialogue_opinion(forbidden, opinion, reading).read == forbidden
 
 
 def test_a_world_that_names_no_file_of_decisions_is_told_so(tmp_path: Path, hvr_: Hvr) -> None:

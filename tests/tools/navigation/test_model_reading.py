@@ -13,19 +13,18 @@ from hypothesis import strategies as st
 from hvr.errors import LLMError
 from hvr.models.choice import ModelChoice
 from hvr.models.connect import connect
-from hvr.tools.calling.values import Json
-from hvr.tools.catalogue.merging import meanings
+from hvr.tools.calling.calls import Json
 from hvr.tools.catalogue.schema import Catalogue, Effect, ToolParameter, ToolSchema
-from hvr.tools.navigation.decision import NextMove
-from hvr.tools.navigation.model_reading import (
-    MOST_SHOWN,
+from hvr.tools.catalogue.schema_matching import meanings
+from hvr.tools.navigation.chains import NextMove
+from hvr.tools.navigation.model_reader import (
+    MAX_SHOWN_TOOLS,
     ModelRequestReader,
     faults_of,
     reading_of,
 )
 from hvr.tools.navigation.request import EntityQuery, NamedValue, Order, Selection
-from hvr.tools.navigation.words.read_request import ReadRequest
-from hvr.tools.navigation.words.said import is_said
+from hvr.tools.navigation.words.reading import ReadRequest, is_stated
 from tests.models.servers import GeminiServer, OpenAIServer, Received, Reply
 from tests.tools.navigation.model_answers import call, goal, said
 
@@ -215,7 +214,7 @@ def test_of_a_large_catalogue_the_likely_tools_are_shown() -> None:
         assert goals(ModelRequestReader(model, catalogue).read(SHOW))
     shown = json.loads(server.received[0].body["messages"][1]["content"])["tools"]
     names = [tool["name"] for tool in shown]
-    assert len(names) == MOST_SHOWN and "get_parcel" in names
+    assert len(names) == MAX_SHOWN_TOOLS and "get_parcel" in names
     order = {tool.name: number for number, tool in enumerate(catalogue.tools)}
     assert names == sorted(names, key=order.__getitem__)
     with OpenAIServer([Reply('{"move": "find", "why": "There is none."}')]) as server:
@@ -249,12 +248,12 @@ _VALUES = st.recursive(
 
 @given(_WORDS, _VALUES)
 def test_a_said_value_stands_in_the_words(words: str, value: Json) -> None:
-    if is_said(value, words):
+    if is_stated(value, words):
         assert value is not None and not isinstance(value, bool) and value not in ("", [])
         for part in value if isinstance(value, list) else [value]:
             if isinstance(part, str):
                 assert part.strip() in words
-    assert is_said(value, words, (value,))
+    assert is_stated(value, words, (value,))
 
 
 _SENTENCES = (
@@ -284,7 +283,7 @@ def test_whatever_a_model_answers_only_what_is_said_and_ordered_is_kept(
     found = reading_of(answer, TOOLS, (), text, {})
     calls = found.request.goals if found.request is not None else ()
     for one in calls:
-        assert all(is_said(v, text) for v in one.arguments.values() if v != EntityQuery())
+        assert all(is_stated(v, text) for v in one.arguments.values() if v != EntityQuery())
         assert one.arguments.get("parcel_id") != "P-1003"
     if calls and found.request is not None and not text.startswith(("Cancel", "Delete")):
         assert {one.tool for one in calls} <= {"get_parcel", "list_parcels"}

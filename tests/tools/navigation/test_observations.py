@@ -10,13 +10,12 @@ import pytest
 pytest.importorskip("immutables")
 
 from hvr.errors import DataFileError
-from hvr.tools.calling.log import log_line
-from hvr.tools.calling.origins import trace
-from hvr.tools.calling.values import CallFailure, CallOutcome, Json, ToolCall
-from hvr.tools.catalogue.merging import ParameterMeaning, Slot
+from hvr.tools.calling.calls import CallFailure, CallOutcome, Json, ToolCall
+from hvr.tools.calling.log import log_line, trace
 from hvr.tools.catalogue.schema import Catalogue, ToolParameter, ToolSchema
+from hvr.tools.catalogue.schema_matching import ParameterMeaning, Slot
 from hvr.tools.navigation.graph import NavigationGraph, ObservedCall
-from hvr.tools.navigation.observations import MeaningNames, observations
+from hvr.tools.navigation.graph_log import MeaningNames, observations
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 CATALOGUE = Catalogue((

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hvr.tools.calling.values import CallFailure, CallOutcome, ToolCall
+from hvr.tools.calling.calls import CallFailure, CallOutcome, ToolCall
 from hvr.tools.navigation.entities import EntityProperty
-from hvr.tools.navigation.preconditions import Known, LearntConditions
+from hvr.tools.navigation.preconditions import KnownEntities, LearntConditions
 
 STATUS, COLOUR = frozenset({"status"}), frozenset({"color"})
 
@@ -24,7 +24,7 @@ def outcome(ok: bool, thing: int | None = None) -> CallOutcome:
     return CallOutcome(ToolCall("cancel", arguments), failure=None if ok else CallFailure.REFUSED)
 
 
-def thing(*traits: EntityProperty) -> Known:
+def thing(*traits: EntityProperty) -> KnownEntities:
     return {"thing": frozenset(traits)}
 
 

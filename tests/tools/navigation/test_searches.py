@@ -14,15 +14,14 @@ from hvr.tools.navigation.chains import (
     CallCounts,
     CallFacts,
     NavigationTool,
+    affordable_tools,
     callable_tools,
     cheapest_chain,
     reachable,
     useful_tools,
 )
-from hvr.tools.navigation.evolution import evolved
-from hvr.tools.navigation.graph import GraphTool, NavigationGraph, ObservedCall
-from hvr.tools.navigation.learnt import learnt_counts, learnt_tools
-from hvr.tools.navigation.narrowing import affordable_tools
+from hvr.tools.navigation.experience import learnt_counts, learnt_tools
+from hvr.tools.navigation.graph import GraphTool, NavigationGraph, ObservedCall, evolved
 
 
 def tool(name: str, needs: str = "", gives: str = "") -> GraphTool:

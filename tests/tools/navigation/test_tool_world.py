@@ -14,7 +14,7 @@ import pytest
 import hvr
 from hvr.errors import UsageError
 from hvr.tools.calling.guard import ProposedCall
-from hvr.tools.navigation.decision import NextMove
+from hvr.tools.navigation.chains import NextMove
 
 EXAMPLES = Path(__file__).parents[3] / "docs" / "examples"
 DESK = '''

@@ -5,9 +5,19 @@ from __future__ import annotations
 import pytest
 
 from hvr.tools.catalogue.schema import ToolParameter, ToolSchema
-from hvr.tools.navigation.decision import NextMove
-from hvr.tools.navigation.turns.signs import kind_of, left_open, masked, nouns, required, spans
-from hvr.tools.navigation.turns.turn import JudgedTurn, OfferedTool, Turn, sentences
+from hvr.tools.navigation.chains import NextMove
+from hvr.tools.navigation.turns import (
+    JudgedTurn,
+    OfferedTool,
+    Turn,
+    kind_of,
+    left_open,
+    masked,
+    nouns,
+    required,
+    sentences,
+    spans,
+)
 
 COPY = OfferedTool(ToolSchema("copy_file", "Copy a file.", (
     ToolParameter("file_name", "string", required=True),)), "files")  # fmt: skip
@@ -53,7 +63,7 @@ def test_an_empty_turn_is_judged_by_what_was_said_last() -> None:
 def test_tools_are_voted_for_by_the_nearest_requests_of_other_dialogues() -> None:
     pytest.importorskip("sklearn", reason="scikit-learn is not installed")
     from hvr.knowledge.retrieval.text_vectors import TextVectors
-    from hvr.tools.navigation.turns.needs import FEATURES, ToolNeeds
+    from hvr.tools.navigation.turns import FEATURES, ToolNeeds
 
     tools = (COPY, SORT)
     turns = [
@@ -84,7 +94,7 @@ def test_tools_are_voted_for_by_the_nearest_requests_of_other_dialogues() -> Non
 def test_the_move_is_learnt_and_said_with_a_reason() -> None:
     pytest.importorskip("sklearn", reason="scikit-learn is not installed")
     from hvr.knowledge.retrieval.text_vectors import TextVectors
-    from hvr.tools.navigation.turns.judge import TurnJudge
+    from hvr.tools.navigation.turn_judge import TurnJudge
 
     turns = []
     for number in range(12):

@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 
 from hvr.tools.catalogue.schema import Catalogue, Effect, ToolParameter, ToolSchema
-from hvr.tools.navigation.decision import NextMove
+from hvr.tools.navigation.chains import NextMove
 from hvr.tools.navigation.request import GoalCall, ToolRequest
-from hvr.tools.navigation.words.guard import guarded
-from hvr.tools.navigation.words.read_request import ReadRequest
-from hvr.tools.navigation.words.verbs import verbs_of
+from hvr.tools.navigation.words.reading import ReadRequest, guarded
+from hvr.tools.navigation.words.vocabulary import verbs_of
 
 _FINE = (ToolParameter("member_id", "string", required=True),)
 TOOLS = Catalogue((

@@ -9,15 +9,15 @@ import pytest
 
 from hvr.knowledge.retrieval.text_vectors import TextVectors
 from hvr.knowledge.world_file import load_world
-from hvr.tools.calling.values import Json
+from hvr.tools.calling.calls import Json
 from hvr.tools.calling.worlds import meanings_file, open_tools
 from hvr.tools.catalogue.formats import read_tool
-from hvr.tools.catalogue.merging import meanings, read_overrides
 from hvr.tools.catalogue.schema import Catalogue, Effect, ToolParameter, ToolSchema
+from hvr.tools.catalogue.schema_matching import meanings, read_overrides
 from hvr.tools.navigation.binding import QuestionKind
-from hvr.tools.navigation.decision import NextMove
+from hvr.tools.navigation.chains import NextMove
 from hvr.tools.navigation.request import EntityQuery, Order, Selection
-from hvr.tools.navigation.words.read_request import ReadRequest
+from hvr.tools.navigation.words.reading import ReadRequest
 from hvr.tools.navigation.words.request_reader import RequestReader
 
 SERVERS = Path(__file__).parents[3] / "benchmarks" / "tool_words_servers.json"

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from hvr.tools.catalogue.schema import ToolParameter
-from hvr.tools.navigation.words.kinds import suits
-from hvr.tools.navigation.words.values import ValueForm, spans_of, time_zone
+from hvr.tools.navigation.words.kinds import value_compatibility
+from hvr.tools.navigation.words.lexer import ValueForm, spans_of, time_zone
 
 LETTERS = some.text("abcdefghijklmnopqrstuvwxyz", min_size=1, max_size=8)
 
@@ -101,9 +101,9 @@ def test_a_unit_is_converted_to_that_of_the_parameter_or_refused() -> None:
     (kilos,) = spans_of("send 1.2 kg")
     (liters,) = spans_of("send 38 liters")
     (plain,) = spans_of("send 800")
-    assert suits(kilos, grams) == (1.0, 1200)
-    assert suits(plain, grams) == (1.0, 800)
-    assert suits(liters, grams)[0] == 0
+    assert value_compatibility(kilos, grams) == (1.0, 1200)
+    assert value_compatibility(plain, grams) == (1.0, 800)
+    assert value_compatibility(liters, grams)[0] == 0
 
 
 def test_a_city_that_has_one_time_zone_names_it() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hvr.errors import PddlSyntaxError
-from hvr.pddl.hierarchy.parse import parse_hddl_domain, parse_hddl_problem
+from hvr.pddl.hierarchy.parser import parse_hddl_domain, parse_hddl_problem
 from hvr.validation.hierarchical.verifier import DecompositionVerifier
 
 SHARED = os.environ.get("HVR_SHARED_DATA", Path(__file__).parents[4] / "shared" / "data")

@@ -11,17 +11,23 @@ from hypothesis import strategies as st
 
 from hvr.errors import HvrError, PddlSyntaxError
 from hvr.pddl import GroundAction, parse_domain, parse_problem
-from hvr.pddl.hierarchy.parse import parse_hddl_domain, parse_hddl_problem
+from hvr.pddl.hierarchy.model import print_hddl_domain, print_hddl_problem
+from hvr.pddl.hierarchy.parser import parse_hddl_domain, parse_hddl_problem
 from hvr.pddl.hierarchy.plan import (
     HierarchicalPlan,
     PlanLine,
     print_hierarchical_plan,
     read_hierarchical_plan,
 )
-from hvr.pddl.hierarchy.printer import print_hddl_domain, print_hddl_problem
-from hvr.validation.hierarchical.draw import draw_svg, draw_tree, plan_to_values
-from hvr.validation.hierarchical.export import Block, export_blocks
-from hvr.validation.hierarchical.recover import ActionsJudge, read_actions
+from hvr.validation.hierarchical.conversion import (
+    ActionsJudge,
+    Block,
+    draw_svg,
+    draw_tree,
+    export_blocks,
+    plan_to_values,
+    read_actions,
+)
 from hvr.validation.hierarchical.verifier import DecompositionVerifier
 from tests.command_line import Hvr
 from tests.validation.hierarchical.hddl_networks import Model

@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hvr.pddl.checker import UnprovenError, check
-from hvr.pddl.hierarchy.parse import parse_hddl_domain, parse_hddl_problem
+from hvr.pddl.hierarchy.parser import parse_hddl_domain, parse_hddl_problem
 from hvr.pddl.hierarchy.plan import read_hierarchical_plan
 from hvr.validation.certificate import NoCertificateError
-from hvr.validation.hierarchical.recover import ActionsJudge
+from hvr.validation.hierarchical.conversion import ActionsJudge
 from hvr.validation.hierarchical.verifier import DecompositionVerifier
 from hvr.validation.report import Outcome
 from tests.validation.certificate_damage import certified_hierarchy, damaged

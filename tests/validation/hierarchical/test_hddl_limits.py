@@ -4,7 +4,7 @@ import tracemalloc
 
 import pytest
 
-from hvr.pddl.hierarchy.parse import parse_hddl_domain, parse_hddl_problem
+from hvr.pddl.hierarchy.parser import parse_hddl_domain, parse_hddl_problem
 from hvr.validation.hierarchical.verifier import DecompositionVerifier
 
 LEVELS = 10_000

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from hvr.errors import PddlError
-from hvr.pddl.hierarchy.parse import parse_hddl_domain, parse_hddl_problem
+from hvr.pddl.hierarchy.parser import parse_hddl_domain, parse_hddl_problem
 from hvr.validation.hierarchical.lint import lint_hddl
 from tests.command_line import Hvr
 

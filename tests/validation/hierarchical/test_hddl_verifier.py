@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from hvr.errors import PddlSyntaxError
-from hvr.pddl.hierarchy.parse import parse_hddl_domain, parse_hddl_problem
+from hvr.pddl.hierarchy.parser import parse_hddl_domain, parse_hddl_problem
 from hvr.pddl.hierarchy.plan import print_hierarchical_plan, read_hierarchical_plan
+from hvr.validation.findings import FAILURE_RULES
 from hvr.validation.hierarchical.verifier import DecompositionVerifier
 from hvr.validation.report import Outcome
-from hvr.validation.rules import FAILURE_RULES
 
 PARCELS = Path(__file__).parents[3] / "docs" / "examples" / "parcels"
 PLAN = (PARCELS / "plan.txt").read_text(encoding="utf-8")

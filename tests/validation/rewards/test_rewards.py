@@ -11,9 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hvr.errors import UsageError
-from hvr.validation.rewards import Bounds, PlanRewards
-from hvr.validation.rewards.score import MISSED, REACHED, missed, reached
-from hvr.validation.rewards.trainers import text_of, trl_reward, verifiers_reward
+from hvr.validation.rewards import (
+    MISSED,
+    REACHED,
+    Bounds,
+    PlanRewards,
+    missed,
+    reached,
+    text_of,
+    trl_reward,
+    verifiers_reward,
+)
 
 DOMAIN = """(define (domain tower)
  (:predicates (on ?a ?b) (table ?a) (clear ?a) (held ?a) (free))

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hvr.errors import UsageError
-from hvr.validation.rewards import PlanRewards
-from hvr.validation.rewards.shaping import shaped
+from hvr.validation.rewards import PlanRewards, shaped
 from tests.validation.rewards.test_forms import BLOCKS, PLAN, TASK
 
 share = st.floats(0, 1)

@@ -9,7 +9,7 @@ from hvr.execution.facts.running import WorldRun, run_world
 from hvr.pddl import Domain, Problem, parse_domain, parse_problem
 from hvr.worlds.facts.environment import PddlEnvironment
 from hvr.worlds.facts.faults import FaultRule, FaultyWorld
-from hvr.worlds.facts.words import words_for
+from hvr.worlds.facts.lexicon import lexicon_for
 
 ROOMS = """
 (define (domain rooms)
@@ -56,4 +56,4 @@ def acted(
     """Run a problem in its own environment with faults."""
     env = FaultyWorld(PddlEnvironment(domain, problem, hidden), rules, seed)
     planner = StatePlanner("forward", 10)
-    return run_world(env, domain, problem, words_for(domain).wording, planner=planner), env
+    return run_world(env, domain, problem, lexicon_for(domain).wording, planner=planner), env

@@ -10,13 +10,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from hvr.errors import SimulatorError, UsageError
+from hvr.execution.deviations import DeviationKind
 from hvr.execution.events import StepDone
 from hvr.execution.facts.running import run_world, save_run
-from hvr.execution.failures import DeviationKind
 from hvr.pddl import parse_domain, parse_problem
 from hvr.worlds.facts.environment import Fact, Observation, PddlEnvironment
 from hvr.worlds.facts.faults import FaultRule, FaultyWorld, WorldFault, read_faults
-from hvr.worlds.facts.words import words_for
+from hvr.worlds.facts.lexicon import lexicon_for
 from tests.worlds.facts.small_worlds import ROOMS, TASK, acted, rooms
 
 PLAIN = ("refused", "no-effect", "lost-effect", "changed-fact", "other-agent")
@@ -73,7 +73,7 @@ def test_a_refusal_makes_hidden_beliefs_doubtful() -> None:
     # In truth the hands are full in the beginning, which nobody sees.
     truth = problem.replace(init=problem.init - {a for a in problem.init if a.args == ()})
     env = FaultyWorld(PddlEnvironment(domain, truth, ["hands-free"]), ())
-    run = run_world(env, domain, problem, words_for(domain).wording)
+    run = run_world(env, domain, problem, lexicon_for(domain).wording)
     kinds = dict(run.finished.failures)
     assert kinds[DeviationKind.MISPERCEIVED.value] == 1
     # What was believed is no proof.
@@ -155,7 +155,7 @@ def test_what_is_to_be_kept_is_kept_by_new_plans_too() -> None:
         domain,
     )
     env = FaultyWorld(PddlEnvironment(domain, problem), read_faults(["lost-effect@1"]), 1)
-    run = run_world(env, domain, problem, words_for(domain).wording)
+    run = run_world(env, domain, problem, lexicon_for(domain).wording)
     went = [str(event.action) for event in run.events if isinstance(event, StepDone)]
     assert run.finished.reached and run.faults and not any(" c" in action for action in went)
 
@@ -204,7 +204,7 @@ class Broken:
 def test_an_environment_that_shows_what_cannot_be(env: Broken, message: str) -> None:
     domain, problem = rooms()
     with pytest.raises(SimulatorError, match=message):
-        run_world(env, domain, problem, words_for(domain).wording)
+        run_world(env, domain, problem, lexicon_for(domain).wording)
 
 
 def test_an_environment_that_raises() -> None:
@@ -212,4 +212,4 @@ def test_an_environment_that_raises() -> None:
     shown = PddlEnvironment(domain, problem).observe()
     env = Broken(shown.facts, dict(shown.numbers))  # type: ignore[arg-type]
     with pytest.raises(SimulatorError, match=r"failed at step .*RuntimeError: no motor"):
-        run_world(env, domain, problem, words_for(domain).wording)
+        run_world(env, domain, problem, lexicon_for(domain).wording)

@@ -12,10 +12,10 @@ from hvr.errors import HvrError, SceneError, UsageError
 from hvr.execution.executor import Executor
 from hvr.execution.world import open_world
 from hvr.knowledge.world_file import load_world, world_of_scene, world_of_types
-from hvr.language.goals import Goal
+from hvr.language.goal_builder import Goal
 from hvr.planning.search.planners import FastDownward
-from hvr.policies.facts.checking import check_world
 from hvr.policies.symbolic import SymbolicPolicy
+from hvr.policies.world_checks import check_world
 from hvr.runs import Options, plan
 from hvr.runs.tasks import load_task, task_ids
 from hvr.worlds import Kitchen, load_scene, scene_names

@@ -11,7 +11,7 @@ import pytest
 from hvr.base.files import data_path
 from hvr.errors import HvrError, ImpossibleGoalError, LanguageError
 from hvr.execution.facts.planning import StatePlanner
-from hvr.execution.facts.requests import PosedGoal, pose
+from hvr.execution.facts.sentences import RequestedProblem, problem_for
 from hvr.knowledge.ontology import load_ontology, ontology_of
 from hvr.knowledge.roles import ROLES, roles_of
 from hvr.knowledge.world_file import find_world
@@ -23,13 +23,13 @@ ROOT = Path(__file__).parents[3]
 LABORATORY = ROOT / "worlds" / "laboratory"
 
 
-def asked(text: str, folder: Path = LABORATORY) -> PosedGoal:
+def asked(text: str, folder: Path = LABORATORY) -> RequestedProblem:
     world = WorldFolder(find_world(str(folder)))
     problem, _ = world.problem("morning.pddl")
-    return pose(text, world.domain, problem, world.words, world.ontology)
+    return problem_for(text, world.domain, problem, world.words, world.ontology)
 
 
-def planned(posed: PosedGoal) -> list[str]:
+def planned(posed: RequestedProblem) -> list[str]:
     """Return a plan that is valid, by hvr's validator."""
     plan = StatePlanner(seconds=20).plan(Task(posed.domain, posed.problem)).plan
     steps = [step for block in plan.blocks for step in block.actions]

@@ -13,8 +13,8 @@ from hvr.pddl import Domain, Problem, parse_domain, parse_problem, read_plan
 from hvr.validation import validate
 from hvr.worlds.facts.faults import FaultyWorld, read_faults
 from hvr.worlds.facts.folder import WorldFolder
+from hvr.worlds.facts.lexicon import lexicon_for
 from hvr.worlds.facts.timed_environment import SplitEnvironment
-from hvr.worlds.facts.words import words_for
 from tests.command_line import Hvr
 from tests.worlds.facts.stoves import STOVE, TEA, Kitchen
 
@@ -30,7 +30,7 @@ def steps_of(run: WorldRun) -> list[StepDone]:
 
 def carried_out(env: object) -> WorldRun:
     domain, problem = tea()
-    return run_world(env, domain, problem, words_for(domain).wording)  # type: ignore[arg-type]
+    return run_world(env, domain, problem, lexicon_for(domain).wording)  # type: ignore[arg-type]
 
 
 def test_starts_and_ends_come_in_the_order_of_their_times(tmp_path: Path) -> None:

@@ -12,13 +12,12 @@ from hypothesis import strategies as st
 
 from hvr.base.files import data_path
 from hvr.errors import DataFileError, LanguageError, UsageError
-from hvr.execution.facts.sentences import read_goal, say_goal
+from hvr.execution.facts.sentences import goal_text, parse_goal
 from hvr.knowledge.world_file import find_world
 from hvr.pddl import parse_domain, parse_formula, parse_problem
-from hvr.policies.facts.checking import check_world
-from hvr.worlds.facts.folder import WorldFolder
-from hvr.worlds.facts.skeleton import make_world
-from hvr.worlds.facts.words import words_for
+from hvr.policies.world_checks import check_world
+from hvr.worlds.facts.folder import WorldFolder, create_world
+from hvr.worlds.facts.lexicon import lexicon_for
 from tests.command_line import Hvr
 from tests.worlds.facts.small_worlds import ROOMS, TASK
 
@@ -28,7 +27,7 @@ def made(tmp_path: Path) -> Path:
     """A world of the rooms, as `hvr world new` makes it."""
     (tmp_path / "rooms.pddl").write_text(ROOMS)
     (tmp_path / "two.pddl").write_text(TASK)
-    make_world(tmp_path / "rooms", tmp_path / "rooms.pddl", [tmp_path / "two.pddl"])
+    create_world(tmp_path / "rooms", tmp_path / "rooms.pddl", [tmp_path / "two.pddl"])
     return tmp_path / "rooms"
 
 
@@ -186,13 +185,13 @@ DERIVED = [
 
 @pytest.mark.parametrize(("name", "true", "false"), DERIVED)
 def test_derived_words_are_english_and_differ(name: str, true: str, false: str) -> None:
-    said = words_for(parse_domain(ALIKE)).wording.predicates[name]
+    said = lexicon_for(parse_domain(ALIKE)).wording.predicates[name]
     assert (said.true.text, said.false.text) == (true, false)
 
 
 def test_words_that_mean_two_predicates_are_refused_with_both(tmp_path: Path, hvr_: Hvr) -> None:
     (tmp_path / "d.pddl").write_text(ALIKE)
-    make_world(tmp_path / "w", tmp_path / "d.pddl")
+    create_world(tmp_path / "w", tmp_path / "d.pddl")
     change(tmp_path / "w" / "words.ttl", "is-open holds for {0}", "{0} is open")
     (finding, *_) = findings(tmp_path / "w")
     assert "world.toml:" in finding
@@ -228,7 +227,7 @@ def test_world_files_that_cannot_be_used(tmp_path: Path, text: str, message: str
 def test_a_domain_without_actions_is_no_world(tmp_path: Path) -> None:
     (tmp_path / "d.pddl").write_text("(define (domain d) (:predicates (p)))")
     with pytest.raises(UsageError, match="no actions to act with"):
-        make_world(tmp_path / "w", tmp_path / "d.pddl")
+        create_world(tmp_path / "w", tmp_path / "d.pddl")
     assert not (tmp_path / "w").exists()
     (tmp_path / "world.toml").write_text('domain = "d.pddl"')
     assert any("no action: nothing can be done" in text for text in findings(tmp_path))
@@ -254,15 +253,15 @@ GOALS = [
 def test_sentences_are_goals_and_are_said_back(sentence: str, pddl: str) -> None:
     domain = parse_domain(ROOMS)
     problem = parse_problem(TASK, domain)
-    words = words_for(domain)
-    read = read_goal(sentence, domain, problem, words)
+    words = lexicon_for(domain)
+    read = parse_goal(sentence, domain, problem, words)
     plain = parse_formula(pddl, domain, problem.objects)
-    assert say_goal(read.formula, words) == read.said
+    assert goal_text(read.formula, words) == read.said
     # What is said back is read as the same again, and both are as true wherever one is.
-    again = read_goal(read.said, domain, problem, words)
+    again = parse_goal(read.said, domain, problem, words)
     assert again.said == read.said
-    assert read_goal(pddl, domain, problem, words).formula == plain
-    assert say_goal(plain, words) == read.said
+    assert parse_goal(pddl, domain, problem, words).formula == plain
+    assert goal_text(plain, words) == read.said
 
 
 NUMBERS = """
@@ -296,14 +295,14 @@ NUMERIC_GOALS = [
 @pytest.mark.parametrize(("sentence", "pddl"), NUMERIC_GOALS)
 def test_numbers_are_compared_in_sentences(sentence: str, pddl: str | None) -> None:
     domain = parse_domain(NUMBERS)
-    problem, words = parse_problem(NUMBERS_TASK, domain), words_for(domain)
+    problem, words = parse_problem(NUMBERS_TASK, domain), lexicon_for(domain)
     if pddl is None:
         with pytest.raises(LanguageError, match="the battery level of R is at least N"):
-            read_goal(sentence, domain, problem, words)
+            parse_goal(sentence, domain, problem, words)
         return
-    read = read_goal(sentence, domain, problem, words)
-    assert read.said == say_goal(parse_formula(pddl, domain, problem.objects), words)
-    assert read_goal(read.said, domain, problem, words).said == read.said
+    read = parse_goal(sentence, domain, problem, words)
+    assert read.said == goal_text(parse_formula(pddl, domain, problem.objects), words)
+    assert parse_goal(read.said, domain, problem, words).said == read.said
 
 
 @given(
@@ -316,11 +315,11 @@ def test_what_is_said_of_a_number_is_read_back(
     amount: str, how: str, denied: bool, number: Decimal
 ) -> None:
     domain = parse_domain(NUMBERS)
-    problem, words = parse_problem(NUMBERS_TASK, domain), words_for(domain)
+    problem, words = parse_problem(NUMBERS_TASK, domain), lexicon_for(domain)
     sentence = f"{amount} is {'not ' * denied}{how}{number:f}"
-    read = read_goal(sentence, domain, problem, words)
-    again = read_goal(str(read.formula), domain, problem, words)
-    assert read_goal(read.said, domain, problem, words).formula == read.formula
+    read = parse_goal(sentence, domain, problem, words)
+    again = parse_goal(str(read.formula), domain, problem, words)
+    assert parse_goal(read.said, domain, problem, words).formula == read.formula
     assert again.said == read.said
 
 
@@ -338,7 +337,7 @@ def test_what_is_said_of_a_number_is_read_back(
 def test_what_is_no_such_sentence_is_refused(sentence: str, hint: str) -> None:
     domain = parse_domain(ROOMS)
     with pytest.raises(LanguageError, match=hint):
-        read_goal(sentence, domain, parse_problem(TASK, domain), words_for(domain))
+        parse_goal(sentence, domain, parse_problem(TASK, domain), lexicon_for(domain))
 
 
 # the command line

@@ -14,18 +14,17 @@ from hvr.knowledge.retrieval.embedders import LexicalEmbedder
 from hvr.knowledge.world_file import find_world
 from hvr.pddl import Task, parse_domain, parse_plan, parse_problem
 from hvr.planning.library import read_library
-from hvr.policies.facts.goal_writing import GOALS
+from hvr.policies.facts import GOAL_PROMPTS
 from hvr.policies.llm.action_set import action_set
 from hvr.policies.llm.answers import read_actions
-from hvr.policies.llm.answers.exact import marked, unmarked
-from hvr.policies.llm.answers.literals import read_literals
-from hvr.policies.llm.facts import FactForesight
-from hvr.policies.llm.foresight import applicable, run
+from hvr.policies.llm.answers.actions import mark_actions, unmark_actions
+from hvr.policies.llm.answers.conditions import read_literals
 from hvr.policies.llm.mapper import Mapper
-from hvr.policies.llm.prompts import ANY_WORLD, load_prompts
+from hvr.policies.llm.prediction import PredictedFacts, count_applicable, run_actions
+from hvr.policies.llm.prompts import DEFAULT_PROMPTS, load_prompts
 from hvr.validation import Validator
 from hvr.worlds.facts.folder import WorldFolder
-from hvr.worlds.facts.words import words_for
+from hvr.worlds.facts.lexicon import lexicon_for
 from tests.conftest import Hvr
 from tests.models.servers import OpenAIServer, Received, Reply
 from tests.worlds.facts.small_worlds import ROOMS, TASK
@@ -108,7 +107,10 @@ def test_a_model_behind_a_server_plans_is_corrected_and_judged(
 def test_templates_for_any_world_know_no_kitchen() -> None:
     ontology = load_ontology()
     known = {name.lower() for name in ontology.object_types}
-    every = {**load_prompts(world=ANY_WORLD).by_name, **load_prompts(world=GOALS).by_name}
+    every = {
+        **load_prompts(world=DEFAULT_PROMPTS).by_name,
+        **load_prompts(world=GOAL_PROMPTS).by_name,
+    }
     assert {"goal", "correct_goal"} <= set(every)
     for name, prompt in every.items():
         said = set(re.findall(r"[a-z]+", prompt.source.decode().lower()))
@@ -139,14 +141,14 @@ def test_numbers_are_told_and_followed(hvr_: Hvr, rooms_files: tuple[Path, Path]
     assert "goal reached" in ended.out and "1 fault injected" in ended.out
     domain = parse_domain(ROOMS)
     task = Task(domain, parse_problem(TASK, domain))
-    words = words_for(domain)
-    foresight = FactForesight(task, words.wording, words.types)
+    words = lexicon_for(domain)
+    foresight = PredictedFacts(task, words.wording, words.types)
     assert "(= (battery) 2)" in foresight.objects(["p1"])
     steps = StatePlanner("forward", 10).plan(task).plan.actions
-    assert applicable(task, task.initial, steps) == len(steps)
+    assert count_applicable(task, task.initial, steps) == len(steps)
     foresight.advance(steps[:1])
     assert "(= (battery) 1)" in foresight.objects(["p1"])
-    assert run(task, task.initial, steps).holds(task.problem.goal)
+    assert run_actions(task, task.initial, steps).holds(task.problem.goal)
     # A planner that goes on from there starts with the numbers of that state.
     posed = foresight.posed(foresight.state, task.problem.goal, (), task.problem.goal, ())
     assert posed is not None
@@ -202,7 +204,7 @@ def test_kinds_and_names_choose_objects() -> None:
     world = blocks()
     problem, _ = world.problem("tower")
     words = world.words
-    foresight = FactForesight(Task(world.domain, problem), words.wording, words.types)
+    foresight = PredictedFacts(Task(world.domain, problem), words.wording, words.types)
     for said in ("block", "cubes", "Block", "object"):
         reasons, unmatched = foresight.pick(
             [said], "red is on blue", LexicalEmbedder(), knowledge=True, expansion=True
@@ -229,14 +231,14 @@ def test_kinds_and_names_choose_objects() -> None:
     ],
 )
 def test_calls_to_the_letter(text: str, calls: list[tuple[str, ...]]) -> None:
-    plain = marked(text, {"pick-up": 1, "stack": 2, "noop": 0, "fly": 3}, {"a", "b"})
-    found = unmarked(read_actions(plain)).actions
+    plain = mark_actions(text, {"pick-up": 1, "stack": 2, "noop": 0, "fly": 3}, {"a", "b"})
+    found = unmark_actions(read_actions(plain)).actions
     assert [(call.name.lower().replace("_", "-"), *call.args) for call in found] == calls
 
 
 @pytest.mark.parametrize("text", ["(pick-up c)", "(stack a)", "()", "(the end)"])
 def test_what_is_no_call_stays_as_it_is(text: str) -> None:
-    assert marked(text, {"pick-up": 1, "stack": 2}, {"a", "b"}) == text
+    assert mark_actions(text, {"pick-up": 1, "stack": 2}, {"a", "b"}) == text
 
 
 def test_literals_to_the_letter() -> None:

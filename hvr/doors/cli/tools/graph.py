@@ -1,21 +1,115 @@
-"""`hvr tools graph`: the graph of tools and parameters, drawn."""
+"""`hvr tools graph`, `serve-stats` and `learn`: tools and parameters, and what logs say of them."""
 
 from __future__ import annotations
 
 import argparse
+import json
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from hvr.doors.cli.arguments import add_json
+from hvr.doors.cli.arguments import add_json, real, whole_number
 from hvr.doors.cli.output import check_writable, print_json
-from hvr.doors.cli.tools.graph_files import add_graph_arguments, opened
 from hvr.errors import UsageError
 
-_DESCRIPTION = """\
+if TYPE_CHECKING:
+    from hvr.tools.catalogue.schema import Catalogue
+    from hvr.tools.navigation.graph_log import MeaningNames, OpenedGraph
+
+
+# Graph files --------------------------------------------------------------------------------------
+# The arguments that say which tools and which logs a graph is made of.
+
+
+def add_tool_graph_options(parser: argparse.ArgumentParser) -> None:
+    """Add catalogues, logs, and how meanings are found."""
+    parser.add_argument("files", metavar="FILE", nargs="*", help=(
+        "descriptions of tools, as `hvr tools import` reads them, or a world"))  # fmt: skip
+    parser.add_argument("--log", metavar="FILE", type=Path, action="append", default=[], help=(
+        "log of calls, or of a graph (--events); may be repeated"))  # fmt: skip
+    parser.add_argument("--encoder", default="lexical-hash", help=(
+        "what tells likeness: lexical-hash, minilm or st:NAME (default: %(default)s)"))  # fmt: skip
+    parser.add_argument("--overrides", metavar="FILE", type=Path, help=(
+        "TOML file with parameters that mean the same, or not"))  # fmt: skip
+    parser.add_argument("--look", metavar="DAYS", type=real, default=0.0, help=(
+        "prune the graph after every DAYS days of a log of calls: failing tools are removed, some "
+        "are tried again, and weights age (default: never)"))  # fmt: skip
+
+
+def meaning_names(args: argparse.Namespace) -> MeaningNames:
+    """Return the names of the catalogue's slots.
+
+    Raises:
+        UsageError: there are neither tools nor logs, or two tools have one name.
+        DataFileError: a file cannot be read.
+        MissingExtraError: a file or the encoder needs a package that is not installed.
+    """
+    from hvr.tools.catalogue.schema import Catalogue
+    from hvr.tools.navigation.graph_log import MeaningNames
+
+    if not args.files and not args.log:
+        raise UsageError("give descriptions of tools, or a log with --log")
+    if not args.files:
+        return MeaningNames(Catalogue(()))
+    from hvr.knowledge.retrieval.text_vectors import TextVectors
+    from hvr.tools.catalogue.schema_matching import NO_OVERRIDES, meanings, read_overrides
+
+    catalogue, own = described_tools(args.files)
+    file = args.overrides or own
+    overrides = NO_OVERRIDES if file is None else read_overrides(file)
+    found = meanings(catalogue, TextVectors(args.encoder), overrides=overrides)
+    return MeaningNames(catalogue, found)
+
+
+def described_tools(names: Sequence[str]) -> tuple[Catalogue, Path | None]:
+    """Return the tools of files, or those of one world, with its file of meanings.
+
+    Raises:
+        HvrError: a file cannot be read, or the world not be opened.
+    """
+    from hvr.knowledge.world_file import FILE
+    from hvr.tools.catalogue.reading import read_catalogue
+
+    files = [Path(name) for name in names]
+    (first, *others) = files
+    if others or first.is_file() or (first.exists() and not (first / FILE).is_file()):
+        return read_catalogue(files), None
+    if not first.exists() and (len(first.parts) > 1 or first.suffix):
+        return read_catalogue(files), None
+    from hvr.knowledge.world_file import load_world
+    from hvr.tools.calling.worlds import listed_tools, meanings_file, open_tools
+
+    world = load_world(names[0])
+    catalogue = listed_tools(world) if world.tools else None
+    if catalogue is None:
+        tools = open_tools(world)
+        tools.close()
+        catalogue = tools.catalogue
+    return catalogue, meanings_file(world)
+
+
+def open_graph_of_tools(args: argparse.Namespace) -> OpenedGraph:
+    """Return the graph of the tools after the logs.
+
+    Raises:
+        UsageError: there are neither tools nor logs, or two tools have one name.
+        DataFileError: a file cannot be read.
+        MissingExtraError: a file or the encoder needs a package that is not installed.
+    """
+    from hvr.tools.navigation.graph_log import open_graph
+
+    return open_graph(meaning_names(args), args.log, args.look)
+
+
+# Graph --------------------------------------------------------------------------------------------
+# `hvr tools graph`: the graph of tools and parameters, drawn.
+
+_GRAPH_DESCRIPTION = """\
 Draw the graph of tools and parameters: who takes and gives what by the schemas, and, with logs of
 calls, what was called after what, which values were passed on, and how often that went well.
 """
 
-_EPILOG = """\
+_GRAPH_EPILOG = """\
 examples:
   hvr tools graph tools.json --out graph.svg
   hvr tools graph tools.json --log calls.jsonl --out graph.html
@@ -23,10 +117,10 @@ examples:
 """
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_graph_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.description, parser.epilog = _DESCRIPTION, _EPILOG
-    add_graph_arguments(parser)
+    parser.description, parser.epilog = _GRAPH_DESCRIPTION, _GRAPH_EPILOG
+    add_tool_graph_options(parser)
     parser.add_argument("--out", metavar="FILE", type=Path, help=(
         "picture (.svg), or page with tables (.html)"))  # fmt: skip
     parser.add_argument("--events", metavar="FILE", type=Path, help=(
@@ -34,7 +128,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_json(parser)
 
 
-def run(args: argparse.Namespace) -> int:
+def run_graph(args: argparse.Namespace) -> int:
     """Run the command and return the exit code.
 
     Raises:
@@ -51,7 +145,7 @@ def run(args: argparse.Namespace) -> int:
     for path in (args.out, args.events):
         if path is not None:
             check_writable(path)
-    made = opened(args)
+    made = open_graph_of_tools(args)
     if args.out is not None:
         draw = draw_tool_graph if args.out.suffix == ".svg" else tool_graph_page
         write_whole(args.out, draw(made.graph))
@@ -63,4 +157,118 @@ def run(args: argparse.Namespace) -> int:
     print(summary(made.graph))
     if args.out is not None:
         print(f"drawn: {args.out}")
+    return 0
+
+
+# Serve stats --------------------------------------------------------------------------------------
+# `hvr tools serve-stats`: what logs say of tools now, as page and JSON, to this machine alone.
+
+_SERVE_STATS_DESCRIPTION = """\
+Serve success rates, links and removed tools of logs of calls on 127.0.0.1: a page at /, JSON at
+/stats.json. The logs are read anew for each request, so that what is written to them is seen.
+"""
+
+_SERVE_STATS_EPILOG = """\
+examples:
+  hvr tools serve-stats tools.json --log calls.jsonl
+  hvr tools serve-stats --log graph.jsonl --port 8765
+"""
+
+
+def add_serve_stats_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.description, parser.epilog = _SERVE_STATS_DESCRIPTION, _SERVE_STATS_EPILOG
+    add_tool_graph_options(parser)
+    parser.add_argument("--port", type=whole_number, default=0, help="default: any that is free")
+
+
+def run_serve_stats(args: argparse.Namespace) -> int:
+    """Run the command until it is interrupted.
+
+    Raises:
+        UsageError: there are neither tools nor logs, or the port is not free.
+        DataFileError: a file cannot be read; of logs, when the command begins.
+        MissingExtraError: a file or the encoder needs a package that is not installed.
+    """
+    from hvr.runs.report.tool_graph import ADDRESS, loopback_server, tool_graph_page
+    from hvr.tools.navigation.graph_log import graph_record, open_graph
+
+    names = meaning_names(args)
+
+    def pages(path: str) -> tuple[str, str] | None:
+        if path not in ("/", "/stats.json"):
+            return None
+        graph = open_graph(names, args.log, args.look).graph
+        if path == "/":
+            return "text/html", tool_graph_page(graph)
+        return "application/json", json.dumps(graph_record(graph)) + "\n"
+
+    pages("/stats.json")
+    with loopback_server(pages, args.port) as server:
+        print(f"http://{ADDRESS}:{server.server_port}/", flush=True)
+        server.serve_forever()
+    return 0
+
+
+# Learn --------------------------------------------------------------------------------------------
+# `hvr tools learn`: what to do next with a request, learnt from judged dialogues.
+
+_LEARN_DESCRIPTION = """\
+Learn from judged dialogues whether a request is one to call tools for, to ask, to find other tools,
+or to answer as it is. Each fifth of the dialogues is told by the others first.
+"""
+
+_LEARN_EPILOG = """\
+examples:
+  hvr tools learn parcels --turns docs/examples/parcel_turns.jsonl --out decisions.json
+  hvr tools plan parcels "What is the weather like?" --decisions decisions.json
+"""
+
+
+def add_learn_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.description, parser.epilog = _LEARN_DESCRIPTION, _LEARN_EPILOG
+    parser.add_argument("files", metavar="FILE", nargs="+", help=(
+        "the tools of the dialogues: a world, or descriptions of tools"))  # fmt: skip
+    parser.add_argument("--turns", metavar="FILE", type=Path, required=True, help=(
+        "judged dialogues, JSON lines"))  # fmt: skip
+    parser.add_argument("--out", metavar="FILE", type=Path, help="file for what was learnt")
+    parser.add_argument("--vectors", metavar="ENCODER", default="minilm", help=(
+        "encoder of requests and tools: lexical-hash, minilm or st:NAME "
+        "(default: %(default)s)"))  # fmt: skip
+    parser.add_argument("--seed", type=whole_number, default=0, help=(
+        "seed of the folds and of training (default: %(default)s)"))  # fmt: skip
+    add_json(parser)
+
+
+def run_learn(args: argparse.Namespace) -> int:
+    """Run the command and return the exit code.
+
+    Raises:
+        UsageError: There are too few dialogues to learn from.
+        DataFileError: A file cannot be read or written.
+        MissingExtraError: The encoder needs a package that is not installed.
+    """
+    from hvr.knowledge.retrieval.text_vectors import TextVectors
+    from hvr.tools.navigation.turn_judge import learn_moves, write_moves
+    from hvr.tools.navigation.turns import read_dialogues
+
+    if args.out is not None:
+        check_writable(args.out)
+    catalogue, _ = described_tools(args.files)
+    encode = TextVectors(args.vectors).encode
+    place = str(args.turns)
+    dialogues = read_dialogues(args.turns)
+    learnt = learn_moves(dialogues, catalogue, args.vectors, encode, args.seed, place)
+    if args.out is not None:
+        write_moves(args.out, learnt)
+    figures = learnt.figures
+    if args.json:
+        print_json({"dialogues": len(dialogues), "figures": dict(figures), "used": learnt.better})
+        return 0
+    print(f"learnt from {figures['turns']:.0f} turns of {len(dialogues)} dialogues")
+    told = f"accuracy {figures['accuracy']:.3f}, macro F1 {figures['macro_f1']:.3f}"
+    print(f"  on dialogues held out: {told}; always the commonest move: {figures['commonest']:.3f}")
+    if not learnt.better:
+        print("  that is not surely better than always the same move: it will not be used")
     return 0

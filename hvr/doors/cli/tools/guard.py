@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hvr.base.files import user_folder, writing
-from hvr.doors.cli.arguments import seconds, whole
+from hvr.doors.cli.arguments import seconds, whole_number
 from hvr.errors import UsageError
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ in the configuration of an agent:
 """
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_guard_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     parser.add_argument("command", metavar="COMMAND", nargs="*", help=(
@@ -45,9 +45,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "take the server's word for which of its tools only read"))  # fmt: skip
     parser.add_argument("--reads", metavar="TOOL", action="append", default=[], help=(
         "a tool that only reads; may be repeated"))  # fmt: skip
-    parser.add_argument("--http", metavar="PORT", type=whole, help=(
+    parser.add_argument("--http", metavar="PORT", type=whole_number, help=(
         "serve streamable HTTP at http://127.0.0.1:PORT/mcp instead of stdio"))  # fmt: skip
-    parser.add_argument("--budget", metavar="CALLS", type=whole, default=100, help=(
+    parser.add_argument("--budget", metavar="CALLS", type=whole_number, default=100, help=(
         "calls that reach the tools at most (default: 100)"))  # fmt: skip
     parser.add_argument("--seconds", metavar="S", type=seconds, default=30.0, help=(
         "time for one answer of the server (default: 30)"))  # fmt: skip
@@ -65,16 +65,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "log of all calls with the source of each argument"))  # fmt: skip
 
 
-def run(args: argparse.Namespace) -> int:
+def run_guard(args: argparse.Namespace) -> int:
     """Run the command and return the exit code.
 
     Raises:
         HvrError: The server behind the guard cannot be used, or a file not be written.
     """
-    from hvr.doors.cli.tools.approving import warn_left_out
-    from hvr.tools.calling.agent_guard import AgentGuard
-    from hvr.tools.calling.guard import CallPolicy
-    from hvr.tools.calling.guard_server import GuardServer, listed
+    from hvr.doors.cli.tools.approval import warn_malformed_tools
+    from hvr.tools.calling.guard import AgentGuard, CallPolicy
+    from hvr.tools.calling.guard_server import GuardServer, mcp_tools
     from hvr.tools.calling.ledger import CallLedger
     from hvr.tools.calling.mcp_world import McpTools
     from hvr.tools.catalogue.schema import Effect
@@ -83,10 +82,10 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("name one server: a command after --, --url, or --world", field="command")
     name, tools = _opened(args)
     try:
-        warn_left_out(tools.catalogue.left_out)
+        warn_malformed_tools(tools.catalogue.left_out)
         raw = tools.inner if isinstance(tools, _Readers) else tools
         mcp = raw if isinstance(raw, McpTools) else None
-        shown = mcp.listed if mcp is not None else listed(tools.catalogue)
+        shown = mcp.listed if mcp is not None else mcp_tools(tools.catalogue)
         schemas = {one["name"]: one.get("inputSchema", {}) for one in shown}
         path = args.ledger or _ledger(args, name)
         with writing(path):
@@ -125,7 +124,7 @@ class _Readers:
     def __init__(self, inner: ToolEnvironment, reads: list[str]) -> None:
         from dataclasses import replace
 
-        from hvr.tools.calling.checks import find_tool
+        from hvr.tools.calling.calls import find_tool
         from hvr.tools.catalogue.schema import Catalogue, Effect, quoted
 
         self.inner = inner
@@ -146,7 +145,7 @@ class _Readers:
 
 
 def _ledger(args: argparse.Namespace, name: str) -> Path:
-    from hvr.doors.cli.tools.approving import LEDGER
+    from hvr.doors.cli.tools.approval import LEDGER
     from hvr.knowledge.world_file import load_world
 
     if args.world:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from hvr.doors.cli.tools.approving import warn_left_out
-from hvr.doors.cli.tools.errand import add_errand, asked_tools, learnt_before
-from hvr.doors.cli.tools.in_words import (
+from hvr.doors.cli.tools.approval import warn_malformed_tools
+from hvr.doors.cli.tools.request import (
     add_reader,
-    connected,
-    of_model,
-    read_in_words,
-    told_without_calls,
+    add_request_arguments,
+    connect_model,
+    load_experience,
+    model_json,
+    open_request,
+    read_request_in_words,
+    report_without_calls,
 )
 
 _DESCRIPTION = """\
@@ -34,14 +36,14 @@ exit codes:
 """
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_plan_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
-    add_errand(parser)
+    add_request_arguments(parser)
     add_reader(parser)
 
 
-def run(args: argparse.Namespace) -> int:
+def run_plan(args: argparse.Namespace) -> int:
     """Run the command and return the exit code.
 
     Raises:
@@ -50,24 +52,24 @@ def run(args: argparse.Namespace) -> int:
     from hvr.base.printable import one_line
     from hvr.doors.cli.output import print_json
     from hvr.tools.calling.guard import GuardedTools
-    from hvr.tools.navigation.acting import decision_of
-    from hvr.tools.navigation.decision import NextMove
-    from hvr.tools.navigation.errands import ErrandSteps
-    from hvr.tools.navigation.steps import ErrandChain
+    from hvr.tools.navigation.chains import NextMove
+    from hvr.tools.navigation.execution import decision_of
+    from hvr.tools.navigation.task_chain import TaskChain
+    from hvr.tools.navigation.tasks import TaskSteps
 
-    asked = asked_tools(args)
+    asked = open_request(args)
     try:
         wanted, why, doubted = asked.wanted, "", False
-        model = connected(args)
+        model = connect_model(args)
         if wanted is None:
-            found = read_in_words(args, asked, model)
+            found = read_request_in_words(args, asked, model)
             wanted, why, doubted = found.read.request, found.read.why, found.doubted
             if wanted is None:
                 more = {"read": why, "doubted": False, "cost": None, "conditions": []}
-                return told_without_calls(args, asked, found.read, {**more, **of_model(model)})
-        learnt = learnt_before(asked, args.graph)
-        steps = ErrandSteps(GuardedTools(asked.tools, asked.world.name), wanted, learnt)
-        steps_chain = ErrandChain(steps, asked.tools.catalogue.tools)
+                return report_without_calls(args, asked, found.read, {**more, **model_json(model)})
+        learnt = load_experience(asked, args.graph)
+        steps = TaskSteps(GuardedTools(asked.tools, asked.world.name), wanted, learnt)
+        steps_chain = TaskChain(steps, asked.tools.catalogue.tools)
         decision = decision_of(steps_chain)
     finally:
         asked.tools.close()
@@ -84,12 +86,12 @@ def run(args: argparse.Namespace) -> int:
         "cost": chain.cost if chain is not None else None,
         "left_out": list(asked.tools.catalogue.left_out),
         "conditions": [said for goal in goals for said in learnt.conditions.confirmed(goal)],
-        **of_model(model),
+        **model_json(model),
     }
     if args.json:
         print_json(result)
     else:
-        warn_left_out(asked.tools.catalogue.left_out)
+        warn_malformed_tools(asked.tools.catalogue.left_out)
         if why:
             print(one_line(why))
         if doubted:

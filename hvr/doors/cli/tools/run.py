@@ -3,55 +3,130 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hvr.base.files import writing
+from hvr.base.files import append_json_line, write_whole, writing
 from hvr.base.printable import one_line, short
-from hvr.base.secrets.forms import without_keys
-from hvr.doors.cli.arguments import whole
-from hvr.doors.cli.asking import on_terminal
-from hvr.doors.cli.output import check_writable, print_json, write_whole
-from hvr.doors.cli.tools.approving import (
+from hvr.base.secrets.scrubber import without_keys
+from hvr.doors.cli.arguments import whole_number
+from hvr.doors.cli.output import check_writable, print_json
+from hvr.doors.cli.output import write_whole as write_whole_output
+from hvr.doors.cli.terminal import on_terminal
+from hvr.doors.cli.tools.approval import (
     approvals,
+    ask_effects,
     ledger_path,
-    shown,
-    warn_left_out,
-    warn_unknown,
+    proposal_text,
+    warn_malformed_tools,
+    warn_unknown_effects,
 )
-from hvr.doors.cli.tools.effects import ask_effects
-from hvr.doors.cli.tools.errand import (
-    AskedTools,
-    add_errand,
-    asked_tools,
-    explained,
-    given,
-    learnt_before,
-)
-from hvr.doors.cli.tools.in_words import (
+from hvr.doors.cli.tools.request import (
+    OpenedRequest,
     add_reader,
-    connected,
-    of_model,
+    add_request_arguments,
+    connect_model,
+    given_values,
+    load_experience,
+    model_json,
+    open_request,
     question_json,
-    read_in_words,
-    told_without_calls,
+    read_request_in_words,
+    report_without_calls,
+    values_text,
 )
-from hvr.doors.cli.tools.kept_run import kept
-from hvr.errors import UsageError
+from hvr.errors import HvrError, UsageError
 from hvr.tools.catalogue.schema import Effect
 
 if TYPE_CHECKING:
+    from hvr.execution.events import Event
     from hvr.models.meter import Meter
     from hvr.tools.calling.guard import ProposedCall
     from hvr.tools.calling.ledger import LedgerEntry
-    from hvr.tools.navigation.acting import ToolRun
     from hvr.tools.navigation.binding import UserQuestion
-    from hvr.tools.navigation.errands import Learnt
-    from hvr.tools.navigation.opinion import WeighedRequest
+    from hvr.tools.navigation.execution import ToolRun
     from hvr.tools.navigation.request import ToolRequest
+    from hvr.tools.navigation.tasks import Learnt
+    from hvr.tools.navigation.turn_judge import WeighedRequest
+
+
+# Kept run -----------------------------------------------------------------------------------------
+# The folder of a run of tools, from its first moment on.
+
+_TRACE = "trace.jsonl"
+
+
+@dataclass(frozen=True)
+class ToolRunFolder:
+    """A folder in which a run is written down while it goes on.
+
+    Args:
+        folder: of the run.
+        about: what is asked, and where.
+    """
+
+    folder: Path
+    about: Mapping[str, Any]
+
+    def begin(self) -> None:
+        """Say that the run has begun; what an earlier try left is gone.
+
+        Raises:
+            DataFileError: the folder cannot be written.
+        """
+        with writing(self.folder):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            (self.folder / _TRACE).unlink(missing_ok=True)
+        self._tell(state="started")
+
+    def heard(self, listen: Callable[[Event], None] | None) -> Callable[[Event], None]:
+        """Return a listener that writes each event down before another hears it."""
+
+        def hear(event: Event) -> None:
+            append_json_line(self.folder / _TRACE, event.to_json())
+            if listen is not None:
+                listen(event)
+
+        return hear
+
+    def break_off(self, error: BaseException) -> None:
+        """Say why the run broke off, and write its page."""
+        name = type(error).__name__
+        said = str(error) or ("interrupted" if isinstance(error, KeyboardInterrupt) else name)
+        self._tell(state="broken off", error=name, message=said)
+        from hvr.runs.report.run_page.page import render
+        from hvr.runs.report.run_page.reading import read_story
+
+        write_whole(self.folder / "run.html", render(read_story(self.folder)))
+
+    def _tell(self, **more: str) -> None:
+        text = json.dumps({**more, **self.about}, indent=2, ensure_ascii=False)
+        write_whole(self.folder / "task.json", f"{text}\n")
+
+
+@contextmanager
+def keep_run(folder: Path | None, about: Mapping[str, Any]) -> Iterator[ToolRunFolder | None]:
+    """Keep a run in a folder, also one that breaks off; nothing is kept without one."""
+    if folder is None:
+        yield None
+        return
+    run = ToolRunFolder(folder, about)
+    run.begin()
+    try:
+        yield run
+    except BaseException as error:
+        # What is told of the run must not hide why it broke off.
+        with suppress(HvrError):
+            run.break_off(error)
+        raise
+
+
+# --------------------------------------------------------------------------------------------------
 
 _DESCRIPTION = """\
 Carry a request out in a world of tools: plan the cheapest proven chain of calls, call, compare what
@@ -96,7 +171,7 @@ _ENDED = {
 
 
 @dataclass(frozen=True)
-class CarriedRequest:
+class RequestOutcome:
     """How a request went, and what is open of its writing calls.
 
     Args:
@@ -133,10 +208,10 @@ def _option(proposed: ProposedCall) -> str:
     return "--yes" if proposed.effect is Effect.WRITES else "--yes-destructive"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
-    add_errand(parser)
+    add_request_arguments(parser)
     parser.add_argument("--dry-run", action="store_true", help=(
         "call only tools that are known to read"))  # fmt: skip
     parser.add_argument("--yes", action="store_true", help=(
@@ -149,7 +224,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "file in which each call that may write is entered before it is made (default: "
         "ledger.jsonl beside the world's file, or in the run folder where the world begins anew "
         "each time)"))  # fmt: skip
-    parser.add_argument("--budget", metavar="CALLS", type=whole, default=30, help=(
+    parser.add_argument("--budget", metavar="CALLS", type=whole_number, default=30, help=(
         "calls that reach the tools at most (default: 30)"))  # fmt: skip
     parser.add_argument("--save", metavar="FOLDER", type=Path, help=(
         "folder for plans, events, the log of calls, and the page; new or empty"))  # fmt: skip
@@ -160,7 +235,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_reader(parser)
 
 
-def run(args: argparse.Namespace) -> int:
+def run_run(args: argparse.Namespace) -> int:
     """Run the command and return the exit code.
 
     Raises:
@@ -172,22 +247,22 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(f"{args.save} is there already and not an empty folder", field="save")
     if args.html is not None:
         check_writable(args.html)
-    asked = asked_tools(args)
+    asked = open_request(args)
     if not args.json and on_terminal() and ask_effects(asked.world, asked.tools.catalogue.tools):
         asked.tools.close()
-        asked = asked_tools(args)
+        asked = open_request(args)
     try:
         if args.save is not None:
             with writing(args.save):
                 args.save.mkdir(parents=True, exist_ok=True)
-        model = connected(args, args.save / "llm.jsonl" if args.save is not None else None)
+        model = connect_model(args, args.save / "llm.jsonl" if args.save is not None else None)
         wanted = asked.wanted
         if wanted is None:
-            found = read_in_words(args, asked, model)
+            found = read_request_in_words(args, asked, model)
             wanted = found.read.request
             if wanted is None:
-                more = {"world": asked.world.name, "reached": False, **of_model(model)}
-                return told_without_calls(args, asked, found.read, more)
+                more = {"world": asked.world.name, "reached": False, **model_json(model)}
+                return report_without_calls(args, asked, found.read, more)
             _confirmed(args, found)
         carried = _carried(args, asked, wanted)
     finally:
@@ -215,14 +290,14 @@ def _confirmed(args: argparse.Namespace, found: WeighedRequest) -> None:
         raise UsageError("say with --goal what is wanted", field="goal")
 
 
-def _carried(args: argparse.Namespace, asked: AskedTools, wanted: ToolRequest) -> CarriedRequest:
+def _carried(args: argparse.Namespace, asked: OpenedRequest, wanted: ToolRequest) -> RequestOutcome:
     """Carry the request out; on a terminal ask for what only the user can say."""
     from hvr.doors.cli.display import display
     from hvr.tools.calling.guard import CallPolicy, GuardedTools
     from hvr.tools.calling.ledger import CallLedger
-    from hvr.tools.navigation.acting import carry_out
-    from hvr.tools.navigation.asked import answered, goal_call, values_of
-    from hvr.tools.navigation.conditions_file import conditions_path, write_conditions
+    from hvr.tools.navigation.execution import carry_out
+    from hvr.tools.navigation.preconditions import conditions_path, write_conditions
+    from hvr.tools.navigation.tasks import goal_call, values_of, with_answers
 
     log = args.save / "calls.jsonl" if args.save is not None else None
     graph = args.graph or (args.save / "graph.jsonl" if args.save is not None else None)
@@ -230,7 +305,7 @@ def _carried(args: argparse.Namespace, asked: AskedTools, wanted: ToolRequest) -
     approve = approvals(writes=args.yes, destroys=args.yes_destructive, repeats=args.repeat,
                         silent=args.json)  # fmt: skip
     path = ledger_path(asked.world, asked.tools, args.ledger, args.save)
-    what = f"{wanted.text} ({explained(values_of(wanted, asked.suits))})"
+    what = f"{wanted.text} ({values_text(values_of(wanted, asked.suits))})"
     ledger = CallLedger(path, what, secrets=args.log_secrets)
     guarded = GuardedTools(asked.tools, asked.world.name, policy, ledger, approve)
     # A question cannot be put within a live display.
@@ -239,15 +314,15 @@ def _carried(args: argparse.Namespace, asked: AskedTools, wanted: ToolRequest) -
     about = {"request": without_keys(wanted.text), "env": f"tools of {asked.world.name}"}
     while True:
         guarded.reset()
-        with kept(args.save, about) as run, display(kind) as listen:
+        with keep_run(args.save, about) as run, display(kind) as listen:
             hear = listen if run is None else run.heard(listen)
-            learnt = learnt_before(asked, graph, write=True)
+            learnt = load_experience(asked, graph, write=True)
             done = carry_out(guarded, wanted, learnt, listen=hear)
         if graph is not None:
             write_conditions(conditions_path(graph), learnt.conditions)
         done, first = _proposing(asked, wanted, done, learnt)
         wrote = any(outcome.ok for outcome in done.outcomes if _writes(asked, outcome.call.tool))
-        carried = CarriedRequest(done, guarded.waiting, guarded.uncertain)
+        carried = RequestOutcome(done, guarded.waiting, guarded.uncertain)
         if not (done.decision.ask or first) or wrote or args.json or not sys.stdin.isatty():
             return carried
         print(one_line(done.decision.why))
@@ -262,9 +337,11 @@ def _carried(args: argparse.Namespace, asked: AskedTools, wanted: ToolRequest) -
         values: dict[str, Any] = {}
         for name in done.decision.ask:
             choices = [value for one in _about(done, name) for value, _ in one.choices]
-            shown = f" ({explained({name: choices})})" if choices else ""
-            values |= given([f"{name}={input(one_line(f'{name}{shown}: '))}"], asked.meanings)
-        wanted = answered(wanted, values, asked.suits)
+            shown = f" ({values_text({name: choices})})" if choices else ""
+            values |= given_values(
+                [f"{name}={input(one_line(f'{name}{shown}: '))}"], asked.meanings
+            )
+        wanted = with_answers(wanted, values, asked.suits)
 
 
 def _about(done: ToolRun, name: str) -> list[UserQuestion]:
@@ -272,18 +349,18 @@ def _about(done: ToolRun, name: str) -> list[UserQuestion]:
     return [q for q, n in zip(done.questions, done.decision.ask, strict=False) if n == name]
 
 
-def _unknown(asked: AskedTools) -> list[str]:
+def _unknown(asked: OpenedRequest) -> list[str]:
     tools = asked.tools.catalogue.tools
     return [tool.name for tool in tools if tool.effect is Effect.UNKNOWN]
 
 
 def _proposing(
-    asked: AskedTools, wanted: ToolRequest, done: ToolRun, learnt: Learnt
+    asked: OpenedRequest, wanted: ToolRequest, done: ToolRun, learnt: Learnt
 ) -> tuple[ToolRun, tuple[str, ...]]:
     """Ask for calls that make a refused goal possible, where such are learnt."""
-    from hvr.tools.navigation.asked import values_of
-    from hvr.tools.navigation.decision import NextMove
-    from hvr.tools.navigation.proposals import proposal, proposed_calls
+    from hvr.tools.navigation.chains import NextMove
+    from hvr.tools.navigation.execution import proposal, proposed_calls
+    from hvr.tools.navigation.tasks import values_of
 
     if done.decision.move is not NextMove.STOP:
         return done, ()
@@ -298,7 +375,7 @@ def _proposing(
     return replace(done, decision=replace(done.decision, move=NextMove.ASK, why=why)), calls
 
 
-def _writes(asked: AskedTools, name: str) -> bool:
+def _writes(asked: OpenedRequest, name: str) -> bool:
     return any(
         tool.name == name and tool.effect is not Effect.READS
         for tool in asked.tools.catalogue.tools
@@ -307,9 +384,9 @@ def _writes(asked: AskedTools, name: str) -> bool:
 
 def _told(
     args: argparse.Namespace,
-    asked: AskedTools,
+    asked: OpenedRequest,
     wanted: ToolRequest,
-    carried: CarriedRequest,
+    carried: RequestOutcome,
     model: Meter | None,
 ) -> None:
     done = carried.run
@@ -330,26 +407,26 @@ def _told(
                 print(one_line(f"{outcome.call.tool} {outcome.failure}: {said}"))
     for question in done.questions:
         for value, told in question.choices:
-            print(one_line(f"  {explained({question.name: value})}{told and f': {told}'}"))
+            print(one_line(f"  {values_text({question.name: value})}{told and f': {told}'}"))
     for proposed in carried.waiting:
-        print(f"to be confirmed: {shown(proposed)}")
+        print(f"to be confirmed: {proposal_text(proposed)}")
     for entry in carried.uncertain:
         print(one_line(f"may have been done at {entry.time}: {entry.tool} "
-                       f"{explained(entry.arguments)} {entry.error}"))  # fmt: skip
+                       f"{values_text(entry.arguments)} {entry.error}"))  # fmt: skip
     calls = len(done.outcomes)
     print(one_line(f"{_ENDED[carried.exit_code]}: {calls} calls; {carried.why}"))
-    warn_left_out(asked.tools.catalogue.left_out)
+    warn_malformed_tools(asked.tools.catalogue.left_out)
     if carried.exit_code:
-        warn_unknown(_unknown(asked))
+        warn_unknown_effects(_unknown(asked))
     if goal_values:
-        print(short(one_line(explained(goal_values)), 500))
+        print(short(one_line(values_text(goal_values)), 500))
     for name, result in _results(asked, wanted, done).items():
-        print(short(one_line(explained({name: result})), 500))
+        print(short(one_line(values_text({name: result})), 500))
     if model is not None and model.simulated:
         print("the model was SIMULATED")
 
 
-def _results(asked: AskedTools, wanted: ToolRequest, done: ToolRun) -> dict[str, Any]:
+def _results(asked: OpenedRequest, wanted: ToolRequest, done: ToolRun) -> dict[str, Any]:
     """Return what the look-ups that were wanted gave last, its beginning, without keys."""
     from hvr.tools.calling.log import excerpt, redacted
 
@@ -358,7 +435,7 @@ def _results(asked: AskedTools, wanted: ToolRequest, done: ToolRun) -> dict[str,
     return {name: redacted(excerpt(given[name], 500)) for name in names if name in given}
 
 
-def _save(folder: Path, asked: AskedTools, wanted: ToolRequest, done: ToolRun) -> None:
+def _save(folder: Path, asked: OpenedRequest, wanted: ToolRequest, done: ToolRun) -> None:
     from hvr.execution.events import Finished
     from hvr.execution.facts.running import WorldRun, save_run
     from hvr.runs.report.run_page.page import render
@@ -377,28 +454,28 @@ def _save(folder: Path, asked: AskedTools, wanted: ToolRequest, done: ToolRun) -
     domain = done.domain
     save_run(folder, domain.domain, domain.problem, world, request=without_keys(wanted.text),
              about=about)  # fmt: skip
-    write_whole(folder / "run.html", render(read_story(folder)))
+    write_whole_output(folder / "run.html", render(read_story(folder)))
 
 
 def _write_page(
-    args: argparse.Namespace, asked: AskedTools, wanted: ToolRequest, done: ToolRun
+    args: argparse.Namespace, asked: OpenedRequest, wanted: ToolRequest, done: ToolRun
 ) -> None:
     from hvr.base.files import temporary_folder
 
     if args.save is not None:
-        write_whole(args.html, (args.save / "run.html").read_bytes())
+        write_whole_output(args.html, (args.save / "run.html").read_bytes())
         return
     with temporary_folder("hvr-tools-") as folder:
         _save(Path(folder), asked, wanted, done)
-        write_whole(args.html, (Path(folder) / "run.html").read_bytes())
+        write_whole_output(args.html, (Path(folder) / "run.html").read_bytes())
 
 
 def _document(
-    asked: AskedTools, wanted: ToolRequest, carried: CarriedRequest, model: Meter | None
+    asked: OpenedRequest, wanted: ToolRequest, carried: RequestOutcome, model: Meter | None
 ) -> Mapping[str, Any]:
     done = carried.run
+    from hvr.tools.calling.calls import sources_json
     from hvr.tools.calling.log import error_text, redacted
-    from hvr.tools.calling.provenance import sources_json
 
     calls = [
         {
@@ -428,5 +505,5 @@ def _document(
         "results": _results(asked, wanted, done),
         "calls": calls,
         "run": done.world.to_json() if done.world is not None else None,
-        **of_model(model),
+        **model_json(model),
     }

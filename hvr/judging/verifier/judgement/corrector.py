@@ -7,14 +7,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from hvr.errors import UsageError
-from hvr.judging.verifier.draft import PlanGraphDraft, Span
-from hvr.judging.verifier.graph import START, PlanNode, plan_graph
-from hvr.judging.verifier.judgement.edits import difference
+from hvr.judging.verifier.graph import START, PlanGraphDraft, PlanNode, Span, plan_graph
+from hvr.judging.verifier.judgement.draft_reader import DraftReader, ReadDraft
 from hvr.judging.verifier.judgement.judge import Judge
 from hvr.judging.verifier.judgement.past_plans import Tools
-from hvr.judging.verifier.judgement.reading import DraftReader, ReadDraft
-from hvr.tools.tool_graph import Tool
-from hvr.tools.tool_plan import ToolPlan
+from hvr.judging.verifier.judgement.posterior import difference
+from hvr.tools.tool_plans import Tool, ToolPlan
 
 
 @dataclass(frozen=True)

@@ -15,46 +15,163 @@ from random import Random
 import numpy as np
 
 from hvr.base.extras import load
-from hvr.judging.verifier.judgement.candidates import candidates
-from hvr.judging.verifier.judgement.edits import difference
+from hvr.judging.verifier.config import Epoch, ProgressCallback, no_progress
+from hvr.judging.verifier.judgement.draft_reader import (
+    TextModel,
+    fit_counts,
+    fit_logistic,
+    read_texts,
+)
 from hvr.judging.verifier.judgement.judge import (
     ChangeRule,
     Judge,
     PosteriorCalibration,
     kind_of_change,
 )
-from hvr.judging.verifier.judgement.logistic_fit import fit_logistic
-from hvr.judging.verifier.judgement.opinion import PlanOpinion
-from hvr.judging.verifier.judgement.past_plans import PastPlans, Tools
-from hvr.judging.verifier.judgement.planner_errors import PlannerErrors, with_errors
+from hvr.judging.verifier.judgement.past_plans import Expectation, PastPlans, Tools
 from hvr.judging.verifier.judgement.posterior import (
     FEATURES,
     Case,
+    PlanOpinion,
     agreement,
+    candidates,
+    difference,
     fit_weights,
     plan_features,
     probabilities,
 )
-from hvr.judging.verifier.judgement.step_texts import TextModel, fit_counts, read_texts
-from hvr.judging.verifier.progress import Epoch, ProgressCallback, no_progress
 from hvr.judging.verifier.tool_embeddings import Floats, ToolEmbeddings
 from hvr.judging.verifier.verdict import Thresholds
-from hvr.tools.tool_plan import ToolPlan
+from hvr.tools.tool_plans import ToolPlan
+
+# Planner errors -----------------------------------------------------------------------------------
+# Simulated planner errors in true plans.
+#
+# A planner mostly errs in ways that look right: it does for a request what is right for a similar
+# one, takes the other of two similar tools, leaves out what the request does not mention, adds what
+# often follows, calls a tool twice, or knows the steps and not their order. Weights and thresholds
+# are fitted on such drafts of training plans, as real drafts of them are seldom to be had.
+
+UNMENTIONED, MENTIONED = 1.5, 0.7
+"""Factors on the probability of an omission, by whether the request hardly mentions the tool."""
+MAX_EDIT_DISTANCE = 1.0
+"""Edit distance within which another plan is taken for the right one."""
+
+
+@dataclass(frozen=True)
+class PlannerErrors:
+    """Error rates of a simulated planner.
+
+    Args:
+        other_request: per plan: the plan of another request, whatever it is.
+        another_plan: per plan: the plan of a similar request, one edit away.
+        wrong: per step: another tool, similar to the true one.
+        missing: per step: it is omitted.
+        extra: per place: a superfluous step.
+        swapped: per step: it changes places with the next.
+        repeated: per step: it is called twice.
+        inverse_temperature: β of the softmax over cosines by which tools are drawn.
+    """
+
+    other_request: float = 0.08
+    another_plan: float = 0.12
+    wrong: float = 0.05
+    missing: float = 0.07
+    extra: float = 0.05
+    swapped: float = 0.04
+    repeated: float = 0.015
+    inverse_temperature: float = 12.0
+
+
+def with_errors(rng: Random, expected: Expectation, tools: Tools, errors: PlannerErrors) -> Tools:
+    """Return a true plan as a planner may have drafted it, with no error or with some.
+
+    Args:
+        rng: random numbers.
+        expected: for the request, the plan itself left out.
+        tools: the true plan.
+        errors: the error rates.
+    """
+    if rng.random() < errors.other_request:
+        order = np.argsort(-expected.likeness, kind="stable").tolist()
+        near = rng.random() < 0.5
+        return expected.past.plans[rng.choice(order[: max(3, len(order) // 20)] if near else order)]
+    if rng.random() < errors.another_plan:
+        plan = _plan_of_another(rng, expected, tools)
+        if plan is not None:
+            return plan
+    relevance = expected.relevance
+    median = np.median(relevance[list(tools)])
+    similarity = expected.past.embeddings.similarity
+    drafted: list[int] = []
+    for tool in tools:
+        if rng.random() < errors.extra:
+            drafted.append(_superfluous(rng, expected, tools, drafted, errors))
+        omission = errors.missing * (UNMENTIONED if relevance[tool] <= median else MENTIONED)
+        if len(tools) > 1 and rng.random() < omission:
+            continue
+        wrong = rng.random() < errors.wrong
+        drafted.append(
+            _draw(rng, similarity[tool], errors.inverse_temperature, tools) if wrong else tool
+        )
+        if rng.random() < errors.repeated:
+            drafted.append(drafted[-1])
+    if rng.random() < errors.extra:
+        drafted.append(_superfluous(rng, expected, tools, drafted, errors))
+    for i in range(len(drafted) - 1):
+        if rng.random() < errors.swapped:
+            drafted[i], drafted[i + 1] = drafted[i + 1], drafted[i]
+    return tuple(drafted) or tools[-1:]
+
+
+def _plan_of_another(rng: Random, expected: Expectation, tools: Tools) -> Tools | None:
+    """Return the plan of a similar request that is nearly the true one, if there is any."""
+    near = np.argsort(-expected.likeness, kind="stable")[:30].tolist()
+    plans = [expected.past.plans[i] for i in near if expected.likeness[i] > 0]
+    close = [p for p in plans if p != tools and difference(tools, p).cost <= MAX_EDIT_DISTANCE]
+    return close[min(int(rng.expovariate(0.5)), len(close) - 1)] if close else None
+
+
+def _superfluous(
+    rng: Random, expected: Expectation, tools: Tools, drafted: list[int], errors: PlannerErrors
+) -> int:
+    """Draw a tool that the request seems to need, one like another, or what often follows."""
+    kind = rng.random()
+    if kind < 0.4:
+        values = expected.relevance
+    elif kind < 0.7:
+        values = expected.past.embeddings.similarity[rng.choice(tools)]
+    else:
+        last = drafted[-1] if drafted else expected.past.end
+        values = expected.predicted.moves[last, :-1] / errors.inverse_temperature
+    return _draw(rng, values, errors.inverse_temperature, tools)
+
+
+def _draw(rng: Random, values: Floats, inverse_temperature: float, excluded: Tools) -> int:
+    """Draw a tool from softmax(β values), without the tools of the plan."""
+    weights = np.exp(inverse_temperature * (values - values.max()))
+    weights[list(excluded)] = 0.0
+    if not weights.any():
+        return excluded[-1]
+    return rng.choices(range(len(weights)), weights.tolist())[0]
+
+
+# --------------------------------------------------------------------------------------------------
 
 MIN_PLANS = 30
 """Plans below which nothing is learnt from them."""
 TRIALS = 2000
-"""Drafts that are simulated at most, and of fewer plans at least, with `MOST_DRAFTS` of each."""
-MOST_DRAFTS = 3
+"""Drafts that are simulated at most, and of fewer plans at least, with `MAX_DRAFTS_PER_PLAN` of each."""
+MAX_DRAFTS_PER_PLAN = 3
 CONFIDENCE = 1.64
 """Standard errors that a gain must be above 0 by: one-sided, 95 %."""
 TOLERANCE = 1.0
 """Standard errors within which requests for which no past plan is right count as not worse off."""
 BLOCKS = 12
 """Parts of the changes of a kind, by expected gain, each of which must be a gain."""
-LEAST_CHANGES = 15
+MIN_CHANGES = 15
 """Changes in a part at least."""
-LEAST_PLANS = 40
+MIN_CHANGED_PLANS = 40
 """Plans whose drafts were changed, below which no kind of change is trusted."""
 FLAG_PRECISION = 0.6
 """Share of flagged steps, and links, that are to be wrong."""
@@ -151,7 +268,7 @@ def simulated(
     """Return simulated drafts with candidates and features; their shares are yet to come."""
     order = list(range(len(past)))
     Random(f"drafts {seed}").shuffle(order)
-    draws = min(MOST_DRAFTS, max(1, TRIALS // len(past)))
+    draws = min(MAX_DRAFTS_PER_PLAN, max(1, TRIALS // len(past)))
     wanted = [(i, k) for i in order[:TRIALS] for k in range(draws)]
     trials = []
     for number, (i, k) in enumerate(wanted, 1):
@@ -276,7 +393,7 @@ def _least_gain(changed: Sequence[Trial], credit: float) -> tuple[float, float]:
     while what was gained up to it is above 0 by `CONFIDENCE` standard errors (drafts of one plan
     count as one), the block itself is a gain on average, and the requests for which no past plan is
     right lose no more than the credit, within `TOLERANCE` standard errors. Up to the last block
-    there must be changes of `LEAST_PLANS` plans.
+    there must be changes of `MIN_CHANGED_PLANS` plans.
 
     Args:
         changed: trials of one kind of change.
@@ -287,7 +404,7 @@ def _least_gain(changed: Sequence[Trial], credit: float) -> tuple[float, float]:
     new = np.array([t.new for t in order], bool)
     plans = np.array([t.plan for t in order], int)
     least, left = math.inf, credit
-    size = max(len(order) // BLOCKS, LEAST_CHANGES)
+    size = max(len(order) // BLOCKS, MIN_CHANGES)
     for start in range(0, len(order) - size + 1, size):
         end = start + size if len(order) - start >= 2 * size else len(order)
         kept, place = np.unique(plans[:end], return_inverse=True)
@@ -298,7 +415,7 @@ def _least_gain(changed: Sequence[Trial], credit: float) -> tuple[float, float]:
         doubt = TOLERANCE * float(np.sqrt((on_new**2).sum()))
         if not (surely and gains[start:end].mean() > 0 and balance + doubt >= 0):
             break
-        if len(kept) >= LEAST_PLANS:
+        if len(kept) >= MIN_CHANGED_PLANS:
             least, left = order[end - 1].opinion.gain, max(balance, 0.0)
     return least, left
 

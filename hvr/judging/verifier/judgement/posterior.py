@@ -8,15 +8,98 @@ f are the `FEATURES`, w the weights of `fit_weights`.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeVar
 
 import numpy as np
 
-from hvr.judging.verifier.judgement.edits import difference
 from hvr.judging.verifier.judgement.past_plans import Expectation, Tools
 from hvr.judging.verifier.tool_embeddings import Floats
+from hvr.values import cached_property
+
+# Edits --------------------------------------------------------------------------------------------
+# Edits that turn a draft into another plan.
+
+INDEL_COST = 0.9
+"""Cost of a deletion or an insertion; a replacement costs 1, less than one of each."""
+
+
+@dataclass(frozen=True)
+class PlanChange:
+    """The alignment of a plan with a draft.
+
+    Args:
+        pairs: (place in the draft, place in the plan) of steps that are kept or replaced; the
+            other steps of the draft are deleted, the other steps of the plan inserted.
+        replaced: number of replaced tools.
+        deleted: number of deleted steps.
+        inserted: number of inserted steps.
+        reordered: same tools, another order.
+    """
+
+    pairs: tuple[tuple[int, int], ...]
+    replaced: int
+    deleted: int
+    inserted: int
+    reordered: bool
+
+    @property
+    def cost(self) -> float:
+        """The edit distance; another order counts 1."""
+        return self.replaced + INDEL_COST * (self.deleted + self.inserted) + self.reordered
+
+
+@lru_cache(maxsize=4096)
+def difference(draft: Tools, plan: Tools) -> PlanChange:
+    """Return the alignment of least edit distance (Wagner-Fischer).
+
+    A replacement costs 1, a deletion or insertion `INDEL_COST`. A permutation of the draft counts
+    as reordered and nothing else.
+    """
+    if draft != plan and sorted(draft) == sorted(plan):
+        return PlanChange(_permutation(draft, plan), 0, 0, 0, True)
+    n, m = len(draft), len(plan)
+    cost = [[INDEL_COST * (i + j) for j in range(m + 1)] for i in range(n + 1)]
+    for i in range(1, n + 1):
+        for j in range(1, m + 1):
+            cost[i][j] = min(
+                cost[i - 1][j - 1] + (draft[i - 1] != plan[j - 1]),
+                cost[i - 1][j] + INDEL_COST,
+                cost[i][j - 1] + INDEL_COST,
+            )
+    aligned: list[tuple[int, int]] = []
+    i, j, replaced = n, m, 0
+    while i and j:
+        other = draft[i - 1] != plan[j - 1]
+        # Costs are sums of 0.9s in different orders, so they are compared with a tolerance.
+        if abs(cost[i][j] - cost[i - 1][j - 1] - other) < 1e-9:
+            aligned.append((i - 1, j - 1))
+            replaced += other
+            i, j = i - 1, j - 1
+        elif abs(cost[i][j] - cost[i - 1][j] - INDEL_COST) < 1e-9:
+            i -= 1
+        else:
+            j -= 1
+    pairs = tuple(reversed(aligned))
+    return PlanChange(pairs, replaced, n - len(pairs), m - len(pairs), False)
+
+
+def _permutation(draft: Tools, plan: Tools) -> tuple[tuple[int, int], ...]:
+    """Return the pairs of equal tools of two plans with the same tools, in order of the draft."""
+    free = dict(enumerate(draft))
+    pairs = []
+    for j, tool in enumerate(plan):
+        i = next(i for i, t in free.items() if t == tool)
+        del free[i]
+        pairs.append((i, j))
+    return tuple(sorted(pairs))
+
+
+# --------------------------------------------------------------------------------------------------
 
 T = TypeVar("T")
 
@@ -177,3 +260,223 @@ def agreement(plan: Tools, true: Tools) -> float:
 def _f1(predicted: set[T], true: set[T]) -> float:
     size = len(predicted) + len(true)
     return 2 * len(predicted & true) / size if size else 0.0
+
+
+# Candidates ---------------------------------------------------------------------------------------
+# Candidates: the plans that may be meant by a draft.
+
+EDIT_PENALTY = 5.0
+"""Log-odds by which a candidate is ranked lower for each edit, while candidates are sought."""
+
+
+_ROUNDS = 2
+"""Rounds of single edits."""
+_WIDTH = 6
+"""Plans edited in a round (the beam)."""
+_KEEP = 60
+"""Candidates returned at most, the draft included."""
+_PAST = 20
+"""Plans of similar requests considered."""
+_LIKELY = 6
+"""Likeliest next tools tried at a place."""
+_SIMILAR = 4
+"""Most similar tools tried in place of a tool."""
+
+
+def candidates(expected: Expectation, draft: Tools) -> list[Tools]:
+    """Return the plans that may be meant by a draft, the draft first.
+
+    A beam search over single edits (a step less, a step moved, another tool, a step more), ranked
+    by the log-odds of their moves - `EDIT_PENALTY` * edits, and the plans of similar requests.
+
+    Args:
+        expected: for the request.
+        draft: the draft, which may be empty.
+    """
+    ranking = {draft: _rank(expected, draft, draft)}
+    beam = [draft]
+    for _ in range(_ROUNDS):
+        edited = [p for b in beam for p in _edits(expected, b) if p and p not in ranking]
+        made = {p: _rank(expected, draft, p) for p in dict.fromkeys(edited)}
+        ranking |= made
+        beam = sorted(made, key=lambda p: (-made[p], p))[:_WIDTH]
+    past = expected.plans
+    for plan in sorted(past, key=lambda p: (-past[p], p))[:_PAST]:
+        if plan not in ranking:
+            ranking[plan] = _rank(expected, draft, plan)
+    others = sorted((p for p in ranking if p != draft), key=lambda p: (-ranking[p], p))
+    return [draft, *others[: _KEEP - 1]]
+
+
+def _rank(expected: Expectation, draft: Tools, plan: Tools) -> float:
+    """Return the score by which candidates are searched for."""
+    shared = 0
+    left = list(draft)
+    for tool in plan:
+        if tool in left:
+            left.remove(tool)
+            shared += 1
+    reordered = shared == len(draft) == len(plan) and draft != plan
+    edits = max(len(draft), len(plan)) - shared + reordered
+    return expected.predicted.of_moves(expected.past.moves(plan)) - EDIT_PENALTY * edits
+
+
+def _edits(expected: Expectation, plan: Tools) -> Iterator[Tools]:
+    """Yield the plans one edit away."""
+    end = expected.past.end
+    neighbours = expected.past.embeddings.neighbours
+    predicted = expected.predicted
+    usual = _best(predicted.tools, _LIKELY)
+    likely = [_best(predicted.moves[t, :end], _LIKELY) for t in (end, *plan)]
+    for i, tool in enumerate(plan):
+        rest = plan[:i] + plan[i + 1 :]
+        yield rest
+        for j in range(i):
+            yield (*rest[:j], tool, *rest[j:])
+        similar = neighbours[tool, :_SIMILAR].tolist()
+        for other in {*likely[i], *similar, *usual} - {tool}:
+            yield (*plan[:i], other, *plan[i + 1 :])
+    for i in range(len(plan) + 1):
+        for other in {*likely[i], *usual}.difference(plan[max(i - 1, 0) : i + 1]):
+            yield (*plan[:i], other, *plan[i:])
+
+
+def _best(values: Floats, count: int) -> Sequence[int]:
+    places: list[int] = np.argsort(-values, kind="stable")[:count].tolist()
+    return places
+
+
+# Opinion ------------------------------------------------------------------------------------------
+# What the posterior says of one draft: its probability, and what is likely wrong where.
+
+_LEAST = 1e-4
+"""Bound of the probability that steps are missing, so that its logarithm is finite."""
+NO_TOOL = -1
+"""Stands for a step that is not needed, where a tool would stand."""
+
+
+@dataclass(frozen=True)
+class PlanOpinion:
+    """The posterior of the plans that may be meant by a draft.
+
+    Args:
+        expected: for the request.
+        plans: the candidates; the draft is the first.
+        features: of each (plans, len(FEATURES)).
+        shares: their probabilities (plans,).
+    """
+
+    expected: Expectation
+    plans: Sequence[Tools]
+    features: Floats
+    shares: Floats
+
+    @property
+    def draft(self) -> Tools:
+        """The draft."""
+        return self.plans[0]
+
+    @cached_property
+    def _changes(self) -> list[PlanChange]:
+        return [difference(self.draft, p) for p in self.plans]
+
+    @cached_property
+    def agreements(self) -> Floats:
+        """Expected agreement of each plan with the true one (plans,)."""
+        return expected_agreements(self.plans, self.shares)
+
+    @property
+    def best(self) -> int:
+        """The place of the plan of least risk."""
+        return int(np.argmax(self.agreements))
+
+    @property
+    def gain(self) -> float:
+        """How much more the best plan is expected to agree with the true one than the draft."""
+        return float(self.agreements[self.best] - self.agreements[0])
+
+    @cached_property
+    def instead(self) -> list[dict[int, float]]:
+        """For each step, P(it is another tool's, or nobody's: `NO_TOOL`)."""
+        found: list[dict[int, float]] = [defaultdict(float) for _ in self.draft]
+        for plan, share, change in zip(
+            self.plans, self.shares.tolist(), self._changes, strict=True
+        ):
+            meant = {i: plan[j] for i, j in change.pairs}
+            for i, tool in enumerate(self.draft):
+                if meant.get(i, NO_TOOL) != tool:
+                    found[i][meant.get(i, NO_TOOL)] += share
+        return found
+
+    @cached_property
+    def step_risks(self) -> list[float]:
+        """For each step, the probability that its tool is wrong or not needed."""
+        return [sum(some.values()) for some in self.instead]
+
+    @cached_property
+    def incomplete(self) -> float:
+        """Log probability that the plan meant is the draft with more steps."""
+        called = Counter(self.draft)
+        longer = [len(p) > len(self.draft) and called <= Counter(p) for p in self.plans]
+        return math.log(max(float(self.shares[longer].sum()), _LEAST))
+
+    def link_risk(self, source: int | None, target: int) -> float:
+        """Return the probability that a step does not follow another directly.
+
+        Args:
+            source: number of the step before; None for the start.
+            target: number of the step.
+        """
+        before = None if source is None else self.draft[source]
+        after = self.draft[target]
+        risk = 0.0
+        for plan, share in zip(self.plans, self.shares.tolist(), strict=True):
+            risk += 0.0 if _follows(plan, before, after) else share
+        return risk
+
+    def missing(self, source: int | None, target: int | None) -> dict[int, float]:
+        """Return the tools that are likely missing between two steps, with their probabilities.
+
+        Args:
+            source: number of the step before; None for the start.
+            target: number of the step after; None for the end.
+        """
+        found: dict[int, float] = defaultdict(float)
+        for plan, share, change in zip(
+            self.plans, self.shares.tolist(), self._changes, strict=True
+        ):
+            place = dict(change.pairs)
+            first = -1 if source is None else place.get(source)
+            last = len(plan) if target is None else place.get(target)
+            if first is not None and last is not None:
+                for tool in plan[first + 1 : last][:1]:
+                    found[tool] += share
+        return found
+
+    def among(self, allowed: Callable[[Tools], bool]) -> PlanOpinion:
+        """Return the posterior of those plans that are allowed, the draft among them."""
+        chosen = [i for i, p in enumerate(self.plans) if not i or allowed(p)]
+        if len(chosen) == len(self.plans):
+            return self
+        shares = self.shares[chosen]
+        plans = [self.plans[i] for i in chosen]
+        return PlanOpinion(self.expected, plans, self.features[chosen], shares / shares.sum())
+
+
+def _follows(plan: Tools, before: int | None, after: int) -> bool:
+    if before is None:
+        return plan[:1] == (after,)
+    return (before, after) in itertools.pairwise(plan)
+
+
+def form_opinion(expected: Expectation, draft: Tools, weights: Floats) -> PlanOpinion:
+    """Return the posterior of the plans that may be meant by a draft.
+
+    Args:
+        expected: for the request.
+        draft: numbers of its tools.
+        weights: of the features.
+    """
+    plans = candidates(expected, draft)
+    features = plan_features(expected, draft, plans)
+    return PlanOpinion(expected, plans, features, probabilities(features @ weights))

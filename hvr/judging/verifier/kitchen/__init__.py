@@ -12,8 +12,8 @@ trained verifier. Only the last two need torch.
 """
 
 from hvr.judging.verifier.kitchen.graph import graph_of, kitchen_graph
-from hvr.judging.verifier.kitchen.links import causal_links
-from hvr.judging.verifier.kitchen.shipped import load_kitchen_verifier, verdict_of
+from hvr.judging.verifier.kitchen.kitchen_verifier import load_kitchen_verifier, verdict_of
+from hvr.judging.verifier.kitchen.linked_plan import causal_links
 
 __all__ = [
     "causal_links",

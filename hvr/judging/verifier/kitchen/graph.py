@@ -5,26 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from hvr.judging.verifier.graph import PlanGraph, PlanNode
-from hvr.judging.verifier.kitchen.linked_plan import START, LinkedPlan
-from hvr.judging.verifier.kitchen.links import causal_links
-from hvr.judging.verifier.kitchen.marks import end_marks, named, step_marks
-from hvr.judging.verifier.kitchen.mention_reader import asked_of
-from hvr.judging.verifier.kitchen.mentions import Mentions
-from hvr.judging.verifier.kitchen.similarity import is_piece
-from hvr.judging.verifier.kitchen.words import (
+from hvr.judging.verifier.kitchen.linked_plan import (
     FINISH,
     FINISH_TEXT,
+    INITIAL_STATE,
+    LinkedPlan,
     Name,
     all_lifted,
+    causal_links,
     class_of,
     say_action,
     say_ends,
+)
+from hvr.judging.verifier.kitchen.mentions import Mentions, mentions_of
+from hvr.judging.verifier.kitchen.step_features import (
+    best_named_match,
+    end_features,
+    is_piece,
+    step_features,
 )
 from hvr.knowledge.ontology import load_ontology
 from hvr.knowledge.wording import load_wording
 from hvr.pddl.model import GroundAction
 from hvr.pddl.task import Task
-from hvr.tools.tool_graph import Tool, ToolGraph
+from hvr.tools.tool_plans import Tool, ToolGraph
 
 
 def kitchen_graph(
@@ -65,7 +69,7 @@ def reading_of(plan: LinkedPlan, request: str, plan_id: str = "plan") -> PlanGra
     their classes. In the request their names are `thing`. So nothing can be learnt of a mug that
     would not hold of a ladle.
     """
-    asked = asked_of(request)
+    asked = mentions_of(request)
     names = {thing: _read(class_of(thing, plan.types), asked) for thing in plan.types}
 
     def name(thing: str, types: Mapping[str, str]) -> str:
@@ -79,18 +83,18 @@ def _read(object_class: str, asked: Mentions) -> str:
     ontology = load_ontology()
     if not (ontology.has_class(object_class) and ontology.is_a(object_class, "Pickupable")):
         return object_class
-    return f"{named(object_class, asked).word} {'piece' if is_piece(object_class) else 'thing'}"
+    return f"{best_named_match(object_class, asked).word} {'piece' if is_piece(object_class) else 'thing'}"
 
 
 def _graph(plan: LinkedPlan, request: str, shown: str, plan_id: str, name: Name) -> PlanGraph:
-    asked = asked_of(request)
+    asked = mentions_of(request)
     types = plan.types
     nodes = [
         PlanNode(
             step.action.name,
             say_action(step.action, types, name),
             all_lifted([n.fact for n in step.needs], types, name),
-            (*all_lifted(step.makes, types, name), *step_marks(step, asked, types)),
+            (*all_lifted(step.makes, types, name), *step_features(step, asked, types)),
         )
         for step in plan.steps
     ]
@@ -100,11 +104,11 @@ def _graph(plan: LinkedPlan, request: str, shown: str, plan_id: str, name: Name)
             FINISH,
             say_ends(ends, types, name),
             all_lifted(ends, types, name),
-            end_marks(plan, asked),
+            end_features(plan, asked),
         )
     )
     last = len(plan.steps)
-    producers = dict.fromkeys(n.producer for n in plan.ends if n.producer != START)
+    producers = dict.fromkeys(n.producer for n in plan.ends if n.producer != INITIAL_STATE)
     # Without steps the end follows Start, as all that follows nothing else.
     ending = producers or ((last - 1,) if last else ())
     edges = (*plan.edges, *((p, last) for p in ending))

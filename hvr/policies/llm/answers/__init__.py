@@ -5,11 +5,8 @@ linear in its length.
 """
 
 from hvr.policies.llm.answers.actions import Actions, ActionText, read_actions
-from hvr.policies.llm.answers.blocks import read_blocks
-from hvr.policies.llm.answers.conditions import MacroConditions, read_conditions
-from hvr.policies.llm.answers.literals import LiteralText
-from hvr.policies.llm.answers.macro_plan import read_macro_plan
-from hvr.policies.llm.answers.objects import read_objects
+from hvr.policies.llm.answers.conditions import LiteralText, MacroConditions, read_conditions
+from hvr.policies.llm.answers.plans import read_blocks, read_macro_plan, read_objects
 
 __all__ = [
     "ActionText",

@@ -6,9 +6,16 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from hvr.policies.llm.answers.orders import INSTANCE, Order, noun_phrases, read_order
-from hvr.policies.llm.answers.text import json_values
-from hvr.policies.llm.answers.words import PREPOSITIONS, is_verb, split_name
+from hvr.policies.llm.answers.text import (
+    INSTANCE,
+    PREPOSITIONS,
+    Order,
+    is_verb,
+    json_values,
+    noun_phrases,
+    read_order,
+    split_name,
+)
 
 _LABEL = re.compile(
     r"^(?:(?:next |atomic |robot )?(?:action|act|step|command|skill|aa)\s?#?\d*\s*[:=]\s*"

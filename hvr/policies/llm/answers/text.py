@@ -1,4 +1,4 @@
-"""The surface of answers: characters, thoughts, Markdown, line numbers, JSON."""
+"""The surface of answers: characters, thoughts, Markdown, JSON, and English around actions."""
 
 from __future__ import annotations
 
@@ -9,16 +9,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-MOST_CHARACTERS = 200_000
+from hvr.knowledge.wording import load_action_annotations, load_wording
+
+# Text ---------------------------------------------------------------------------------------------
+# The surface of answers: characters, thoughts, Markdown, line numbers, JSON.
+
+MAX_ANSWER_CHARACTERS = 200_000
 """Characters of an answer with its thoughts that are looked at."""
 
-MOST_READ = 20_000
+MAX_READ_CHARACTERS = 20_000
 """Characters of an answer without its thoughts that are read; no sensible answer is longer."""
 
-MOST_OF_A_LINE = 2_000
+MAX_LINE_CHARACTERS = 2_000
 """Characters of a line that are read."""
 
-MOST_LINES = 4_000
+MAX_ANSWER_LINES = 4_000
 """Lines of an answer that are read."""
 
 _CHARACTERS = str.maketrans(
@@ -88,12 +93,12 @@ def clean(text: str) -> str:
     A thought that is never closed extends to the end of the text. The answer ends where the model
     begins to speak for the user.
     """
-    text = text[:MOST_CHARACTERS].replace("\r\n", "\n").replace("\r", "\n")
+    text = text[:MAX_ANSWER_CHARACTERS].replace("\r\n", "\n").replace("\r", "\n")
     # Some characters become a dozen others.
-    text = unicodedata.normalize("NFKC", text)[:MOST_CHARACTERS].translate(_CHARACTERS)
+    text = unicodedata.normalize("NFKC", text)[:MAX_ANSWER_CHARACTERS].translate(_CHARACTERS)
     text = _WIDE.sub(" " * 20, re.sub(r"(?<=[A-Za-z])[–—](?=\d)", "-", text))
-    text = _without_thoughts(text)[:MOST_READ]
-    text = "\n".join(text.split("\n", MOST_LINES)[:MOST_LINES])
+    text = _without_thoughts(text)[:MAX_READ_CHARACTERS]
+    text = "\n".join(text.split("\n", MAX_ANSWER_LINES)[:MAX_ANSWER_LINES])
     cut = next((m for m in _TURN.finditer(text) if text[: m.start()].strip()), None)
     return text[: cut.start()] if cut else text
 
@@ -120,7 +125,7 @@ def lines(text: str) -> Iterator[Line]:
     """Yield the lines of a cleaned text with words in them, without code fences and rules."""
     fenced = False
     for full in text.split("\n"):
-        raw = full[:MOST_OF_A_LINE].rstrip()
+        raw = full[:MAX_LINE_CHARACTERS].rstrip()
         if _FENCED.match(raw):
             fenced = not fenced
             continue
@@ -191,3 +196,188 @@ def json_values(text: str) -> list[Any]:
 def _numbers_only(value: Any) -> bool:
     """Return whether a value is a footnote such as [1]."""
     return isinstance(value, list) and all(isinstance(v, int | float) for v in value)
+
+
+# Words --------------------------------------------------------------------------------------------
+# English around actions: the words that begin an order, and those without meaning in it.
+
+
+def words(text: str) -> frozenset[str]:
+    """Return the words of a text as a set."""
+    return frozenset(text.split())
+
+
+PARTICLES = words("""up on off away down out to onto into in inside over at toward towards""")
+"""Words that belong to the verb right before them."""
+
+ARTICLES = words(
+    """the a an some your its my this that these those any one robot's available same"""
+)
+PREPOSITIONS = words(
+    """on onto upon in into inside to at toward towards under near by over next beside off up down
+    away out -> => within"""
+)
+ENDS = words(
+    """with using for while because since until where which who so before after if when as via from
+    without again order make ensure making allowing to_"""
+)
+"""Words after which no object of the action follows."""
+
+_LEADING = re.compile(
+    r"^(?:(?:and|then|next|now|first|firstly|second|third|finally|lastly|afterwards|also|please"
+    r"|carefully|gently|so|after that|once there|again)\b,?\s+"
+    r"|(?:the\s+)?(?:robot|agent|arm)(?:'s)?\s+(?:should|must|can|will|has to|needs to)?\s*"
+    r"|(?:i|you|we)(?:'ll| will| would| should| must| can| need to| have to| then)?\s+"
+    r"|(?:i'll|we'll|let's)\s+|use the robot(?: arm)? to\s+)",
+    re.IGNORECASE,
+)
+
+
+def without_leading(text: str) -> str:
+    """Take `Then`, `The robot should` and the like from the beginning of an order."""
+    for _ in range(4):
+        shorter = _LEADING.sub("", text, count=1)
+        if shorter == text:
+            break
+        text = shorter
+    return text
+
+
+def stem(word: str) -> str:
+    """Return the verb of an inflected form that may begin an order, else the word in lower case.
+
+    So `picks` and `picking` become `pick`.
+    """
+    verbs = load_wording().order_verbs
+    word = word.lower().strip("'\".,;:!()[]")
+    if word in verbs:
+        return word
+    for ending, instead in (("ies", "y"), ("es", ""), ("s", ""), ("ing", ""), ("ing", "e")):
+        if word.endswith(ending) and (base := word[: -len(ending)] + instead) in verbs:
+            return base
+    if word.endswith("ing") and len(word) > 5 and word[-4] == word[-5] and word[:-4] in verbs:
+        return word[:-4]
+    return word
+
+
+def is_verb(word: str) -> bool:
+    """Return whether an order may begin with a word, in any of its forms."""
+    return stem(word) in load_wording().order_verbs
+
+
+def starts_with_verb(text: str) -> bool:
+    """Return whether a text begins like an order."""
+    words = without_leading(text.strip()).split(maxsplit=1)
+    return bool(words) and is_verb(words[0].split("-")[0])
+
+
+def split_name(name: str) -> list[str]:
+    """Return the words of an identifier: `PickupObject` and `pick_up-object` in lower case."""
+    name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
+    return re.findall(r"[^\W_]+", name.lower())
+
+
+# Orders -------------------------------------------------------------------------------------------
+# Orders in English: `Pick up the mug-1 and put it on the countertop-1`.
+
+Order = tuple[str, tuple[str, ...]]
+"""A verb with its particle, and the noun phrases that it is about."""
+
+INSTANCE = re.compile(r"(?<![A-Za-z])[A-Za-z][A-Za-z_]*+[-_ |#]?\d+")
+"""A name of one object, such as `mug-1`, `Mug_1` or `Mug 1`."""
+
+_COMMENT = re.compile(r"(?:\s+[-–—]+\s|\s#|\s//|:\s).*$")
+_CLAUSES = re.compile(r",?\s+and\s+(?:then\s+)?|,?\s+then\s+|;\s+|\.\s+(?=[A-Z])|,\s+(?=then\b)")
+_PRONOUNS = frozenset({"it", "them", "itself"})
+_NEAR = frozenset({"next", "near", "beside", "by"})
+
+
+def read_order(text: str) -> list[Order]:
+    """Return the orders of a sentence; none when it does not begin with a verb.
+
+    `from …` and `with …` are left out, and `it` is the first object of the previous order.
+    """
+    text = re.sub(r"\([^()]*\)", " ", text)
+    text = _COMMENT.sub("", without_leading(text.strip()))
+    clauses: list[str] = []
+    for part in _CLAUSES.split(text):
+        words = without_leading(part.strip()).split(maxsplit=1)
+        if words and (is_verb(words[0]) or not clauses):
+            clauses.append(" ".join(words))
+        elif words and clauses:
+            clauses[-1] += f" and {part}"
+    orders: list[Order] = []
+    for clause in clauses:
+        order = _clause(clause, orders[-1][1][:1] if orders else ())
+        if order is None:
+            break
+        orders.append(order)
+    return orders
+
+
+def noun_phrases(text: str) -> tuple[str, ...]:
+    """Return the names in arguments without much grammar, such as `mug-1 on the countertop-1`."""
+    return _phrases(_words(text))[0]
+
+
+def _clause(text: str, antecedent: tuple[str, ...]) -> Order | None:
+    words = _words(text)
+    if not words or not is_verb(words[0]):
+        return None
+    verb = stem(words[0])
+    name = [verb]
+    rest = words[1:]
+    while rest and rest[0].lower() in PARTICLES:
+        name.append(rest.pop(0).lower())
+    if verb in load_action_annotations().contents_verbs:
+        rest = _poured(rest)
+    phrases, preposition = _phrases(rest)
+    if len(name) == 1 and preposition and preposition not in _NEAR:
+        name.append(preposition)
+    args: list[str] = []
+    for phrase in phrases:
+        args += antecedent if phrase.lower() in _PRONOUNS else (phrase,)
+    return " ".join(name), tuple(args)
+
+
+def _poured(words: list[str]) -> list[str]:
+    """Drop the liquid: `the water from pot-1 into cup-1` is about the pot and the cup."""
+    lower = [w.lower() for w in words]
+    return words[lower.index("from") + 1 :] if "from" in lower else words
+
+
+def _words(text: str) -> list[str]:
+    text = text.replace(",", " , ").replace("->", " -> ").replace("=>", " -> ")
+    stripped = (w if w == "->" else w.strip("\"'.;:!?<>[]{}*") for w in text.split())
+    return [w for w in stripped if w]
+
+
+def _phrases(words: list[str]) -> tuple[tuple[str, ...], str]:
+    """Return the noun phrases and the first preposition among them."""
+    phrases: list[str] = []
+    current: list[str] = []
+    preposition = ""
+
+    def end() -> None:
+        if current:
+            phrases.append(" ".join(current))
+            current.clear()
+
+    for place, word in enumerate(words):
+        lower = word.lower()
+        following = words[place + 1] if place + 1 < len(words) else ""
+        if lower in ENDS or (lower == "to" and is_verb(following)):
+            break
+        if lower in PREPOSITIONS or (lower == "top" and following.lower() == "of"):
+            end()
+            preposition = preposition or lower.replace("->", "to").replace("top", "on")
+        elif lower in {",", "and", "&"}:
+            end()
+        elif lower in ARTICLES or (not current and (lower == "of" or word.isdigit())):
+            continue
+        else:
+            current.append(word)
+            if INSTANCE.fullmatch(" ".join(current[-2:])) or INSTANCE.fullmatch(word):
+                end()
+    end()
+    return tuple(phrases), preposition

@@ -48,7 +48,7 @@ NAMES: Mapping[str, frozenset[str]] = {
 }  # fmt: skip
 """The templates and the names of the values that each may use."""
 
-ANY_WORLD = Path(__file__).parent
+DEFAULT_PROMPTS = Path(__file__).parent
 """The templates for any world; for a goal in JSON there are none, since kinds and words decide."""
 
 _TURN = re.compile(r"^\[(system|user|assistant)\][ \t]*\n", re.MULTILINE)
@@ -112,7 +112,7 @@ def load_prompts(folder: Path | None = None, *, world: Path | None = None) -> Pr
         DataFileError: a file cannot be read, has no turns, or names something unknown.
     """
     of_world = load_world().prompts if world is None else world
-    folders = [one for one in (folder, of_world, ANY_WORLD) if one is not None]
+    folders = [one for one in (folder, of_world, DEFAULT_PROMPTS) if one is not None]
     for one in folders:
         _check_folder(one)
     by_name = {}

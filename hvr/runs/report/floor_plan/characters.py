@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from hvr.runs.report.floor_plan.kinds import Kind
-from hvr.runs.report.floor_plan.plan import FloorPlan, Shape
+from hvr.runs.report.floor_plan.plan import FloorPlan, ObjectKind, Shape
 
 CELL = 0.125
 """Width of a character, metres; it is twice as high."""
@@ -16,13 +15,13 @@ CELL = 0.125
 _NARROWEST, _WIDEST = 20, 400
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _MORE = "+"
-_PATTERNS: Mapping[Kind, str] = {
-    Kind.SURFACE: "░",
-    Kind.FURNITURE: "▚",
-    Kind.STORAGE: "▒",
-    Kind.BASIN: "≈",
-    Kind.APPLIANCE: "▓",
-    Kind.FIXTURE: "═",
+_PATTERNS: Mapping[ObjectKind, str] = {
+    ObjectKind.SURFACE: "░",
+    ObjectKind.FURNITURE: "▚",
+    ObjectKind.STORAGE: "▒",
+    ObjectKind.BASIN: "≈",
+    ObjectKind.APPLIANCE: "▓",
+    ObjectKind.FIXTURE: "═",
 }
 _GRID = "·"
 _AGENT = "▲►▼◄"
@@ -70,24 +69,33 @@ def character_plan(plan: FloorPlan, width: int = 80, *, plain: bool = False) -> 
         plain: use ASCII only.
     """
     canvas = _Canvas(plan, min(max(width, _NARROWEST), _WIDEST))
-    bases = [s for s in plan.shapes if s.kind is Kind.SURFACE and not s.overhead]
-    order = (Kind.FURNITURE, Kind.STORAGE, Kind.FIXTURE, Kind.BASIN, Kind.APPLIANCE)
+    bases = [s for s in plan.shapes if s.kind is ObjectKind.SURFACE and not s.overhead]
+    order = (
+        ObjectKind.FURNITURE,
+        ObjectKind.STORAGE,
+        ObjectKind.FIXTURE,
+        ObjectKind.BASIN,
+        ObjectKind.APPLIANCE,
+    )
     for shape in sorted(bases, key=_large_first):
         canvas.fill(shape)
     canvas.walkable()
     for kind in order:
         for shape in sorted((s for s in plan.shapes if s.kind is kind), key=_large_first):
-            if not shape.overhead or kind is Kind.FIXTURE:
+            if not shape.overhead or kind is ObjectKind.FIXTURE:
                 canvas.fill(shape)
     canvas.agent()
-    loose = (s for s in plan.shapes if s.kind is Kind.SMALL and not s.enclosed)
+    loose = (s for s in plan.shapes if s.kind is ObjectKind.SMALL and not s.enclosed)
     small = [shape for shape in loose if shape.name != plan.held]
     letters, unlettered = _letters(small)
     named = {shape.name: letter for letter, shape in letters.items()}
     for shape in small:
         canvas.put(shape, named.get(shape.name, _MORE))
     for shape in sorted(plan.shapes, key=_large_first):
-        if shape.kind in (Kind.APPLIANCE, Kind.FURNITURE, Kind.SURFACE) and not shape.overhead:
+        if (
+            shape.kind in (ObjectKind.APPLIANCE, ObjectKind.FURNITURE, ObjectKind.SURFACE)
+            and not shape.overhead
+        ):
             canvas.write(shape)
     rows = tuple(map(tuple, canvas.rows))
     legend = _legend(rows)
@@ -158,8 +166,8 @@ class _Canvas:
             column, row = at[0] + dx, at[1] + dy
             if 0 <= column < self.columns and 0 <= row < len(self.rows):
                 there = self.rows[row][column]
-                if there.look not in (Kind.SMALL.value, "agent"):
-                    self.rows[row][column] = CharacterCell(letter, Kind.SMALL.value)
+                if there.look not in (ObjectKind.SMALL.value, "agent"):
+                    self.rows[row][column] = CharacterCell(letter, ObjectKind.SMALL.value)
                     return
 
     def write(self, shape: Shape) -> None:
@@ -212,12 +220,12 @@ def _letters(small: Sequence[Shape]) -> tuple[dict[str, Shape], tuple[str, ...]]
 
 
 _MEANINGS = {
-    Kind.SURFACE.value: "surface",
-    Kind.FURNITURE.value: "furniture",
-    Kind.STORAGE.value: "container",
-    Kind.BASIN.value: "basin",
-    Kind.APPLIANCE.value: "appliance",
-    Kind.FIXTURE.value: "fixture",
+    ObjectKind.SURFACE.value: "surface",
+    ObjectKind.FURNITURE.value: "furniture",
+    ObjectKind.STORAGE.value: "container",
+    ObjectKind.BASIN.value: "basin",
+    ObjectKind.APPLIANCE.value: "appliance",
+    ObjectKind.FIXTURE.value: "fixture",
     "dot": "the robot can stand here",
     "agent": "robot, looking where it points",
 }

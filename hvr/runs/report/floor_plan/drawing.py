@@ -1,15 +1,18 @@
-"""A floor plan as marks on a sheet: what SVG and PNG have in common."""
+"""A floor plan as marks on a sheet, their colours and lines, and the sheet as SVG."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
-from hvr.runs.report.floor_plan.kinds import Kind
-from hvr.runs.report.floor_plan.plan import FloorPlan, Pose, Shape
-from hvr.runs.report.floor_plan.route import Route
-from hvr.runs.report.floor_plan.stops import Stop, stops
+from hvr.runs.report.charts import SVG, asset, element, escaped, tooltip
+from hvr.runs.report.floor_plan.plan import FloorPlan, ObjectKind, Pose, Shape
+from hvr.runs.report.floor_plan.route import Route, Stop, stops
+
+# Drawing ------------------------------------------------------------------------------------------
+# A floor plan as marks on a sheet: what SVG and PNG have in common.
 
 PIXELS_PER_METRE = 110.0
 LETTER = 6.2
@@ -30,7 +33,7 @@ class Mark:
         shape: `rect` (two corners), `area` (closed, through points), `line` (open, through
             points), `disc` (centre, and a point on its edge), `cells` and `dots` (one small
             square or dot at each point), `text` (its middle).
-        look: class of its look, see `hvr.runs.report.floor_plan.looks`.
+        look: class of its look, see `hvr.runs.report.floor_plan.drawing`.
         points: pixels, x to the right and y down.
         text: what is written; only of `text`.
         title: what it is, for the reader who asks.
@@ -81,7 +84,7 @@ class Drawing:
         return (x - self.left) * self.scale, (self.top - z) * self.scale
 
 
-def draw(
+def draw_floor_plan(
     plan: FloorPlan,
     route: Route | None = None,
     *,
@@ -127,7 +130,11 @@ def _ground(plan: FloorPlan, sheet: Drawing) -> Iterator[Mark]:
     agent can walk on is floor.
     """
     yield Mark("rect", "ground", ((0.0, 0.0), (sheet.width, sheet.height)))
-    low = [s for s in plan.shapes if s.kind in (Kind.FLOOR, Kind.SURFACE) and not s.overhead]
+    low = [
+        s
+        for s in plan.shapes
+        if s.kind in (ObjectKind.FLOOR, ObjectKind.SURFACE) and not s.overhead
+    ]
     for shape in sorted(low, key=_low_and_large_first):
         yield _rect(shape, sheet)
     if plan.grid:
@@ -138,15 +145,17 @@ def _ground(plan: FloorPlan, sheet: Drawing) -> Iterator[Mark]:
 
 
 def _objects(plan: FloorPlan, sheet: Drawing) -> Iterator[Mark]:
-    rest = [s for s in plan.shapes if s.kind not in (Kind.FLOOR, Kind.SURFACE) or s.overhead]
-    order = list(Kind)
+    rest = [
+        s for s in plan.shapes if s.kind not in (ObjectKind.FLOOR, ObjectKind.SURFACE) or s.overhead
+    ]
+    order = list(ObjectKind)
     rest.sort(key=lambda s: (s.overhead, order.index(s.kind), *_low_and_large_first(s)[1:]))
     for shape in rest:
         yield _rect(shape, sheet)
 
 
 def _low_and_large_first(shape: Shape) -> tuple[bool, float, float, str]:
-    return shape.kind is not Kind.FLOOR, -shape.box.footprint, shape.box.y1, shape.name
+    return shape.kind is not ObjectKind.FLOOR, -shape.box.footprint, shape.box.y1, shape.name
 
 
 def _rect(shape: Shape, sheet: Drawing) -> Mark:
@@ -219,7 +228,7 @@ def _labels(
         down = (shape.box.z1 - shape.box.z0) * sheet.scale / 2 + 9
         places = [(x, y), (x, y - down), (x, y + down)]
         # A name in the middle would cover a small thing.
-        if shape.kind is Kind.SMALL:
+        if shape.kind is ObjectKind.SMALL:
             places = [(x, y - down), (x, y + down), (x + half + 12, y), (x - half - 12, y)]
         for wished, py in places:
             px = min(max(wished, half + 2), sheet.width - half - 2)
@@ -230,12 +239,15 @@ def _labels(
 
 
 def _named(shape: Shape, wanted: str | Collection[str]) -> bool:
-    if shape.kind is Kind.FLOOR or wanted == "none":
+    if shape.kind is ObjectKind.FLOOR or wanted == "none":
         return False
     if wanted == "all":
         return True
     if wanted == "main":
-        small = shape.kind in (Kind.SMALL, Kind.STORAGE, Kind.FIXTURE) or shape.overhead
+        small = (
+            shape.kind in (ObjectKind.SMALL, ObjectKind.STORAGE, ObjectKind.FIXTURE)
+            or shape.overhead
+        )
         inner = shape.object_type.endswith("Basin")
         return not small and not inner and shape.box.footprint > 0.05
     return shape.name in wanted
@@ -247,3 +259,187 @@ def _foot(sheet: Drawing) -> Iterator[Mark]:
     ends = ((12.0, y), (12.0 + sheet.scale, y))
     yield Mark("line", "scale", ((12.0, y - 4), *ends, (12.0 + sheet.scale, y - 4)))
     yield Mark("text", "label", ((30.0 + sheet.scale, y),), text="1 m")
+
+
+# Looks --------------------------------------------------------------------------------------------
+# Colours and lines of a floor plan, for light and for dark surroundings.
+
+
+class MarkStyle(NamedTuple):
+    """The style of a mark.
+
+    Args:
+        fill: `#rrggbb`, or empty for none.
+        line: colour of the outline, or empty for none.
+        width: of the outline, pixels.
+        dash: lengths of dashes and gaps, pixels; empty for a solid line.
+    """
+
+    fill: str = ""
+    line: str = ""
+    width: float = 1.0
+    dash: tuple[float, ...] = ()
+
+
+LIGHT: Mapping[str, MarkStyle] = {
+    "ground": MarkStyle("#e9ecf0"),
+    "walkable": MarkStyle("#fbfaf6"),
+    "dot": MarkStyle("#c3c8cf"),
+    "floor": MarkStyle("#f3f1ea", "#b9bec6"),
+    "surface": MarkStyle("#dccbb0", "#a08a64"),
+    "furniture": MarkStyle("#cfd8c4", "#7d8f68"),
+    "storage": MarkStyle("", "#8a6d3b", 1.0, (5.0, 3.0)),
+    "overhead": MarkStyle("", "#8a93a0", 1.0, (2.0, 3.0)),
+    "basin": MarkStyle("#b9dcec", "#4f8aa3"),
+    "appliance": MarkStyle("#c7cdd6", "#4c5664", 1.4),
+    "fixture": MarkStyle("#dde7ee", "#7b93a5"),
+    "small": MarkStyle("#e8a33d", "#8a5508"),
+    "enclosed": MarkStyle("", "#b57a2a", 1.0, (2.0, 2.0)),
+    "way": MarkStyle("", "#6a3d9a", 2.5),
+    "jump": MarkStyle("", "#6a3d9a", 1.8, (7.0, 5.0)),
+    "stop": MarkStyle("#6a3d9a", "#ffffff", 1.5),
+    "bad": MarkStyle("#c22f1f", "#ffffff", 1.5),
+    "stoptext": MarkStyle("#ffffff"),
+    "view": MarkStyle("#0072b2"),
+    "agent": MarkStyle("#0072b2", "#ffffff", 1.5),
+    "label": MarkStyle("#1c1e21"),
+    "scale": MarkStyle("", "#59616c", 1.5),
+}
+"""By the class of a mark."""
+
+_NIGHT: Mapping[str, tuple[str, str]] = {
+    "ground": ("#0f1215", ""),
+    "walkable": ("#262b31", ""),
+    "dot": ("#4c545e", ""),
+    "floor": ("#1d2126", "#3a4048"),
+    "surface": ("#4d4330", "#8f7c57"),
+    "furniture": ("#38442e", "#7f9268"),
+    "storage": ("", "#b99a62"),
+    "overhead": ("", "#78828f"),
+    "basin": ("#214a5c", "#6aa9c4"),
+    "appliance": ("#424a55", "#a2abb6"),
+    "fixture": ("#2a353d", "#7b93a5"),
+    "small": ("#d08f2e", "#ffd9a0"),
+    "enclosed": ("", "#d9a24e"),
+    "way": ("", "#b79ae0"),
+    "jump": ("", "#b79ae0"),
+    "stop": ("#7a52ad", "#15181c"),
+    "bad": ("#d4402f", "#15181c"),
+    "view": ("#4aa3df", ""),
+    "agent": ("#4aa3df", "#15181c"),
+    "label": ("#e6e8eb", ""),
+    "scale": ("", "#a2abb6"),
+}
+"""Fill and outline of the classes that look otherwise by night."""
+
+DARK: Mapping[str, MarkStyle] = {
+    **LIGHT,
+    **{name: LIGHT[name]._replace(fill=fill, line=line) for name, (fill, line) in _NIGHT.items()},
+}
+"""The same classes by night."""
+
+FAINT: Mapping[str, float] = {"view": 0.16}
+"""Classes that what lies below shines through, with their opacity."""
+
+
+def css() -> str:
+    """Return the style of `.hvr-plan`: dark where the reader prefers dark, paper stays white."""
+    light = "".join(_rule(name, f"{_paint(look)};{_pen(name)}") for name, look in LIGHT.items())
+    dark = "".join(_rule(name, _paint(DARK[name])) for name in _NIGHT)
+    night = f"@media screen and (prefers-color-scheme:dark){{{dark}}}"
+    return f"{light}\n{night}\n{asset('hvr.runs.report.floor_plan', 'floor_plan.css')}"
+
+
+def _rule(name: str, declarations: str) -> str:
+    return f".hvr-plan .{name}{{{declarations}}}"
+
+
+def _paint(look: MarkStyle) -> str:
+    return f"fill:{look.fill or 'none'};stroke:{look.line or 'none'}"
+
+
+def _pen(name: str) -> str:
+    """Return what is the same by day and by night."""
+    look = LIGHT[name]
+    pen = f"stroke-width:{look.width:g}"
+    if look.dash:
+        pen += f";stroke-dasharray:{' '.join(f'{d:g}' for d in look.dash)}"
+    if name in FAINT:
+        pen += f";opacity:{FAINT[name]:g}"
+    return pen
+
+
+# Svg ----------------------------------------------------------------------------------------------
+# A drawing as SVG: text that needs no library, with a tooltip on everything.
+
+
+def svg(drawing: Drawing, *, standalone: bool = True) -> str:
+    """Return the drawing as an `<svg>` element.
+
+    Args:
+        drawing: what to write.
+        standalone: with its own style and as large as drawn, for a file; False for a part of a
+            page that has the style (`looks.css`) and scales it.
+    """
+    width, height = f"{drawing.width:.0f}", f"{drawing.height:.0f}"
+    groups = (
+        element("g", *map(_element, marks), class_=f"group-{name}")
+        for name, marks in drawing.marks
+        if marks
+    )
+    text = element(
+        "svg",
+        tooltip(drawing.title),
+        element("style", css()) if standalone else "",
+        *groups,
+        xmlns=SVG,
+        class_="hvr-plan",
+        role="img",
+        aria_label=drawing.title,
+        viewBox=f"0 0 {width} {height}",
+        width=width if standalone else None,
+        height=height if standalone else None,
+    )
+    return text + ("\n" if standalone else "")
+
+
+def _element(mark: Mark) -> str:
+    name, geometry = _geometry(mark)
+    markup = [escaped(mark.text)] if mark.text else []
+    if mark.title:
+        markup.append(tooltip(mark.title))
+    return element(
+        name,
+        *markup,
+        class_=mark.look,
+        data_name=mark.name or None,
+        data_steps=" ".join(map(str, mark.steps)) or None,
+        **geometry,
+    )
+
+
+def _geometry(mark: Mark) -> tuple[str, dict[str, Any]]:
+    """Return the element that has the shape of a mark, and the attributes that place it."""
+    points, half = mark.points, mark.size / 2
+    x, y = points[0]
+    match mark.shape:
+        case "rect":
+            right, bottom = points[1]
+            # What is thinner than a pixel would vanish.
+            size = {"width": max(right - x, 1.0), "height": max(bottom - y, 1.0)}
+            return "rect", {"x": x, "y": y, **size, "rx": 9 if mark.rounded else None}
+        case "disc":
+            radius = max(abs(points[1][0] - x), abs(points[1][1] - y))
+            return "circle", {"cx": x, "cy": y, "r": radius}
+        case "cells" | "dots":
+            edge = f"{mark.size:.1f}"
+            path = "".join(
+                f"M{px - half:.1f} {py - half:.1f}h{edge}v{edge}h-{edge}z" for px, py in points
+            )
+            return "path", {"d": path}
+        case "text":
+            centred = {"text_anchor": "middle", "dominant_baseline": "central"}
+            return "text", {"x": x, "y": y, **centred}
+        case _:
+            path = " ".join(f"{px:.1f},{py:.1f}" for px, py in points)
+            return "polygon" if mark.shape == "area" else "polyline", {"points": path}

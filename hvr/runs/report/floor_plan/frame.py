@@ -12,9 +12,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hvr.errors import MissingExtraError, UsageError
-from hvr.runs.report.floor_plan.kinds import Kind, kind_of
-from hvr.runs.report.floor_plan.looks import LIGHT
-from hvr.runs.report.floor_plan.plan import box_of
+from hvr.runs.report.floor_plan.drawing import LIGHT
+from hvr.runs.report.floor_plan.plan import ObjectKind, box_of, kind_of
 from hvr.worlds.geometry import Box
 from hvr.worlds.scenes import load_scene, scene_names
 
@@ -32,7 +31,7 @@ _BODY = 0.2
 class _Thing(NamedTuple):
     """An object as far as it is painted."""
 
-    kind: Kind
+    kind: ObjectKind
     box: Box
 
 
@@ -150,7 +149,7 @@ def _background(fixed: tuple[_Thing, ...], scene: str, width: int, height: int) 
     image = np.empty((height, width, 3), dtype=np.uint8)
     image[:] = _colour("ground")
     for thing in sorted(fixed, key=_floor_first):
-        if thing.kind in (Kind.FLOOR, Kind.SURFACE):
+        if thing.kind in (ObjectKind.FLOOR, ObjectKind.SURFACE):
             _paint(image, view, thing)
     # The box of a counter round a corner covers floor: where the agent can stand is floor.
     for x, z in _grid(scene):
@@ -158,7 +157,7 @@ def _background(fixed: tuple[_Thing, ...], scene: str, width: int, height: int) 
         view.box(image, cell, _colour("walkable"))
     # Cabinets and drawers are below or above the counters that are seen.
     for thing in sorted(fixed, key=_floor_first):
-        if thing.kind in (Kind.BASIN, Kind.APPLIANCE, Kind.FIXTURE):
+        if thing.kind in (ObjectKind.BASIN, ObjectKind.APPLIANCE, ObjectKind.FIXTURE):
             _paint(image, view, thing)
     return image
 
@@ -205,11 +204,11 @@ def _square(x: float, z: float, half: float) -> Box:
 
 def _by_height(item: tuple[_Thing, Mapping[str, Any]]) -> tuple[bool, float]:
     thing, _ = item
-    return thing.kind is Kind.SMALL, thing.box.y1
+    return thing.kind is ObjectKind.SMALL, thing.box.y1
 
 
 def _floor_first(thing: _Thing) -> tuple[bool, float]:
-    return thing.kind is not Kind.FLOOR, -thing.box.footprint
+    return thing.kind is not ObjectKind.FLOOR, -thing.box.footprint
 
 
 def _grid(scene: str) -> tuple[tuple[float, float], ...]:

@@ -4,15 +4,72 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from enum import StrEnum
 from typing import Any, NamedTuple
 
 from hvr.errors import DataFileError
-from hvr.runs.report.floor_plan.kinds import Kind, kind_of
 from hvr.values import Value
 from hvr.worlds.geometry import Box
 from hvr.worlds.naming import Names
 from hvr.worlds.scenes import load_scene, scene_names
 from hvr.worlds.thor.observe import direct_parents
+from hvr.worlds.thor.types import BASINS, FLOOR, TABLES
+
+# Kinds --------------------------------------------------------------------------------------------
+# Kinds of objects on a floor plan.
+
+
+class ObjectKind(StrEnum):
+    """Kinds of objects, in the order in which they are drawn: later ones lie on top."""
+
+    FLOOR = "floor"
+    SURFACE = "surface"
+    FURNITURE = "furniture"
+    STORAGE = "storage"
+    BASIN = "basin"
+    APPLIANCE = "appliance"
+    FIXTURE = "fixture"
+    SMALL = "small"
+
+
+DESCRIPTIONS: Mapping[ObjectKind, str] = {
+    ObjectKind.FLOOR: "floor",
+    ObjectKind.SURFACE: "surface",
+    ObjectKind.FURNITURE: "furniture and other moveable things",
+    ObjectKind.STORAGE: "container with a door or lid",
+    ObjectKind.BASIN: "basin",
+    ObjectKind.APPLIANCE: "appliance or switch",
+    ObjectKind.FIXTURE: "fixture",
+    ObjectKind.SMALL: "small thing that can be picked up",
+}
+"""Descriptions for legends."""
+
+
+def kind_of(entry: Mapping[str, Any]) -> ObjectKind:
+    """Return the kind of an object.
+
+    Args:
+        entry: its metadata; only `objectType` and property fields are read.
+    """
+    kind = ObjectKind.FIXTURE
+    if entry["objectType"] == FLOOR:
+        kind = ObjectKind.FLOOR
+    elif entry["objectType"] in BASINS:
+        kind = ObjectKind.BASIN
+    elif entry.get("pickupable"):
+        kind = ObjectKind.SMALL
+    elif entry.get("toggleable") or entry.get("isHeatSource") or entry.get("isColdSource"):
+        kind = ObjectKind.APPLIANCE
+    elif entry.get("openable") and entry.get("receptacle"):
+        kind = ObjectKind.STORAGE
+    elif entry.get("moveable") and entry["objectType"] not in TABLES:
+        kind = ObjectKind.FURNITURE
+    elif entry.get("receptacle"):
+        kind = ObjectKind.SURFACE
+    return kind
+
+
+# --------------------------------------------------------------------------------------------------
 
 OVERHEAD = 1.35
 """Objects that begin above this height, metres, hang over the counters."""
@@ -53,7 +110,7 @@ class Shape(Value):
     name: str
     object_type: str
     object_id: str
-    kind: Kind
+    kind: ObjectKind
     box: Box
     state: tuple[str, ...] = ()
     place: str = ""
@@ -62,7 +119,7 @@ class Shape(Value):
     @property
     def overhead(self) -> bool:
         """It hangs over what is on the counters."""
-        return self.box.y0 > OVERHEAD and self.kind is not Kind.SMALL
+        return self.box.y0 > OVERHEAD and self.kind is not ObjectKind.SMALL
 
     @property
     def caption(self) -> str:
@@ -162,7 +219,7 @@ def _shape(entry: Mapping[str, Any]) -> Shape:
         name=str(entry["name"]),
         object_type=str(entry["type"]),
         object_id=str(entry["id"]),
-        kind=Kind(entry["kind"]),
+        kind=ObjectKind(entry["kind"]),
         box=box,
         state=tuple(map(str, entry["state"])),
         place=str(entry["place"] or ""),

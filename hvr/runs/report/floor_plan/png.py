@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from hvr.base.files import write_whole
 from hvr.errors import MissingExtraError
-from hvr.runs.report.floor_plan.drawing import Drawing, Mark, Point
-from hvr.runs.report.floor_plan.looks import FAINT, LIGHT, MarkStyle
+from hvr.runs.report.floor_plan.drawing import FAINT, LIGHT, Drawing, Mark, MarkStyle, Point
 
 if TYPE_CHECKING:
     from PIL.Image import Image

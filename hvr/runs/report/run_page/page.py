@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from hvr.runs.report.floor_plan.looks import css
-from hvr.runs.report.markup import (
+import json
+import math
+from collections.abc import Collection, Iterable, Sequence
+
+from hvr.runs.report.charts import (
     asset,
     bullets,
     definitions,
@@ -11,16 +14,385 @@ from hvr.runs.report.markup import (
     element,
     escaped,
     fill,
+    legend,
     page,
     paragraph,
+    table,
 )
-from hvr.runs.report.run_page.changes import changes_table
-from hvr.runs.report.run_page.dialogue import dialogue
-from hvr.runs.report.run_page.facts import facts_by_step, has_facts, net_changes
-from hvr.runs.report.run_page.pictures import after_figure, objects_table, way_figure
-from hvr.runs.report.run_page.story import Story
-from hvr.runs.report.run_page.timeline import timeline
-from hvr.runs.report.run_page.tree import plan_tree
+from hvr.runs.report.floor_plan.drawing import Drawing, css, draw_floor_plan, svg
+from hvr.runs.report.floor_plan.plan import DESCRIPTIONS, FloorPlan, ObjectKind, Pose, Shape
+from hvr.runs.report.floor_plan.route import Stop, stops
+from hvr.runs.report.run_page.story import Remark, Story, StoryBlock, StoryPlan, StoryStep, dialogue
+
+# Pictures -----------------------------------------------------------------------------------------
+# The scene before and after a run, with the robot's way, as parts of its page.
+
+_LINES = (
+    "Dotted: overhead, or in something closed. A solid line is a way that the robot went, a "
+    "dashed one a jump (Teleport). Dots: where it can stand."
+)
+
+
+def way_figure(story: Story) -> str:
+    """Return the scene before, with the way of the robot, and in words what it shows."""
+    if story.before is None:
+        return _scenes(element("p", escaped(story.note)))
+    drawing = draw_floor_plan(story.before, story.route, labels=_named(story))
+    caption = "Before the run" + (", with the robot's way" if story.steps else "")
+    below = _words(story) + paragraph(story.note, "note")
+    kinds = legend(((kind.value, DESCRIPTIONS[kind]) for kind in ObjectKind), style="hvr-plan")
+    figure = _figure("way", caption, drawing, story.before, below)
+    return _scenes(figure, kinds, paragraph(_LINES, "note"))
+
+
+def after_figure(story: Story) -> str:
+    """Return the scene after."""
+    if story.after is None:
+        return ""
+    drawing = draw_floor_plan(story.after, labels=_named(story))
+    return _scenes(_figure("after", "After the run", drawing, story.after, ""))
+
+
+def _scenes(*markup: str) -> str:
+    return element("div", *markup, class_="scenes")
+
+
+def _named(story: Story) -> Collection[str]:
+    """Return what is written on the pictures: what the steps are about."""
+    return {name for step in story.steps for name in step.objects} or "main"
+
+
+def _figure(name: str, caption: str, drawing: Drawing, plan: FloorPlan, below: str) -> str:
+    """Return a picture with the figures that the scrubber needs to move the robot on it."""
+    x, y = drawing.place(plan.agent.x, plan.agent.z)
+    return element(
+        "figure",
+        element("figcaption", escaped(caption)),
+        svg(drawing, standalone=False),
+        below,
+        class_="scene",
+        id=f"picture-{name}",
+        data_left=f"{drawing.left:.4f}",
+        data_top=f"{drawing.top:.4f}",
+        data_scale=f"{drawing.scale:g}",
+        data_agent_x=x,
+        data_agent_y=y,
+        data_agent_yaw=plan.agent.yaw,
+    )
+
+
+def _words(story: Story) -> str:
+    """Return the way for those who do not see the picture."""
+    if story.route is None or not story.steps:
+        return ""
+    return details("The way in words", bullets(map(_stop, stops(story.route))))
+
+
+def _stop(stop: Stop) -> str:
+    text = f"steps {stop.text} at x {stop.x:.2f} m, z {stop.z:.2f} m"
+    failed = ", ".join(map(str, stop.failed))
+    return escaped(f"{text}; not as expected: {failed}" if failed else text)
+
+
+def objects_table(story: Story) -> str:
+    """Return all objects of the last scene known."""
+    plan = story.after or story.before
+    if plan is None:
+        return "<p>No scene is recorded.</p>"
+    rows = [
+        (
+            shape.name,
+            shape.object_type,
+            shape.kind.value,
+            shape.place,
+            ", ".join(shape.state),
+            ", ".join(f"{length:.2f}" for length in shape.box.center),
+        )
+        for shape in plan.shapes
+    ]
+    when = "after" if story.after is not None else "before"
+    header = ("object", "type", "kind", "on or in", "state", "middle x, y, z (m)")
+    return details("All objects", table(f"{len(rows)} objects {when} the run", header, rows))
+
+
+# Timeline -----------------------------------------------------------------------------------------
+# The steps of a run in order: what was expected, what was observed, what was done about it.
+
+
+def timeline(story: Story) -> str:
+    """Return the steps as an ordered list; each can be named by `#step-N`."""
+    if not story.steps:
+        return "<p>The plan was not executed.</p>"
+    items, plan = [], story.steps[0].plan
+    for step in story.steps:
+        if step.plan != plan:
+            plan = step.plan
+            items.append(element("li", f"New plan (plan {plan + 1})", class_="turn"))
+        items.append(_step(step))
+    return element("ol", *items, class_="timeline")
+
+
+def _step(step: StoryStep) -> str:
+    state = "good" if step.as_expected else "bad"
+    verdict = "as expected" if step.as_expected else "not as expected"
+    title = (
+        f'<a href="#step-{step.number}">{step.number}</a> <code>{escaped(step.action)}</code> '
+        f'<span class="verdict">{verdict}</span>'
+    )
+    return element(
+        "li",
+        element("p", title, class_="title"),
+        element("dl", _expected(step), _observed(step)),
+        *map(_remark, step.remarks),
+        _sent(step.sent),
+        id=f"step-{step.number}",
+        class_=f"step {state}",
+        data_step=step.number,
+        data_objects=json.dumps(step.objects),
+        **_pose(step.pose),
+    )
+
+
+def _pose(pose: Pose | None) -> dict[str, str]:
+    """Return the figures that the scrubber needs to put the robot on the picture."""
+    if pose is None:
+        return {}
+    return {"data_x": f"{pose.x:.4f}", "data_z": f"{pose.z:.4f}", "data_yaw": f"{pose.yaw:.1f}"}
+
+
+def _expected(step: StoryStep) -> str:
+    if step.expected is None:
+        return ""
+    added, removed = step.expected
+    changes = [_change(text, "plus", "+", "becomes true") for text in added]
+    changes += [_change(text, "minus", "−", "ceases to hold") for text in removed]
+    return f"<dt>expected</dt><dd>{' '.join(changes) or 'nothing changes'}</dd>"
+
+
+def _observed(step: StoryStep) -> str:
+    parts = [element("strong", escaped(step.error))] if step.error else []
+    if not step.success and not step.error:
+        parts.append("<strong>the environment reported a failure</strong>")
+    parts += [_fact(text, "lost", "does not hold:") for text in step.missing]
+    parts += [_fact(text, "odd", "holds instead:") for text in step.unexpected]
+    parts += [_fact(text, "unseen", "not in view:") for text in step.unseen]
+    heard = f"<dt>heard</dt><dd>{escaped(', '.join(step.heard))}</dd>" if step.heard else ""
+    return f"<dt>observed</dt><dd>{' '.join(parts) or 'as expected'}</dd>{heard}"
+
+
+def _change(text: str, kind: str, sign: str, meaning: str) -> str:
+    return _fact(text, kind, element("span", sign, role="img", aria_label=f"{meaning}:"))
+
+
+def _fact(text: str, kind: str, markup: str) -> str:
+    return element("span", f"{markup} <code>{escaped(text)}</code>", class_=f"fact {kind}")
+
+
+def _remark(remark: Remark) -> str:
+    kind = remark.event if remark.event in ("failure", "recovery", "replanning") else "other"
+    text = f": {escaped(remark.text)}" if remark.text else ""
+    title = element("strong", escaped(remark.title))
+    return element("p", title, text, class_=f"remark {kind}")
+
+
+def _sent(lines: Sequence[str]) -> str:
+    if not lines:
+        return ""
+    items = (element("code", escaped(line)) for line in lines)
+    return details("sent to the environment", bullets(items), kind="sent")
+
+
+# Tree ---------------------------------------------------------------------------------------------
+# The plans of a run as trees: macro actions, their blocks, and how each step went.
+
+_MARKS = {"good": ("✓", "as expected"), "bad": ("✗", "not as expected"), "open": ("·", "not done")}
+
+
+def plan_tree(story: Story) -> str:
+    """Return all plans; each action with links to the steps in which it was tried."""
+    if not story.plans:
+        return "<p>No plan was made.</p>"
+    parts = []
+    for index, plan in enumerate(story.plans):
+        steps = [step for step in story.steps if step.plan == index]
+        parts.append(_plan(index + 1, plan, steps, len(story.plans) > 1))
+    return "".join(parts)
+
+
+def _plan(number: int, plan: StoryPlan, steps: Sequence[StoryStep], several: bool) -> str:
+    length = sum(len(block.actions) for block in plan.blocks)
+    about = f"{length} steps in {len(plan.blocks)} macro actions"
+    about += f"; validator: {plan.validator}" if plan.validator else ""
+    about += f"; made by {plan.planner}" if plan.planner else ""
+    reason = f"A new plan, because {plan.reason}" if plan.reason else ""
+    attempts = iter(attempts_of(plan, steps))
+    blocks = [_block(block, [next(attempts) for _ in block.actions]) for block in plan.blocks]
+    return "".join(
+        (
+            f"<h3>Plan {number}</h3>" if several else "",
+            paragraph(about, "note"),
+            paragraph(reason, "reason"),
+            element("ol", *blocks, class_="plan"),
+        )
+    )
+
+
+def _block(block: StoryBlock, attempts: Sequence[Sequence[StoryStep]]) -> str:
+    state = _state([steps[-1] if steps else None for steps in attempts])
+    actions = map(_action, block.actions, attempts)
+    return (
+        f'<li class="block"><details open><summary>{_mark(state)} {escaped(block.name)}</summary>'
+        f"<ol>{''.join(actions)}</ol>{_conditions('before', block.precondition)}"
+        f"{_conditions('after', block.postcondition)}</details></li>"
+    )
+
+
+def attempts_of(plan: StoryPlan, steps: Sequence[StoryStep]) -> list[list[StoryStep]]:
+    """Return the steps in which each action of a plan was tried, in the order of its actions.
+
+    Steps that are not of the plan, such as those of a recovery, are in none.
+    """
+    actions = [action for block in plan.blocks for action in block.actions]
+    tried: list[list[StoryStep]] = [[] for _ in actions]
+    at = 0
+    for step in steps:
+        if at < len(actions) and step.action == actions[at]:
+            tried[at].append(step)
+            at += 1
+        elif 0 < at <= len(actions) and step.action == actions[at - 1]:
+            tried[at - 1].append(step)
+    return tried
+
+
+def _action(text: str, done: Sequence[StoryStep]) -> str:
+    state = _state([done[-1] if done else None])
+    links = ", ".join(f'<a href="#step-{step.number}">step {step.number}</a>' for step in done)
+    return f"<li>{_mark(state)} <code>{escaped(text)}</code> <small>{links}</small></li>"
+
+
+def _state(steps: Sequence[StoryStep | None]) -> str:
+    if any(step is not None and not step.as_expected for step in steps):
+        return "bad"
+    return "good" if steps and all(step is not None for step in steps) else "open"
+
+
+def _mark(state: str) -> str:
+    sign, meaning = _MARKS[state]
+    return element("span", sign, class_=f"mark {state}", role="img", aria_label=meaning)
+
+
+def _conditions(when: str, literals: Sequence[str]) -> str:
+    if not literals:
+        return ""
+    items = " ".join(element("code", escaped(text)) for text in literals)
+    return details(f"must hold {when}", items, kind="conditions")
+
+
+# Changes ------------------------------------------------------------------------------------------
+# The objects that a run changed, by place and state.
+
+_MOVED = 0.05
+"""Metres; what is put down elsewhere lies further away than that."""
+
+
+def changes(before: FloorPlan, after: FloorPlan) -> list[tuple[str, str, str]]:
+    """Return name, state before and state after of each object that changed, came or went.
+
+    An object has changed when its place or state is another, or when it moved by more than 5 cm.
+    """
+    old = {shape.name: shape for shape in before.shapes}
+    new = {shape.name: shape for shape in after.shapes}
+    rows = []
+    for name in [*old, *(n for n in new if n not in old)]:
+        a, b = old.get(name), new.get(name)
+        if a is None or b is None or (a.place, a.state) != (b.place, b.state):
+            rows.append((name, _described(a), _described(b)))
+        elif (by := math.dist(a.box.center, b.box.center)) > _MOVED:
+            rows.append((name, _described(a), f"{_described(b)}, moved by {by:.2f} m"))
+    return rows
+
+
+def _described(shape: Shape | None) -> str:
+    if shape is None:
+        return "not there"
+    place = f"at {shape.place}" if shape.place else "by itself"
+    return ", ".join((place, *shape.state))
+
+
+def changes_table(story: Story) -> str:
+    """Return the changes as a table."""
+    if story.before is None or story.after is None:
+        return "<p>The scene after the run is not recorded.</p>"
+    rows = changes(story.before, story.after)
+    if not rows:
+        return "<p>Nothing but the robot's own place.</p>"
+    caption = "1 object" if len(rows) == 1 else f"{len(rows)} objects"
+    return table(caption, ("object", "before", "after"), rows)
+
+
+# Facts --------------------------------------------------------------------------------------------
+# What a run in a world of facts changed, step by step and in all, in place of a scene.
+
+
+def has_facts(story: Story) -> bool:
+    """Return whether the run says which facts its steps changed, as in a world of facts."""
+    return story.before is None and any(step.changed for step in story.steps)
+
+
+def facts_by_step(story: Story) -> str:
+    """Return a table of the facts that each step was seen to change."""
+    rows = (
+        (str(step.number), step.action, _listed(step.changed, held=True),
+         _listed(step.changed, held=False))
+        for step in story.steps
+    )  # fmt: skip
+    return table("What each step changed", ("step", "action", "holds now", "no longer holds"), rows)
+
+
+def net_changes(story: Story) -> str:
+    """Return a table of the facts that are otherwise after the run than before it."""
+    last: dict[str, str] = {}
+    first: dict[str, str] = {}
+    for step in story.steps:
+        for text in step.changed:
+            about = _about(text)
+            first.setdefault(about, text)
+            last[about] = text
+    # A fact that first ceased to hold and holds in the end, or the other way round, is as it was.
+    kept = [
+        text for about, text in sorted(last.items())
+        if text.startswith("(= ") or _denied(text) == _denied(first[about])
+    ]  # fmt: skip
+    if not kept:
+        return "<p>Nothing that stayed so.</p>"
+    rows = ((about, "does not hold" if _denied(text) else _value(text)) for about, text in (
+        (_about(text), text) for text in kept
+    ))  # fmt: skip
+    return table("1 fact" if len(kept) == 1 else f"{len(kept)} facts", ("fact", "after"), rows)
+
+
+def _denied(text: str) -> bool:
+    return text.startswith("(not ")
+
+
+def _about(text: str) -> str:
+    """Return the fact or number that a literal is about: `(= (fuel t1) 3)` is about `(fuel t1)`."""
+    if _denied(text):
+        return text[len("(not ") : -1]
+    return text[len("(= ") : text.rindex(" ")] if text.startswith("(= ") else text
+
+
+def _value(text: str) -> str:
+    return text[text.rindex(" ") + 1 : -1] if text.startswith("(= ") else "holds"
+
+
+def _listed(texts: Iterable[str], *, held: bool) -> str:
+    return " ".join(
+        _about(text) if _denied(text) else text for text in texts if _denied(text) is not held
+    )
+
+
+# --------------------------------------------------------------------------------------------------
 
 _PACKAGE = "hvr.runs.report.run_page"
 _SIMULATED = "A simulated model made this plan; no language model was asked."

@@ -15,13 +15,20 @@ from typing import Any
 from hvr.base.texts import read_log
 from hvr.errors import DataFileError
 from hvr.models.transcript import NAME
+from hvr.runs.folder import LOCK_FILE, STATUS_FILE, RunState, read_status, scene_after, scene_before
 from hvr.runs.report.floor_plan.route import Route, route
-from hvr.runs.report.run_page.dialogue import asked_of, turns_of
-from hvr.runs.report.run_page.expected import Changes, expected_changes
-from hvr.runs.report.run_page.scenes import scene_after, scene_before
-from hvr.runs.report.run_page.state import ACCOUNT, LOCK, RunState, read_account
-from hvr.runs.report.run_page.story import Remark, Story, StoryBlock, StoryPlan, StoryStep
-from hvr.validation.text import count
+from hvr.runs.report.run_page.story import (
+    Changes,
+    Remark,
+    Story,
+    StoryBlock,
+    StoryPlan,
+    StoryStep,
+    asked_of,
+    expected_changes,
+    turns_of,
+)
+from hvr.validation.report import count
 
 _TRACE = "trace.jsonl"
 
@@ -52,11 +59,13 @@ def read_story(folder: Path) -> Story:
         DataFileError: It is not a run folder, a file in it is damaged, or the trace of a finished
             run is missing or ends too early.
     """
-    if not any((folder / name).is_file() for name in (ACCOUNT, _TRACE)):
-        if (folder / LOCK).is_file():
+    if not any((folder / name).is_file() for name in (STATUS_FILE, _TRACE)):
+        if (folder / LOCK_FILE).is_file():
             raise DataFileError(f"{folder}: a run was about to begin here and has left nothing")
-        raise DataFileError(f"{folder}: this is no run folder: it has no {ACCOUNT} and no {_TRACE}")
-    about, state = read_account(folder)
+        raise DataFileError(
+            f"{folder}: this is no run folder: it has no {STATUS_FILE} and no {_TRACE}"
+        )
+    about, state = read_status(folder)
     events = read_trace(folder, about, state)
     scene = str(about.get("scene") or "")
     before, note = scene_before(folder, scene)
@@ -130,7 +139,7 @@ def _untold(folder: Path, about: Mapping[str, Any], fault: str) -> DataFileError
     message = f"{folder}: {_TRACE} {fault}, so the steps of the run are unknown"
     if (reached := about.get("reached")) is not None:
         claim = "was reached" if reached else "was not reached"
-        message += f"; only {ACCOUNT} says that the goal {claim}"
+        message += f"; only {STATUS_FILE} says that the goal {claim}"
     return DataFileError(message)
 
 

@@ -13,8 +13,9 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from hvr.tools.calling.values import Json
+from hvr.tools.calling.calls import Json
 from hvr.tools.catalogue.schema import ToolParameter, ToolSchema
+from hvr.tools.navigation.words.clauses import RequestClause
 from hvr.tools.navigation.words.english import (
     AUXILIARIES,
     DETERMINERS,
@@ -27,26 +28,25 @@ from hvr.tools.navigation.words.english import (
     RESTRICTIONS,
     START_NAMES,
     TO_WORDS,
+    stem,
+    stems_of,
+    words_in,
 )
-from hvr.tools.navigation.words.kinds import ValueKind, kind_of, suits
-from hvr.tools.navigation.words.moods import RequestClause
-from hvr.tools.navigation.words.read_request import ReadValue
-from hvr.tools.navigation.words.stems import stem, stems_of, words_in
-from hvr.tools.navigation.words.tokens import Token
-from hvr.tools.navigation.words.values import ValueForm, ValueSpan
-from hvr.tools.navigation.words.verbs import alike
-from hvr.tools.navigation.words.vocabulary import ToolVocabulary, is_content
+from hvr.tools.navigation.words.kinds import ValueKind, kind_of, value_compatibility
+from hvr.tools.navigation.words.lexer import Token, ValueForm, ValueSpan
+from hvr.tools.navigation.words.reading import ReadValue
+from hvr.tools.navigation.words.vocabulary import ToolVocabulary, are_similar_verbs, is_content
 
-SURE = 0.9
+MIN_FORM_SCORE = 0.9
 """The least score with which the form of a value alone says which parameter takes it."""
 
-NAMED_BY = 0.6
+NAMED_PARAMETER_SCORE = 0.6
 """How much it says for a parameter that its name stands beside a value."""
 
-LEAST = 0.5
+MIN_BINDING_SCORE = 0.5
 """The least score with which a value is bound to a parameter."""
 
-WHY = frozenset(map(stem, ("reason", "why", "cause", "note", "comment")))
+REASON_STEMS = frozenset(map(stem, ("reason", "why", "cause", "note", "comment")))
 """The stems of the names of parameters that take what follows "because"."""
 
 _NEAR = 3
@@ -97,7 +97,7 @@ class _Pair:
 
 
 @dataclass(frozen=True)
-class Beside:
+class RequestContext:
     """What a request says beside a clause.
 
     Args:
@@ -112,7 +112,11 @@ class Beside:
 
 
 def read_call(
-    tool: ToolSchema, words: ToolVocabulary, clause: RequestClause, verb: str, beside: Beside
+    tool: ToolSchema,
+    words: ToolVocabulary,
+    clause: RequestClause,
+    verb: str,
+    beside: RequestContext,
 ) -> ReadCall:
     """Return a call of a tool with the arguments that a clause says.
 
@@ -163,7 +167,7 @@ def _pairs(call: ReadCall, words: ToolVocabulary, clause: RequestClause) -> Iter
         for place, parameter in enumerate(call.tool.takes):
             if parameter.name in call.arguments:
                 continue
-            fits, value = suits(span, parameter)
+            fits, value = value_compatibility(span, parameter)
             if not fits:
                 continue
             if span.form is ValueForm.PATH and not _fits_subject(span.text, call.tool, parameter):
@@ -176,7 +180,7 @@ def _pairs(call: ReadCall, words: ToolVocabulary, clause: RequestClause) -> Iter
             several = "array" in parameter.type.split("|")
             score = fits + cue - (0 if parameter.required else 0.3) - 0.1 * several
             score -= 0.01 * abs(order - place)
-            if score >= LEAST:
+            if score >= MIN_BINDING_SCORE:
                 yield _Pair(score, index, parameter, value)
 
 
@@ -295,7 +299,11 @@ def _choices(call: ReadCall, clause: RequestClause, verb: str) -> None:
         longest = max((len(one[1]) for one in found.values()), default=0)
         found = {name: one for name, one in found.items() if len(one[1]) == longest}
         if not found and not soft:
-            same = [o for o in options if isinstance(o, str) and verb and alike(verb, stem(o))]
+            same = [
+                o
+                for o in options
+                if isinstance(o, str) and verb and are_similar_verbs(verb, stem(o))
+            ]
             if len(same) == 1:
                 call.put(parameter, same[0], same[0], ValueForm.CHOICE.value)
             continue
@@ -358,14 +366,14 @@ _FLAG_WORDS = frozenset(
 
 
 def _phrase(
-    call: ReadCall, words: ToolVocabulary, clause: RequestClause, verb: str, beside: Beside
+    call: ReadCall, words: ToolVocabulary, clause: RequestClause, verb: str, beside: RequestContext
 ) -> None:
     """Take a run of words for the one parameter that still needs a text, if there is one run."""
     worded = [p for p in call.tool.takes if kind_of(p) in _WORDED and "string" in p.type.split("|")
               and p.name not in call.arguments]  # fmt: skip
     open_ = [
         p for p in worded
-        if p.required and not any(suits(span, p)[0] >= SURE for span in beside.facts)
+        if p.required and not any(value_compatibility(span, p)[0] >= MIN_FORM_SCORE for span in beside.facts)
     ]  # fmt: skip
     if not open_ and not call.arguments and len(worded) == 1 and not call.open():
         open_ = worded  # a search by the one thing that can be searched for
@@ -450,7 +458,7 @@ def _introduced(
     if kind_of(parameter) is ValueKind.NAME:
         finite = any(token.lower in AUXILIARIES for token in run)
         return last.lower in _PLACING and not finite
-    if stems_of(parameter.name) & WHY:
+    if stems_of(parameter.name) & REASON_STEMS:
         return last.lower in ("for", ":")
     placed = kind_of(parameter) is ValueKind.ANY and last.lower in _PLACING
     return placed or last.lower in _SAYING | {":", "that", "on"} or stem(last.lower or "x") == verb

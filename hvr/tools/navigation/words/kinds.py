@@ -7,13 +7,12 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Any
 
-from hvr.tools.calling.values import Json
+from hvr.tools.calling.calls import Json
 from hvr.tools.catalogue.schema import ToolParameter
 from hvr.tools.navigation.entities import ID_WORDS
-from hvr.tools.navigation.naming import last_word
-from hvr.tools.navigation.words.english import CONVERSIONS, UNITS
-from hvr.tools.navigation.words.stems import stem, stems_of, words_in
-from hvr.tools.navigation.words.values import ValueForm, ValueSpan, time_zone
+from hvr.tools.navigation.known_values import last_word
+from hvr.tools.navigation.words.english import CONVERSIONS, UNITS, stem, stems_of, words_in
+from hvr.tools.navigation.words.lexer import ValueForm, ValueSpan, time_zone
 
 
 class ValueKind(StrEnum):
@@ -106,7 +105,7 @@ _SUITS: dict[ValueKind, dict[ValueForm, float]] = {
 }  # fmt: skip
 
 
-def suits(span: ValueSpan, parameter: ToolParameter) -> tuple[float, Json]:
+def value_compatibility(span: ValueSpan, parameter: ToolParameter) -> tuple[float, Json]:
     """Return how well a value suits a parameter, from 0 to 1, and the value in the form it takes.
 
     Args:

@@ -12,15 +12,28 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from hvr.base.printable import one_line, short
-from hvr.tools.calling.values import Json
-from hvr.tools.catalogue.merging import ParameterMeaning
+from hvr.tools.calling.calls import Json
 from hvr.tools.catalogue.schema import Catalogue, Effect, ToolParameter, ToolSchema, quoted
+from hvr.tools.catalogue.schema_matching import ParameterMeaning
 from hvr.tools.navigation.binding import QuestionKind, UserQuestion
-from hvr.tools.navigation.decision import NextMove
-from hvr.tools.navigation.identifying import names_entity
+from hvr.tools.navigation.chains import NextMove
+from hvr.tools.navigation.entity_linking import names_entity
 from hvr.tools.navigation.request import Argument, EntityQuery, GoalCall, NamedValue, ToolRequest
-from hvr.tools.navigation.words.arguments import SURE, WHY, Beside, ReadCall
-from hvr.tools.navigation.words.clauses import clauses_of
+from hvr.tools.navigation.words.arguments import (
+    MIN_FORM_SCORE,
+    NAMED_PARAMETER_SCORE,
+    REASON_STEMS,
+    ReadCall,
+    RequestContext,
+    cue_of,
+)
+from hvr.tools.navigation.words.clauses import (
+    Mood,
+    RequestClause,
+    clauses_of,
+    reference_of,
+    refers_back,
+)
 from hvr.tools.navigation.words.english import (
     ADVERBS,
     DETERMINERS,
@@ -28,33 +41,91 @@ from hvr.tools.navigation.words.english import (
     PRONOUNS,
     QUESTION_WORDS,
     RESTRICTIONS,
+    stem,
+    stems_of,
 )
-from hvr.tools.navigation.words.kinds import ValueKind, kind_of, suits
-from hvr.tools.navigation.words.moods import Mood, RequestClause
-from hvr.tools.navigation.words.naming_said import SaidNames
-from hvr.tools.navigation.words.read_request import ReadRequest, ReadValue
-from hvr.tools.navigation.words.references import reference_of, refers_back
-from hvr.tools.navigation.words.stems import stem, stems_of
-from hvr.tools.navigation.words.tokens import Token
+from hvr.tools.navigation.words.kinds import ValueKind, kind_of, value_compatibility
+from hvr.tools.navigation.words.lexer import Token, ValueForm, ValueSpan
+from hvr.tools.navigation.words.reading import ReadRequest, ReadValue
 from hvr.tools.navigation.words.tool_choice import (
-    RELATED,
+    MIN_COSINE,
     ClauseVerb,
     Encoder,
     ToolChooser,
     ToolEvidence,
     verb_of,
 )
-from hvr.tools.navigation.words.values import ValueForm, ValueSpan
-from hvr.tools.navigation.words.verbs import ALIKE, SAME, is_known, verbs_of_tools
-from hvr.tools.navigation.words.vocabulary import is_content
+from hvr.tools.navigation.words.vocabulary import (
+    SAME_VERB,
+    SIMILAR_VERB,
+    is_content,
+    is_known,
+    verbs_of_tools,
+)
+
+# Names of stated values ---------------------------------------------------------------------------
+# What a value that no goal call takes is called: the property that it constrains.
+
+_SURE = 1.0
+_LOOSE = frozenset([ValueKind.TEXT, ValueKind.ANY, ValueKind.PATH])
+
+
+class ValueNames:
+    """Names values by the parameters that would take them.
+
+    Args:
+        catalogue: The tools.
+        meanings: The meanings of their parameters.
+    """
+
+    def __init__(self, catalogue: Catalogue, meanings: Sequence[ParameterMeaning]) -> None:
+        self._slots = slots = {(slot.tool, slot.name): m.name for m in meanings for slot in m.slots}
+        self._parameters: list[tuple[str, ToolParameter]] = [
+            (slots.get((tool.name, p.name), p.name), p)
+            for tool in catalogue.tools
+            for p in tool.takes
+        ]
+
+    def of(self, tool: str, parameter: str) -> str:
+        """Return the meaning of a parameter, or its name."""
+        return self._slots.get((tool, parameter), parameter)
+
+    def named(self, span: ValueSpan, clause: RequestClause | None) -> ReadValue | None:
+        """Return a value with the name under which it is said, empty if nothing tells it.
+
+        Args:
+            span: The value.
+            clause: The clause that says it; None to go by its form alone.
+        """
+        tokens = clause.tokens if clause is not None else ()
+        index = next((i for i, t in enumerate(tokens) if t.start == span.start), None)
+        best: tuple[float, str] = (0.0, "")
+        value = span.value
+        for name, parameter in self._parameters:
+            fits, as_value = value_compatibility(span, parameter)
+            if not fits:
+                continue
+            cue = cue_of(tokens, index, parameter) if index is not None else 0.0
+            if span.form in (ValueForm.NAME, ValueForm.NUMBER, ValueForm.QUOTED) and cue <= 0:
+                continue  # its form alone does not say what it is
+            if kind_of(parameter) in _LOOSE and cue < NAMED_PARAMETER_SCORE:
+                continue
+            if (score := fits + cue) > best[0] and score >= _SURE:
+                best, value = (score, name), as_value
+        if not best[1] and span.form in (ValueForm.NUMBER, ValueForm.DATE, ValueForm.TIME):
+            return None if clause is None else ReadValue("", span.value, span.text, span.form.value)
+        return ReadValue(best[1], value, span.text, span.form.value)
+
+
+# --------------------------------------------------------------------------------------------------
 
 MARGIN = 0.3
 """How much more evidence a tool that may write has than any other (of at most 6.5)."""
 _LIKELY = 12
 """The tools whose calls are completed from other clauses."""
-HALF = 0.5
+MIN_COVERED_SHARE = 0.5
 """The share of a clause's words at which a call that takes all its values counts as likely."""
-CHOICES = 4
+MAX_CHOICES = 4
 """The most tools in a question to the user."""
 
 
@@ -96,7 +167,7 @@ class RequestReader:
         self._catalogue = catalogue
         self._chooser = ToolChooser(catalogue, encode)
         self._verbs = verbs_of_tools(catalogue)
-        self._names = SaidNames(catalogue, meanings)
+        self._names = ValueNames(catalogue, meanings)
         self._readers = [tool for tool in catalogue.tools if tool.effect is Effect.READS]
 
     def read(self, text: str, tool: str = "") -> ReadRequest:
@@ -127,7 +198,7 @@ class RequestReader:
     ) -> _ClauseGoal:  # fmt: skip
         verb = verb_of(clause)
         about = () if before else tuple(token for one in reasons for token in one.tokens)
-        ranked = self._chooser.rank(clause, verb, Beside(text, tuple(facts), about))
+        ranked = self._chooser.rank(clause, verb, RequestContext(text, tuple(facts), about))
         ranked = [one for one in ranked if only in ("", one.tool.name)]
         for one in ranked[:_LIKELY]:
             self._complete(one.call, clause, before, facts, reasons)
@@ -135,11 +206,11 @@ class RequestReader:
             ranked[:_LIKELY], key=lambda one: -(one.score + _completed(one.call, clause))
         )
         related = [one for one in ranked if only or self._related(one, clause, verb)]
-        named = [o for o in related if o.verb >= SAME and o.tool.effect is not Effect.READS]
+        named = [o for o in related if o.verb >= SAME_VERB and o.tool.effect is not Effect.READS]
         if named:
             # "Return Emma" returns the book, although a look-up "returns" things.
             fit = max(one.fit for one in named)
-            related = [one for one in related if one.verb >= SAME
+            related = [one for one in related if one.verb >= SAME_VERB
                        or (one.tool.effect is not Effect.READS and one.fit > fit)]  # fmt: skip
         # Of equally good tools, one that takes said values wins.
         takes = [one for one in related if any(s.start in one.call.used for s in clause.spans)]
@@ -150,7 +221,7 @@ class RequestReader:
         best = related[0]
         writes = best.tool.effect is not Effect.READS
         near = [one for one in related[1:] if _score(one, clause) + MARGIN > _score(best, clause)]
-        tools = tuple(one.tool for one in [best, *near][:CHOICES])
+        tools = tuple(one.tool for one in [best, *near][:MAX_CHOICES])
         goal = _ClauseGoal(clause, tools, best.call)
         goal.queries, used, unknown = self._references(best, clause)
         best.call.used |= used
@@ -160,7 +231,7 @@ class RequestReader:
             if span.start not in best.call.used and span.start not in clause.borrowed
         )  # fmt: skip
         # An order whose verb is not understood may ask for anything.
-        unsure = best.verb < ALIKE and not only and (writes or bool(verb.stem))
+        unsure = best.verb < SIMILAR_VERB and not only and (writes or bool(verb.stem))
         if unsure or (writes and near):
             goal.call = None
             why = f"it is not clear which tool {_cited(clause)} asks for"
@@ -207,12 +278,12 @@ class RequestReader:
                 value, text = _in_order(parameter, call, facts)
             if value is not None:
                 call.put(parameter, value, text, "said beside")
-            elif stems_of(parameter.name) & WHY:
+            elif stems_of(parameter.name) & REASON_STEMS:
                 self._reason(call, parameter, reasons)
 
     def _related(self, one: ToolEvidence, clause: RequestClause, verb: ClauseVerb) -> bool:
         """Return whether a clause may ask for a tool at all."""
-        if verb.stem and is_known(verb.stem) and one.verb < ALIKE:
+        if verb.stem and is_known(verb.stem) and one.verb < SIMILAR_VERB:
             return False
         words = [t for t in _content(clause, verb) if t.start not in one.call.used]
         own = self._chooser.vocabulary.of[one.tool.name]
@@ -223,11 +294,17 @@ class RequestReader:
             named = any(t.lower not in QUESTION_WORDS - {"where", "when"} for t in shared)
         loose = [span for span in clause.spans if span.start not in one.call.used]
         valued = bool(one.call.arguments) and not one.call.open() and not loose
-        likely = one.verb >= ALIKE or one.meaning >= RELATED or (valued and one.nouns >= HALF)
+        likely = (
+            one.verb >= SIMILAR_VERB
+            or one.meaning >= MIN_COSINE
+            or (valued and one.nouns >= MIN_COVERED_SHARE)
+        )
         if any(s.form is ValueForm.ID and one.call.quality.get(s.start) == 1 for s in clause.spans):
             named = named or (valued and clause.mood is Mood.QUESTION)
             likely = likely or valued
-        return likely and (named or (one.verb >= SAME and (valued or one.meaning >= RELATED)))
+        return likely and (
+            named or (one.verb >= SAME_VERB and (valued or one.meaning >= MIN_COSINE))
+        )
 
     def _named(
         self, parameter: ToolParameter, tool: ToolSchema, facts: Sequence[ValueSpan],
@@ -239,8 +316,15 @@ class RequestReader:
         for clause in statements:
             for span in clause.spans:
                 one = self._names.named(span, clause) if span in facts else None
-                if one is not None and one.name == called and suits(span, parameter)[0]:
-                    found[json.dumps(one.value)] = suits(span, parameter)[1], span.text
+                if (
+                    one is not None
+                    and one.name == called
+                    and value_compatibility(span, parameter)[0]
+                ):
+                    found[json.dumps(one.value)] = (
+                        value_compatibility(span, parameter)[1],
+                        span.text,
+                    )
         return next(iter(found.values())) if len(found) == 1 else (None, "")
 
     def _reason(
@@ -392,8 +476,8 @@ def _from_spans(parameter: ToolParameter, spans: Iterable[ValueSpan]) -> tuple[J
         return None, ""
     found = {}
     for span in spans:
-        fits, value = suits(span, parameter)
-        if fits >= SURE:
+        fits, value = value_compatibility(span, parameter)
+        if fits >= MIN_FORM_SCORE:
             found[json.dumps(value)] = value, span.text
     if len(found) != 1:
         return None, ""
@@ -451,11 +535,11 @@ def _in_order(
     """Return the value for a parameter where as many are said as are open of its kind."""
     kind = kind_of(parameter)
     alike = [p for p in call.tool.takes if p.required and kind_of(p) is kind]
-    fitting = [span for span in spans if suits(span, parameter)[0] >= SURE]
+    fitting = [span for span in spans if value_compatibility(span, parameter)[0] >= MIN_FORM_SCORE]
     if len(fitting) != len(alike):
         return None, ""
     span = fitting[alike.index(parameter)]
-    return suits(span, parameter)[1], span.text
+    return value_compatibility(span, parameter)[1], span.text
 
 
 def _content(clause: RequestClause, verb: ClauseVerb) -> list[Token]:

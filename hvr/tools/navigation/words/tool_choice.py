@@ -7,28 +7,26 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from hvr.tools.catalogue.descriptions import own_descriptions
-from hvr.tools.catalogue.schema import Catalogue, Effect, ToolSchema
-from hvr.tools.navigation.words.arguments import Beside, ReadCall, read_call
-from hvr.tools.navigation.words.english import PHRASAL, PRONOUNS, RESTRICTIONS
-from hvr.tools.navigation.words.moods import Mood, RequestClause
-from hvr.tools.navigation.words.stems import stem, words_in
-from hvr.tools.navigation.words.tokens import Token, written
-from hvr.tools.navigation.words.values import ValueForm
-from hvr.tools.navigation.words.verbs import (
-    ALIKE,
+from hvr.tools.catalogue.schema import Catalogue, Effect, ToolSchema, own_descriptions
+from hvr.tools.navigation.words.arguments import ReadCall, RequestContext, read_call
+from hvr.tools.navigation.words.clauses import Mood, RequestClause
+from hvr.tools.navigation.words.english import PHRASAL, PRONOUNS, RESTRICTIONS, stem, words_in
+from hvr.tools.navigation.words.lexer import Token, ValueForm, written
+from hvr.tools.navigation.words.vocabulary import (
+    SIMILAR_VERB,
+    CatalogueVocabulary,
     action_match,
-    alike,
+    are_similar_verbs,
+    is_content,
     is_known,
     only_reads,
     verbs_of,
 )
-from hvr.tools.navigation.words.vocabulary import CatalogueVocabulary, is_content
 
 Encoder = Callable[[Sequence[str]], Any]
 """Texts to vectors of length 1 (texts, dimension)."""
 
-RELATED = 0.3
+MIN_COSINE = 0.3
 """The least cosine at which a clause and a description count as related."""
 
 
@@ -63,7 +61,7 @@ class ToolEvidence:
         return self.verb + self.nouns + self.name + self.meaning + self.fit
 
 
-ASKED = 0.4
+QUESTION_SCORE = 0.4
 """How well a question asks for a tool that reads and neither shows nor finds anything."""
 
 _SHOW = stem("get")
@@ -128,7 +126,9 @@ class ToolChooser:
         texts = [_text(tool) for tool in self._tools]
         self._vectors = encode(texts) if texts else None
 
-    def rank(self, clause: RequestClause, verb: ClauseVerb, beside: Beside) -> list[ToolEvidence]:
+    def rank(
+        self, clause: RequestClause, verb: ClauseVerb, beside: RequestContext
+    ) -> list[ToolEvidence]:
         """Return the tools that a clause may ask for, the likeliest first.
 
         Args:
@@ -145,7 +145,7 @@ class ToolChooser:
         found = []
         for tool, cosine in zip(self._tools, cosines, strict=True):
             if tool.effect is not Effect.READS and (asks or (
-                reads and action_match(tool, verb.stem) < ALIKE)):  # fmt: skip
+                reads and action_match(tool, verb.stem) < SIMILAR_VERB)):  # fmt: skip
                 continue
             found.append(self._evidence(tool, clause, verb, float(cosine), beside, reads=reads))
         return sorted(found, key=lambda one: -one.score)
@@ -164,7 +164,7 @@ class ToolChooser:
 
     def _evidence(
         self, tool: ToolSchema, clause: RequestClause, verb: ClauseVerb, cosine: float,
-        beside: Beside, *, reads: bool,
+        beside: RequestContext, *, reads: bool,
     ) -> ToolEvidence:  # fmt: skip
         words = self.vocabulary.of[tool.name]
         call = read_call(tool, words, clause, verb.stem, beside)
@@ -175,14 +175,14 @@ class ToolChooser:
         nouns -= {stem(t.lower) for t in clause.tokens if t.start in call.used} - words.all
         said = action_match(tool, verb.stem) if verb.stem else 0.0
         if verb.nouns & words.name and tool.effect is not Effect.READS:
-            said = max(said, ALIKE)
+            said = max(said, SIMILAR_VERB)
         if verb.stem in _GENERAL:
-            said = min(said, ALIKE)  # whatever reads can be shown
-        shows = not verb.stem or not is_known(verb.stem) or alike(verb.stem, _SHOW)
+            said = min(said, SIMILAR_VERB)  # whatever reads can be shown
+        shows = not verb.stem or not is_known(verb.stem) or are_similar_verbs(verb.stem, _SHOW)
         if reads and shows and tool.effect is Effect.READS:
             # A question asks to show something, whatever its words are.
-            said = max(said, min(ALIKE, action_match(tool, _SHOW)), ASKED)
-        own = frozenset(verbs_of(tool)[:1]) if said >= ALIKE else frozenset()
+            said = max(said, min(SIMILAR_VERB, action_match(tool, _SHOW)), QUESTION_SCORE)
+        own = frozenset(verbs_of(tool)[:1]) if said >= SIMILAR_VERB else frozenset()
         return ToolEvidence(
             call,
             said,

@@ -1,4 +1,4 @@
-"""The words of each tool, and what the words of a request are worth among them."""
+"""The words and verbs of each tool, and the tools that share words with a request."""
 
 from __future__ import annotations
 
@@ -7,23 +7,31 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
-from hvr.tools.catalogue.schema import Catalogue, ToolSchema
+from hvr.tools.catalogue.schema import Catalogue, Effect, ToolSchema
 from hvr.tools.navigation.words.english import (
+    ACTIONS,
     ADVERBS,
     AUXILIARIES,
     COURTESY,
     DETERMINERS,
     NAMED,
+    PHRASAL,
     PREPOSITIONS,
     PRONOUNS,
     QUESTION_WORDS,
     RESTRICTIONS,
     SENSES,
     SUBJECTS,
+    stem,
+    stems_of,
+    words_in,
 )
-from hvr.tools.navigation.words.stems import stem, words_in
-from hvr.tools.navigation.words.tokens import Token
+from hvr.tools.navigation.words.lexer import Token
+
+# Vocabulary ---------------------------------------------------------------------------------------
+# The words of each tool, and what the words of a request are worth among them.
 
 _JOINERS = frozenset(["and", "or", "then", "than", "etc", "so", "if", "as", "while", "please"])
 FUNCTION_WORDS = (
@@ -152,3 +160,113 @@ def _words(tool: ToolSchema) -> ToolVocabulary:
 def _content(text: str) -> frozenset[str]:
     plain = FUNCTION_WORDS - ADVERBS - COURTESY
     return frozenset(stem(word) for word in words_in(text) if word not in plain)
+
+
+# Verbs --------------------------------------------------------------------------------------------
+# The verbs that tools are called by.
+
+_GROUPS = tuple(frozenset(stem(verb) for verb in group) for group in ACTIONS)
+_KNOWN = frozenset().union(*_GROUPS)
+
+SAME_VERB = 1.0
+"""A verb and a tool have the same verb."""
+SIMILAR_VERB = 0.7
+"""The verbs ask for the same kind of action."""
+
+
+def _verb(words: list[str]) -> str:
+    """Return the stem of the verb with which words begin, which may be one of two words."""
+    return stem(PHRASAL.get(" ".join(words), words[0]))
+
+
+@lru_cache(maxsize=10_000)
+def verbs_of(tool: ToolSchema) -> tuple[str, ...]:
+    """Return the stems of the verbs of a tool: the first in its name, and of its description."""
+    names, words = words_in(tool.name), words_in(tool.description)
+    described = {stem(word) for word in words[:1]}
+    # "renew_loan: Renew a loan." renews: a loan is no verb here.
+    known = [word for word in names if stem(word) in described] or [
+        word for word in names if stem(word) in _KNOWN
+    ] or names  # fmt: skip
+    at = names.index(known[0]) if known else 0
+    in_name = [_verb(names[at : at + 2])] if names else []
+    said = [_verb(words[:2])] if words else []
+    said += [stem(word) for word in words[2:3] if words[1] in ("or", "and")]
+    return tuple(dict.fromkeys([*in_name[:1], *said]))
+
+
+def verbs_of_tools(catalogue: Catalogue) -> frozenset[str]:
+    """Return the stems of the verbs with which the names and descriptions of tools begin."""
+    return frozenset(verb for tool in catalogue.tools for verb in verbs_of(tool))
+
+
+def action_match(tool: ToolSchema, verb: str) -> float:
+    """Return how well a verb asks for what a tool does: SAME, ALIKE, or 0.
+
+    Args:
+        tool: The tool.
+        verb: The stem of the verb.
+    """
+    own = verbs_of(tool)
+    if verb in own[:1]:
+        return SAME_VERB
+    # "git_diff_staged" stages nothing.
+    name = [stem(word) for word in words_in(tool.name) if not word.endswith("ed")]
+    # A tool that reads may be named after what it finds out: get_sum adds.
+    others = (*own, *name) if tool.effect is Effect.READS else own
+    return SIMILAR_VERB if any(are_similar_verbs(verb, one) for one in others) else 0.0
+
+
+def are_similar_verbs(one: str, other: str) -> bool:
+    """Return whether the stems of two verbs ask for the same kind of action."""
+    return one == other or any(one in group and other in group for group in _GROUPS)
+
+
+_READING = frozenset(verb for group in _GROUPS[:9] for verb in group) - frozenset(
+    verb for group in _GROUPS[9:] for verb in group if verb not in ("show", "list")
+)
+
+
+def only_reads(verb: str) -> bool:
+    """Return whether the stem of a verb asks for nothing but information."""
+    return verb in _READING
+
+
+def is_known(verb: str) -> bool:
+    """Return whether the stem of a verb asks for an action that English has other verbs for."""
+    return verb in _KNOWN
+
+
+# Shortlist ----------------------------------------------------------------------------------------
+# The tools of a large catalogue that a request may be about.
+
+
+def likely_tools(text: str, catalogue: Catalogue, most: int) -> tuple[ToolSchema, ...]:
+    """Return the tools that share most words with a request, in the order of the catalogue.
+
+    A word counts the more the fewer tools have it, and one in a tool's name counts twice. A verb
+    that asks for the same kind of action counts as a word of the name.
+
+    Args:
+        text: The request.
+        catalogue: The tools.
+        most: The number of tools to return at most.
+    """
+    tools = catalogue.tools
+    if len(tools) <= most:
+        return tools
+    words = stems_of(text)
+    names = [stems_of(tool.name) for tool in tools]
+    texts = [stems_of(f"{tool.name} {tool.description}") for tool in tools]
+    counts = Counter(word for own in texts for word in own)
+    weights = {word: math.log(1 + len(tools) / counts[word]) for word in words if counts[word]}
+
+    def score(index: int) -> float:
+        shared = sum(weights[word] for word in words & texts[index])
+        named = sum(weights[word] for word in words & names[index])
+        verb = verbs_of(tools[index])[:1]
+        acts = any(are_similar_verbs(word, own) for word in words for own in verb)
+        return shared + named + acts
+
+    best = sorted(range(len(tools)), key=lambda index: -score(index))[:most]
+    return tuple(tools[index] for index in sorted(best))

@@ -16,8 +16,8 @@ from hvr.policies.llm.answers import (
     read_macro_plan,
     read_objects,
 )
-from hvr.policies.llm.answers.objects import MOST_NAMES
-from hvr.policies.llm.answers.text import MOST_READ
+from hvr.policies.llm.answers.plans import MAX_NAMES
+from hvr.policies.llm.answers.text import MAX_READ_CHARACTERS
 
 # Each is repeated without an end; one that a regular expression takes the square of its length for
 # would keep the process busy for minutes.
@@ -39,7 +39,7 @@ STARTS = (
 
 _PROGRAM = """
 import sys
-from hvr.models.schema import find_json
+from hvr.models.replies import find_json
 from hvr.policies.llm.answers import read_actions, read_conditions, read_macro_plan, read_objects
 from tests.policies.llm.answers.test_hostile_answers import hostile_texts
 for text in hostile_texts():
@@ -101,9 +101,9 @@ def test_nesting_is_no_error(depth: int, before: str, inside: str, after: str) -
 @given(st.lists(st.sampled_from((*PIECES, *WORDS, *STARTS)), max_size=12), st.integers(1, 1000))
 def test_what_is_read_is_bounded(pieces: list[str], times: int) -> None:
     text = "".join(pieces) * times
-    assert len(read_objects(text)) <= MOST_NAMES
+    assert len(read_objects(text)) <= MAX_NAMES
     titles = read_macro_plan(text)
-    assert len(titles) <= MOST_READ and all(len(title) <= 200 for title in titles)
+    assert len(titles) <= MAX_READ_CHARACTERS and all(len(title) <= 200 for title in titles)
     actions = read_actions(text)
-    assert len(actions.actions) + len(actions.unread) <= MOST_READ
+    assert len(actions.actions) + len(actions.unread) <= MAX_READ_CHARACTERS
     assert len(read_conditions(text, 5)) == 5

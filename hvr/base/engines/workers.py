@@ -1,0 +1,325 @@
+"""The engines with worker processes: on this machine, and on a Ray cluster."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import socket
+import sys
+import threading
+from collections.abc import Callable, Generator, Iterable
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from functools import cache
+from multiprocessing.connection import Connection
+from typing import IO, Any, TypeVar
+
+from hvr.base.engines.registry import MAX_ATTEMPTS, DoneCell, LostCellError, drive
+from hvr.base.extras import load
+from hvr.base.processes import leave_interrupts_to_parent, starting
+from hvr.errors import UsageError
+
+# Processes ----------------------------------------------------------------------------------------
+# The engine with processes of this machine.
+
+C = TypeVar("C")
+R = TypeVar("R")
+
+_WATCH_SECONDS = 0.3
+
+
+class ProcessEngine:
+    """Does cells in processes that end with this one.
+
+    Args:
+        width: how many.
+        start: called first in each process; a function of a module.
+    """
+
+    def __init__(self, width: int, start: Callable[[], None] | None = None) -> None:
+        self.width = width
+        self._start = start
+        # A fresh interpreter for each worker: forking a process with threads is not safe.
+        self._context = multiprocessing.get_context("spawn")
+        self._alive, self._stop = self._context.Pipe(duplex=False)
+        self._pool: ProcessPoolExecutor | None = None
+
+    def run(
+        self, function: Callable[[C], R], cells: Iterable[C], *, ordered: bool = False
+    ) -> Generator[DoneCell[R], None, None]:
+        """See `Engine.run`."""
+        try:
+            yield from drive(_Work(self, function), cells, self.width, ordered=ordered)
+        except BaseException:
+            # What is under way may take hours, and nobody waits for it any more.
+            self._stop.close()
+            self.close()
+            self._alive.close()
+            self._alive, self._stop = self._context.Pipe(duplex=False)
+            raise
+
+    def close(self) -> None:
+        """See `Engine.close`."""
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+        self._pool = None
+
+    def submit(self, function: Callable[[Any], Any], cell: Any) -> Future[Any]:
+        """Begin a cell.
+
+        Raises:
+            LostCellError: no process can be started, or each new one dies at once.
+        """
+        for _ in range(MAX_ATTEMPTS):
+            self._pool = self._pool or self._new(self.width)
+            try:
+                with starting():
+                    return self._pool.submit(function, cell)
+            except BrokenProcessPool:
+                # A process died while nobody was looking; what it was at is noticed by its future.
+                self._pool.shutdown(wait=True)
+                self._pool = None
+            except OSError as error:
+                # What the others are at is finished; the next cell may find more room.
+                self._pool.shutdown(wait=False)
+                self._pool = None
+                raise LostCellError(f"no process can be started: {error}") from error
+        raise LostCellError("each new process dies at once (out of memory?)")
+
+    def again(self, function: Callable[[Any], Any], cell: Any) -> Any:
+        """Do a cell in a process of its own, after one died that may have been at it.
+
+        All processes of a pool end with one of them, so which cell was to blame shows only now.
+
+        Raises:
+            LostCellError: this process died, too.
+        """
+        for _ in range(MAX_ATTEMPTS - 1):
+            with self._new(1) as alone:
+                try:
+                    with starting():
+                        future = alone.submit(function, cell)
+                except OSError as error:
+                    raise LostCellError(f"no process can be started: {error}") from error
+                try:
+                    return future.result()
+                except BrokenProcessPool:
+                    continue
+        raise LostCellError("a worker process died (out of memory?)")
+
+    def _new(self, width: int) -> ProcessPoolExecutor:
+        given = (self._alive, os.getpid(), self._start)
+        return ProcessPoolExecutor(width, self._context, _begin, given)
+
+
+class _Work:
+    """One function in the processes of an engine."""
+
+    def __init__(self, engine: ProcessEngine, function: Callable[[Any], Any]) -> None:
+        self._engine = engine
+        self._function = function
+
+    def submit(self, cell: Any) -> Future[Any]:
+        return self._engine.submit(self._function, cell)
+
+    def wait(self, handles: list[Future[Any]]) -> list[Future[Any]]:
+        return list(wait(handles, return_when=FIRST_COMPLETED).done)
+
+    def value(self, handle: Future[Any], cell: Any) -> Any:
+        try:
+            return handle.result()
+        except BrokenProcessPool:
+            return self._engine.again(self._function, cell)
+
+
+def _begin(alive: Connection, parent: int, start: Callable[[], None] | None) -> None:
+    """In a worker: leave Ctrl-C to the parent, and end when it says so or is gone.
+
+    Args:
+        alive: a pipe whose other end the parent has, and closes; unlike with an event, it need not
+            wait for those that hear of it, which may be dead.
+        parent: number of its process.
+        start: called first.
+    """
+    leave_interrupts_to_parent()
+    if start is not None:
+        start()
+
+    def watch() -> None:
+        # A cell may wait minutes for a model, and a killed parent cannot say anything; where a
+        # process was forked from it, that has the other end of the pipe, too.
+        while not alive.poll(_WATCH_SECONDS) and os.getppid() == parent:
+            pass
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+# On ray -------------------------------------------------------------------------------------------
+# The engine on a Ray cluster: of this machine, or one that runs elsewhere.
+
+_CELLS_A_PROCESSOR = 2
+"""One is at work and one is on its way, so that no processor waits for the driver."""
+_KNOCK_SECONDS = 10.0
+
+
+class _WithoutRay:
+    """Standard output, but for what Ray's own threads print: that goes to standard error.
+
+    Ray prints the last lines of a dead node's log, and has no option that keeps them out of a
+    document on standard output.
+
+    Args:
+        stdout: The stream that stands for standard output.
+    """
+
+    def __init__(self, stdout: IO[str]) -> None:
+        self.stdout = stdout
+
+    def __getattr__(self, name: str) -> Any:
+        by_ray = threading.current_thread().name.startswith("ray_")
+        return getattr(sys.stderr if by_ray else self.stdout, name)
+
+
+class RayEngine:
+    """Does cells as Ray tasks, each on one processor of the cluster.
+
+    Ray begins a task again, elsewhere, whose process or machine died.
+
+    Args:
+        address: of a cluster, `auto` or `ray://HOST:10001`; None for the one of RAY_ADDRESS, else
+            one that runs on this machine, else a new one.
+        width: most cells under way; None for twice the processors of the cluster at the start.
+        start: called first in each process; a function of a module.
+
+    Raises:
+        MissingExtraError: Ray is not installed.
+        UsageError: there is no cluster at the address.
+    """
+
+    def __init__(
+        self,
+        address: str | None = None,
+        width: int | None = None,
+        start: Callable[[], None] | None = None,
+    ) -> None:
+        self._ray = load("ray", "ray", "ray")
+        # Ray warns of a change to come in what it does with devices of which there are none here.
+        os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+        self._ours = not self._ray.is_initialized()
+        self._spared = _WithoutRay(sys.stdout)
+        sys.stdout = self._spared
+        try:
+            if self._ours:
+                self._connect(address)
+        except BaseException:
+            self._give_stdout_back()
+            raise
+        processors = int(self._ray.cluster_resources().get("CPU", 1))
+        self.width = width or _CELLS_A_PROCESSOR * max(1, processors)
+        self._start = start
+        self._task = self._ray.remote(num_cpus=1, max_retries=MAX_ATTEMPTS - 1)(_done)
+
+    def _connect(self, address: str | None) -> None:
+        import logging
+
+        try:
+            _knock(address)
+            self._ray.init(
+                address=address, log_to_driver=False, logging_level=logging.ERROR,
+                include_dashboard=False if address is None else None, configure_logging=False,
+            )  # fmt: skip
+        except (OSError, ValueError, RuntimeError) as error:
+            where = address or "this machine"
+            first = (str(error).splitlines() or [type(error).__name__])[0]
+            raise UsageError(
+                f"no Ray cluster can be used at {where}: {first}; start one with "
+                "`ray start --head`, or leave the address out",
+                field="address",
+            ) from error
+
+    def run(
+        self, function: Callable[[C], R], cells: Iterable[C], *, ordered: bool = False
+    ) -> Generator[DoneCell[R], None, None]:
+        """See `Engine.run`."""
+        yield from drive(_RayWork(self, function), cells, self.width, ordered=ordered)
+
+    def close(self) -> None:
+        """See `Engine.close`."""
+        if self._ours and self._ray.is_initialized():
+            self._ray.shutdown()
+        self._give_stdout_back()
+
+    def _give_stdout_back(self) -> None:
+        if sys.stdout is self._spared:
+            sys.stdout = self._spared.stdout
+
+    def submit(self, function: Callable[[Any], Any], cell: Any) -> Any:
+        """Begin a cell; return the reference to its result."""
+        return self._task.remote(function, cell, self._start)
+
+    def ready(self, references: list[Any]) -> list[Any]:
+        """Return references to results that are there, at least one."""
+        # Results stay where they are until `value`: a result of a dead machine is made again.
+        done, _ = self._ray.wait(references, num_returns=1, fetch_local=False)
+        return list(done)
+
+    def value(self, reference: Any) -> Any:
+        """Return a result.
+
+        Raises:
+            LostCellError: the processes died that were at work on it.
+        """
+        errors = self._ray.exceptions
+        lost = (errors.WorkerCrashedError, errors.OutOfMemoryError, errors.NodeDiedError,
+                errors.ObjectLostError)  # fmt: skip
+        try:
+            return self._ray.get(reference)
+        except lost as error:
+            first = (str(error).splitlines() or [type(error).__name__])[0]
+            raise LostCellError(f"a worker process died ({first})") from error
+        except errors.RayTaskError as error:
+            raise error.cause if isinstance(error.cause, Exception) else error from None
+
+
+def _knock(address: str | None) -> None:
+    """Find out whether anybody is at an address: Ray itself takes minutes to give up.
+
+    Raises:
+        OSError: nobody is.
+        ValueError: it is no address.
+    """
+    host, colon, port = (address or "").removeprefix("ray://").rpartition(":")
+    if colon:
+        socket.create_connection((host.strip("[]"), int(port)), _KNOCK_SECONDS).close()
+
+
+class _RayWork:
+    """One function as tasks of a cluster."""
+
+    def __init__(self, engine: RayEngine, function: Callable[[Any], Any]) -> None:
+        self._engine = engine
+        self._function = function
+
+    def submit(self, cell: Any) -> Any:
+        return self._engine.submit(self._function, cell)
+
+    def wait(self, handles: list[Any]) -> list[Any]:
+        return self._engine.ready(handles)
+
+    def value(self, handle: Any, cell: Any) -> Any:
+        del cell
+        return self._engine.value(handle)
+
+
+def _done(function: Callable[[Any], Any], cell: Any, start: Callable[[], None] | None) -> Any:
+    """In a worker of the cluster: do a cell."""
+    if start is not None:
+        _begun(start)
+    return function(cell)
+
+
+@cache
+def _begun(start: Callable[[], None]) -> None:
+    """Call a start once: Ray uses a process for many tasks."""
+    start()

@@ -1,0 +1,175 @@
+"""Files that `hvr validate` writes beside its reports: certificates and charts."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hvr.base.printable import one_line
+from hvr.doors.cli.output import check_writable, write_whole
+from hvr.errors import HvrError, PddlSyntaxError, UsageError
+from hvr.validation.findings import STDIN
+
+if TYPE_CHECKING:
+    from hvr.validation.batch import BatchOptions
+    from hvr.validation.findings import Judged
+    from hvr.validation.suites import Suite
+
+
+# Certify ------------------------------------------------------------------------------------------
+# `hvr validate --certificate`: a proof of the verdict on a plan, as a file.
+
+_MORE = "no certificate: the file is not just a plan; write the plan to a file of its own"
+
+
+def check_certificate(path: Path, suite: Suite) -> None:
+    """Refuse early what no certificate can be written for.
+
+    Raises:
+        UsageError: There is more than one plan, or it comes from standard input.
+        DataFileError: The file cannot be written.
+    """
+    check_writable(path)
+    plans = [plan for job in suite.jobs for plan in job.plans]
+    if len(plans) != 1:
+        raise UsageError(f"--certificate proves one plan, and {len(plans)} plans are given")
+    if plans[0] == STDIN:
+        raise UsageError("--certificate needs files that others can read: name the plan's file")
+
+
+def certify(
+    path: Path, results: Iterable[Judged], options: BatchOptions, suite: Suite
+) -> Iterator[Judged]:
+    """Pass the one result on, and write its certificate, or say why there is none.
+
+    Raises:
+        DataFileError: The file cannot be written.
+    """
+    from hvr.validation.certificate import certificate_text
+
+    job = suite.jobs[0]
+    files = [Path(name) for name in (job.domain, job.problem, job.plans[0])]
+    for result in results:
+        try:
+            text = certificate_text(_certificate(files, options, result))
+        except HvrError as error:
+            print(one_line(f"{path} was not written: {error}"), file=sys.stderr)
+        else:
+            write_whole(path, text)
+        yield result
+
+
+def _certificate(files: list[Path], options: BatchOptions, result: Judged) -> dict[str, Any]:
+    """Return the certificate of a verdict, proven by the checker."""
+    from hvr.base.texts import read_bytes
+    from hvr.pddl import GroundAction, read_plan
+    from hvr.pddl.checker import check
+    from hvr.pddl.reader import decode
+    from hvr.validation.batch import ModelReader
+    from hvr.validation.certificate import CertifiedTask, NoCertificateError, certificate_of
+    from hvr.validation.validator import Validator
+
+    data = [read_bytes(file) for file in files]
+    domain, problem, plan = (decode(one, str(file)) for one, file in zip(data, files, strict=True))
+    judge = ModelReader(options).read(*map(str, files[:2]), texts=(domain, problem)).validator
+    if isinstance(judge, Validator):
+        if options.plan_number is not None:
+            raise NoCertificateError("no certificate: the file has more than one plan")
+        try:
+            steps = read_plan(plan, file=str(files[2]), lenient=options.lenient).steps
+        except PddlSyntaxError as error:
+            raise NoCertificateError(_MORE) from error
+        subject = CertifiedTask(data, lenient=options.lenient)
+        report = judge.check(steps)
+    else:
+        from hvr.pddl.hierarchy.plan import read_hierarchical_plan
+        from hvr.validation.hierarchical.verifier import DecompositionVerifier
+
+        if not isinstance(judge, DecompositionVerifier):
+            raise NoCertificateError("no certificate: the plan comes without its decomposition")
+        lines = read_hierarchical_plan(plan, file=str(files[2]))
+        steps = tuple([GroundAction(line.name, line.args) for line in lines.actions])
+        subject = CertifiedTask(data, language="hddl", any_order=judge.any_order)
+        report = judge.check(lines)
+        judge = Validator(judge.task)
+    if report.outcome is not result.report.outcome:
+        raise NoCertificateError(_MORE)
+    certificate = certificate_of(subject, judge, steps, report)
+    check(certificate, data)
+    return certificate
+
+
+# Pictures -----------------------------------------------------------------------------------------
+# `hvr validate --gantt` and `--values FILE`: pictures of a plan over time.
+
+SUFFIXES: Mapping[str, tuple[str, ...]] = {"gantt": (".svg", ".html"), "values": (".svg",)}
+"""The endings of files that each option draws."""
+
+
+def named_pictures(gantt: str | None, values: str | bool | None) -> dict[str, Path]:
+    """Return the file of each option that names one.
+
+    Raises:
+        UsageError: A file has an ending that the option cannot draw.
+    """
+    named = {"gantt": gantt, "values": values}
+    pictures = {option: Path(file) for option, file in named.items() if isinstance(file, str)}
+    for option, path in pictures.items():
+        endings = SUFFIXES[option]
+        if path.suffix.lower() not in endings:
+            hint = "; write --values after the files" if option == "values" else ""
+            drawn = " or ".join(endings)
+            raise UsageError(f"--{option} draws {drawn} files, and {path} is none{hint}")
+    return pictures
+
+
+def check_pictures(pictures: Mapping[str, Path], suite: Suite) -> None:
+    """Refuse early what cannot be drawn.
+
+    Args:
+        pictures: The file of each option, by the option's name.
+        suite: The plans to judge.
+
+    Raises:
+        UsageError: There is more than one plan.
+        DataFileError: A file cannot be written.
+    """
+    for option, path in pictures.items():
+        check_writable(path)
+        plans = sum(len(job.plans) for job in suite.jobs)
+        if plans != 1:
+            raise UsageError(f"--{option} draws one plan, and {plans} plans are given")
+
+
+def draw_charts(pictures: Mapping[str, Path], results: Iterable[Judged]) -> Iterator[Judged]:
+    """Draw the one result, and pass it on.
+
+    Raises:
+        UsageError: The plan is hierarchical or could not be read, so there is nothing to draw.
+        DataFileError: A file cannot be written.
+    """
+    for result in results:
+        if result.timeline is not None:
+            title = f"{Path(result.plan).name}: {result.report.outcome.value}"
+            for option, path in pictures.items():
+                write_whole(path, _picture(option, path, result, title))
+            yield result
+            continue
+        yield result
+        names = " and ".join(map(str, pictures.values()))
+        raise UsageError(f"{names} not written: there is no plan over time to draw")
+
+
+def _picture(option: str, path: Path, result: Judged, title: str) -> str:
+    assert result.timeline is not None
+    if option == "values":
+        from hvr.runs.report.plan_timelines import draw_curves
+
+        return draw_curves(result.values or (), title, result.timeline)
+    from hvr.runs.report import plan_timelines
+
+    if path.suffix.lower() == ".html":
+        return plan_timelines.gantt_page(result.timeline, title)
+    return plan_timelines.draw_gantt(result.timeline, title)

@@ -1,0 +1,357 @@
+"""`hvr bench`: tasks x settings x models x seeds, measured."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hvr.base.printable import console
+from hvr.doors.cli.arguments import add_json, jobs
+from hvr.doors.cli.options import add_engine_options, add_model_options, engine_choice, model_choice
+from hvr.errors import UsageError
+
+if TYPE_CHECKING:
+    from hvr.bench.cells import CellResult
+    from hvr.bench.runner import Listen, Progress
+    from hvr.bench.summary import Summary
+    from hvr.bench.tables import Delta
+
+
+# Lists --------------------------------------------------------------------------------------------
+# Lists as `hvr bench` takes them: names, specs of models, seeds.
+
+_MOST_SEEDS = 1000
+
+
+def split_list(text: str) -> list[str]:
+    """Split at commas; empty parts are left out."""
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def split_models(text: str) -> list[str]:
+    """Split specs of models at commas, except before an option as in `scripted:error=0,seed=1`."""
+    specs: list[str] = []
+    for part in split_list(text):
+        if specs and ":" in specs[-1] and re.match(r"[a-z_]+=", part):
+            specs[-1] += f",{part}"
+        else:
+            specs.append(part)
+    return specs
+
+
+def split_seeds(text: str) -> list[int]:
+    """Read `5` as 0 to 4, and `0,7` as these.
+
+    Raises:
+        UsageError: it is neither.
+    """
+    parts = split_list(text)
+    if not parts or not all(re.fullmatch(r"\d{1,9}", part, re.ASCII) for part in parts):
+        raise UsageError(f"--seeds must be a number such as 5, or a list such as 0,7, not {text!r}")
+    numbers = list(dict.fromkeys(map(int, parts)))
+    if "," in text:
+        return numbers
+    if not 1 <= numbers[0] <= _MOST_SEEDS:
+        raise UsageError(f"--seeds must be 1 to {_MOST_SEEDS}, not {text}")
+    return list(range(numbers[0]))
+
+
+# Report -------------------------------------------------------------------------------------------
+# What `hvr bench` prints and writes of its results.
+
+_MOST_ERRORS = 5
+
+
+def add_report_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say what is reported, and where."""
+    group = parser.add_argument_group("report")
+    add_json(group, "print one JSON document")
+    group.add_argument("--csv", metavar="FILE", type=Path, help=(
+        "write a CSV file with a line for each cell"))  # fmt: skip
+    group.add_argument("--html", metavar="FILE", type=Path, help=(
+        "write a page with the paper's tables beside these, and plots"))  # fmt: skip
+    group.add_argument("--latex", metavar="FILE", type=Path, help=(
+        "write the paper's tables 2 and 5 in LaTeX, with 95 per cent intervals"))  # fmt: skip
+    group.add_argument("--compare", metavar="BENCH", type=Path, help=(
+        "an earlier bench, as its folder or its --json: print what changed"))  # fmt: skip
+    group.add_argument("--per-task", action="store_true", help=(
+        "print a table for each measure, too"))  # fmt: skip
+
+
+def check_report(args: argparse.Namespace) -> None:
+    """Say before hours of work what could not be written or read after them.
+
+    Raises:
+        DataFileError: a file could not.
+    """
+    from hvr.bench.tables import load_results
+    from hvr.doors.cli.output import check_writable
+
+    for path in (args.csv, args.html, args.latex):
+        if path is not None:
+            check_writable(path)
+    if args.compare is not None:
+        load_results(args.compare)
+
+
+def report(folder: Path, results: Sequence[CellResult], args: argparse.Namespace) -> None:
+    """Print results, and write the files that were asked for."""
+    from hvr.bench import export, page
+    from hvr.bench import export as latex
+    from hvr.bench.folder import BenchFolder
+    from hvr.bench.summary import summarise
+    from hvr.bench.tables import compare, load_results
+    from hvr.doors.cli.output import print_json, write_whole
+
+    summary = summarise(results)
+    manifest = BenchFolder(folder).manifest()
+    deltas = compare(load_results(args.compare), results) if args.compare is not None else None
+    if args.csv is not None:
+        write_whole(args.csv, export.to_csv(results))
+    if args.latex is not None:
+        write_whole(args.latex, latex.to_latex(summary))
+    if args.html is not None:
+        write_whole(args.html, page.render(manifest, results, summary))
+    if args.json:
+        document = export.to_json(manifest, results, summary)
+        if deltas is not None:
+            document["compared"] = [delta.to_json() for delta in deltas]
+        print_json(document)
+    else:
+        _print(folder, results, summary, deltas, per_task=args.per_task)
+
+
+def _print(
+    folder: Path,
+    results: Sequence[CellResult],
+    summary: Summary,
+    deltas: Sequence[Delta] | None,
+    *,
+    per_task: bool,
+) -> None:
+    from hvr.bench import tables
+    from hvr.bench.tables import delta_table
+    from hvr.runs.tasks import label
+
+    screen = console()
+    for table in tables.main_tables(summary):
+        screen.print(table)
+    if per_task:
+        for table in tables.task_tables(summary):
+            screen.print(table)
+    if deltas is not None:
+        screen.print(delta_table(deltas, summary))
+    errors = [r for r in results if not r.finished]
+    for result in errors[:_MOST_ERRORS]:
+        cell = result.cell
+        where = f"{label(cell.task)} {cell.setting} {cell.model} seed {cell.seed}"
+        screen.print(f"error in {where}: {result.error}", markup=False)
+    if len(errors) > _MOST_ERRORS:
+        screen.print(f"and {len(errors) - _MOST_ERRORS} more errors: see {folder / 'cells'}",
+                      markup=False)  # fmt: skip
+    done = sum(r.finished for r in results)
+    screen.print(f"{done} of {len(results)} cells · saved in {folder}", markup=False)
+
+
+# Run ----------------------------------------------------------------------------------------------
+# `hvr bench`: plan with models, and measure the plans.
+
+_RUN_DESCRIPTION = """\
+Plan tasks with models under the paper's settings, or with other policies, and measure the plans.
+
+Every finished cell is kept: the same command goes on where it was interrupted or killed, and
+tries cells again that ended in an error. --max-calls, --max-tokens and --max-dollars hold for all
+cells together, however often the bench is gone on with; each cell is a plan.
+"""
+
+_RUN_EPILOG = """\
+examples:
+  hvr bench --models scripted:error=0.1 --seeds 5 --jobs 2 --save bench/x
+  hvr bench --tasks T1,T2 --settings HVR+,HVR,LLM --html bench.html
+  hvr bench --policy symbolic --policy toy_policy:OneBlock --settings HVR+ --latex tables.tex
+  hvr bench --models openai:NAME --base-url http://localhost:8000/v1 --json
+  hvr bench show bench/x --per-task
+  hvr bench show bench/x --compare bench/y
+
+exit codes:
+  0  all cells have scores
+  2  an option cannot be used, or cells have no scores because of such a thing (a wrong key)
+  3  a cell failed for a reason that nobody foresaw, or its processes died
+  4  cells have no scores because a model or the budget did not allow it: the same command goes on
+"""
+
+_TWELVE = "T1,T2,T3,T4,T5,T6,T7,T8,T9,T10,T11,T12"
+_SETTINGS = "HVR,HV,HR,VR,R,LLM"
+_MODELS = ("scripted:error=0.1",)
+_MODEL_FIELDS = (
+    "base_url", "embedder", "prompts", "cache", "temperature", "timeout",
+    "calls_per_plan", "max_calls", "max_tokens", "max_dollars",
+)  # fmt: skip
+
+
+def add_run_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.description, parser.epilog = _RUN_DESCRIPTION, _RUN_EPILOG
+    parser.add_argument("--tasks", default=_TWELVE, help=(
+        "tasks, such as T2,T7 or T13-T24, or paper, or all, or files and folders of your own "
+        "(default: %(default)s)"))  # fmt: skip
+    parser.add_argument("--settings", help=(
+        "settings, such as HVR+, LLM+P or HVR+planner_repair "
+        f"(default: {_SETTINGS}, or none with --policy)"))  # fmt: skip
+    parser.add_argument("--policy", metavar="NAME|MODULE:ATTRIBUTE", action="append", default=[],
+                        help="a policy, such as symbolic or your own; may be repeated")  # fmt: skip
+    parser.add_argument("--models", action="append", help=(
+        "models, such as scripted:error=0.1 (a simulation) or openai:NAME "
+        f"(default: {_MODELS[0]})"))  # fmt: skip
+    parser.add_argument("--seeds", default="1", help=(
+        "how many (5 stands for 0 to 4), or which, as in 0,7 (default: %(default)s)"))  # fmt: skip
+    parser.add_argument("--scene", help="where (default: where each task has its ground truth)")
+    parser.add_argument("--jobs", metavar="N", type=jobs, default=1, help=(
+        "processes; 0 for one a processor core (default: %(default)s)"))  # fmt: skip
+    add_engine_options(parser)
+    parser.add_argument("--save", metavar="FOLDER", type=Path, help=(
+        "folder of the bench; one that is there is gone on with "
+        "(default: a new one under ./bench)"))  # fmt: skip
+    parser.add_argument("--execute", action=argparse.BooleanOptionalAction, default=True, help=(
+        "carry plans out in the kitchen"))  # fmt: skip
+    parser.add_argument("--cassettes", metavar="FOLDER", type=Path, help=(
+        "replay the answers in this folder, such as bench/x/transcripts"))  # fmt: skip
+    add_model_options(parser, _MODEL_FIELDS)
+    add_report_options(parser)
+
+
+def run_run(args: argparse.Namespace) -> int:
+    """Run the command and return the exit code.
+
+    Raises:
+        HvrError: an option cannot be used, or a file cannot be read or written.
+    """
+    from hvr.bench import runner as cell
+    from hvr.bench.cells import CellOptions, plan_cells
+    from hvr.bench.runner import run_bench
+    from hvr.models.meter import notices
+    from hvr.runs.tasks import expand_ids
+
+    check_report(args)
+    cells = plan_cells(
+        expand_ids(split_list(args.tasks)),
+        split_list(_settings(args)),
+        [spec for text in args.models or _MODELS for spec in split_models(text)],
+        split_seeds(args.seeds),
+        args.scene,
+        args.policy,
+    )
+    folder = args.save or Path("bench") / f"{datetime.now():%Y%m%d-%H%M%S}"
+    options = CellOptions(execute=args.execute, cassettes=args.cassettes, model=model_choice(args))
+    cell.check_models(cells, options)
+    prompts = cell.prompt_digests(options)
+    try:
+        with _progress(quiet=args.json) as listen, notices():
+            results = run_bench(
+                folder, cells, cell.run_cell, options,
+                engine=engine_choice(args), prompts=prompts, listen=listen,
+            )  # fmt: skip
+    except KeyboardInterrupt:
+        print(
+            f"finished cells are in {folder}, go on with --save {folder} and the same options",
+            file=sys.stderr,
+        )
+        raise
+    report(folder, results, args)
+    return _exit_code([r.exit_code for r in results if not r.finished])
+
+
+def _settings(args: argparse.Namespace) -> str:
+    """Return the settings that are meant: none where only policies are named."""
+    return args.settings if args.settings is not None else "" if args.policy else _SETTINGS
+
+
+def _exit_code(errors: Sequence[int]) -> int:
+    """Return the exit code of a bench from those of the errors in its cells."""
+    if not errors:
+        return 0
+    # What nobody foresaw comes first, then what asking again may mend.
+    unforeseen = [code for code in errors if code not in (1, 2, 4)]
+    return 3 if unforeseen else 4 if 4 in errors else 2
+
+
+@contextmanager
+def _progress(*, quiet: bool) -> Iterator[Listen]:
+    """Return a progress bar with the rate and the time left, on standard error."""
+    if quiet:
+        yield lambda _: None
+        return
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )  # fmt: skip
+    from rich.progress import Progress as Bar
+
+    from hvr.runs.tasks import label
+
+    columns = (
+        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}"), TimeElapsedColumn(),
+        TextColumn("left"), TimeRemainingColumn(),
+    )  # fmt: skip
+    with Bar(*columns, console=console(stderr=True)) as bar:
+        task = bar.add_task("cells", total=None, rate="")
+        begun = time.monotonic()
+
+        def listen(progress: Progress) -> None:
+            latest = progress.result.cell if progress.result else None
+            text = f"{label(latest.task)} {latest.setting}" if latest else "cells"
+            new = progress.done - progress.resumed
+            rate = f"{new * 60 / max(time.monotonic() - begun, 0.1):.0f} a minute" if new else ""
+            bar.update(
+                task, total=progress.total, completed=progress.done, description=text, rate=rate
+            )
+
+        yield listen
+
+
+# Show ---------------------------------------------------------------------------------------------
+# `hvr bench show`: the results of a bench.
+
+_SHOW_DESCRIPTION = """\
+Show the results of a bench, finished or not, without running anything.
+"""
+
+_SHOW_EPILOG = """\
+examples:
+  hvr bench show bench/x
+  hvr bench show bench/x --html bench.html --csv bench.csv
+"""
+
+
+def add_show_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.description, parser.epilog = _SHOW_DESCRIPTION, _SHOW_EPILOG
+    parser.add_argument("folder", metavar="FOLDER", type=Path, help="folder of a bench")
+    add_report_options(parser)
+
+
+def run_show(args: argparse.Namespace) -> int:
+    """Run the command and return the exit code.
+
+    Raises:
+        UsageError: there is no such folder.
+        DataFileError: a file cannot be read or written.
+    """
+    from hvr.bench.tables import load_results
+
+    check_report(args)
+    if not args.folder.is_dir():
+        raise UsageError(f"{args.folder}: there is no such folder; `hvr bench --save` makes one")
+    report(args.folder, load_results(args.folder), args)
+    return 0

@@ -1,1 +1,0 @@
-"""`hvr bench`: tasks x settings x models x seeds, measured."""

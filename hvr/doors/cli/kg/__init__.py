@@ -1,1 +1,0 @@
-"""`hvr kg`: look into the knowledge graph of a run or of a scene."""

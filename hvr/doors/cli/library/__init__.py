@@ -1,1 +1,0 @@
-"""`hvr library`: look into the library of macro actions, merge and share libraries."""

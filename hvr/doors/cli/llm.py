@@ -1,0 +1,229 @@
+"""`hvr llm`: does a model answer, and what did a run use."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hvr.base.printable import console
+from hvr.doors.cli.arguments import add_json, seconds, utf8_text
+from hvr.doors.cli.options import add_trust
+from hvr.doors.cli.output import print_json
+from hvr.errors import LLMError, UsageError
+
+if TYPE_CHECKING:
+    from hvr.models.config import ConfiguredModel
+    from hvr.models.model import Amount, Totals
+
+
+# Check --------------------------------------------------------------------------------------------
+# `hvr llm check`: does a model answer?
+
+_CHECK_DESCRIPTION = """\
+Say in one line whether a model answers.
+
+Keys come from the environment: HVR_LLM_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY.
+"""
+
+_CHECK_EPILOG = """\
+examples:
+  hvr llm check openai:gpt-4o-mini
+  hvr llm check openai:llama3.2 --base-url http://localhost:11434/v1
+  hvr llm check gemini:gemini-2.0-flash --json
+
+exit codes:
+  0  it answers
+  1  it does not
+  2  it cannot be asked
+"""
+
+_QUESTION = "Answer with the single word: ready"
+# Models that think first need room before their answer.
+_ANSWER_TOKENS = 256
+_SHOWN = 60
+
+
+def add_check_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.description, parser.epilog = _CHECK_DESCRIPTION, _CHECK_EPILOG
+    parser.add_argument(
+        "spec", metavar="MODEL", nargs="?", type=utf8_text,
+        help="openai:MODEL, gemini:MODEL or hf:NAME (default: $HVR_LLM)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--base-url", metavar="URL", type=utf8_text,
+        help="address of the server, such as http://localhost:8000/v1",
+    )  # fmt: skip
+    parser.add_argument(
+        "--timeout", metavar="SECONDS", type=seconds,
+        help="how long to wait (default: $HVR_LLM_TIMEOUT, or 60)",
+    )  # fmt: skip
+    add_trust(parser)
+    add_json(parser)
+
+
+def run_check(args: argparse.Namespace) -> int:
+    """Run the command and return the exit code.
+
+    Raises:
+        UsageError: no model is named, or one that cannot be asked.
+        MissingExtraError: a package that the model needs is not installed.
+    """
+    from hvr.models.config import read_config
+
+    chosen = read_config(
+        args.spec, base_url=args.base_url, timeout=args.timeout, trust_project=args.trust_project
+    )
+    result = _ask(chosen.trusted())
+    if args.json:
+        print_json(result, indent=2)
+    else:
+        print(_line(result))
+    return 0 if result["answers"] else 1
+
+
+def _ask(chosen: ConfiguredModel) -> dict[str, Any]:
+    from hvr.models.connect import make_model
+    from hvr.models.meter import notices
+    from hvr.models.model import Message, Request
+    from hvr.models.transcript import Replay
+
+    if chosen.spec is None:
+        raise UsageError(
+            "name a model, such as openai:gpt-4o-mini, here or in the variable HVR_LLM, or as "
+            "model in [tool.hvr.llm] of pyproject.toml"
+        )
+    model = make_model(chosen.spec, chosen.options)
+    request = Request(
+        messages=(Message("user", _QUESTION),), purpose="check", max_tokens=_ANSWER_TOKENS
+    )
+    if isinstance(model, Replay):
+        raise UsageError(f"{chosen.spec} is a recording: `hvr llm usage` shows what is in it")
+    result: dict[str, Any] = {"model": chosen.spec, "answers": False}
+    start = time.monotonic()
+    try:
+        with notices():
+            answer = model.answer(request)
+    except LLMError as error:
+        return result | {"problem": str(error), "seconds": round(time.monotonic() - start, 2)}
+    result["seconds"] = round(time.monotonic() - start, 2)
+    return result | {
+        "answers": True,
+        "said": answer.text,
+        "answered_by": answer.model,
+        "usage": asdict(answer.usage),
+    }
+
+
+def _line(result: dict[str, Any]) -> str:
+    if not result["answers"]:
+        return f"{result['model']} answers: no. {result['problem']}"
+    used = result["usage"]
+    tokens = (
+        f"{_number(used['input'])} tokens in, {_number(used['output'])} out"
+        if used["input"] is not None or used["output"] is not None
+        else "tokens unknown"
+    )
+    return (
+        f"{result['model']} answers: yes, {_brief(result['said'])!r} "
+        f"({result['seconds']:.2f} s, {tokens})"
+    )
+
+
+def _number(value: int | None) -> str:
+    return "unknown" if value is None else str(value)
+
+
+def _brief(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _SHOWN else line[:_SHOWN] + "…"
+
+
+# Usage --------------------------------------------------------------------------------------------
+# `hvr llm usage`: what a run used.
+
+_USAGE_DESCRIPTION = """\
+Sum up the calls, tokens, cost and time of a transcript by purpose. What earlier tries of a run
+that broke off paid for in vain is counted, too.
+"""
+
+_USAGE_EPILOG = """\
+examples:
+  hvr llm usage runs/20260101-120000-make-coffee
+  hvr llm usage llm.jsonl --json
+"""
+
+
+def add_usage_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.description, parser.epilog = _USAGE_DESCRIPTION, _USAGE_EPILOG
+    parser.add_argument(
+        "file", metavar="FILE", type=Path, help="a transcript, or the folder of a run"
+    )
+    add_json(parser)
+
+
+def run_usage(args: argparse.Namespace) -> int:
+    """Run the command and return the exit code.
+
+    Raises:
+        DataFileError: there is no transcript, or it is damaged.
+    """
+    from hvr.models import transcript
+    from hvr.models.model import Totals
+    from hvr.models.recording import set_aside
+
+    path = transcript.file_of(args.file)
+    header, exchanges = transcript.read(path)
+    purposes: dict[str, Totals] = {}
+    for exchange in (*exchanges, *set_aside(path)):
+        purpose = str(exchange.line["purpose"])
+        purposes[purpose] = purposes.get(purpose, Totals()).plus(
+            exchange.usage, seconds=exchange.line["seconds"], failed=exchange.failed
+        )
+    total = sum(purposes.values(), Totals())
+    simulated = bool(header.get("simulated"))
+    if args.json:
+        print_json(
+            {
+                "model": header["model"],
+                "simulated": simulated,
+                "purposes": {name: t.to_json() for name, t in purposes.items()},
+                "total": total.to_json(),
+            },
+            indent=2,
+        )
+    else:
+        title = f"{header['model']}{' (simulated)' if simulated else ''}"
+        _print_totals(title, {**purposes, "total": total})
+    return 0
+
+
+def _print_totals(title: str, rows: dict[str, Totals]) -> None:
+    from rich import box
+    from rich.table import Table
+
+    table = Table(
+        title=title, title_justify="left", box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False
+    )
+    table.add_column("purpose")
+    for name in ("calls", "failed", "in", "cached", "out", "thought", "cost $", "seconds"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for name, t in rows.items():
+        if name == "total":
+            table.add_section()
+        amounts = (t.input, t.cached, t.output, t.reasoning, t.cost, t.seconds)
+        table.add_row(name or "-", str(t.calls), str(t.failed), *map(_amount, amounts))
+    screen = console()
+    screen.print(table)
+    if any("≥" in _amount(a) for a in (rows["total"].input, rows["total"].cost)):
+        screen.print("≥: this much is known, and more was used that is unknown")
+
+
+def _amount(amount: Amount) -> str:
+    if amount.unknown:
+        return f"≥ {amount.known:.6g}" if amount.known else "unknown"
+    return f"{amount.known:.6g}" if isinstance(amount.known, float) else str(amount.known)

@@ -1,1 +1,0 @@
-"""`hvr llm`: does a model answer, and what did a run use."""

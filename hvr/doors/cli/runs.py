@@ -1,0 +1,194 @@
+"""Saved runs: `hvr show` and `hvr plan --resume`."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hvr.doors.cli.options import given_model_options, model_choice, refuse_model_options
+from hvr.errors import UsageError
+
+if TYPE_CHECKING:
+    from hvr.runs import Run
+    from hvr.runs.recording import Listener
+    from hvr.runs.report.run_page.story import Story
+
+
+# Show ---------------------------------------------------------------------------------------------
+# `hvr show`: look at a saved run again.
+
+_DESCRIPTION = """\
+Show a saved run: its plans, its steps, and what went otherwise than expected.
+"""
+
+_EPILOG = """\
+examples:
+  hvr show runs/boil
+  hvr show runs/boil --html boil.html
+"""
+
+
+def add_show_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.description, parser.epilog = _DESCRIPTION, _EPILOG
+    parser.add_argument("run", metavar="RUN", type=Path, help="folder of a run, as runs/boil")
+    parser.add_argument(
+        "--html", metavar="FILE", type=Path,
+        help="write one self-contained page instead of printing",
+    )  # fmt: skip
+
+
+def run_show(args: argparse.Namespace) -> int:
+    """Run the command and return the exit code."""
+    if args.html is not None:
+        write_page(args.run, args.html)
+        print(f"wrote {args.html}")
+        return 0
+    from hvr.base.printable import one_line
+    from hvr.runs.report.run_page.reading import read_story
+
+    print("\n".join(map(one_line, _lines(read_story(args.run)))))
+    return 0
+
+
+def write_page(run: Path, html: Path) -> None:
+    """Write the page of a run folder.
+
+    Raises:
+        DataFileError: it is no run folder, a file in it is damaged, or the page cannot be written.
+    """
+    from hvr.doors.cli.output import check_writable, write_whole
+    from hvr.runs.report.run_page.page import render
+    from hvr.runs.report.run_page.reading import read_story
+
+    check_writable(html)
+    write_whole(html, render(read_story(run)))
+
+
+def _lines(story: Story) -> list[str]:
+    lines = [story.request, story.outcome]
+    plan = block = -1
+    for step in story.steps:
+        if step.plan != plan:
+            plan, block = step.plan, -1
+            reason = story.plans[plan].reason if 0 <= plan < len(story.plans) else ""
+            lines.append(f"plan {plan + 1}: {reason}" if reason else f"plan {plan + 1}")
+        if step.block != block and 0 <= plan < len(story.plans):
+            block = step.block
+            blocks = story.plans[plan].blocks
+            if 0 <= block < len(blocks):
+                lines.append(f"- {blocks[block].name}")
+        lines.append(f"  {'ok ' if step.as_expected else '!! '}{step.number:>3} {step.action}")
+        remarks = [step.error] if step.error else []
+        remarks += [f"does not hold: {fact}" for fact in step.missing]
+        remarks += [f"holds instead: {fact}" for fact in step.unexpected]
+        remarks += [f"{r.title}: {r.text}" if r.text else r.title for r in step.remarks]
+        lines += [f"         {text}" for text in remarks]
+    return lines
+
+
+# Resuming -----------------------------------------------------------------------------------------
+# `hvr plan --resume`: a run goes on with the request and the options that it began with.
+
+_ANEW = ("base_url", "timeout", "max_calls", "max_tokens", "max_dollars")
+"""Options of a model that may be others than when the run began."""
+
+
+def check_resumable(args: argparse.Namespace, given: Mapping[str, Any]) -> None:
+    """Raise if an option contradicts what a run began with.
+
+    Args:
+        args: what was read.
+        given: the options that were given, by the fields of `Options`.
+
+    Raises:
+        UsageError: an option does.
+        DataFileError: the run cannot be read.
+    """
+    from hvr.runs.folder import RunState, read_status
+    from hvr.runs.request import read_request, request_from_json
+
+    about, state = read_status(args.resume)
+    if "llm" not in about or state is RunState.FINISHED:
+        return  # nothing to go on with, as will be said
+    began = request_from_json(about, args.resume, _named(given))
+    if not began.policy.asks_model:
+        refuse_model_options(args, "the run asks none: leave it out")
+    model = {name: v for name, v in given_model_options(args).items() if name not in _ANEW}
+    own = {name: value for name, value in given.items() if name not in ("save", "env_options")}
+    options = replace(began.options, **own, model=replace(began.options.model, **model))
+    text = args.text if args.text or args.task else about["request"]
+    task = args.task if args.text or args.task else about["task"]
+    now = read_request(None if task and not args.text else text, task, options).to_json()
+    _compare({"text": "request", "task": "task"}, args, now, about)
+    _compare({name: name for name in own}, args, now, about)
+    _compare({name: name for name in model}, args, now["llm"] or {}, about["llm"] or {})
+    _check_places(args.resume, given, about)
+
+
+def resume_run(args: argparse.Namespace, given: Mapping[str, Any], listen: Listener | None) -> Run:
+    """Go on with a run.
+
+    Args:
+        args: what was read.
+        given: the options that were given, by the fields of `Options`.
+        listen: called with each event as it happens.
+
+    Raises:
+        HvrError: see `hvr.runs.resume`.
+    """
+    from hvr.runs import resume
+    from hvr.worlds.environment import names_executable
+
+    anew = model_choice(args)
+    return resume(
+        args.resume,
+        base_url=anew.base_url,
+        trust_project=anew.trust_project,
+        timeout=anew.timeout,
+        limits=anew.limits,
+        env_options=tuple(filter(names_executable, given.get("env_options", ()))),
+        named=_named(given),
+        listen=listen,
+    )
+
+
+def _named(given: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(given[key] for key in ("policy", "planner", "env") if given.get(key) is not None)
+
+
+def _compare(
+    keys: Mapping[str, str],
+    args: argparse.Namespace,
+    now: Mapping[str, Any],
+    then: Mapping[str, Any],
+) -> None:
+    """Raise if an option that was given differs from that of the run; keys are by option."""
+    for name, key in keys.items():
+        given = vars(args).get("dry_run" if name == "execute" else name)
+        if given is not None and now.get(key) != then.get(key):
+            _refuse("dry_run" if name == "execute" else name, now.get(key), then.get(key))
+
+
+def _check_places(folder: Path, given: Mapping[str, Any], about: Mapping[str, Any]) -> None:
+    from hvr.worlds.environment import names_executable
+
+    save = given.get("save")
+    if save is not None and save.resolve() != folder.resolve():
+        _refuse("save", str(save), str(folder))
+    for text in given.get("env_options", ()):
+        if not names_executable(text) and text not in about["env_options"]:
+            _refuse("env_options", text, " ".join(about["env_options"]) or None)
+
+
+def _refuse(name: str, now: object, then: object) -> None:
+    if name == "dry_run":
+        now, then = not now, not then
+    raise UsageError(
+        f"{name} is now {now!r} and was {then!r} when the run began: leave it out, or begin a new "
+        "run",
+        field=name,
+    )

@@ -1,0 +1,209 @@
+"""`hvr scene`: look at a kitchen, or serve one."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hvr.base.printable import console
+from hvr.doors.cli.arguments import add_json
+from hvr.doors.stand_in import launcher
+from hvr.errors import UsageError
+
+if TYPE_CHECKING:
+    from hvr.doors.cli.arguments import ArgumentParser
+    from hvr.runs.report.floor_plan.characters import CharacterPlan
+    from hvr.runs.report.floor_plan.plan import FloorPlan
+    from hvr.runs.report.floor_plan.route import Route
+
+
+# Show ---------------------------------------------------------------------------------------------
+# `hvr scene show`: a floor plan, with characters or as a picture.
+
+_DESCRIPTION = """\
+Draw the floor plan of a scene with its objects.
+
+Without --output it is drawn with characters. +z is up and +x is to the right.
+"""
+
+_EPILOG = """\
+examples:
+  hvr scene show FloorPlan16
+  hvr scene show FloorPlan16 --output kitchen.svg --labels
+  hvr scene show FloorPlan16 --json
+  hvr scene show --run runs/boil --output way.png
+"""
+
+_SUFFIXES = (".svg", ".png")
+_STYLES = {
+    "surface": "yellow", "furniture": "green", "storage": "color(137)", "basin": "cyan",
+    "appliance": "bright_black", "fixture": "blue", "dot": "dim", "agent": "bold bright_blue",
+    "small": "bold bright_yellow", "label": "bold",
+}  # fmt: skip
+
+
+def add_show_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.description, parser.epilog = _DESCRIPTION, _EPILOG
+    parser.add_argument("name", metavar="SCENE", nargs="?", help="the scene, as FloorPlan16")
+    parser.add_argument("--output", "-o", metavar="FILE", type=Path, help=(
+        "write a picture: FILE.svg or FILE.png"))  # fmt: skip
+    parser.add_argument("--run", metavar="FOLDER", type=Path, help=(
+        "draw the scene of this run, with the robot's way and steps"))  # fmt: skip
+    parser.add_argument("--objects", action="store_true", help="list all objects, too")
+    parser.add_argument("--labels", action="store_true", help=(
+        "name small things in the picture, too"))  # fmt: skip
+    add_json(parser, "print the objects as JSON")
+
+
+def run_show(args: argparse.Namespace) -> int:
+    """Run the command and return the exit code.
+
+    Raises:
+        UsageError: there is nothing to draw, or it cannot be drawn like that.
+        SceneError: there is no such scene.
+        DataFileError: the run cannot be read, or the picture cannot be written.
+    """
+    from hvr.doors.cli.output import check_writable, print_json
+
+    output: Path | None = args.output
+    if output is not None:
+        if output.suffix.lower() not in _SUFFIXES:
+            raise UsageError(f"--output {output}: end the name with {' or '.join(_SUFFIXES)}")
+        check_writable(output)
+    plan, way = _plan(args.name, args.run)
+    if output is not None:
+        _write(plan, way, output, args.labels)
+    if args.json:
+        print_json(plan.to_json())
+        return 0
+    if output is not None:
+        print(f"wrote {output}")
+    else:
+        _print(plan)
+    if args.objects:
+        _list(plan)
+    return 0
+
+
+def _plan(name: str | None, run: Path | None) -> tuple[FloorPlan, Route | None]:
+    from hvr.runs.report.floor_plan.plan import scene_plan
+
+    if (name is None) == (run is None):
+        raise UsageError("name a scene, such as FloorPlan16, or a run folder with --run")
+    if name is not None:
+        return scene_plan(name), None
+    from hvr.runs.report.run_page.reading import read_story
+
+    assert run is not None
+    story = read_story(run)
+    if story.before is None:
+        raise UsageError(f"--run {run}: {story.note}")
+    return story.before, story.route
+
+
+def _write(plan: FloorPlan, way: Route | None, output: Path, labels: bool) -> None:
+    from hvr.doors.cli.output import write_whole
+    from hvr.runs.report.floor_plan.drawing import draw_floor_plan, svg
+    from hvr.runs.report.floor_plan.png import write_png
+
+    drawing = draw_floor_plan(plan, way, labels="all" if labels else "main")
+    if output.suffix.lower() == ".png":
+        write_png(drawing, output)
+    else:
+        write_whole(output, svg(drawing))
+
+
+def _print(plan: FloorPlan) -> None:
+    """Print the plan with characters and what they stand for; in colours on a terminal."""
+    from rich.text import Text
+
+    from hvr.runs.report.floor_plan.characters import character_plan
+
+    width = shutil.get_terminal_size((80, 24)).columns if sys.stdout.isatty() else 80
+    drawn = character_plan(plan, width, plain=not _can_print("░▚▒≈▓═·▲►▼◄"))
+    screen = console(highlight=False, markup=False, emoji=False, soft_wrap=True)
+    screen.print(f"{plan.scene}: {len(plan.shapes)} objects")
+    for row in drawn.rows:
+        line = Text()
+        for cell in row:
+            line.append(cell.character, style=_STYLES.get(cell.look, ""))
+        line.rstrip()
+        screen.print(line)
+    screen.print()
+    screen.print("\n".join(_legend(plan, drawn, width)))
+
+
+def _can_print(characters: str) -> bool:
+    try:
+        characters.encode(sys.stdout.encoding or "ascii")
+    except (LookupError, UnicodeEncodeError):
+        return False
+    return True
+
+
+def _legend(plan: FloorPlan, drawn: CharacterPlan, width: int) -> list[str]:
+    signs = [f"{cell.character} {text}" for cell, text in drawn.legend]
+    things = [f"{letter} {shape.name}" for letter, shape in drawn.letters.items()]
+    if drawn.unlettered:
+        things.append(f"+ {', '.join(drawn.unlettered)}")
+    if plan.held is not None:
+        things.append(f"in hand: {plan.held}")
+    lines = _wrapped(signs, width) + _wrapped(things, width)
+    enclosed = sum(shape.enclosed for shape in plan.shapes)
+    overhead = sum(shape.overhead for shape in plan.shapes)
+    if enclosed or overhead:
+        lines.append(
+            f"not drawn: {overhead} overhead, {enclosed} in something closed (--objects lists all)"
+        )
+    return lines
+
+
+def _wrapped(items: list[str], width: int) -> list[str]:
+    """Return items in columns of one width, as many as there is room for."""
+    column = max(map(len, items), default=0) + 2
+    count = max(1, (width + 2) // column)
+    rows = [items[i : i + count] for i in range(0, len(items), count)]
+    return ["".join(item.ljust(column) for item in row).rstrip() for row in rows]
+
+
+def _list(plan: FloorPlan) -> None:
+    header = ("object", "type", "kind", "on or in", "x", "y", "z", "state")
+    rows = [
+        (s.name, s.object_type, s.kind.value, s.place,
+         *(f"{value:.2f}" for value in s.box.center), ", ".join(s.state))
+        for s in plan.shapes
+    ]  # fmt: skip
+    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+    print()
+    for row in (header, *rows):
+        cells = (cell.ljust(w) for cell, w in zip(row, widths, strict=True))
+        print("  ".join(cells).rstrip())
+
+
+# Serve --------------------------------------------------------------------------------------------
+# `hvr scene serve`: the process that AI2-THOR's Python client takes for Unity.
+
+
+def add_serve_arguments(parser: ArgumentParser) -> None:
+    """Add the arguments of the command.
+
+    The process reads them itself: it has to tell the client that waits for it what is wrong.
+    """
+    parser.hands_on = True
+    parser.description = launcher.DESCRIPTION
+    launcher.add_arguments(parser)
+
+
+def run_serve(args: argparse.Namespace) -> int:
+    """Run the command and return the exit code.
+
+    Raises:
+        HvrError: an option cannot be used, or the client is not there.
+    """
+    from hvr.doors.stand_in.process import main
+
+    return main(args.words)

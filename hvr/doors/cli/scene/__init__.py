@@ -1,1 +1,0 @@
-"""`hvr scene`: look at a kitchen, or serve one."""

@@ -1,0 +1,299 @@
+"""`hvr solve --execute` and `--llm`: execute the plan, or have a language model write it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from hvr.base.files import write_whole
+from hvr.base.printable import one_line
+from hvr.doors.cli.display import display
+from hvr.doors.cli.options import model_choice
+from hvr.doors.cli.output import print_json
+from hvr.doors.cli.solve import PosedProblem, posed_problem
+from hvr.errors import PlannerError, SimulatorError, UsageError
+from hvr.execution.facts.planning import AutomaticPlanner, FactPlanner, StatePlanner
+from hvr.execution.facts.running import WorldRun, run_world, save_run
+from hvr.execution.facts.sentences import goal_text
+from hvr.models.meter import Meter
+from hvr.pddl import Task, print_domain, print_plan, print_problem
+from hvr.pddl.model import TRUE
+from hvr.pddl.plan import decimal_text
+from hvr.planning.solving.solve import Solution
+from hvr.policies.facts import ModelPlanner, open_model
+from hvr.validation import Validator
+from hvr.validation.report import count
+from hvr.worlds.facts.environment import FactEnvironment, close_environment, require_untimed
+from hvr.worlds.facts.faults import FaultRule, FaultyWorld, read_faults
+from hvr.worlds.facts.timed_environment import domain_environment
+
+# Executing ----------------------------------------------------------------------------------------
+# `hvr solve --execute`: the plan carried out, watched and mended.
+
+
+def execute_solution(args: argparse.Namespace) -> int:
+    """Run `hvr solve --execute` and return its exit code: 0 reached, 1 out of reach, 2 undecided.
+
+    Raises:
+        HvrError: files or options cannot be used.
+    """
+    if args.optimal:
+        raise UsageError("plans are made anew while they run, not searched to the optimum; leave "
+                         "it out with --execute", field="optimal")  # fmt: skip
+    rules = read_faults(args.faults)
+    from hvr.policies.llm.settings import is_goal
+
+    by_goal = hasattr(args, "spec") and is_goal(getattr(args, "setting", ""))
+    if by_goal:
+        _, asked, _ = posed_with_model_goal(args)
+    else:
+        asked = posed_problem(args)
+        if hasattr(args, "spec"):
+            require_untimed(asked.domain, asked.problem)
+    with _opened(asked, args, rules) as env:
+        return _carried_out(args, asked, env, by_goal=by_goal)
+
+
+def _carried_out(
+    args: argparse.Namespace, asked: PosedProblem, env: FactEnvironment, *, by_goal: bool
+) -> int:
+    domain, problem = asked.domain, asked.problem
+    live = sys.stdout.isatty() and not args.json
+    kind = "none" if args.json or args.quiet else "live" if live else "lines"
+    with display(kind) as listen:
+        planner: FactPlanner = StatePlanner(args.planner, args.budget)
+        if hasattr(args, "spec") and not by_goal:
+            planner = model_planner(args, asked, listen)
+        try:
+            run = run_world(
+                env, domain, problem, asked.words.wording,
+                planner=planner, max_replans=args.max_replans, listen=listen,
+            )  # fmt: skip
+        except SimulatorError as error:
+            if asked.world is None or not asked.world.environment:
+                raise
+            place = f"{asked.world.file}: {asked.world.environment}"
+            raise SimulatorError(f"{place}: {error}", exit_code=error.exit_code) from error
+    if args.save is not None:
+        _save(args, asked, run)
+    if not isinstance(planner, StatePlanner):
+        save_model_run(args, planner, run)
+    if args.json:
+        print_json(run.to_json())
+    else:
+        print(summary(run))
+    return run.exit_code
+
+
+def _save(args: argparse.Namespace, asked: PosedProblem, run: WorldRun) -> None:
+    """Write the folder of the run, with its page."""
+    from hvr.runs.report.run_page.page import render
+    from hvr.runs.report.run_page.reading import read_story
+
+    own = asked.world.environment if asked.world is not None else ""
+    about = {"env": own or "the domain itself", "seed": args.seed}
+    goal = goal_text(asked.problem.goal, asked.words)
+    save_run(args.save, asked.domain, asked.problem, run, request=goal, about=about)
+    write_whole(args.save / "run.html", render(read_story(args.save)))
+
+
+@contextmanager
+def _opened(
+    asked: PosedProblem, args: argparse.Namespace, rules: Sequence[FaultRule]
+) -> Iterator[FactEnvironment]:
+    """Open the environment, and close it however the run ends.
+
+    Raises:
+        HvrError: see `_environment`.
+    """
+    env = _environment(asked, args, rules)
+    try:
+        yield env
+    finally:
+        if trouble := close_environment(env):
+            print(f"note: {one_line(trouble)}", file=sys.stderr)
+
+
+def _environment(
+    asked: PosedProblem, args: argparse.Namespace, rules: Sequence[FaultRule]
+) -> FactEnvironment:
+    """Open the world's own environment, or one that runs the domain, with its faults.
+
+    Raises:
+        HvrError: it cannot be opened, or faults are wanted where none can be made.
+    """
+    if asked.world is None or not asked.world.environment:
+        own = domain_environment(asked.domain, asked.problem, args.hide)
+        return FaultyWorld(own, rules, args.seed)
+    for name in ("faults", "hide"):
+        if getattr(args, name):
+            raise UsageError(
+                "hvr makes these in the PDDL environment only; this world has its own "
+                f"({asked.world.environment})", field=name,
+            )  # fmt: skip
+    return asked.world.open(asked.problem, args.seed, args.env_timeout)
+
+
+def summary(run: WorldRun) -> str:
+    """Return one line: how a run ended."""
+    done = run.finished
+    parts = [count(done.steps, "step"), count(done.replans, "new plan")]
+    if run.faults:
+        parts.append(count(len(run.faults), "fault") + " injected")
+    parts += [f"{number} {kind}" for kind, number in done.failures]
+    if run.timed is not None:
+        whose = "a simulated clock" if run.timed.simulated else "the world's clock"
+        parts.append(f"{decimal_text(run.timed.now)} by {whose}")
+    facts = ", ".join(parts)
+    if done.reached and run.unseen:
+        unseen = " and ".join(run.unseen)
+        return f"the goal is believed to hold, and {unseen} cannot be seen: {facts}"
+    if done.reached:
+        return f"goal reached: {facts}"
+    if run.unreachable and not done.steps:
+        return f"no plan reaches the goal, which is proven: {facts}"
+    if run.unreachable:
+        return f"no plan reaches the goal any more, which is proven: {facts}"
+    return f"goal not reached, undecided: {facts}; {done.reason}"
+
+
+# Written ------------------------------------------------------------------------------------------
+# `hvr solve --llm`: the plan that a language model writes, judged by hvr's validator.
+
+SIMULATED = "scripted"
+"""The provider whose models write what is known already."""
+
+PLANNING = "planning.json"
+"""File of a saved run with how each of the model's plans came about."""
+
+
+def model_planner(
+    args: argparse.Namespace, asked: PosedProblem, listen: Callable[[Any], None] | None
+) -> ModelPlanner:
+    """Return the language model that the arguments name, told of the goal in words.
+
+    Raises:
+        HvrError: an option cannot be used, or the model cannot be reached.
+    """
+    for name in ("planner", "optimal"):
+        if getattr(args, name):
+            raise UsageError("a language model plans here; leave it out with --llm", field=name)
+    world = asked.world
+    return open_model(
+        model_choice(args), asked.domain, asked.problem, asked.words,
+        goal_text(asked.problem.goal, asked.words),
+        planner=AutomaticPlanner(min(args.budget, 10.0)),
+        ontology=world.ontology if world is not None else None,
+        prompts=world.prompts if world is not None else None,
+        seed=args.seed, folder=args.save, listen=listen,
+    )  # fmt: skip
+
+
+def posed_with_model_goal(args: argparse.Namespace) -> tuple[PosedProblem, PosedProblem, Meter]:
+    """Return the problem as it was posed, with the goal that a model reads, and the model's meter.
+
+    Raises:
+        HvrError: an option cannot be used, or the model writes no goal that can be.
+    """
+    asked = posed_problem(args, by_model=True)
+    choice, world = model_choice(args), asked.world
+    if not asked.known and str(choice.spec).partition(":")[0] == SIMULATED:
+        raise UsageError(
+            "a simulated model reads no sentences; it needs a goal in PDDL or in the world's words",
+            field="goal",
+        )
+    known = asked if asked.known else replace(asked, problem=asked.problem.replace(goal=TRUE))
+    with display("none") as listen:
+        model = open_model(
+            choice, known.domain, known.problem, known.words,
+            asked.request or goal_text(asked.problem.goal, asked.words),
+            planner=AutomaticPlanner(min(args.budget, 10.0)),
+            ontology=world.ontology if world is not None else None,
+            prompts=world.prompts if world is not None else None,
+            seed=args.seed, folder=args.save, listen=listen,
+        )  # fmt: skip
+        goal = model.goal(asked.problem)
+    if not args.quiet:
+        said = f"goal, as {model.meter.name} reads it: {goal_text(goal, asked.words)}"
+        print(said, file=sys.stderr if args.json else sys.stdout)
+    return asked, replace(asked, problem=asked.problem.replace(goal=goal)), model.meter
+
+
+def judged_by_own_goal(asked: PosedProblem, solution: Solution, meter: Meter) -> Solution:
+    """Return a solution for a model's goal with a note, and hold it against the goal as known.
+
+    Raises:
+        PlannerError: the plan does not reach the goal that was given.
+    """
+    notes = [f"the goal is that of {meter.name} ({count(meter.totals.calls, 'question')})"]
+    if meter.simulated:
+        notes.append("this model is SIMULATED: it knows the goal, and errs at rates")
+    if solution.steps is not None and asked.known:
+        report = Validator(Task(asked.domain, asked.problem)).check(solution.steps)
+        if not report.valid:
+            raise PlannerError(
+                f"the goal that {meter.name} wrote is reached, and the one that was given is not: "
+                f"{report.explain(1)}"
+            )
+        notes.append("the goal that was given is reached")
+    return replace(solution, notes=(*solution.notes, *notes))
+
+
+def run_name(args: argparse.Namespace) -> str:
+    """Return how the library names the run: by its folder, if it has one."""
+    return args.save.name if args.save is not None else "solve"
+
+
+def save_planning(args: argparse.Namespace, planner: ModelPlanner) -> None:
+    """Write how the model's plans came about."""
+    records = [record.to_json() for record in planner.records]
+    text = json.dumps(records, indent=2, ensure_ascii=False)
+    write_whole(args.save / PLANNING, f"{text}\n")
+
+
+def save_model_run(args: argparse.Namespace, planner: FactPlanner, run: WorldRun) -> None:
+    """Keep what a run with a language model's plans leaves: their record, and macro actions."""
+    assert isinstance(planner, ModelPlanner)
+    if args.save is not None:
+        save_planning(args, planner)
+    if run.exit_code == 0 and run.plans:
+        planner.keep(run.plans[0], run_name(args))
+
+
+def solve_by_model(args: argparse.Namespace, asked: PosedProblem) -> Solution:
+    """Return the plan of a language model with hvr's judgement.
+
+    Raises:
+        HvrError: an option cannot be used, or the model does not answer.
+        PlannerError: the plan is not valid.
+    """
+    show = "lines" if sys.stderr.isatty() and not (args.json or args.quiet) else "none"
+    with display(show) as listen:
+        planner = model_planner(args, asked, listen)
+        task = Task(asked.domain, asked.problem)
+        planned = planner.plan(task)
+    steps = planned.plan.actions
+    report = Validator(task).check(steps)
+    if args.save is not None:
+        write_whole(args.save / "domain.pddl", print_domain(asked.domain))
+        write_whole(args.save / "problem.pddl", print_problem(asked.problem))
+        name = "plan.pddl" if report.valid else "draft.pddl"
+        write_whole(args.save / name, print_plan(steps))
+        save_planning(args, planner)
+    model = planner.meter
+    if not report.valid:
+        raise PlannerError(f"the plan of {model.name} is not valid: {report.explain(1)}")
+    planner.keep(planned, run_name(args))
+    used = model.totals
+    notes = [f"{count(used.calls, 'question')} to {model.name}"]
+    if model.simulated:
+        notes.append("this model is SIMULATED: it knows a plan of hvr's planner, and errs at rates")
+    blocks = planned.plan.blocks
+    return Solution(
+        steps, report, blocks, model.name, False, planned.plan.seconds or 0.0, tuple(notes)
+    )

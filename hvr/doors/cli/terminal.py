@@ -1,0 +1,95 @@
+"""Progress and questions on a terminal."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from hvr.base.printable import console
+
+# Progress -----------------------------------------------------------------------------------------
+# How far long work has come, on standard error: bars on a terminal, lines elsewhere.
+
+Tell = Callable[[str, int, int, str], None]
+"""Called with the name of a stage, how much of it is done, of how much, and a remark."""
+
+PROGRESS_INTERVAL_S = 10.0
+"""Seconds between two lines of a stage where there is no terminal."""
+
+
+@contextmanager
+def show_progress(every_s: float = PROGRESS_INTERVAL_S) -> Iterator[Tell]:
+    """Return a function that shows how far stages have come.
+
+    On a terminal each stage has a bar, which goes when the work ends. Elsewhere (in a log, in CI)
+    a stage has a line when it begins, one every `every_s` seconds, and one when it is done.
+    """
+    from rich.progress import Progress, TaskID, TextColumn
+
+    to = console(stderr=True)
+    if not to.is_terminal:
+        lines = _Lines(lambda line: to.print(line, soft_wrap=True, highlight=False), every_s)
+        yield lines.tell
+        return
+    columns = (*Progress.get_default_columns(), TextColumn("{task.fields[remark]}"))
+    with Progress(*columns, console=to, transient=True) as bars:
+        tasks: dict[str, TaskID] = {}
+
+        def tell(stage: str, done: int, of: int, remark: str = "") -> None:
+            if stage not in tasks:
+                tasks[stage] = bars.add_task(stage, total=of, remark="")
+            bars.update(tasks[stage], completed=done, total=of, remark=remark)
+
+        yield tell
+
+
+@dataclass
+class _Lines:
+    """Lines of stages, not too many of them."""
+
+    write: Callable[[str], None]
+    every_s: float
+    _last: dict[str, float] = field(default_factory=dict)
+
+    def tell(self, stage: str, done: int, of: int, remark: str = "") -> None:
+        """Write a line if a stage begins or ends, or if its last one is long ago."""
+        now = time.monotonic()
+        if stage in self._last and done < of and now - self._last[stage] < self.every_s:
+            return
+        self._last[stage] = now
+        self.write(f"{stage}: {done} of {of}{f', {remark}' if remark else ''}")
+
+
+# Asking -------------------------------------------------------------------------------------------
+# One question on a terminal: which of several readings of a request is meant.
+
+
+def on_terminal() -> bool:
+    """Return whether someone can be asked: input and output are a terminal."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def ask_reading(
+    readings: Sequence[str],
+    ask: Callable[[str], str] = input,
+    tell: Callable[[str], object] = print,
+) -> int | None:
+    """Ask which reading is meant; return its number from 1, or None if none is.
+
+    Args:
+        readings: each in plain words.
+        ask: shows a prompt and returns the answer.
+        tell: shows a line.
+    """
+    tell("This can be read in several ways. Which one is meant?")
+    for number, words in enumerate(readings, start=1):
+        tell(f"  {number}  {words}")
+    try:
+        answer = ask(f"1 to {len(readings)}, or nothing to leave it: ").strip()
+    except EOFError:
+        return None
+    number = int(answer) if answer.isdecimal() else 0
+    return number if 1 <= number <= len(readings) else None

@@ -1,0 +1,344 @@
+"""The request of `hvr tools plan` and `run`: a world of tools, a goal or words, known values."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hvr.base.printable import one_line
+from hvr.doors.cli.arguments import add_json
+from hvr.doors.cli.options import add_model_options, add_trust, model_choice, refuse_model_options
+from hvr.doors.cli.output import print_json
+from hvr.doors.cli.tools.approval import warn_malformed_tools
+from hvr.errors import UsageError
+from hvr.pddl.diagnostics import nearest
+from hvr.tools.catalogue.schema import Catalogue, quoted
+from hvr.tools.catalogue.subjects import meaning_of
+
+if TYPE_CHECKING:
+    from hvr.knowledge.retrieval.text_vectors import TextVectors
+    from hvr.knowledge.world_file import ToolTask, WorldFile
+    from hvr.models.meter import Meter
+    from hvr.tools.calling.environment import ToolEnvironment
+    from hvr.tools.catalogue.schema_matching import ParameterMeaning
+    from hvr.tools.navigation.binding import UserQuestion
+    from hvr.tools.navigation.known_values import ParameterMatcher
+    from hvr.tools.navigation.request import ToolRequest
+    from hvr.tools.navigation.tasks import Learnt
+    from hvr.tools.navigation.turn_judge import TurnDecision, WeighedRequest
+    from hvr.tools.navigation.words.reading import ReadRequest
+
+
+# Errand -------------------------------------------------------------------------------------------
+# What `hvr tools plan` and `run` are asked: a world of tools, a goal, and what is known.
+
+
+@dataclass(frozen=True)
+class OpenedRequest:
+    """A request to a world of tools.
+
+    Args:
+        world: its file.
+        tools: opened; the caller closes them.
+        meanings: of their parameters.
+        wanted: The goal calls and said values; None if options and tasks do not tell them.
+        request: in words.
+        encoder: of texts.
+    """
+
+    world: WorldFile
+    tools: ToolEnvironment
+    meanings: tuple[ParameterMeaning, ...]
+    wanted: ToolRequest | None
+    request: str
+    encoder: TextVectors
+
+    @property
+    def suits(self) -> ParameterMatcher:
+        """The meanings of parameters, without what calls taught."""
+        from hvr.tools.navigation.known_values import ParameterMatcher
+
+        return ParameterMatcher(None, self.meanings)
+
+
+def add_request_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that say where and what."""
+    parser.add_argument("world", metavar="WORLD", help=(
+        "a folder whose world.toml has [tools], written as ./FOLDER since it is run, or one that "
+        "hvr brings"))  # fmt: skip
+    add_trust(parser)
+    parser.add_argument("request", metavar="REQUEST", nargs="?", help=(
+        "the name of a task of the world; or a request in words, whose goal is said with --goal "
+        "or read by --llm; not needed where the world has one task"))  # fmt: skip
+    parser.add_argument("--goal", metavar="WHAT", action="append", default=[], help=(
+        "a tool that is to have been called, or a parameter of which a value is to be known; may "
+        "be repeated"))  # fmt: skip
+    parser.add_argument("--given", metavar="NAME=VALUE", action="append", default=[], help=(
+        "a value that is known: JSON, or a text; may be repeated"))  # fmt: skip
+    parser.add_argument("--encoder", default="lexical-hash", help=(
+        "what tells which parameters mean the same: lexical-hash, minilm or st:NAME "
+        "(default: %(default)s)"))  # fmt: skip
+    parser.add_argument("--graph", metavar="FILE", type=Path, help=(
+        "log of the graph learnt from calls (hvr tools graph --log): costs and links come from it, "
+        "and `run` adds what its calls show; begun anew if it is not there"))  # fmt: skip
+    parser.add_argument("--decisions", metavar="FILE", type=Path, help=(
+        "what `hvr tools learn --turns` learnt of the next move: it says of a request in words "
+        "whether any tool is of use, and which (default: what the world names)"))  # fmt: skip
+    add_json(parser, "print one JSON document")
+
+
+def open_request(args: argparse.Namespace) -> OpenedRequest:
+    """Open the world and read what is wanted of it.
+
+    Raises:
+        HvrError: the world cannot be opened, or speaks of what is not there.
+    """
+    from hvr.knowledge.retrieval.text_vectors import TextVectors
+    from hvr.knowledge.world_file import load_world
+    from hvr.tools.calling.worlds import meanings_file, open_tools
+    from hvr.tools.catalogue.schema_matching import NO_OVERRIDES, meanings, read_overrides
+    from hvr.tools.navigation.tasks import ToolGoals, tool_request
+
+    world = load_world(args.world, trust=args.trust_project)
+    task = _task(world, args)
+    tools = open_tools(world)
+    try:
+        file = meanings_file(world)
+        overrides = NO_OVERRIDES if file is None else read_overrides(file)
+        encoder = TextVectors(args.encoder)
+        found = meanings(tools.catalogue, encoder, overrides=overrides)
+        done, known = _goal(args.goal, tools.catalogue, found)
+        said = dict(task.values) if task is not None else {}
+        values = {meaning_of(name, found, args.goal): value for name, value in said.items()}
+        values |= given_values(args.given, found, args.goal)
+        if task is not None and not args.goal:
+            done, known = _goal([*task.done, *task.known], tools.catalogue, found)
+    except BaseException:
+        tools.close()
+        raise
+    request = task.request if task is not None else args.request or ", ".join(args.goal)
+    asked = OpenedRequest(world, tools, found, None, request, encoder)
+    if not done and not known:
+        return asked
+    errand = ToolGoals(tuple(done), tuple(known), values, request)
+    return replace(asked, wanted=tool_request(errand, tools.catalogue, asked.suits))
+
+
+def load_experience(asked: OpenedRequest, graph: Path | None, *, write: bool = False) -> Learnt:
+    """Return the experience and the conditions of earlier runs.
+
+    Args:
+        asked: The world.
+        graph: The log of a graph; None for none.
+        write: Whether this run is added to the log.
+
+    Raises:
+        DataFileError: The log cannot be read.
+    """
+    from hvr.tools.navigation.experience import opened_experience
+    from hvr.tools.navigation.preconditions import conditions_path, read_conditions
+    from hvr.tools.navigation.tasks import Learnt
+
+    experience = opened_experience(graph, asked.tools.catalogue, write=write)
+    learnt = Learnt(experience, meanings=asked.meanings)
+    if graph is not None:
+        learnt = replace(learnt, conditions=read_conditions(conditions_path(graph)))
+    return learnt
+
+
+def given_values(
+    texts: Sequence[str], found: Sequence[ParameterMeaning], goals: Collection[str] = ()
+) -> dict[str, Any]:
+    """Return the values that options give, by meaning.
+
+    Raises:
+        UsageError: one is not NAME=VALUE, or nothing is called so.
+    """
+    values = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise UsageError(f"{quoted(text)} is not NAME=VALUE", field="given")
+        values[meaning_of(name, found, goals)] = _value(value)
+    return values
+
+
+def values_text(values: Mapping[str, Any]) -> str:
+    """Return values in one line, without what looks like a key."""
+    from hvr.tools.calling.log import redacted
+
+    plain: Any = redacted(dict(values))
+    return ", ".join(f"{k}={json.dumps(v, ensure_ascii=False)}" for k, v in plain.items())
+
+
+def _task(world: WorldFile, args: argparse.Namespace) -> ToolTask | None:
+    tasks = world.tool_tasks
+    if args.request in tasks:
+        return tasks[args.request]
+    if args.request is None and not args.goal:
+        if len(tasks) == 1:
+            return next(iter(tasks.values()))
+        listed = f": {', '.join(tasks)}" if tasks else ""
+        raise UsageError(f"name a task{listed}, or say with --goal what is wanted", field="request")
+    return None
+
+
+def _goal(
+    texts: Sequence[str], catalogue: Catalogue, found: Sequence[ParameterMeaning]
+) -> tuple[list[str], list[str]]:
+    tools = {tool.name for tool in catalogue.tools}
+    done = [text for text in texts if text in tools]
+    known = []
+    for text in texts:
+        if text not in tools:
+            if near := nearest(text, tools):
+                raise UsageError(
+                    f"no tool is called {quoted(text)}; did you mean {near!r}?", field="goal"
+                )
+            known.append(meaning_of(text, found))
+    return done, known
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+# In words -----------------------------------------------------------------------------------------
+# Requests in words: rules or a model read them, and the commands report the reading.
+
+
+def add_reader(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the model that reads requests."""
+    add_model_options(parser, ("spec", "base_url", "cache", "temperature", "timeout", "max_calls",
+                               "max_tokens", "max_dollars"))  # fmt: skip
+
+
+def connect_model(args: argparse.Namespace, transcript: Path | None = None) -> Meter | None:
+    """Return the model that the options name, if they name one.
+
+    Raises:
+        UsageError: There are options of a model, but no model.
+        LLMError: A key is missing.
+    """
+    if not hasattr(args, "spec"):
+        refuse_model_options(args, "none is asked: name one with --llm")
+        return None
+    from hvr.models.connect import connect
+
+    return connect(model_choice(args), transcript=transcript)
+
+
+def read_request_in_words(
+    args: argparse.Namespace, asked: OpenedRequest, model: Meter | None
+) -> WeighedRequest:
+    """Return the reading of a request in words.
+
+    Args:
+        args: The options, with the values that the user gives beside the words.
+        asked: The world and the request.
+        model: The model that reads it; None to read it by rules.
+
+    Raises:
+        UsageError: It is not clear.
+        DataFileError: The file of judged dialogues cannot be read.
+        LLMError: The model gives no usable answer.
+    """
+    from hvr.tools.navigation.model_reader import ModelRequestReader
+    from hvr.tools.navigation.turn_judge import WeighedRequest, with_dialogue_opinion
+
+    beside = given_values(args.given, asked.meanings)
+    if model is not None:
+        reader = ModelRequestReader(model, asked.tools.catalogue, asked.meanings)
+        return WeighedRequest(reader.read(asked.request, beside))
+    found = with_dialogue_opinion(
+        _by_rules(asked, beside), _opinion(asked, args.decisions),
+        lambda tool: _by_rules(asked, beside, tool),
+    )  # fmt: skip
+    if found.read.request is None and found.read.move is None:
+        raise UsageError(found.read.why, field="goal")
+    return found
+
+
+def report_without_calls(
+    args: argparse.Namespace, asked: OpenedRequest, read: ReadRequest, more: Mapping[str, Any]
+) -> int:
+    """Say why nothing is called, and return the exit code.
+
+    Args:
+        args: The options.
+        asked: The world and the request.
+        read: The reading, which has no request.
+        more: Further entries of the command's document.
+    """
+    from hvr.tools.navigation.chains import NextMove
+
+    assert read.move is not None
+    if args.json:
+        print_json({
+            "request": asked.request, "decision": read.move.value, "why": read.why,
+            "ask": [one.name for one in read.questions],
+            "questions": [question_json(one) for one in read.questions],
+            "left_out": list(asked.tools.catalogue.left_out), "calls": [], **more,
+        })  # fmt: skip
+    else:
+        warn_malformed_tools(asked.tools.catalogue.left_out)
+        print(one_line(f"{read.move.value}: {read.why}"))
+        for question in read.questions:
+            print(one_line(f"  {question.name}: {question.why}"))
+            for value, told in question.choices:
+                print(one_line(f"    {values_text({question.name: value})}{told and f': {told}'}"))
+    return 2 if read.move is NextMove.ASK else 1
+
+
+def model_json(model: Meter | None) -> dict[str, Any]:
+    """Return the entries of a document about the model."""
+    if model is None:
+        return {"model": None, "simulated": False}
+    return {"model": model.name, "simulated": model.simulated}
+
+
+def question_json(one: UserQuestion) -> dict[str, Any]:
+    """Return a question to the user as plain JSON values, without what looks like a key."""
+    from hvr.tools.calling.log import redacted
+
+    choices = [{"value": redacted(value), "told": told} for value, told in one.choices]
+    return {"kind": one.kind.value, "name": one.name, "why": one.why, "choices": choices}
+
+
+def _by_rules(asked: OpenedRequest, beside: Mapping[str, Any], tool: str = "") -> ReadRequest:
+    """Return the reading without a model, with the values that the user gives beside the words."""
+    from hvr.tools.navigation.tasks import with_answers
+    from hvr.tools.navigation.words.request_reader import RequestReader
+
+    reader = RequestReader(asked.tools.catalogue, asked.meanings, asked.encoder.encode)
+    read = reader.read(asked.request, tool)
+    if read.request is None or not beside:
+        return read
+    return replace(read, request=with_answers(read.request, beside, asked.suits))
+
+
+def _opinion(asked: OpenedRequest, decisions: Path | None) -> TurnDecision | None:
+    """Return the opinion of judged dialogues; None without a file that is better than chance."""
+    named = asked.world.tools.get("decisions")
+    path = asked.world.folder / named if decisions is None and named else decisions
+    if path is None:
+        return None
+    from hvr.knowledge.retrieval.text_vectors import TextVectors
+    from hvr.tools.navigation.turn_judge import read_moves
+    from hvr.tools.navigation.turns import Turn, offered
+
+    learnt = read_moves(path)
+    if not learnt.better:
+        print(f"{path}: not surely better than always the same move: not used", file=sys.stderr)
+        return None
+    catalogue = asked.tools.catalogue
+    turn = Turn(asked.request, tuple(offered(catalogue.tools)), ())
+    return learnt.decide(turn, catalogue, TextVectors(learnt.encoder).encode)

@@ -1,0 +1,476 @@
+"""`hvr verify`: does a plan do what was asked? Scored as a whole, by step and by link."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hvr.doors.cli.arguments import add_json, utf8_text, whole_number
+from hvr.doors.cli.output import print_json
+from hvr.errors import DataFileError, UsageError
+
+if TYPE_CHECKING:
+    from hvr.judging.verifier.config import ProgressCallback
+    from hvr.judging.verifier.judgement.judge import Judge
+    from hvr.judging.verifier.verdict import NoVerdict, Verdict
+    from hvr.tools.logs.reading import ReadPlan
+    from hvr.tools.tool_plans import ToolGraph, ToolPlan
+
+
+# Tool plans ---------------------------------------------------------------------------------------
+# The plans of `hvr verify` where they are plans over tools, and what belongs to them.
+
+
+def is_json(plan: Path) -> bool:
+    """Return whether a file holds tool plans or logs of agents, by its name or its beginning."""
+    if not plan.is_file():
+        return False
+    if plan.suffix in (".json", ".jsonl", ".ndjson"):
+        return True
+    with plan.open("rb") as file:
+        return file.read(64).lstrip()[:1] in (b"{", b"[")
+
+
+def tool_verdicts(
+    path: Path,
+    request: str | None,
+    model: Path | None,
+    tools: Path | None,
+    graph: Path | None,
+) -> Sequence[Verdict | NoVerdict]:
+    """Return the verdicts on tool plans, one a record; a plan that cannot be judged says why.
+
+    Args:
+        path: the plans.
+        request: what was asked; None for what the plans say.
+        model: folder of a verifier.
+        tools: the tools that it is to know; None if that is not to be checked.
+        graph: their links, where they are in another file.
+
+    Raises:
+        UsageError: there is no verifier, or it is for other tools.
+        DataFileError: a file is missing or damaged.
+    """
+    from hvr.judging.verifier.verdict import NoVerdict
+
+    judge = _tool_judge(model, tools, graph)
+    found = read_tool_logs(path)
+    plans = [r.plan if request is None else replace(r.plan, request=request) for r in found]
+    refused = [r.fault or _refused(judge, p) for r, p in zip(found, plans, strict=True)]
+    asked = [p for p, why in zip(plans, refused, strict=True) if not why]
+    scores = iter(judge.judge(asked))
+    return tuple(
+        NoVerdict(plan.id, plan.request, why, str(read))
+        if why
+        else replace(next(scores), read=str(read))
+        for read, plan, why in zip(found, plans, refused, strict=True)
+    )
+
+
+def _refused(judge: Judge, plan: ToolPlan) -> str:
+    """Return why a plan has no graph; empty if it has one."""
+    from hvr.judging.verifier.graph import plan_graph
+
+    try:
+        plan_graph(plan, judge.embeddings.tools)
+    except UsageError as error:
+        return str(error)
+    return ""
+
+
+def read_tool_logs(path: Path) -> Sequence[ReadPlan]:
+    """Return the records of a file with their plans, in any known format.
+
+    Raises:
+        DataFileError: There are none, or the file cannot be read.
+    """
+    from hvr.tools.logs.reading import read_log
+
+    found = read_log(path)
+    if not found:
+        raise DataFileError(f"{path}: has no plan")
+    return found
+
+
+def read_tool_plans(path: Path) -> Sequence[ToolPlan]:
+    """Return the plans of a file.
+
+    Raises:
+        DataFileError: there are none, or they cannot be read.
+    """
+    from hvr.tools.datasets import read_plans
+
+    plans = read_plans(path)
+    if not plans:
+        raise DataFileError(f"{path}: has no plan")
+    return plans
+
+
+def read_tool_graph(tools: Path, graph: Path | None) -> ToolGraph:
+    """Return tools with their links; those that follow from the tools if no file has them.
+
+    Raises:
+        DataFileError: a file cannot be read.
+    """
+    from hvr.tools.datasets import read_graph
+
+    return read_graph(tools, graph)
+
+
+def _tool_judge(model: Path | None, tools: Path | None, graph: Path | None) -> Judge:
+    from hvr.judging.verifier.checkpoint import tools_fingerprint
+    from hvr.judging.verifier.judgement.judge import load_judge
+
+    if model is None:
+        raise UsageError(
+            "a tool plan needs --model: train a verifier on plans over your tools with "
+            "hvr verify train"
+        )
+    if graph is not None and tools is None:
+        raise UsageError("--graph has the links of the tools: give these with --tools")
+    judge = load_judge(model)
+    if tools is not None:
+        mine, given = (
+            tools_fingerprint(judge.embeddings.tools),
+            tools_fingerprint(read_tool_graph(tools, graph)),
+        )
+        if mine != given:
+            files = f"{tools} and {graph} have" if graph else f"{tools} has"
+            raise UsageError(
+                f"{model} was trained for other tools than {files} "
+                f"({mine} and {given}): train one for these with hvr verify train"
+            )
+    return judge
+
+
+# Plan ---------------------------------------------------------------------------------------------
+# `hvr verify plan`, or `hvr verify` for short: the score of a plan.
+
+_PLAN_DESCRIPTION = """\
+Score a plan: does it do what was asked? Which steps and links are risky, and why?
+
+The score of a tool plan is the probability that it is right. Exit code 1 if it is below the
+threshold, 4 if the verifier does not know. `hvr verify PLAN` is short for `hvr verify plan PLAN`.
+"""
+
+_PLAN_EPILOG = """\
+examples:
+  hvr verify runs/coffee
+  hvr verify plan.pddl --problem problem.pddl --request "make coffee"
+  hvr verify plans.jsonl --model verifier --svg plan.svg
+  hvr verify plan.json --model verifier --tools tools.json --graph graph.json --json
+"""
+
+
+def add_plan_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.description, parser.epilog = _PLAN_DESCRIPTION, _PLAN_EPILOG
+    parser.add_argument("plan", metavar="PLAN", type=Path, help=(
+        "tool plans or agents' logs (JSON), the folder of an hvr run, or a PDDL plan"))  # fmt: skip
+    parser.add_argument("--request", metavar="TEXT", type=utf8_text, help=(
+        "what was asked, if the plan does not say"))  # fmt: skip
+    parser.add_argument("--model", metavar="FOLDER", type=Path, help=(
+        "a verifier that `hvr verify train` wrote (default for robot plans: the one that comes "
+        "with hvr)"))  # fmt: skip
+    parser.add_argument("--tools", metavar="FILE", type=Path, help=(
+        "the tools: tools.json, function schemas, MCP, OpenAPI or Python"))  # fmt: skip
+    parser.add_argument("--graph", metavar="FILE", type=Path, help=(
+        "their links (default: those that follow from the tools)"))  # fmt: skip
+    parser.add_argument("--domain", metavar="FILE", type=Path, help=(
+        "the domain of a PDDL plan (default: hvr's kitchen)"))  # fmt: skip
+    parser.add_argument("--problem", metavar="FILE", type=Path, help=(
+        "the problem of a PDDL plan"))  # fmt: skip
+    parser.add_argument("--svg", metavar="FILE", type=Path, help=(
+        "draw the plan with its risks; for one plan only"))  # fmt: skip
+    add_json(parser)
+
+
+def run_plan(args: argparse.Namespace) -> int:
+    """Run the command and return the exit code.
+
+    Raises:
+        MissingExtraError: the extra `gnn` is not installed.
+        UsageError: an option cannot be used, or one is missing.
+        DataFileError: a file is missing or damaged, or the picture cannot be written.
+        PddlError: a PDDL file is wrong.
+    """
+    from hvr.base.extras import need_gnn
+
+    need_gnn()
+    from hvr.doors.cli.output import check_writable, print_json, write_whole
+    from hvr.judging.verifier.verdict import NoVerdict
+    from hvr.runs.verification import verify
+
+    if args.svg is not None:
+        check_writable(args.svg)
+    if is_json(args.plan):
+        verdicts: list[Verdict | NoVerdict] = list(
+            tool_verdicts(args.plan, args.request, args.model, args.tools, args.graph)
+        )
+    else:
+        verdicts = [
+            verify(
+                args.plan,
+                args.request,
+                model=args.model,
+                domain=args.domain,
+                problem=args.problem,
+            )
+        ]
+    if args.svg is not None:
+        from hvr.runs.report.verdicts import draw_plan_graph
+
+        if len(verdicts) != 1:
+            raise UsageError(f"--svg draws one plan, and {args.plan} has {len(verdicts)}")
+        if isinstance(verdicts[0], NoVerdict):
+            raise UsageError(f"--svg has nothing to draw: {verdicts[0].unknown}")
+        write_whole(args.svg, draw_plan_graph(verdicts[0]))
+    if args.json:
+        documents = [verdict.to_dict() for verdict in verdicts]
+        print_json(documents[0] if len(documents) == 1 else documents)
+    else:
+        for verdict in verdicts:
+            print("\n".join(verdict.lines()))
+        if len(verdicts) > 1:
+            good = sum(v.accepted for v in verdicts)
+            print(f"{good} of {len(verdicts)} plans accepted")
+    if all(verdict.accepted for verdict in verdicts):
+        return 0
+    return 1 if any(not v.accepted and not v.unknown for v in verdicts) else 4
+
+
+# Train --------------------------------------------------------------------------------------------
+# `hvr verify train`: a verifier for tools of your own.
+
+_TRAIN_EPILOG = """\
+examples:
+  hvr verify train train.jsonl --tools tools.json --graph graph.json --out verifier
+  hvr verify train train.jsonl --tools tools.json --encoder lexical-hash
+"""
+
+
+def add_train_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.description = "Train a verifier on true plans over your tools."
+    parser.epilog = _TRAIN_EPILOG
+    parser.add_argument("plans", metavar="PLANS", type=Path, help="true plans, JSON lines")
+    parser.add_argument("--tools", metavar="FILE", type=Path, required=True, help=(
+        "the tools: tools.json, function schemas, MCP, OpenAPI or Python"))  # fmt: skip
+    parser.add_argument("--graph", metavar="FILE", type=Path, help=(
+        "their links (graph.json or graph_desc.json; default: those that follow from the "
+        "tools)"))  # fmt: skip
+    parser.add_argument("--out", metavar="FOLDER", type=Path, default=Path("verifier"), help=(
+        "folder for the verifier (default: %(default)s)"))  # fmt: skip
+    parser.add_argument("--encoder", metavar="NAME", type=utf8_text, default="minilm", help=(
+        "encoder of requests and steps: minilm, lexical-hash, or st: and a name of "
+        "sentence-transformers (default: %(default)s)"))  # fmt: skip
+    parser.add_argument("--seen-links", action="store_true", help=(
+        "links are those that occur in these plans, whatever else the files list"))  # fmt: skip
+    parser.add_argument("--seed", type=whole_number, default=0, help=(
+        "seed of the simulated drafts (default: %(default)s)"))  # fmt: skip
+    add_json(parser)
+
+
+def run_train(args: argparse.Namespace) -> int:
+    """Run the command and return the exit code.
+
+    Raises:
+        MissingExtraError: the extra `gnn` is not installed.
+        UsageError: a setting cannot be used.
+        DataFileError: a file cannot be read or written.
+    """
+    from hvr.base.extras import need_gnn
+
+    need_gnn()
+    from dataclasses import asdict
+
+    from hvr.judging.verifier.config import VerifierConfig
+    from hvr.judging.verifier.judgement.fit import MIN_PLANS, fit_judge
+    from hvr.judging.verifier.judgement.judge import save_judge
+    from hvr.judging.verifier.tool_embeddings import ToolEmbeddings
+    from hvr.judging.verifier.verifier import make_encoder
+    from hvr.tools.datasets import only_seen, read_plans
+
+    config = VerifierConfig.small(encoder=args.encoder, seed=args.seed)
+    tools = read_tool_graph(args.tools, args.graph)
+    plans = read_plans(args.plans)
+    if args.seen_links:
+        tools = only_seen(tools, plans)
+    with _progress() as progress:
+        embeddings = ToolEmbeddings(tools, make_encoder(config), config)
+        judge = fit_judge(embeddings, plans, progress, seed=args.seed)
+        save_judge(judge, args.out)
+    at = judge.thresholds
+    if judge.weights is None:
+        print(f"{len(judge.past)} plans are too few to learn from (there must be {MIN_PLANS}): "
+              "plans will be judged and corrected by the names of tools alone",
+              file=sys.stderr)  # fmt: skip
+    if args.json:
+        about = {"verifier": str(args.out), "tools": len(tools), "plans": len(judge.past),
+                 "thresholds": asdict(at)}  # fmt: skip
+        print_json(about)
+    else:
+        print(
+            f"{args.out}: a verifier for {len(tools)} tools, by {len(judge.past)} plans; a plan is "
+            f"accepted from {at.graph:.2f} on, a step is risky from {at.node:.2f}, a link from "
+            f"{at.edge:.2f}"
+        )
+    return 0
+
+
+@contextmanager
+def _progress() -> Iterator[ProgressCallback]:
+    """Report progress on standard error."""
+    from hvr.doors.cli.terminal import show_progress
+
+    with show_progress() as tell:
+        yield lambda epoch: tell(epoch.stage, epoch.number, epoch.of, "")
+
+
+# Correct ------------------------------------------------------------------------------------------
+# `hvr verify correct`: plans mended at their risky places.
+
+_CORRECT_DESCRIPTION = """\
+Correct plans at their risky places; the changes are printed on standard error.
+
+A plan changes only where such changes were a gain on training plans that were left out.
+"""
+
+_CORRECT_EPILOG = """\
+examples:
+  hvr verify correct verifier plans.jsonl --out corrected.jsonl
+  hvr verify correct verifier plans.jsonl --requests requests.jsonl
+"""
+
+
+def add_correct_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.description, parser.epilog = _CORRECT_DESCRIPTION, _CORRECT_EPILOG
+    parser.add_argument("model", metavar="VERIFIER", type=Path, help=(
+        "folder that `hvr verify train` wrote"))  # fmt: skip
+    parser.add_argument("plans", metavar="PLANS", type=Path, help="plans to correct, JSON lines")
+    parser.add_argument("--requests", metavar="FILE", type=Path, help=(
+        "JSON lines with id and user_request, for plans that lack their request"))  # fmt: skip
+    parser.add_argument("--out", metavar="FILE", type=Path, help=(
+        "write the plans as JSON lines (default: print them)"))  # fmt: skip
+
+
+def run_correct(args: argparse.Namespace) -> int:
+    """Run the command and return the exit code.
+
+    Raises:
+        MissingExtraError: the extra `gnn` is not installed.
+        UsageError: an option cannot be used.
+        DataFileError: a file cannot be read or written.
+    """
+    from hvr.base.extras import need_gnn
+
+    need_gnn()
+    from hvr.doors.cli.output import check_writable, print_chunks, write_whole
+    from hvr.judging.verifier.judgement.judge import load_judge
+    from hvr.tools.datasets import read_plans, to_record
+
+    if args.out is not None:
+        check_writable(args.out)
+    judge = load_judge(args.model)
+    if judge.weights is None:
+        print(f"the verifier knows {len(judge.past)} plans, too few to learn from: only names of "
+              "tools and links are corrected", file=sys.stderr)  # fmt: skip
+    drafts = read_tool_plans(args.plans)
+    if args.requests is not None:
+        drafts = _asked(drafts, {p.id: p.request for p in read_plans(args.requests)})
+    if unasked := sum(not p.request for p in drafts):
+        print(f"{unasked} of {len(drafts)} plans have no request, and are corrected by their "
+              "steps alone: give --requests", file=sys.stderr)  # fmt: skip
+    records, changed = [], 0
+    for draft, (corrected, changes) in zip(drafts, _corrected(judge, drafts), strict=True):
+        changed += corrected.tools != draft.tools
+        records.append(json.dumps(to_record(corrected), ensure_ascii=False))
+        for change in changes:
+            print(f"{corrected.id}: {change}", file=sys.stderr)
+    print(f"{changed} of {len(drafts)} plans changed", file=sys.stderr)
+    if args.out is not None:
+        write_whole(args.out, "".join(f"{record}\n" for record in records))
+        print(f"wrote {args.out}")
+    else:
+        print_chunks(f"{record}\n" for record in records)
+    return 0
+
+
+def _corrected(
+    judge: Judge, plans: Sequence[ToolPlan]
+) -> Iterable[tuple[ToolPlan, tuple[str, ...]]]:
+    """Yield the corrected plans, each with its changes in words."""
+    from hvr.doors.cli.terminal import show_progress
+    from hvr.judging.verifier.judgement.corrector import correct
+
+    with show_progress() as tell:
+        for number, plan in enumerate(plans, 1):
+            (corrected,) = correct(judge, [plan])
+            tell("plans", number, len(plans), "")
+            yield corrected.plan, corrected.changes
+
+
+def _asked(plans: Sequence[ToolPlan], requests: Mapping[str, str]) -> tuple[ToolPlan, ...]:
+    """Return plans with the requests that they lack, where these are known."""
+    return tuple(p if p.request else replace(p, request=requests.get(p.id, "")) for p in plans)
+
+
+# Evaluate -----------------------------------------------------------------------------------------
+# `hvr verify evaluate`: how good a verifier is.
+
+_EVALUATE_DESCRIPTION = """\
+Measure how well a verifier tells true plans from wrong ones that are made of them.
+"""
+
+_EVALUATE_EPILOG = """\
+examples:
+  hvr verify evaluate verifier val.jsonl
+  hvr verify evaluate verifier val.jsonl --seed 7 --json
+"""
+
+
+def add_evaluate_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.description, parser.epilog = _EVALUATE_DESCRIPTION, _EVALUATE_EPILOG
+    parser.add_argument("model", metavar="VERIFIER", type=Path, help=(
+        "folder that `hvr verify train` wrote"))  # fmt: skip
+    parser.add_argument("plans", metavar="PLANS", type=Path, help=(
+        "true plans that it has not seen, JSON lines"))  # fmt: skip
+    parser.add_argument("--seed", type=whole_number, default=1, help=(
+        "of the wrong plans made of them (default: %(default)s)"))  # fmt: skip
+    add_json(parser)
+
+
+def run_evaluate(args: argparse.Namespace) -> int:
+    """Run the command and return the exit code.
+
+    Raises:
+        MissingExtraError: the extra `gnn` is not installed.
+        DataFileError: a file cannot be read, or there is no plan in it.
+    """
+    from hvr.base.extras import need_gnn
+
+    need_gnn()
+    from hvr.judging.verifier.judgement.judge import load_judge
+    from hvr.judging.verifier.wrong_plans import auc_by_kind
+    from hvr.tools.datasets import read_plans
+
+    plans = [p for p in read_plans(args.plans) if p.tools]
+    if not plans:
+        raise DataFileError(f"{args.plans}: there is no plan with tools in it")
+    judge = load_judge(args.model)
+    kinds = auc_by_kind(judge.judge, plans, judge.embeddings, args.seed)
+    if args.json:
+        print_json({"kinds": kinds})
+    else:
+        print("true plans against wrong ones, ROC-AUC by kind:")
+        for kind, auc in kinds.items():
+            print(f"  {kind:26}{auc:.3f}")
+    return 0

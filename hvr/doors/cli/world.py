@@ -1,0 +1,220 @@
+"""`hvr world`: folders that say what there is to plan and act in."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hvr.doors.cli.arguments import add_json, seconds
+from hvr.doors.cli.options import add_run
+from hvr.errors import UsageError
+
+if TYPE_CHECKING:
+    from hvr.knowledge.world_file import WorldFile
+
+
+# New ----------------------------------------------------------------------------------------------
+# `hvr world new`: a world of a PDDL domain.
+
+_NEW_DESCRIPTION = """\
+Make a world of a PDDL domain: a folder with world.toml, a copy of the domain, and words.ttl with
+words for its types, facts and actions, derived from their names and meant to be edited.
+"""
+
+_NEW_EPILOG = """\
+examples:
+  hvr world new ward --domain domain.pddl --problem round.pddl
+  hvr world check ward
+  hvr solve --world ward --execute
+"""
+
+
+def add_new_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.description, parser.epilog = _NEW_DESCRIPTION, _NEW_EPILOG
+    parser.add_argument("folder", metavar="FOLDER", type=Path, help="new or empty")
+    parser.add_argument("--domain", metavar="FILE", type=Path, help="the PDDL domain")
+    parser.add_argument("--problem", metavar="FILE", type=Path, action="append", default=[],
+                        help="a PDDL problem; may be repeated")  # fmt: skip
+
+
+def run_new(args: argparse.Namespace) -> int:
+    """Run the command and return the exit code.
+
+    Raises:
+        HvrError: see `hvr.worlds.facts.folder.create_world`.
+    """
+    from hvr.worlds.facts.folder import create_world
+
+    if args.domain is None:
+        raise UsageError("a world needs a domain: --domain FILE", field="domain")
+    create_world(args.folder, args.domain, args.problem)
+    print(f"made {args.folder}: edit world.toml and words.ttl, then hvr world check {args.folder}")
+    return 0
+
+
+# Check --------------------------------------------------------------------------------------------
+# `hvr world check`: what does not fit in a world.
+
+_CHECK_DESCRIPTION = """\
+Name every mismatch of a world, with file and line: missing files, a domain that cannot be used or
+has no actions, words for what the domain does not have, problems and goals that cannot be read, an
+environment whose source lacks its function. Of a world of tools: tasks and files of meanings that
+speak of what is not there.
+
+No code of the world is run and no server started, unless --run says so: then an environment that
+cannot be opened, raises at reset, or does not begin as the problem says is named, too, and tools
+that cannot be opened.
+"""
+
+_CHECK_EPILOG = """\
+examples:
+  hvr world check ward
+  hvr world check logistics --json
+  hvr world check ward --run      (runs its environment)
+
+exit codes:
+  0  everything fits
+  1  something does not
+  2  there is no such world
+"""
+
+
+def add_check_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.description, parser.epilog = _CHECK_DESCRIPTION, _CHECK_EPILOG
+    parser.add_argument("world", metavar="WORLD", help="a folder, or a world that hvr brings")
+    add_run(parser)
+    parser.add_argument("--env-timeout", metavar="SECONDS", type=seconds, help=(
+        "for each call of the environment (default: that of world.toml, or 60)"))  # fmt: skip
+    add_json(parser)
+
+
+def run_check(args: argparse.Namespace) -> int:
+    """Run the command and return the exit code.
+
+    Raises:
+        UsageError: there is no such world.
+    """
+    from hvr.base.printable import one_line
+    from hvr.doors.cli.output import print_json
+    from hvr.errors import DataFileError
+    from hvr.knowledge.world_file import FILE, find_world
+    from hvr.policies.world_checks import check_world
+    from hvr.tools.calling.world_checking import check_tools, code_of
+    from hvr.worlds.facts.folder import WorldFolder
+
+    folder = find_world(args.world)
+    try:
+        world = WorldFolder(folder)
+        if world.tools:
+            findings = check_tools(world, run=args.run)
+        else:
+            findings = check_world(world, run=args.run, timeout=args.env_timeout)
+        not_run = "" if args.run else code_of(world)
+    except DataFileError as error:
+        if not (folder / FILE).is_file():
+            raise
+        findings, not_run = (str(error),), ""
+    if args.json:
+        print_json({"world": str(folder), "findings": list(findings), "not_run": not_run})
+    else:
+        for finding in findings:
+            print(one_line(finding))
+        if not findings:
+            print(f"{folder}: everything{' else' if not_run else ''} fits")
+        if not_run:
+            print(one_line(f"not run, and so not checked: {not_run} (--run does)"))
+    return 1 if findings else 0
+
+
+# Show ---------------------------------------------------------------------------------------------
+# `hvr world show`: what there is in a world.
+
+_SHOW_DESCRIPTION = """\
+Show what there is in a world: types, facts, numbers and actions with their words, problems and
+tasks; with --problem its objects, too. Of a world of tools: the tools, what they take and give,
+which of their parameters mean the same, and the tasks. Functions are read from the source of the
+world's module; other tools are listed with --run only.
+"""
+
+_SHOW_EPILOG = """\
+examples:
+  hvr world show logistics
+  hvr world show logistics --problem harbour --svg logistics.svg
+"""
+
+
+def add_show_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.description, parser.epilog = _SHOW_DESCRIPTION, _SHOW_EPILOG
+    parser.add_argument("world", metavar="WORLD", help="a folder, or a world that hvr brings")
+    parser.add_argument("--problem", metavar="NAME", help="show the objects of this one, too")
+    parser.add_argument("--svg", metavar="FILE", type=Path, help="write a drawing, too")
+    add_run(parser)
+    add_json(parser)
+
+
+def run_show(args: argparse.Namespace) -> int:
+    """Run the command and return the exit code.
+
+    Raises:
+        HvrError: the world cannot be read, or the drawing not be written.
+    """
+    from hvr.base.printable import one_line
+    from hvr.doors.cli.output import check_writable, print_json, write_whole
+    from hvr.knowledge.world_file import find_world
+    from hvr.runs.report.world_overview import draw_world, overview
+    from hvr.worlds.facts.folder import WorldFolder
+
+    if args.svg is not None:
+        check_writable(args.svg)
+    world = WorldFolder(find_world(args.world))
+    if world.tools:
+        return _show_tools(world, args)
+    several = len(world.tasks) != 1 and len(world.problem_files) != 1
+    problem = None if args.problem is None and several else world.problem(args.problem)[0]
+    view = overview(world, problem)
+    if args.svg is not None:
+        write_whole(args.svg, draw_world(view))
+    if args.json:
+        print_json(view.to_json())
+        return 0
+    for title, lines in view.sections():
+        print(f"{title}:")
+        for line in lines:
+            print(f"  {one_line(line)}")
+    if args.svg is not None:
+        print(f"wrote {args.svg}")
+    return 0
+
+
+def _show_tools(world: WorldFile, args: argparse.Namespace) -> int:
+    from hvr.base.printable import one_line
+    from hvr.doors.cli.output import print_json
+    from hvr.errors import UsageError
+    from hvr.tools.calling.world_checking import code_of, overview
+
+    for name in ("problem", "svg"):
+        if getattr(args, name) is not None:
+            raise UsageError("this is not for a world of tools", field=name)
+    view = overview(world, run=args.run)
+    if args.json:
+        print_json(view)
+        return 0
+    print(f"{one_line(view['name'])}:")
+    if view["tools"] is None:
+        print(f"  not listed: {one_line(code_of(world))} would have to be run (--run does)")
+    for tool in view["tools"] or ():
+        takes = ", ".join(p["name"] + ("" if p["required"] else "?") for p in tool["takes"])
+        gives = ", ".join(tool["gives"])
+        print(one_line(f"  {tool['name']}({takes}){f' -> {gives}' if gives else ''}  "
+                       f"[{tool['effect']}]"))  # fmt: skip
+    print("the same value:")
+    for name, slots in view["shared"].items():
+        print(one_line(f"  {name}: {', '.join(slots)}"))
+    print("tasks:")
+    for name, request in view["tasks"].items():
+        print(one_line(f"  {name}: {request}"))
+    return 0

@@ -1,0 +1,171 @@
+"""Plan monitoring: the state believed to hold, compared with each executed step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from hvr.execution.detection import detect, not_applicable
+from hvr.execution.deviations import Deviation, Difference, compare_states
+from hvr.execution.events import StepDone
+from hvr.execution.observation import Expected, Observed, Truth, sorts_of
+from hvr.pddl import Atom, Expression, GroundAction, Not, State, Task
+from hvr.pddl.model import ActionSchema, changes_of
+from hvr.planning.plans import Planned
+from hvr.validation import Validator
+from hvr.validation.report import Failure, StepReport
+from hvr.validation.trajectory import ConstraintMonitor, with_constraints
+
+if TYPE_CHECKING:
+    from hvr.execution.world import World
+
+
+class SceneMonitor:
+    """Keeps the state of the relevant objects in step with the world while a plan runs.
+
+    The state is read from the graph once; after that only what changed is looked at.
+
+    Args:
+        world: where the plan runs.
+        planned: the plan with its problem.
+        promises: what is to be kept throughout.
+        aside: the plan only prepares for another one, in which what is to happen at some time may
+            still happen.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        planned: Planned,
+        promises: ConstraintMonitor | None = None,
+        *,
+        aside: bool = False,
+    ) -> None:
+        self.world = world
+        self.promises = promises or ConstraintMonitor()
+        self._aside = aside
+        self.task: Task = planned.task
+        self._names = frozenset(planned.relevant.names)
+        self._known = self._names | {c.name for c in self.task.domain.constants}
+        fluents = self.task.fluent_predicates
+        self.observed = frozenset(
+            a for a in world.facts(planned.relevant.names) if a.predicate in fluents
+        )
+        """The fluent atoms that hold, by what is seen, and by belief where nothing is."""
+
+    @property
+    def state(self) -> State:
+        """The observed state."""
+        return self.task.state(self.observed)
+
+    def step(
+        self, number: int, action: GroundAction, block: int, before: State, report: StepReport
+    ) -> StepDone:
+        """Execute a step that is applicable, and compare what is seen with what is expected.
+
+        Args:
+            number: of the step in the run.
+            action: the step.
+            block: number of its block in the plan.
+            before: the state in which it is applicable.
+            report: what the domain says it changes.
+        """
+        believed = before.atoms()
+        after = (believed | set(report.added)) - set(report.deleted)
+        # The graph cannot see what the robot means to use; the domain says it.
+        near = [a.args[0] for a in after if a.predicate == "near"]
+        outcome = self.world.do(number, action, near, report.added, report.deleted)
+        # Where a thing is that was never seen before is no surprise.
+        found = frozenset(a for a in outcome.gained if a.args and a.args[0] in outcome.look.found)
+        gained = frozenset(a for a in outcome.gained if self._concerns(a))
+        believed, after = believed | (gained & found), after | (gained & found)
+        self.observed = (self.observed - outcome.lost) | gained
+        result, look = outcome.result, outcome.look
+        observed = Observed(
+            atoms=self.observed,
+            scene=look.scene,
+            seen=look.seen,
+            whole=look.whole,
+            last_seen=look.last_seen,
+            sounds=look.sounds,
+            success=result.success,
+            error=result.error,
+            # Only if it failed: the preconditions of what was done need not hold any more.
+            unmet=() if result.success else self.unmet(action),
+            gained=outcome.gained - gained - found,
+            lost=frozenset(a for a in outcome.lost if not self._concerns(a)),
+            sorts=sorts_of(self.world.graph.ontology),
+        )
+        effects = fluent_predicates(self.task.domain.actions[action.name])
+        failures = detect(number, action, Expected(believed, after, effects), observed)
+        self.world.record(number, action, outcome, failures)
+        changed = [*report.added, *report.deleted]
+        return StepDone(
+            number=number,
+            action=action,
+            block=block,
+            success=result.success,
+            error=result.error,
+            difference=compare_states(after, self.observed, outcome.scene),
+            sent=tuple(
+                {**dict(s.action), "success": s.success, "error": s.error} for s in result.steps
+            ),
+            failures=failures,
+            sounds=look.sounds,
+            not_seen=tuple(a for a in changed if observed.value(a) is Truth.NOT_SEEN),
+            looks=look.looks,
+        )
+
+    def cannot(self, number: int, action: GroundAction) -> Deviation:
+        """Return the deviation that keeps a step from being tried in the observed state."""
+        observed = Observed(self.observed, self.world.scene, unmet=self.unmet(action))
+        return not_applicable(number, action, observed)
+
+    def unmet(self, action: GroundAction) -> tuple[Expression, ...]:
+        """Return the literals of an action's precondition that do not hold in the observed
+        state.
+        """
+        return failed_literals(Validator(self.task, state=self.state).apply(action).failure)
+
+    def unmet_goal(self) -> tuple[Expression, ...]:
+        """Return the literals that the goal needs and that do not hold in the observed state."""
+        missing = failed_literals(Validator(self.task, state=self.state).goal_failure())
+        return missing if self._aside else missing or self.promises.unmet(self.state)
+
+    def ahead(self, state: State) -> tuple[Task, State]:
+        """Return the task with what is left of its constraints, and a state of it."""
+        left = self.promises.prohibitions if self._aside else self.promises.left
+        return with_constraints(self.task, state, left)
+
+    def resumed(self, differing: Difference) -> Validator:
+        """Return a validator that goes on from what is observed.
+
+        Args:
+            differing: how that differs from what was expected; what the robot was to be near and
+                is not, it is not taken to be near.
+        """
+        lost = {atom for atom in differing.missing if atom.predicate == "near"}
+        task, state = self.ahead(self.task.state(self.observed - lost))
+        return Validator(task, state=state)
+
+    def outdated(self, rest: Sequence[GroundAction]) -> str:
+        """See `hvr.execution.recovery.Monitor`: a plan that works is kept."""
+        del rest
+        return ""
+
+    def _concerns(self, atom: Atom) -> bool:
+        return atom.predicate in self.task.fluent_predicates and self._known.issuperset(atom.args)
+
+
+def failed_literals(failure: Failure | None) -> tuple[Expression, ...]:
+    """Return the literals that a validator's failure speaks of, as they should be."""
+    if failure is None:
+        return ()
+    return tuple(u.formula if u.wanted else Not(u.formula) for u in failure.literals)
+
+
+@lru_cache(maxsize=256)
+def fluent_predicates(schema: ActionSchema) -> frozenset[str]:
+    """Return names of the predicates that an action can change."""
+    return frozenset(a.predicate for a in changes_of(schema.effect) if isinstance(a, Atom))

@@ -1,0 +1,454 @@
+"""The judge with a language model: its opinion, the proven part, the loop with a planner."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+from hvr.judging.evidence import Evidence, ExecutionTrace, holds, unmet_parts
+from hvr.judging.symbolic import judge
+from hvr.judging.verdict import PlanVerdict
+from hvr.models.model import Message, Model, Request
+from hvr.pddl import GroundAction, Misfit, State
+from hvr.pddl.state import set_bits
+from hvr.validation import Validator
+
+# Opinions of a model ------------------------------------------------------------------------------
+# What a language model says of a plan, in the answer format of the paper on plan verification.
+#
+# Each step is copied after `ACTION:` and judged after `ANNOTATION:`; `#REMOVE: reason` stands where
+# it should go, and `#MISSING: steps` after the last one. Models keep to that loosely, so the reader
+# takes steps with or without numbers and parentheses, marks in any case, and `#MISSING` anywhere.
+
+_MOST_TOKENS = 4096
+
+_SYSTEM = """\
+You check plans of a household robot. For each step decide whether the goal needs it. A step is
+superfluous if it repeats another one, if a later step takes it back before anything needed it,
+if it deals with things that the goal does not need, or if it contradicts an earlier step or the
+goal. Steps that only prepare others are needed, and so is the same step on a second object that
+the goal needs. Also say what is missing."""
+
+_FORMAT = """\
+GOAL: {goal}
+STEPS:
+{steps}
+
+Answer with two lines for each step, in order:
+ACTION: the step, copied
+ANNOTATION: what it is for; add "#REMOVE: reason" if it should go
+After the last step, one line for each thing that is missing:
+#MISSING: (action object ...) before step N
+"""
+
+_ACTION = re.compile(r"^\W*action\b\W*?:\s*(.*)$", re.IGNORECASE)
+_REMOVE = re.compile(r"#\s*remove\b\W*(.*)$", re.IGNORECASE)
+_MISSING = re.compile(r"#\s*missing\b\W*?[:\s]\s*(.*)$", re.IGNORECASE)
+_NUMBER = re.compile(r"^\W*(?:step\s*)?(\d+)\s*[.):]\s*", re.IGNORECASE)
+_CALL = re.compile(r"\(\s*([^()]+?)\s*\)")
+_PLACE = re.compile(r"\b(before|after)\s+(?:step\s*)?(\d+)", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class MissingSteps:
+    """Steps that a model misses.
+
+    Args:
+        text: what it says.
+        actions: the steps that it names; none where it only describes them.
+        index: the number of the step that they belong before; None where it does not say.
+    """
+
+    text: str
+    actions: tuple[GroundAction, ...] = ()
+    index: int | None = None
+
+
+@dataclass(frozen=True)
+class Opinion:
+    """What a model says of a plan; nothing of it is proven.
+
+    Args:
+        remove: numbers of the steps that should go, from 1, with the reasons.
+        missing: what is missing.
+    """
+
+    remove: tuple[tuple[int, str], ...] = ()
+    missing: tuple[MissingSteps, ...] = ()
+
+
+def ask(model: Model, goal: str, plan: Sequence[GroundAction]) -> Opinion:
+    """Ask a model for its opinion of a plan.
+
+    Raises:
+        LLMError: the model did not answer.
+    """
+    steps = "\n".join(f"{number}. {action}" for number, action in enumerate(plan, 1))
+    text = _FORMAT.format(goal=goal, steps=steps)
+    messages = Message("system", _SYSTEM), Message("user", text)
+    request = Request(messages=messages, purpose="judge", max_tokens=_MOST_TOKENS)
+    return read_opinion(model.answer(request).text, plan)
+
+
+def read_opinion(text: str, plan: Sequence[GroundAction]) -> Opinion:
+    """Read an answer; what cannot be told apart is left out."""
+    remove: dict[int, str] = {}
+    missing: list[MissingSteps] = []
+    current = 0
+    for line in text.splitlines():
+        action = _ACTION.match(line)
+        if action is not None:
+            current = _step(action[1], plan, current)
+        removed = _REMOVE.search(line)
+        if removed is not None and 1 <= current <= len(plan):
+            remove.setdefault(current, removed[1].strip())
+        lacking = _MISSING.search(line)
+        if lacking is not None:
+            wish = _wish(lacking[1].strip(), len(plan))
+            if wish is not None:
+                missing.append(wish)
+    return Opinion(tuple(sorted(remove.items())), tuple(missing))
+
+
+def _step(text: str, plan: Sequence[GroundAction], current: int) -> int:
+    """Return the number of a copied step: the next one that looks like it."""
+    number = _NUMBER.match(text)
+    words = _words(_NUMBER.sub("", text))
+    order = (*range(current, len(plan)), *range(current))
+    for index in order:
+        named = [plan[index].name, *plan[index].args]
+        if words[: len(named)] == named:
+            place: int = index + 1
+            return place
+    if number is not None and 1 <= int(number[1]) <= len(plan):
+        return int(number[1])
+    return current + 1
+
+
+def _words(text: str) -> list[str]:
+    plain: str = re.sub(r"[(),\[\]`*\"']", " ", text.split("#")[0])
+    return plain.lower().split()
+
+
+def _wish(text: str, count: int) -> MissingSteps | None:
+    if not text or text.lower().rstrip(".") in ("none", "nothing", "n/a", "no", "-"):
+        return None
+    calls = []
+    for call in _CALL.findall(text):
+        words = _words(call)
+        if words and re.fullmatch(r"[a-z][\w-]*", words[0]):
+            calls.append(GroundAction(words[0], tuple(words[1:])))
+    place = _PLACE.search(text)
+    index = None
+    if place is not None:
+        index = min(int(place[2]) + (place[1].lower() == "after"), count + 1)
+        index = max(index, 1)
+    return MissingSteps(text, tuple(calls), index)
+
+
+# Proven opinions ----------------------------------------------------------------------------------
+# A model's opinion of a plan, of which only that is accepted which can be proven.
+#
+# A step that the model would remove goes only if the plan without it reaches the same goal and the
+# same end state, but for the objects of the steps that go. What it misses is put in only if it can be
+# executed there, nothing takes it back without having needed it, and the plan comes nearer to its
+# goal.
+
+_MOST_TRIALS = 400
+
+
+@dataclass(frozen=True)
+class ProvenOpinion:
+    """What is accepted of an opinion.
+
+    Args:
+        plan: with what was accepted done.
+        removed: numbers of the steps that go, from 1, in the plan that was judged.
+        inserted: (number of the step that it comes before, step).
+        rejected: what was not accepted, and why.
+    """
+
+    plan: tuple[GroundAction, ...]
+    removed: tuple[int, ...] = ()
+    inserted: tuple[tuple[int, GroundAction], ...] = ()
+    rejected: tuple[str, ...] = ()
+
+
+Measure = tuple[int, int]
+"""How far a plan is from being as it should: failing steps and unmet parts of the goal, then its
+length. Each round makes it less."""
+
+
+def measure(start: State, plan: Sequence[GroundAction]) -> Measure:
+    """Return the measure of a plan."""
+    course = ExecutionTrace.of(start, plan)
+    unmet = unmet_parts(start.task.goal, course.marks[-1])
+    return len(course.failing) + unmet, len(plan)
+
+
+def check(start: State, plan: Sequence[GroundAction], opinion: Opinion) -> ProvenOpinion:
+    """Return what can be proven of an opinion.
+
+    Args:
+        start: where the plan begins.
+        plan: the plan.
+        opinion: what a model says of it.
+    """
+    course = ExecutionTrace.of(start, plan)
+    rejected: list[str] = []
+    inserted: list[tuple[int, GroundAction]] = []
+    for wish in opinion.missing:
+        place = _place(start, plan, tuple(inserted), wish)
+        if place is None:
+            rejected.append(f"#MISSING {wish.text}: it does not bring the plan nearer to its goal")
+        else:
+            inserted += [(place, action) for action in wish.actions]
+            inserted.sort(key=lambda item: item[0])
+    flagged = [number - 1 for number, _ in opinion.remove]
+    longer = with_steps(plan, inserted)
+    removed = _removable(start, plan, inserted, flagged)
+    for number, reason in opinion.remove:
+        if number - 1 not in removed:
+            rejected.append(f"#REMOVE {number} {plan[number - 1]}: not proven ({reason})")
+    left = tuple([action for index, action in longer if index not in removed])
+    if measure(start, left) >= measure(start, course.plan):
+        return ProvenOpinion(tuple(plan), rejected=tuple(rejected))
+    numbers = tuple(sorted(index + 1 for index in removed))
+    shown = tuple((place + 1, action) for place, action in inserted)
+    return ProvenOpinion(left, numbers, shown, tuple(rejected))
+
+
+def with_steps(
+    plan: Sequence[GroundAction], inserted: Sequence[tuple[int, GroundAction]]
+) -> list[tuple[int, GroundAction]]:
+    """Return a plan with steps put in, each with its index, -1 for what was put in."""
+    merged: list[tuple[int, GroundAction]] = []
+    waiting = list(inserted)
+    for place in range(len(plan) + 1):
+        while waiting and waiting[0][0] == place:
+            merged.append((-1, waiting.pop(0)[1]))
+        if place < len(plan):
+            merged.append((place, plan[place]))
+    return merged
+
+
+def _place(
+    start: State,
+    plan: Sequence[GroundAction],
+    inserted: tuple[tuple[int, GroundAction], ...],
+    wish: MissingSteps,
+) -> int | None:
+    """Return where the steps of a wish bring a plan nearer to its goal; None where nowhere."""
+    task = start.task
+    if not wish.actions or any(isinstance(task.try_ground(a), Misfit) for a in wish.actions):
+        return None
+    now = measure(start, [action for _, action in with_steps(plan, inserted)])
+    places = list(range(len(plan) + 1))
+    if wish.index is not None:
+        # Where the model says first, then near to that.
+        places.sort(key=lambda place: abs(place + 1 - (wish.index or 0)))
+    for place in places:
+        more = sorted(
+            [*inserted, *[(place, action) for action in wish.actions]], key=lambda item: item[0]
+        )
+        merged = with_steps(plan, more)
+        course = ExecutionTrace.of(start, [action for _, action in merged])
+        new = [i for i, (index, _) in enumerate(merged) if index < 0]
+        defects = len(course.failing) + unmet_parts(task.goal, course.marks[-1])
+        if defects < now[0] and not course.failing & set(new) and not _undone(course, new):
+            return place
+    return None
+
+
+def _undone(course: ExecutionTrace, new: Sequence[int]) -> bool:
+    """Say whether what a new step makes is taken back before anything read it."""
+    evidence = Evidence(course, range(len(course.plan)))
+    for index in new:
+        changes = evidence.changes(index)
+        if changes and all(c.undone_by is not None and not c.readers for c in changes):
+            return True
+    return False
+
+
+def _removable(
+    start: State,
+    plan: Sequence[GroundAction],
+    inserted: Sequence[tuple[int, GroundAction]],
+    flagged: Sequence[int],
+) -> frozenset[int]:
+    """Return as many of some steps as can go together."""
+    merged = with_steps(plan, inserted)
+    whole = ExecutionTrace.of(start, [action for _, action in merged])
+    removed: frozenset[int] = frozenset()
+    trials = 0
+    more = True
+    while more:
+        more = False
+        waiting = [index for index in flagged if index not in removed]
+        for group in _groups(plan, waiting):
+            trials += 1
+            if trials > _MOST_TRIALS:
+                return removed
+            if _can_go(start, merged, whole, removed | group):
+                removed |= group
+                more = True
+                break
+    return removed
+
+
+def _groups(plan: Sequence[GroundAction], waiting: Sequence[int]) -> Iterator[frozenset[int]]:
+    """Yield sets of steps, the most promising first: all, those on one object, pairs, singles."""
+    yield from [frozenset(waiting)] if waiting else []
+    for name in dict.fromkeys(name for index in waiting for name in plan[index].args):
+        group = frozenset(index for index in waiting if name in plan[index].args)
+        if len(group) > 1:
+            yield group
+    for size in (1, 2, 3):
+        for some in combinations(waiting, size):
+            yield frozenset(some)
+
+
+def _can_go(
+    start: State,
+    merged: Sequence[tuple[int, GroundAction]],
+    whole: ExecutionTrace,
+    removed: frozenset[int],
+) -> bool:
+    """Say whether nothing is lost without some steps, but for their own objects."""
+    left = ExecutionTrace.of(start, [action for index, action in merged if index not in removed])
+    kept = [i for i, (index, _) in enumerate(merged) if index not in removed]
+    if any(place not in whole.failing for i in left.failing if (place := kept[i]) >= 0):
+        return False
+    task = start.task
+    if holds(task.goal, whole.marks[-1]):
+        if not holds(task.goal, left.marks[-1]):
+            return False
+    elif unmet_parts(task.goal, left.marks[-1]) > unmet_parts(task.goal, whole.marks[-1]):
+        return False
+    own = {name for index, action in merged if index in removed for name in action.args}
+    changed = (left.marks[-1][0] ^ whole.marks[-1][0]) & ~task.derived_bits
+    atoms = [task.fluent(bit) for bit in set_bits(changed)]
+    return all(not atom.args or own & set(atom.args) for atom in atoms)
+
+
+# Loop of judge and planner ------------------------------------------------------------------------
+# The loop of judge and planner: judge, repair, judge again, until there is nothing to say.
+#
+# Every round makes the measure of the plan less (`hvr.judging.model_judge.measure`): it has fewer
+# failing steps and unmet parts of the goal, or as many and is shorter. A round that does not is not
+# taken. There is no endless descent in pairs of whole numbers, so the loop ends, with or without the
+# most rounds.
+
+MAX_ROUNDS = 5
+"""As in the paper."""
+
+
+@dataclass(frozen=True)
+class JudgeRound:
+    """One round of the loop.
+
+    Args:
+        by: who judged: `symbolic` or the model's name.
+        before: measure of the plan that was judged.
+        after: measure of the plan that was made of it.
+        removed: numbers of the steps that went.
+        inserted: (number of the step that it comes before, step).
+        rejected: what a model said and could not be proven.
+        plan: the plan after the round.
+    """
+
+    by: str
+    before: Measure
+    after: Measure
+    removed: tuple[int, ...]
+    inserted: tuple[tuple[int, GroundAction], ...]
+    rejected: tuple[str, ...]
+    plan: tuple[GroundAction, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        return {
+            "by": self.by,
+            "before": list(self.before),
+            "after": list(self.after),
+            "removed": list(self.removed),
+            "inserted": [[number, str(action)] for number, action in self.inserted],
+            "rejected": list(self.rejected),
+            "plan": [str(action) for action in self.plan],
+        }
+
+
+@dataclass(frozen=True)
+class LoopResult:
+    """What the loop came to.
+
+    Args:
+        plan: the last plan.
+        rounds: those that changed something.
+        verdict: the symbolic judge's, of the plan that was given.
+        converged: nothing more was to be said in the end.
+    """
+
+    plan: tuple[GroundAction, ...]
+    rounds: tuple[JudgeRound, ...]
+    verdict: PlanVerdict | None
+    converged: bool
+
+
+def run_loop(
+    validator: Validator,
+    plan: Sequence[GroundAction],
+    *,
+    opinion: Callable[[Sequence[GroundAction]], Opinion] | None = None,
+    name: str = "model",
+    symbolic: bool = True,
+    most: int = MAX_ROUNDS,
+) -> LoopResult:
+    """Judge and repair a plan until there is nothing more to say.
+
+    Args:
+        validator: where the plan begins.
+        plan: the plan.
+        opinion: asks a model for its opinion of a plan; None asks none.
+        name: of the model.
+        symbolic: whether the symbolic judge takes part; its findings are final.
+        most: the most rounds.
+    """
+    start = validator.state
+    now = tuple(plan)
+    rounds: list[JudgeRound] = []
+    first: PlanVerdict | None = None
+    for _ in range(most):
+        size = measure(start, now)
+        done: JudgeRound | None = None
+        if symbolic:
+            verdict = judge(validator, now)
+            first = first or verdict
+            done = _symbolic_round(validator, verdict, size)
+        if done is None and opinion is not None:
+            checked = check(start, now, opinion(now))
+            after = measure(start, checked.plan)
+            if after < size:
+                done = JudgeRound(
+                    name, size, after, checked.removed, checked.inserted, checked.rejected,
+                    checked.plan,
+                )  # fmt: skip
+        if done is None:
+            return LoopResult(now, tuple(rounds), first, True)
+        rounds.append(done)
+        now = done.plan
+    return LoopResult(now, tuple(rounds), first, False)
+
+
+def _symbolic_round(validator: Validator, verdict: PlanVerdict, size: Measure) -> JudgeRound | None:
+    if verdict.repaired is None or not verdict.critiques:
+        return None
+    after = measure(validator.state, verdict.repaired)
+    if after >= size:
+        return None
+    inserted = tuple((c.index, action) for c in verdict.missing for action in c.actions)
+    removed = tuple(sorted(verdict.removed))
+    return JudgeRound("symbolic", size, after, removed, inserted, (), verdict.repaired)

@@ -1,0 +1,602 @@
+"""Judging plans of tool calls by the flow of values, effects and arguments."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from hvr.judging.verdict import Cause, Critique, CritiqueKind, PlanVerdict
+from hvr.pddl import GroundAction
+from hvr.tools.call_log import (
+    CallLog,
+    KnownTools,
+    KnownWords,
+    Leaf,
+    argument_scalars,
+    identifies,
+    json_scalars,
+    named_arguments,
+    stems,
+    value_words,
+)
+from hvr.tools.calling.calls import argument_faults
+from hvr.tools.tool_plans import Link, LoggedCall, ToolGraph, ToolPlan
+
+# Finding ------------------------------------------------------------------------------------------
+# What a judge of plans over tools finds.
+
+
+@dataclass(frozen=True)
+class CallFinding:
+    """One fault of a plan.
+
+    Args:
+        kind: Redundant call, missing call, or wrong argument.
+        at: Index of the call, or of the call that the missing one belongs before.
+        reason: The evidence, in one sentence.
+        tool: Name of the missing tool; empty if it is not known.
+        cause: Kind of redundant call.
+    """
+
+    kind: CritiqueKind
+    at: int
+    reason: str
+    tool: str = ""
+    cause: Cause | None = None
+
+
+# Call relevance -----------------------------------------------------------------------------------
+# Calls that have no request and whose results are not read.
+
+
+def unrequested(log: CallLog, at: int) -> CallFinding | None:
+    """Return that neither the request nor another call has anything to do with a call.
+
+    Only reading calls are judged, since writes are goals, and only calls before another one:
+    the last call before the user speaks again may be the answer.
+    """
+    call = log.calls[at]
+    if call.failed or log.known is None or log.values[at].readers or not log.reads(at):
+        return None
+    if at + 1 == len(log.calls) or log.calls[at + 1].turn != call.turn:
+        return None
+    if not any(log.ask_for(log.heard(other), other) for other in range(len(log.calls))):
+        return None
+    known = log.before(at)
+    if any(known.has(value) for _, value in log.inputs(at)):
+        return None
+    if not log.speak_of(_request(log, at), at):
+        reason = "the user does not speak of it, and no later call reads its result"
+    elif _of_something_else(log, at):
+        reason = (
+            "neither the user nor an earlier result has its arguments, and no later call reads "
+            "its result"
+        )
+    else:
+        return None
+    return CallFinding(CritiqueKind.REMOVE, at, reason, cause=Cause.IRRELEVANT)
+
+
+def _request(log: CallLog, at: int) -> Sequence[str]:
+    """Return the messages that a call can answer.
+
+    The last message alone, if it asks for another call that follows it; else all so far, since
+    "yes" goes on with what was said before.
+    """
+    turn = log.calls[at].turn
+    last = log.heard(at)[-1:]
+    answered = (
+        other for other, call in enumerate(log.calls) if call.turn == turn and other != at
+    )  # fmt: skip
+    return last if any(log.ask_for(last, other) for other in answered) else log.heard(at)
+
+
+def _of_something_else(log: CallLog, at: int) -> bool:
+    """Return whether unexplained arguments are telling, although the user speaks of the tool.
+
+    A name may be a translation of the user's. An identifier is not, nor are the arguments beside
+    another call of the tool that has the user's.
+    """
+    if not log.inputs(at):
+        return False
+    if any(identifies(value) for _, value in log.inputs(at)):
+        return True
+    return any(
+        other != at and call.tool == log.calls[at].tool and _explained(log, other)
+        for other, call in enumerate(log.calls)
+    )
+
+
+def _explained(log: CallLog, at: int) -> bool:
+    known = log.before(at)
+    return any(known.has(value) for _, value in log.inputs(at))
+
+
+# Link findings ------------------------------------------------------------------------------------
+# What the links of a plan say of it: its own, and those that its tools can have.
+
+
+def link_findings(plan: ToolPlan, known: KnownTools | None) -> tuple[CallFinding, ...]:
+    """Return the faults that the links of a plan show, in order of its calls."""
+    found = list(_unmet(plan))
+    if known is not None and known.linked and not found:
+        found = list(_impossible(plan, known))
+    return tuple(sorted(dict.fromkeys(found), key=lambda f: (f.at, f.kind is CritiqueKind.REMOVE)))
+
+
+def _unmet(plan: ToolPlan) -> Iterator[CallFinding]:
+    """Yield the tools that a link reads from and that are not called before its reader."""
+    for source, target in dict.fromkeys(plan.links):
+        places = [i for i, tool in enumerate(plan.tools) if tool == target]
+        # A tool may be called again: it is enough that one of its calls can read the result.
+        if not places or source == target or source in plan.tools[: places[-1]]:
+            continue
+        when = "only called after it" if source in plan.tools else "not called"
+        reason = f"{target} reads the result of {source}, which is {when}"
+        yield CallFinding(CritiqueKind.MISSING, places[0], reason, source)
+        if source in plan.tools:
+            late = plan.tools.index(source)
+            yield _misplaced(late, places[0])
+
+
+def _misplaced(at: int, before: int) -> CallFinding:
+    reason = f"it belongs before call {before + 1}"
+    return CallFinding(CritiqueKind.REMOVE, at, reason, cause=Cause.CONTRADICTORY)
+
+
+def _impossible(plan: ToolPlan, known: KnownTools) -> Iterator[CallFinding]:
+    """Yield what explains links that the tools do not have."""
+    graph = known.graph
+    wrong = [link for link in dict.fromkeys(plan.links or plan.chain) if not graph.linked(*link)]
+    explained: set[Link] = set()
+    for at, tool in enumerate(plan.tools):
+        around = [link for link in wrong if tool in link]
+        if around and _dispensable(plan, graph, at):
+            explained.update(around)
+            reason = "its neighbours in the plan are linked without it, and not all with it"
+            yield CallFinding(CritiqueKind.REMOVE, at, reason, cause=Cause.IRRELEVANT)
+    for source, target in wrong:
+        if (source, target) in explained or target not in plan.tools:
+            continue
+        place = plan.tools.index(target)
+        if graph.linked(target, source):
+            reason = f"the tools have the link {target} to {source}, and not the other way round"
+            first = plan.tools.index(source)
+            yield CallFinding(CritiqueKind.MISSING, first, reason, target)
+            yield _misplaced(place, first)
+            continue
+        between = [
+            tool for tool in graph.successors(source)
+            if graph.linked(tool, target) and tool not in plan.tools
+        ]  # fmt: skip
+        if between:
+            request = stems(plan.request)
+            likely = max(between, key=lambda tool: len(stems(tool) & request))
+            reason = f"{source} does not lead to {target}, and does by way of {likely}"
+            yield CallFinding(CritiqueKind.MISSING, place, reason, likely)
+
+
+def _dispensable(plan: ToolPlan, graph: ToolGraph, at: int) -> bool:
+    """Return whether the plan's links are possible without a call, and not with it."""
+    links = plan.links or plan.chain
+    tool = plan.tools[at]
+    before = [a for a, b in links if b == tool]
+    after = [b for a, b in links if a == tool]
+    if not before or not after:
+        # The end of a chain: nothing shows whether it is needed.
+        return False
+    around = [graph.linked(a, tool) for a in before] + [graph.linked(tool, b) for b in after]
+    return not all(around) and all(graph.linked(a, b) for a in before for b in after)
+
+
+# Value origins ------------------------------------------------------------------------------------
+# Arguments that nothing before a call explains, where that is telling.
+#
+# Right logs leave lookups out: a value that nothing explains is no fault by itself. It is one if
+# something else speaks against it: an identifier that differs by a slip, a lookup of its kind for
+# others, a write that confirms nothing while the rest of the log is explained.
+
+_TOKEN = re.compile(r"[\w#@.-]+")
+
+
+def origin_findings(log: CallLog, at: int) -> Iterator[CallFinding]:
+    """Yield the values of a call that nothing before it mentions, if that is telling."""
+    call, values = log.calls[at], log.values[at]
+    if call.failed or not log.said or log.retried(at):
+        return
+    logged = all(other.returned for other in log.calls[:at])
+    reads = log.reads(at)
+    for leaf in values.unknown:
+        name, value = leaf
+        if intended := _slip(log, at, leaf):
+            reason = f"{name} is {value!r}, which nothing else mentions; {intended!r} is known"
+            yield CallFinding(CritiqueKind.ARGUMENT, at, reason)
+            return
+        giver, why = _giver(log, at, leaf)
+        late = _looked_up_late(log, at, leaf)
+        if not giver and not (logged and (reads or _stands_out(log, at))):
+            continue
+        # A write that repeats a value has confirmed it, and the log may lack all lookups.
+        if not reads and leaf in values.echoed and not late and not _others_looked_up(log, at):
+            continue
+        yield _unexplained(log, at, leaf, (giver, why, late))
+        return
+    if not logged or not any(other.returned for other in log.calls):
+        yield from _unread_identifiers(log, at)
+
+
+def _unexplained(log: CallLog, at: int, leaf: Leaf, source: tuple[str, str, bool]) -> CallFinding:
+    """Return the finding on a value that nothing explains."""
+    name, value = leaf
+    giver, why, late = source
+    unmentioned = f"{name} is {value!r}, which neither the user nor an earlier result mentions"
+    idle = log.reads(at) and not log.values[at].readers and not log.speak_of(log.heard(at), at)
+    if idle and not late:
+        reason = f"{unmentioned}, and no later call reads the result"
+        return CallFinding(CritiqueKind.REMOVE, at, reason, cause=Cause.IRRELEVANT)
+    if giver:
+        reason = f"{name} is {value!r}, which {giver} gives, and {giver} {why}"
+        return CallFinding(CritiqueKind.MISSING, at, reason, giver)
+    return CallFinding(CritiqueKind.ARGUMENT, at, unmentioned)
+
+
+def _slip(log: CallLog, at: int, leaf: Leaf) -> str:
+    """Return the known identifier from which a value differs by one slip; empty for none.
+
+    A result that repeats the value shows that both exist.
+    """
+    name, value = leaf
+    if leaf in log.values[at].echoed:
+        return ""
+    texts: list[Any] = [*log.heard(at), *(call.result for call in log.calls[:at])]
+    known = [token.strip(".-") for text in texts for token in _tokens(text)]
+    for other, call in enumerate(log.calls):
+        if other != at:
+            known += [
+                str(v)
+                for n, v in argument_scalars(named_arguments(call))
+                if n == name and identifies(v)
+            ]
+    return next((token for token in known if _one_slip(token, str(value))), "")
+
+
+def _tokens(value: Any) -> Iterator[str]:
+    for _, leaf in json_scalars(value):
+        yield from _TOKEN.findall(str(leaf))
+
+
+def _one_slip(first: str, second: str) -> bool:
+    """Return whether texts differ by one character, or by two neighbours that are swapped."""
+    first, second = first.lower(), second.lower()
+    if len(first) != len(second):
+        return False
+    places = [i for i, (a, b) in enumerate(zip(first, second, strict=True)) if a != b]
+    if len(places) == 2:
+        i, j = places
+        return j == i + 1 and first[i] == second[j] and first[j] == second[i]
+    return len(places) == 1
+
+
+def _unexplained_places(log: CallLog) -> Iterator[tuple[int, Leaf]]:
+    for place, call in enumerate(log.calls):
+        for leaf in () if call.failed else log.values[place].unknown:
+            yield place, leaf
+
+
+def _stands_out(log: CallLog, at: int) -> bool:
+    """Return whether a call's values alone are unexplained in a log, and its result has none.
+
+    Where several calls have unexplained values, the log does not show where they come from.
+    """
+    if set(log.values[at].unknown) & log.values[at].echoed:
+        return False
+    unexplained = list(_unexplained_places(log))
+    if len({value for _, (_, value) in unexplained}) == 1:
+        return True
+    explained = any(
+        identifies(leaf[1]) and leaf not in log.values[place].unknown
+        for place in range(len(log.calls))
+        if place != at
+        for leaf in log.inputs(place)
+    )
+    return explained and all(place == at for place, _ in unexplained)
+
+
+def _others_looked_up(log: CallLog, at: int) -> bool:
+    """Return whether an earlier lookup gives values of the only kind that a log leaves open."""
+    kinds = {name for _, (name, _) in _unexplained_places(log)}
+    if len(kinds) != 1:
+        return False
+    wanted = stems(kinds.pop())
+    return bool(wanted) and any(
+        call.returned
+        and not call.failed
+        and log.reads(place)
+        and call.tool != log.calls[at].tool
+        and any(wanted <= stems(key) for key, _ in json_scalars(call.result))
+        for place, call in enumerate(log.calls[:at])
+    )
+
+
+def _looked_up_late(log: CallLog, at: int, leaf: Leaf) -> bool:
+    """Return whether a later call reads the value before the user speaks again."""
+    later = log.values[at].later.get(leaf)
+    return (
+        later is not None and log.reads(later) and log.calls[later].turn == log.calls[at].turn
+    )  # fmt: skip
+
+
+def _giver(log: CallLog, at: int, leaf: Leaf) -> tuple[str, str]:
+    """Return a tool that gives a value, and what is wrong with its calls; empty if unknown."""
+    if _looked_up_late(log, at, leaf):
+        return log.calls[log.values[at].later[leaf]].tool, "is only called after it"
+    own, before = log.calls[at].tool, {call.tool for call in log.calls[:at]}
+    wanted = stems(leaf[0])
+    for place, other in enumerate(log.calls):
+        keys = {key for key, _ in json_scalars(other.result)} if other.returned else set()
+        if other.tool != own and log.reads(place) and any(
+            wanted <= stems(key) for key in keys if wanted
+        ):  # fmt: skip
+            return other.tool, "was not called for it"
+    if log.known is not None:
+        uncalled = [tool for tool in log.known.givers(leaf[0]) if tool != own]
+        if uncalled and not before & set(uncalled):
+            return uncalled[0], "is not called"
+    return "", ""
+
+
+def _unread_identifiers(log: CallLog, at: int) -> Iterator[CallFinding]:
+    """Yield identifiers that a tool gives which is not called, for logs without results."""
+    call = log.calls[at]
+    heard = KnownWords.of(list(log.heard(at))) | KnownWords.of(
+        [named_arguments(c) for c in log.calls[:at]]
+    )
+    for name, value in argument_scalars(named_arguments(call)):
+        if log.known is None or not name.lower().endswith(("id", "token")) or heard.has(value):
+            continue
+        givers = [tool for tool in log.known.givers(name) if tool != call.tool]
+        if givers and not {c.tool for c in log.calls[:at]} & set(givers):
+            late = givers[0] in {c.tool for c in log.calls[at:]}
+            when = "is only called after it" if late else "is not called"
+            reason = f"{name} is {value!r}, which {givers[0]} gives, and {givers[0]} {when}"
+            yield CallFinding(CritiqueKind.MISSING, at, reason, givers[0])
+            return
+
+
+# Call findings ------------------------------------------------------------------------------------
+# What is wrong with the calls of a log, each finding with its evidence.
+#
+# A finding rests on values, schemas or results of the log. Where these tell nothing, nothing is
+# found: a call that nothing reads may be the answer, and an order that no value fixes is free.
+
+
+def call_findings(plan: ToolPlan, known: KnownTools | None) -> tuple[CallFinding, ...]:
+    """Return the faults of a log, in order of its calls."""
+    log = CallLog(plan, known)
+    found: list[CallFinding] = []
+    for at in range(len(plan.calls)):
+        repeated = _repetition(log, at)
+        if repeated is not None:
+            found.append(repeated)
+            continue
+        faults = tuple(_argument_faults(log, at)) or tuple(origin_findings(log, at))
+        if not faults and (irrelevant := unrequested(log, at)) is not None:
+            faults = (irrelevant,)
+        found += faults
+    return tuple(sorted(found, key=lambda f: (f.at, f.kind is CritiqueKind.REMOVE)))
+
+
+# Calls that repeat --------------------------------------------------------------------------------
+
+
+def _repetition(log: CallLog, at: int) -> CallFinding | None:
+    """Return that a call brings nothing which an equal one has not brought before it."""
+    call = log.calls[at]
+    if call.failed or call.arguments is None:
+        return None
+    for before in reversed(range(at)):
+        other = log.calls[before]
+        if other.turn != call.turn:
+            return None
+        same = (
+            other.tool == call.tool
+            and named_arguments(other) == named_arguments(call)
+            and not other.failed
+        )
+        if same and _says_the_same(log, before, at):
+            reason = f"it repeats call {before + 1}, and nothing was changed in between"
+            return CallFinding(CritiqueKind.REMOVE, at, reason, cause=Cause.REPEATED)
+        if not log.reads(before) and not other.failed:
+            return None
+    return None
+
+
+def _says_the_same(log: CallLog, before: int, at: int) -> bool:
+    first, second = log.calls[before], log.calls[at]
+    if first.returned and second.returned and first.result != second.result:
+        return False
+    if log.reads(at):
+        return True
+    # "Next" or "up one folder" again goes on; with the same words in return it does not.
+    telling = any(value_words(value) for _, value in argument_scalars(named_arguments(second)))
+    return telling or (first.returned and second.returned and bool(first.result))
+
+
+# Arguments ----------------------------------------------------------------------------------------
+
+
+def _argument_faults(log: CallLog, at: int) -> Iterator[CallFinding]:
+    """Yield what does not fit the schema, and results that speak of something else."""
+    call, schema = log.calls[at], log.schema(at)
+    if call.arguments is None or _recovered(log, at):
+        return
+    if schema is not None:
+        for fault in argument_faults(schema, call.arguments):
+            # A value that the result repeats was accepted, whatever the schema says.
+            if not ("is to be of type" in fault and _accepted(log, at)):
+                yield CallFinding(CritiqueKind.ARGUMENT, at, fault)
+    if call.failed:
+        return
+    for name, value in call.arguments.items():
+        other = _contradiction(log, at, name, value)
+        if other is not None:
+            reason = f"{name} is {value!r}, and the result is about {other!r}"
+            yield CallFinding(CritiqueKind.ARGUMENT, at, reason)
+            return
+    yield from _quoted_other(log, at)
+
+
+def _contradiction(log: CallLog, at: int, name: str, value: Any) -> Any:
+    """Return the identifier that a result has in the place of an argument; None if it fits."""
+    call, values = log.calls[at], log.values[at]
+    if not isinstance(value, str | int) or isinstance(value, bool) or not identifies(value):
+        return None
+    if isinstance(call.result, dict):
+        own = call.result.get(name)
+        if (
+            isinstance(own, str | int)
+            and identifies(own)
+            and value_words(own) != value_words(value)
+        ):
+            return own
+    if (name, value) not in values.unknown or (name, value) in values.echoed:
+        return None
+    others = {v for _, v in argument_scalars(named_arguments(call))}
+    alike = {
+        text
+        for _, leaf in json_scalars(call.result)
+        for text in ([leaf] if isinstance(leaf, int) else re.findall(r"[\w#@.-]+", str(leaf)))
+        if _shape(text) == _shape(value) and text not in others
+    }
+    return alike.pop() if len(alike) == 1 else None
+
+
+def _shape(value: str | float) -> str:
+    """Return a value with every digit replaced: identifiers of one kind have one shape."""
+    return re.sub(r"\d", "0", str(value))
+
+
+def _quoted_other(log: CallLog, at: int) -> Iterator[CallFinding]:
+    """Yield a finding if a write's message quotes names and the call was given none of them."""
+    if log.reads(at) or not log.values[at].unknown:
+        return
+    texts = [leaf for _, leaf in json_scalars(log.calls[at].result) if isinstance(leaf, str)]
+    quoted = [name for text in texts for name in re.findall(r"'([^']+)'", text)]
+    inputs = KnownWords.of([value for _, value in argument_scalars(named_arguments(log.calls[at]))])
+    if quoted and not any(inputs.has(name) for name in quoted):
+        name, value = log.values[at].unknown[0]
+        reason = f"{name} is {value!r}, and the result is about {quoted[0]!r}"
+        yield CallFinding(CritiqueKind.ARGUMENT, at, reason)
+
+
+def _accepted(log: CallLog, at: int) -> bool:
+    call = log.calls[at]
+    inputs = list(named_arguments(call).values())
+    plain = all(isinstance(value, str | int | float) for value in inputs)
+    seen = KnownWords.of(call.result)
+    return call.returned and plain and all(seen.has(value) for value in inputs)
+
+
+def _recovered(log: CallLog, at: int) -> bool:
+    """Return whether a call failed and one of the same tool after it did not."""
+    call = log.calls[at]
+    return call.failed and any(
+        later.tool == call.tool and not later.failed for later in log.calls[at + 1 :]
+    )
+
+
+# Judging ------------------------------------------------------------------------------------------
+# The judge of plans over tools: what the calls did, held against each other and the request.
+#
+# A log with arguments is judged by the values that flow between its calls (`call_findings`). A plan
+# without arguments is judged by its links: a call that a link reads from has to come first, and links
+# that the tools do not have point at a missing, superfluous or misplaced call (`link_findings`).
+
+
+def judge_tool_plan(plan: ToolPlan, known: KnownTools | None = None) -> PlanVerdict:
+    """Judge a plan over tools.
+
+    Args:
+        plan: The plan.
+        known: The tools; None where they are not known.
+    """
+    actions = tuple([GroundAction(tool) for tool in plan.tools])
+    if not actions:
+        return PlanVerdict(actions, unknown=f"plan {plan.id} calls no tool")
+    if known is not None and (strange := [t for t in plan.tools if t not in known.graph]):
+        return PlanVerdict(actions, unknown=f"{strange[0]!r} is not among the tools")
+    found: tuple[CallFinding, ...]
+    if any(call.arguments or call.unnamed or call.returned for call in plan.calls):
+        found, why = call_findings(plan, known), _no_evidence(plan, known)
+    else:
+        found, why = link_findings(plan, known), ""
+        if not plan.links and len(actions) > 1:
+            why = f"plan {plan.id} has neither arguments nor links"
+    if not found:
+        return PlanVerdict(actions, valid=None if why else True, unknown=why)
+    critiques = tuple([_critique(plan, finding) for finding in found])
+    return PlanVerdict(actions, critiques, _repaired(actions, critiques), valid=False)
+
+
+def _no_evidence(plan: ToolPlan, known: KnownTools | None) -> str:
+    """Return why a log without findings cannot be called clean; empty if it can."""
+    if len(plan.calls) == 1 or any(call.returned for call in plan.calls):
+        return ""
+    if known is not None and known.schemas:
+        return ""
+    return f"plan {plan.id} has no results, and its tools have no schemas"
+
+
+def _critique(plan: ToolPlan, finding: CallFinding) -> Critique:
+    tools = [finding.tool or plan.tools[finding.at]] if finding.at < len(plan.tools) else []
+    tools = [finding.tool] if finding.tool else tools
+    actions = tuple([GroundAction(tool) for tool in tools])
+    return Critique(finding.kind, finding.at + 1, actions, finding.reason, finding.cause)
+
+
+def _repaired(
+    actions: Sequence[GroundAction], critiques: Sequence[Critique]
+) -> tuple[GroundAction, ...]:
+    gone = {c.index for c in critiques if c.kind is CritiqueKind.REMOVE}
+    repaired: list[GroundAction] = []
+    for number in range(1, len(actions) + 2):
+        for critique in critiques:
+            if critique.index == number and critique.kind is CritiqueKind.MISSING:
+                repaired += critique.actions
+        if number <= len(actions) and number not in gone:
+            repaired.append(actions[number - 1])
+    return tuple(repaired)
+
+
+def repaired_plan(plan: ToolPlan, verdict: PlanVerdict) -> ToolPlan:
+    """Return a plan with what a verdict says of it done; its sentences stay with their calls.
+
+    Where there is no sentence for each call, none is kept. Links from and to what goes, go. Wrong
+    arguments stay, and the arguments of calls that are put in are not known.
+    """
+    if not verdict.critiques or verdict.repaired is None:
+        return plan
+    told = len(plan.steps) == len(plan.tools)
+    logged = len(plan.calls) == len(plan.tools)
+    put_in: dict[int, list[str]] = {}
+    for critique in verdict.missing:
+        put_in.setdefault(critique.index, []).extend(a.name for a in critique.actions)
+    tools: list[str] = []
+    steps: list[str] = []
+    calls: list[LoggedCall] = []
+    for number in range(1, len(plan.tools) + 2):
+        for source in put_in.get(number, ()):
+            tools.append(source)
+            steps.append(f"Call {source}")
+            calls.append(LoggedCall(source))
+        if number <= len(plan.tools) and number not in verdict.removed:
+            tools.append(plan.tools[number - 1])
+            steps += plan.steps[number - 1 : number] if told else ()
+            calls += plan.calls[number - 1 : number] if logged else ()
+    links = tuple((a, b) for a, b in plan.links if a in tools and b in tools)
+    return replace(
+        plan, tools=tuple(tools), steps=tuple(steps) if told else (), links=links,
+        calls=tuple(calls) if logged else (),
+    )  # fmt: skip

@@ -1,1 +1,0 @@
-"""Judging plans of tool calls by the flow of values, effects and arguments."""

@@ -1,0 +1,369 @@
+"""Features of plan graphs (GNNVerifier, section 3.3): alignment, path counts, arrays."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hvr.judging.verifier.graph import PlanGraph, PlanNode
+from hvr.judging.verifier.tool_embeddings import Floats, ToolEmbeddings
+
+# Alignment ----------------------------------------------------------------------------------------
+# The alignment scorer g of steps and tools (GNNVerifier, section 3.3.2).
+
+_CHUNK = 8192
+"""Rows computed at once, a bound on memory."""
+
+
+class Margins(Protocol):
+    """A source of alignment margins Δ (equation 3)."""
+
+    def margins(
+        self, embeddings: ToolEmbeddings, steps: NDArray[np.int64], tools: NDArray[np.int64]
+    ) -> Floats:
+        """Return Δ; see `Alignment.margins`."""
+
+
+class Alignment:
+    """The trained alignment scorer: equation 2 with one hidden layer, in numpy.
+
+        g(s, t) = MLP([e(s); e(t)]) = w · relu(W_s e(s) + b + W_t e(t)) + b_out
+
+    The first layer is applied to steps and tools separately and added: the same result as for
+    the concatenated vectors, at a cost of steps + tools instead of steps x tools.
+
+    Args:
+        tensors: W_s as `step.weight` (hidden, dim), b as `step.bias` (hidden,), W_t as
+            `tool.weight` (hidden, dim), w as `out.weight` (1, hidden), b_out as `out.bias` (1,).
+
+    Raises:
+        KeyError: one is missing.
+    """
+
+    def __init__(self, tensors: Mapping[str, Floats]) -> None:
+        self.tensors = dict(tensors)
+        self._step, self._bias = tensors["step.weight"], tensors["step.bias"]
+        self._tool = tensors["tool.weight"]
+        self._out, self._shift = tensors["out.weight"][0], float(tensors["out.bias"][0])
+
+    @staticmethod
+    def shapes(dim: int, hidden: int) -> dict[str, tuple[int, ...]]:
+        """Return the names and shapes of the tensors.
+
+        Args:
+            dim: of the text embeddings.
+            hidden: width of the hidden layer.
+        """
+        return {
+            "step.weight": (hidden, dim), "step.bias": (hidden,), "tool.weight": (hidden, dim),
+            "out.weight": (1, hidden), "out.bias": (1,),
+        }  # fmt: skip
+
+    def project_tools(self, tools: Floats) -> Floats:
+        """Return W_t e(t) of tools (tools, hidden), to be kept for `step_logits`."""
+        return np.asarray(tools @ self._tool.T, dtype=np.float32)
+
+    def step_logits(self, step: Floats, projected: Floats) -> Floats:
+        """Return g of one step (dim,) and tools given by `project_tools`: (tools,)."""
+        return self._last(self._step @ step + self._bias + projected)
+
+    def table(self, steps: Floats, tools: Floats) -> Floats:
+        """Return g of each step and each tool (steps, tools)."""
+        right = self.project_tools(tools)
+        size = max(1, _CHUNK * 64 // max(len(tools), 1))
+        logits = np.zeros((len(steps), len(tools)), dtype=np.float32)
+        for i in range(0, len(steps), size):
+            left = steps[i : i + size] @ self._step.T + self._bias
+            logits[i : i + size] = self._last(left[:, None] + right)
+        return logits
+
+    def margins(
+        self, embeddings: ToolEmbeddings, steps: NDArray[np.int64], tools: NDArray[np.int64]
+    ) -> Floats:
+        """Return the margins of equation 3.
+
+            Δ = g(s, t) - max over t' in N_K(t) of g(s, t')
+
+        Args:
+            embeddings: of the tools, with the similar tools N_K.
+            steps: s, rows of `embeddings.texts` (m,).
+            tools: t, numbers of tools (m,); -1 is an unknown one, whose margin is 0.
+
+        Returns:
+            Δ (m,).
+        """
+        if embeddings.neighbours.shape[1] == 0 or not len(steps):
+            return np.zeros(len(steps), dtype=np.float32)
+        # The same step and tool occur in many plans of a contrast group: each pair once.
+        pairs, back = np.unique(np.stack([steps, tools], 1), axis=0, return_inverse=True)
+        matrix = embeddings.texts.matrix
+        right = self.project_tools(embeddings.vectors)
+        margins = np.zeros(len(pairs), dtype=np.float32)
+        for i in range(0, len(pairs), _CHUNK):
+            part = pairs[i : i + _CHUNK]
+            choice = np.concatenate([part[:, 1:], embeddings.neighbours[part[:, 1]]], axis=1)
+            left = matrix[part[:, 0]] @ self._step.T + self._bias
+            g = self._last(left[:, None] + right[choice])
+            margins[i : i + _CHUNK] = g[:, 0] - g[:, 1:].max(1)
+        margins[pairs[:, 1] < 0] = 0.0
+        return np.asarray(margins[back.reshape(-1)], dtype=np.float32)
+
+    def _last(self, hidden: Floats) -> Floats:
+        return np.asarray(np.maximum(hidden, 0) @ self._out + self._shift, dtype=np.float32)
+
+
+# Path counts --------------------------------------------------------------------------------------
+# Co-occurrence statistics: counts of tool paths in the training plans (GNNVerifier, 3.3.1).
+
+Path = tuple[str, ...]
+MAX_PATH = 4
+"""Tools in the longest path that is counted."""
+
+
+@dataclass(frozen=True)
+class PathCounts:
+    """Counts of paths of two to four consecutive tools.
+
+    Args:
+        counts: f_n of section 3.3.1 for n = 2, 3, 4, by path.
+    """
+
+    counts: Mapping[Path, int] = field(default_factory=dict)
+    _ends: Mapping[tuple[str, str], tuple[Path, ...]] = field(
+        init=False, repr=False, compare=False, default_factory=dict
+    )
+
+    def __post_init__(self) -> None:
+        ends: dict[tuple[str, str], list[Path]] = {}
+        for path in self.counts:
+            if len(path) > 2:
+                ends.setdefault((path[0], path[-1]), []).append(path)
+        object.__setattr__(self, "_ends", {k: tuple(v) for k, v in ends.items()})
+
+    def of(self, path: Sequence[str], own: Mapping[Path, int] | None = None) -> int:
+        """Return f_n of a path, less its count in `own`."""
+        key = tuple(path)
+        count = self.counts.get(key, 0)
+        return max(count - own.get(key, 0), 0) if own else count
+
+    def pairwise(self, source: str, target: str, own: Mapping[Path, int] | None = None) -> float:
+        """Return log(1 + f_2(t_u, t_v)), section 3.3.3."""
+        return math.log1p(self.of((source, target), own))
+
+    def multi_step(self, source: str, target: str, own: Mapping[Path, int] | None = None) -> float:
+        """Return m(u, v) of equation 5.
+
+        The maximum of log(1 + f_n(π)) over paths π of three or four tools from t_u to t_v.
+        """
+        paths = self._ends.get((source, target), ())
+        return math.log1p(max((self.of(p, own) for p in paths), default=0))
+
+    def usual_between(self, source: str, target: str) -> Path:
+        """Return the commonest tools between two, if commoner than none in between."""
+        paths = self._ends.get((source, target), ())
+        best = max(paths, key=lambda p: (self.counts[p], -len(p), p), default=())
+        return best[1:-1] if best and self.counts[best] > self.of((source, target)) else ()
+
+
+def paths_of(tools: Sequence[str]) -> Counter[Path]:
+    """Return the counts of paths of two to four tools in one sequence."""
+    return Counter(
+        tuple(tools[i : i + n]) for n in range(2, MAX_PATH + 1) for i in range(len(tools) - n + 1)
+    )
+
+
+def count_paths(plans: Iterable[Sequence[str]]) -> PathCounts:
+    """Return the counts of paths over plans, each a sequence of ids of tools."""
+    total: Counter[Path] = Counter()
+    for tools in plans:
+        total.update(paths_of(tools))
+    return PathCounts(dict(total))
+
+
+# Arrays -------------------------------------------------------------------------------------------
+# Plan graphs as arrays: node and edge features (GNNVerifier, section 3.3).
+#
+# Features of the node of step s_i with tool t_i (section 3.3.2):
+#
+# e(t_i), e(s_i)           text embeddings, as rows of a table
+# x_in(t_i), x_out(t_i)    multi-hot input and output types
+# Δ_i                      alignment margin, equation 3
+#
+# Features of the edge from u to v (section 3.3.3):
+#
+# compat(u, v)             |out(t_u) ∩ in(t_v)| / max(|in(t_v)|, 1), equation 4
+# log(1 + f_2(t_u, t_v))   pairwise co-occurrence
+# m(u, v)                  max over paths π of 3 or 4 tools from t_u to t_v of log(1 + f_n(π)),
+#                          equation 5
+#
+# with f_n the counts of paths of n tools in the training plans. Start and its edges have none: the
+# network learns embeddings for them.
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class PlanArrays:
+    """Plan graphs one after the other, each with Start as its first node.
+
+    Args:
+        request: e(r), rows of the text table (graphs,).
+        node_ptr: first node of each graph, and the number of nodes (graphs + 1,).
+        edge_ptr: the same for edges (graphs + 1,).
+        tool: e(t_i), rows of the text table (nodes,); 0 for Start.
+        step: e(s_i), rows of the text table (nodes,); 0 for Start.
+        types: x_in, then x_out (nodes, 2 x types).
+        margin: Δ_i (nodes,).
+        edges: source and target within the graph, Start being 0 (2, edges).
+        edge_values: compat, log(1 + f_2), m (edges, 3); 0 for edges from Start.
+    """
+
+    request: Ints
+    node_ptr: Ints
+    edge_ptr: Ints
+    tool: Ints
+    step: Ints
+    types: Floats
+    margin: Floats
+    edges: Ints
+    edge_values: Floats
+
+    def __len__(self) -> int:
+        return len(self.request)
+
+    def rows(self, graphs: Ints) -> tuple[Ints, Ints]:
+        """Return the places of some graphs' labels: of nodes without Start, and of edges."""
+        nodes, _, at = row_ranges(self.node_ptr, graphs)
+        graph_of = np.searchsorted(self.node_ptr, nodes, side="right")
+        return (nodes - graph_of)[at > 0], row_ranges(self.edge_ptr, graphs)[0]
+
+
+def plan_arrays(
+    graphs: Sequence[PlanGraph],
+    embeddings: ToolEmbeddings,
+    counts: PathCounts,
+    alignment: Margins,
+    own: Sequence[Mapping[Path, int] | None] | None = None,
+) -> PlanArrays:
+    """Compute the features of plan graphs (section 3.3).
+
+    Args:
+        graphs: the plans.
+        embeddings: of the tools.
+        counts: of paths in the training plans.
+        alignment: the scorer g.
+        own: for each graph, paths to leave out of the counts, as they come from the plan itself.
+    """
+    embeddings.prepare(graphs)
+    nodes = [n for g in graphs for n in g.nodes]
+    step_rows = embeddings.texts.rows([embeddings.step_text(n.text) for n in nodes])
+    numbers, tool_rows = _tool_rows(nodes, embeddings)
+    sizes = np.fromiter((len(g.nodes) for g in graphs), np.int64, len(graphs))
+    node_ptr = np.concatenate([[0], np.cumsum(sizes + 1)]).astype(np.int64)
+    real = np.ones(int(node_ptr[-1]), dtype=np.bool_)
+    real[node_ptr[:-1]] = False
+
+    def with_start(values: NDArray[np.generic]) -> NDArray[np.generic]:
+        padded = np.zeros((len(real), *values.shape[1:]), dtype=values.dtype)
+        padded[real] = values
+        return padded
+
+    edge_ptr, edges, edge_values = _edge_arrays(
+        graphs, embeddings, counts, own or [None] * len(graphs)
+    )
+    margins = alignment.margins(embeddings, step_rows, numbers)
+    return PlanArrays(
+        request=embeddings.texts.rows([g.request for g in graphs]),
+        node_ptr=node_ptr,
+        edge_ptr=edge_ptr,
+        tool=np.asarray(with_start(tool_rows), np.int64),
+        step=np.asarray(with_start(step_rows), np.int64),
+        types=np.asarray(with_start(_types(nodes, embeddings)), np.float32),
+        margin=np.asarray(with_start(margins), np.float32),
+        edges=edges,
+        edge_values=edge_values,
+    )
+
+
+def _tool_rows(nodes: Sequence[PlanNode], embeddings: ToolEmbeddings) -> tuple[Ints, Ints]:
+    """Return the number of each node's tool, -1 for an unknown one, and its row of the texts."""
+    numbers = np.fromiter(
+        (embeddings.tools.index(n.tool) if embeddings.known(n.tool) else -1 for n in nodes),
+        np.int64,
+        len(nodes),
+    )
+    rows = embeddings.rows[numbers]
+    for i in np.flatnonzero(numbers < 0).tolist():
+        rows[i] = embeddings.texts.rows([embeddings.tool_text(nodes[i].tool)], "passage")[0]
+    return numbers, rows
+
+
+def _edge_arrays(
+    graphs: Sequence[PlanGraph],
+    embeddings: ToolEmbeddings,
+    counts: PathCounts,
+    own: Sequence[Mapping[Path, int] | None],
+) -> tuple[Ints, Ints, Floats]:
+    """Return the `edge_ptr`, `edges` and `edge_values` of `PlanArrays`."""
+    ptr = [0]
+    edges: list[tuple[int, int]] = []
+    values: list[tuple[float, float, float]] = []
+    for graph, own_paths in zip(graphs, own, strict=True):
+        roots = graph.roots
+        edges += [(0, root + 1) for root in roots]
+        values += [(0.0, 0.0, 0.0)] * len(roots)
+        for a, b in graph.edges:
+            u, v = graph.nodes[a], graph.nodes[b]
+            edges.append((a + 1, b + 1))
+            values.append(
+                (
+                    embeddings.compat(u, v),
+                    counts.pairwise(u.tool, v.tool, own_paths),
+                    counts.multi_step(u.tool, v.tool, own_paths),
+                )
+            )
+        ptr.append(len(edges))
+    return (
+        np.array(ptr, dtype=np.int64),
+        np.array(edges, dtype=np.int64).reshape(-1, 2).T,
+        np.array(values, dtype=np.float32).reshape(-1, 3),
+    )
+
+
+def _types(nodes: Sequence[PlanNode], embeddings: ToolEmbeddings) -> Floats:
+    """Return x_in and x_out (nodes, 2 x types); types that no tool has are left out."""
+    place = {t: i for i, t in enumerate(embeddings.types)}
+    multi_hot = np.zeros((len(nodes), 2 * len(place)), dtype=np.float32)
+    if not place:
+        return multi_hot
+    for i, node in enumerate(nodes):
+        for kind in node.inputs:
+            if kind in place:
+                multi_hot[i, place[kind]] = 1
+        for kind in node.outputs:
+            if kind in place:
+                multi_hot[i, len(place) + place[kind]] = 1
+    return multi_hot
+
+
+def row_ranges(ptr: Ints, graphs: Ints) -> tuple[Ints, Ints, Ints]:
+    """Return the rows of some graphs, one graph after the other.
+
+    Args:
+        ptr: first row of each graph, and the number of rows (all graphs + 1,).
+        graphs: numbers of the selected graphs.
+
+    Returns:
+        For each row: its place, the place of its graph in the selection, its place in the graph.
+    """
+    sizes = ptr[graphs + 1] - ptr[graphs]
+    which = np.repeat(np.arange(len(graphs)), sizes)
+    ends = np.cumsum(sizes)
+    at = np.arange(int(ends[-1]) if len(ends) else 0) - np.repeat(ends - sizes, sizes)
+    return ptr[graphs][which] + at, which, at

@@ -1,0 +1,364 @@
+"""Drafts as the judge reads them: names recognised, steps in order, step texts scored."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from random import Random
+
+import numpy as np
+
+from hvr.judging.verifier.graph import PlanGraph, plan_graph
+from hvr.judging.verifier.judgement.past_plans import PastPlans, Tools
+from hvr.judging.verifier.tool_embeddings import Floats, ToolEmbeddings
+from hvr.tools.tool_plans import ToolPlan
+
+# Reading drafts -----------------------------------------------------------------------------------
+# Drafts as the judge reads them: names recognised, steps in order.
+
+_CLOSE = 0.8
+"""Similarity of spellings (difflib's ratio) from which a name is taken for a misspelt one."""
+_BESIDE = 4
+"""Words after an "and" among which the second of two things stands."""
+_WORD = re.compile(r"[^\W_]+(?:[:.'-][^\W_]+)*")
+
+
+@dataclass(frozen=True)
+class ReadDraft:
+    """A draft whose tools are known.
+
+    Args:
+        graph: as it was given; nodes in its order.
+        tools: numbers of the tools, in topological order.
+        plan: the draft with its tools spelt as they are called, in that order.
+        unknown: of each tool that does not exist, the id and that of the tool taken for it.
+        misspelt: the same for tools in another spelling.
+        required: how often tools must be called: those that the request asks for twice, or that
+            are called with other arguments each time.
+    """
+
+    graph: PlanGraph
+    tools: Tools
+    plan: ToolPlan
+    unknown: Mapping[str, str]
+    misspelt: Mapping[str, str]
+    required: Mapping[int, int]
+
+    @property
+    def renamed(self) -> Mapping[str, str]:
+        """For each tool that is not called so, the one that takes its place."""
+        return {**self.unknown, **self.misspelt}
+
+    @property
+    def is_chain(self) -> bool:
+        """Whether each step follows the one before."""
+        return set(self.graph.edges) == set(
+            zip(self.graph.order, self.graph.order[1:], strict=False)
+        )
+
+    def allows(self, plan: Tools) -> bool:
+        """Whether a plan keeps calls that are no repeats and, of a graph, the order."""
+        if any(plan.count(tool) < times for tool, times in self.required.items()):
+            return False
+        return self.is_chain or plan == self.tools or sorted(plan) != sorted(self.tools)
+
+
+class DraftReader:
+    """Recognises the tools of drafts.
+
+    Args:
+        embeddings: of the tools.
+    """
+
+    def __init__(self, embeddings: ToolEmbeddings) -> None:
+        self._embeddings = embeddings
+        self._spelling = {_squeezed(t.id): t.id for t in embeddings.tools.tools}
+
+    def read(self, plan: ToolPlan) -> ReadDraft:
+        """Return a draft with known tools.
+
+        A name in another spelling is recognised; for a tool that does not exist the one that its
+        step most likely means is taken.
+
+        Raises:
+            UsageError: the plan is empty, or its links go round in a circle.
+        """
+        tools = self._embeddings.tools
+        graph = plan_graph(plan, tools)
+        steps = plan.steps if len(plan.steps) == len(plan.tools) else ()
+        unknown: dict[str, str] = {}
+        misspelt: dict[str, str] = {}
+        for i, name in enumerate(plan.tools):
+            if name in tools or name in unknown or name in misspelt:
+                continue
+            spelt = self._spelt(name)
+            if spelt is not None:
+                misspelt[name] = spelt
+            else:
+                unknown[name] = self._meant(name, steps[i] if steps else "")
+        renamed = {**unknown, **misspelt}
+        spelt_nodes = [replace(n, tool=renamed.get(n.tool, n.tool)) for n in graph.nodes]
+        order = graph.order
+        numbers = tuple(tools.index(spelt_nodes[i].tool) for i in order)
+        said = [steps[i] for i in order] if steps else []
+        links = tuple((spelt_nodes[a].tool, spelt_nodes[b].tool) for a, b in graph.edges)
+        names = tuple(spelt_nodes[i].tool for i in order)
+        made = replace(plan, steps=tuple(said), tools=names, links=links)
+        return ReadDraft(
+            graph, numbers, made, unknown, misspelt,
+            _asked_again(plan.request, numbers, said) | _called_apart(plan, numbers, order),
+        )  # fmt: skip
+
+    def _spelt(self, name: str) -> str | None:
+        squeezed = _squeezed(name)
+        if squeezed in self._spelling:
+            return self._spelling[squeezed]
+        close = get_close_matches(squeezed, self._spelling, 2, _CLOSE)
+        return self._spelling[close[0]] if len(close) == 1 else None
+
+    def _meant(self, name: str, step: str) -> str:
+        embeddings = self._embeddings
+        text = f"{embeddings.step_text(step)} {name.replace('_', ' ')}".strip()
+        row = embeddings.texts.rows([text])[0]
+        number = int(np.argmax(embeddings.vectors @ embeddings.texts.matrix[row]))
+        return embeddings.tools.tools[number].id
+
+
+def _asked_again(request: str, tools: Tools, steps: Sequence[str]) -> dict[int, int]:
+    """Return how often the request asks for tools that a draft calls more than once.
+
+    Calls are asked for apart if each step has something of the request that no other step with that
+    tool has, and these things are values (numbers, times, names: "at 7 and at 9") or stand beside
+    each other around an "and" ("in the kitchen and in the bedroom").
+    """
+    if len(steps) != len(tools):
+        return {}
+    words = _WORD.findall(request)
+    values = {w.lower() for i, w in enumerate(words) if i and not w.islower()}
+    required: dict[int, int] = {}
+    for tool, times in Counter(tools).items():
+        if times < 2:
+            continue
+        said = [
+            {w.lower() for w in _WORD.findall(s)}
+            for t, s in zip(tools, steps, strict=True)
+            if t == tool
+        ]
+        own = [
+            some.difference(*(o for j, o in enumerate(said) if j != i))
+            for i, some in enumerate(said)
+        ]
+        if all(o & values for o in own) or _joined([w.lower() for w in words], own):
+            required[tool] = times
+    return required
+
+
+def _called_apart(plan: ToolPlan, tools: Tools, order: Sequence[int]) -> dict[int, int]:
+    """Return how often a plan calls tools that it always calls with other arguments."""
+    if len(plan.calls) != len(tools):
+        return {}
+    given = [plan.calls[i].arguments for i in order]
+    return {
+        tool: times
+        for tool, times in Counter(tools).items()
+        if times > 1
+        and None not in (own := [a for t, a in zip(tools, given, strict=True) if t == tool])
+        and all(a != b for a, b in itertools.combinations(own, 2))
+    }
+
+
+def _joined(words: Sequence[str], own: Sequence[set[str]]) -> bool:
+    """Whether words of each of some sets stand around one "and", or more, in this order."""
+    ands = [i for i, w in enumerate(words) if w == "and"]
+    return any(
+        own[0] & set(words[max(i - 1, 0) : i]) and own[1] & set(words[i + 1 : i + 1 + _BESIDE])
+        for i in ands
+        if len(own) == 2
+    )
+
+
+def _squeezed(name: str) -> str:
+    """Return a name as it is compared: lower case, letters and digits only."""
+    return "".join(c for c in name.lower() if c.isalnum())
+
+
+# Logistic fit -------------------------------------------------------------------------------------
+# Logistic regression.
+
+_DRAWN = 5.0
+"""Strength with which weights are drawn towards where they start."""
+
+
+def fit_logistic(x: np.ndarray, y: np.ndarray, start: np.ndarray, steps: int = 50) -> np.ndarray:
+    """Return the weights w with which σ(w·x) predicts y best, by Newton's method.
+
+    They are drawn towards where they start by a few cases' weight.
+
+    Args:
+        x: features (cases, features).
+        y: 0 or 1 of each (cases,).
+        start: weights to start from (features,).
+        steps: at most.
+    """
+    w = start.astype(float)
+    for _ in range(steps):
+        p = 1 / (1 + np.exp(-np.clip(x @ w, -30, 30)))
+        gradient = x.T @ (p - y) + _DRAWN * (w - start)
+        curvature = (x * (p * (1 - p))[:, None]).T @ x + _DRAWN * np.eye(len(w))
+        step = np.linalg.solve(curvature, gradient)
+        w = w - step
+        if np.abs(step).max() < 1e-6:
+            break
+    return w
+
+
+# Step texts ---------------------------------------------------------------------------------------
+# What the texts of steps say of the request: whether the plan is one for it, and in its order.
+#
+# A plan for another request speaks of things that this one does not have: other numbers, names,
+# words. And what a request asks for first is mostly done first.
+
+_STEM = 5
+"""First letters by which words are compared: "booking" is "book"."""
+_SHORTEST = 4
+"""Letters of a word at least, unless it is a number or a name: "the" says nothing."""
+_NUMBER, _NAME, _OTHER, _OF_TOOL = range(4)
+"""Kinds of words; those of a tool's description say nothing of the request but where it is."""
+_NEAR = 60
+"""Similar requests of which a plan is drawn that is another's."""
+OTHER_REQUEST_PROBABILITY = 0.05
+"""Probability that a plan is another request's, before its steps are read."""
+
+
+@dataclass(frozen=True)
+class StepTexts:
+    """What is in the steps of a plan, and in its request.
+
+    Args:
+        request: words of the request, as they are compared, in order.
+        steps: of each step the words, with their kinds.
+    """
+
+    request: Sequence[str]
+    steps: Sequence[Sequence[tuple[str, int]]]
+
+    @property
+    def counts(self) -> Floats:
+        """1, and the numbers, names and other words of the steps that the request lacks or has."""
+        has = set(self.request)
+        found = np.zeros(7, np.float32)
+        found[0] = 1
+        for word, kind in {w for step in self.steps for w in step}:
+            if kind != _OF_TOOL:
+                found[1 + 2 * kind + (word in has)] += 1
+        return found
+
+    @property
+    def backwards(self) -> float:
+        """How far steps go back in the request, in parts of its length, summed over steps."""
+        first = {word: i for i, word in reversed(list(enumerate(self.request)))}
+        said = ([first[w] for w, _ in step if w in first] for step in self.steps)
+        places = [sum(some) / len(some) for some in said if some]
+        back = sum(max(0.0, a - b) for a, b in itertools.pairwise(places))
+        return back / max(len(self.request), 1)
+
+    def strange(self, step: int) -> list[str]:
+        """Return the numbers and names of a step that the request does not have."""
+        has = set(self.request)
+        return [w for w, kind in self.steps[step] if kind in (_NUMBER, _NAME) and w not in has]
+
+
+def read_texts(
+    embeddings: ToolEmbeddings, request: str, steps: Iterable[tuple[str, str]]
+) -> StepTexts:
+    """Return what the steps of a plan say.
+
+    Args:
+        embeddings: of the tools.
+        request: its text.
+        steps: the tool and the text of each.
+    """
+    said = []
+    for tool, text in steps:
+        own = {w for w, _ in _words(f"{embeddings.tool_text(tool)} {tool.replace('_', ' ')}")}
+        words = _words(embeddings.step_text(text))
+        said.append([(w, _OF_TOOL if w in own else kind) for w, kind in words])
+    return StepTexts([w for w, _ in _words(request)], said)
+
+
+def _words(text: str) -> list[tuple[str, int]]:
+    """Return the words of a text, as they are compared, with their kinds."""
+    found = []
+    for i, match in enumerate(_WORD.finditer(text)):
+        word = match[0]
+        if any(c.isdigit() for c in word):
+            found.append((word.lower(), _NUMBER))
+        elif i and word != word.lower():
+            found.append((word.lower()[:_STEM], _NAME))
+        elif len(word) >= _SHORTEST:
+            found.append((word.lower()[:_STEM], _OTHER))
+    return found
+
+
+@dataclass(frozen=True)
+class TextModel:
+    """How texts of steps count.
+
+    Args:
+        weights: of `StepTexts.counts`, for the log-odds that a plan is one for its request.
+        backwards: what the log-odds that a plan is right lose where steps go back by the length of
+            the request.
+        usual: how far they go back on average.
+    """
+
+    weights: tuple[float, ...] = (0.0,) * 7
+    backwards: float = 0.0
+    usual: float = 0.0
+
+    def same_request(self, texts: StepTexts) -> float:
+        """Return the probability that a plan is one for its request."""
+        logit = float(np.dot(self.weights, texts.counts)) + math.log(
+            1 / OTHER_REQUEST_PROBABILITY - 1
+        )
+        return 1 / (1 + math.exp(-min(max(logit, -30.0), 30.0)))
+
+    def order(self, texts: StepTexts) -> float:
+        """Return what the order of the steps adds to the log-odds that a plan is right."""
+        return -self.backwards * (texts.backwards - self.usual)
+
+
+def fit_counts(past: PastPlans, plans: Sequence[ToolPlan], seed: int) -> tuple[float, ...]:
+    """Return the weights that tell the steps of a request's plan from those of another's.
+
+    Each request is taken with the steps of its own plan, of that of a similar request whose tools
+    are others, and of that of any request.
+
+    Args:
+        past: the plans.
+        plans: the same, with their steps.
+        seed: of all that is drawn.
+    """
+    usable = [i for i, p in enumerate(plans) if len(p.steps) == len(p.tools)]
+    rng = Random(f"texts {seed}")
+    rows: list[Floats] = []
+    own: list[bool] = []
+    for i in usable:
+        order = np.argsort(-(past.vectors @ past.vectors[i]), kind="stable")[1:_NEAR].tolist()
+        near = [k for k in order if set(past.plans[k]) != set(past.plans[i])]
+        drawn = [rng.choice(near)] if near else []
+        for k in (i, *drawn, rng.choice(usable)):
+            if len(plans[k].steps) == len(plans[k].tools):
+                steps = zip(plans[k].tools, plans[k].steps, strict=True)
+                rows.append(read_texts(past.embeddings, plans[i].request, steps).counts)
+                own.append(k == i)
+    if not rows:
+        return TextModel().weights
+    share = np.mean(own)
+    fitted = fit_logistic(np.array(rows), np.array(own), np.zeros(len(rows[0])))
+    fitted[0] -= math.log(share / (1 - share)) if 0 < share < 1 else 0.0
+    return tuple(fitted.tolist())

@@ -1,0 +1,509 @@
+"""Features of steps and of a plan's end by the words of the request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import lru_cache
+
+from hvr.judging.verifier.kitchen.linked_plan import (
+    INITIAL_STATE,
+    Fact,
+    LinkedPlan,
+    LinkedStep,
+    class_of,
+)
+from hvr.judging.verifier.kitchen.mentions import (
+    FAMILIES,
+    FROM,
+    IN,
+    NEAR,
+    PAST_EVENTS,
+    Mentions,
+    NamedThing,
+    State,
+)
+from hvr.knowledge.ontology import load_ontology
+from hvr.knowledge.wording import load_wording
+from hvr.pddl.model import GroundAction
+
+# Outcome ------------------------------------------------------------------------------------------
+# What a kitchen plan has done, as its end and its steps tell.
+
+
+@dataclass(frozen=True)
+class PlanOutcome:
+    """What is so after a plan, and what happened in it.
+
+    Args:
+        classes: of all things that steps or the end name.
+        handled: classes of what steps or the end name.
+        changed: classes of what facts of the end name that steps made so.
+        changed_names: the names of these.
+        tools: what was held to cut something.
+        carried: what steps put somewhere or hold at the end.
+        held: what is in the hand at the end.
+        under: where each thing lies.
+        above: classes (thing, place), also of places further below.
+        states: families of states that steps made so, as they are at the end.
+        ever: families of states that steps made so at any time.
+        states_of: the class and the states of each thing that has some.
+        kept: the class and the states that each thing has had from the start and still has.
+        known: those of `kept` that a deed before the start has brought about.
+        liquids: what was filled in somewhere.
+        vessels: classes of what has something in it that a step filled in.
+    """
+
+    classes: Mapping[str, str]
+    handled: frozenset[str]
+    changed: frozenset[str]
+    changed_names: frozenset[str]
+    tools: frozenset[str]
+    carried: tuple[str, ...]
+    held: frozenset[str]
+    under: Mapping[str, tuple[str, ...]]
+    above: tuple[tuple[str, str], ...]
+    states: frozenset[State]
+    ever: frozenset[State]
+    states_of: tuple[tuple[str, frozenset[State]], ...]
+    kept: tuple[tuple[str, frozenset[State]], ...]
+    known: frozenset[State]
+    liquids: frozenset[str]
+    vessels: tuple[str, ...]
+
+    @classmethod
+    def of(cls, plan: LinkedPlan) -> PlanOutcome:
+        """Return the outcome of a plan."""
+        ends = [n.fact for n in plan.ends]
+        made = [n.fact for n in plan.ends if n.producer != INITIAL_STATE]
+        names = [a for s in plan.steps for a in s.action.args] + [a for f in ends for a in f.args]
+        classes = {n: class_of(n, plan.types) for n in dict.fromkeys(names)}
+        changed = frozenset(a for f in made for a in f.args)
+        held = frozenset(f.args[0] for f in ends if f.predicate == "holding" and f.positive)
+        moved = [f.args[0] for f in made if f.positive and f.predicate in {"on", "in"}]
+        under: dict[str, tuple[str, ...]] = {}
+        for fact in ends:
+            if fact.positive and fact.predicate in {"on", "in"}:
+                under[fact.args[0]] = (*under.get(fact.args[0], ()), fact.args[1])
+        for fact in _left_alone(plan):
+            if fact.args[0] not in under and fact.args[0] not in held:
+                under[fact.args[0]] = (fact.args[1],)
+                classes |= {n: class_of(n, plan.types) for n in fact.args}
+        states: dict[str, set[State]] = {}
+        for fact in ends:
+            if fact.args:
+                states.setdefault(fact.args[0], set()).update(families_of([fact]))
+        kept = _kept(plan)
+        poured = [f for f in made if f.predicate == "contains" and f.positive]
+        return cls(
+            classes=classes,
+            handled=frozenset(classes[n] for n in names),
+            changed=frozenset(classes[n] for n in changed),
+            changed_names=changed,
+            tools=frozenset(
+                n.fact.args[0] for s in plan.steps if s.action.name == "slice_obj"
+                for n in s.needs if n.fact.predicate == "holding"
+            ),
+            carried=tuple(dict.fromkeys([*moved, *sorted(held)])),
+            held=held,
+            under=under,
+            above=tuple(dict.fromkeys((classes[a], classes[b]) for a, b in _closure(under))),
+            states=frozenset(families_of(made)),
+            ever=frozenset(families_of(f for s in plan.steps for f in s.makes)),
+            states_of=tuple(
+                dict.fromkeys((classes[n], frozenset(s)) for n, s in states.items() if s)
+            ),
+            kept=tuple(
+                dict.fromkeys(
+                    (class_of(n, plan.types), frozenset(families_of(facts)))
+                    for n, facts in kept.items()
+                )
+            ),
+            known=frozenset(
+                families_of(f for fs in kept.values() for f in fs if f.predicate in PAST_EVENTS)
+            ),
+            liquids=frozenset(f.args[1] for f in poured),
+            vessels=tuple(dict.fromkeys(classes[f.args[0]] for f in poured)),
+        )  # fmt: skip
+
+
+def _left_alone(plan: LinkedPlan) -> Iterator[Fact]:
+    """Yield where things lie that steps had to do with and that none carried away."""
+    gone = {f for s in plan.steps for f in s.makes if not f.positive}
+    for fact in (n.fact for s in plan.steps for n in s.needs):
+        stays = Fact(fact.predicate, fact.args, False) not in gone
+        if fact.positive and fact.predicate in {"on", "in"} and stays:
+            yield fact
+
+
+def _kept(plan: LinkedPlan) -> dict[str, list[Fact]]:
+    """Return, for each thing, the states that it is in from the start to the end."""
+    changed = {(f.predicate, f.args) for step in plan.steps for f in step.makes}
+    of: dict[str, list[Fact]] = {}
+    for fact in plan.start:
+        if fact.predicate in FAMILIES and (fact.predicate, fact.args) not in changed:
+            of.setdefault(fact.args[0], []).append(fact)
+    return of
+
+
+def families_of(facts: Iterable[Fact]) -> set[State]:
+    """Return the families of states that facts are of."""
+    states = set()
+    for fact in facts:
+        if fact.predicate in FAMILIES:
+            so = fact.positive if fact.predicate != "dirty" else not fact.positive
+            states.add((FAMILIES[fact.predicate], so))
+    return states
+
+
+def _closure(under: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, str]]:
+    for thing in sorted(under):
+        seen: set[str] = set()
+        todo = sorted(under[thing])
+        while todo:
+            place = todo.pop()
+            if place not in seen:
+                seen.add(place)
+                yield thing, place
+                todo += sorted(under.get(place, ()))
+
+
+# Name matching ------------------------------------------------------------------------------------
+# How well the name of a class fits things of another: exactly, or as people take names.
+
+
+class NameMatch(IntEnum):
+    """How well a name fits a thing."""
+
+    NONE = 0
+    LIKE = 1
+    EXACT = 2
+
+    @property
+    def word(self) -> str:
+        """The likeness as a mark says it."""
+        return ("other", "like", "named")[self]
+
+
+@lru_cache(maxsize=65536)
+def covers(wanted: str, other: str) -> bool:
+    """Say whether a thing of one class may be meant by the name of another.
+
+    A slice of tomato is meant by "tomato" too, and "slice of tomato" asks for the tomato.
+
+    Args:
+        wanted: class of the words.
+        other: class of a thing.
+    """
+    ontology = load_ontology()
+    if wanted == other or (ontology.has_class(other) and ontology.is_a(other, wanted)):
+        return True
+    if is_piece(wanted) and whole(wanted) == other:
+        return True
+    return is_piece(other) and covers(wanted, whole(other))
+
+
+@lru_cache(maxsize=65536)
+def name_match(wanted: str, other: str) -> NameMatch:
+    """Return how well the name of a class fits a thing of another.
+
+    Args:
+        wanted: class of the words.
+        other: class of a thing.
+    """
+    if covers(wanted, other):
+        return NameMatch.EXACT
+    pair = frozenset((whole(wanted), whole(other)))
+    return NameMatch.LIKE if pair in load_wording().confused else NameMatch.NONE
+
+
+@lru_cache(maxsize=65536)
+def best_match(wanted: frozenset[str], other: str) -> NameMatch:
+    """Return how well any of several names fits a thing."""
+    return max((name_match(w, other) for w in wanted), default=NameMatch.NONE)
+
+
+def is_piece(name: str) -> bool:
+    """Say whether a class is one of pieces, such as slices of tomato."""
+    return name.endswith(("Sliced", "Cracked"))
+
+
+def whole(name: str) -> str:
+    """Return the class that pieces of a class are of; itself for what is no piece."""
+    return name.removesuffix("Sliced").removesuffix("Cracked")
+
+
+# Features by the request --------------------------------------------------------------------------
+# What a step, and the end of a plan, have to do with the words of the request.
+#
+# A plan node has outputs; these marks are outputs of a kind that depends on the request. They
+# take the place of the paper's align margin (section 3.3.2): a kitchen step's text follows from its
+# action, so that the two always agree, and what can be wrong is the action for this request.
+#
+# No mark names a class, so that what is learnt of one thing holds of every other.
+
+_PLACES = frozenset({IN, NEAR, FROM})
+_USED = frozenset({"hold", "open", "switch"})
+"""Families that plans make in passing."""
+
+
+def step_features(step: LinkedStep, asked: Mentions, types: Mapping[str, str]) -> tuple[str, ...]:
+    """Return marks of a step: whether what it handles, its place and the states it makes
+    are named.
+    """
+    marks = []
+    for role, name in zip(("thing", "place"), step.action.args, strict=False):
+        marks.append(f"* {role} {best_named_match(class_of(name, types), asked).word}")
+    for family in sorted({FAMILIES[f.predicate] for f in step.makes if f.predicate in FAMILIES}):
+        if family not in _USED:
+            asks = any(f == family for f, _ in asked.states)
+            marks.append(f"* makes {'asked' if asks else 'unasked'} {family}")
+    return tuple(marks)
+
+
+def end_features(plan: LinkedPlan, asked: Mentions) -> tuple[str, ...]:
+    """Return marks of the end: what the request names and the plan leaves undone, and the
+    reverse.
+    """
+    outcome = PlanOutcome.of(plan)
+    return tuple(
+        dict.fromkeys(
+            [
+                *_of_words(asked),
+                *_of_things(outcome, asked),
+                *_of_counts(outcome, asked),
+                *_of_moves(outcome, asked),
+                *_of_places(outcome, asked),
+                *_of_states(outcome, asked),
+                *_of_liquids(outcome, asked),
+            ]
+        )
+    )
+
+
+def best_named_match(object_class: str, asked: Mentions) -> NameMatch:
+    """Return how well anything that the request names fits a class."""
+    return max((best_match(t.classes, object_class) for t in asked.things), default=NameMatch.NONE)
+
+
+def is_named(object_class: str, asked: Mentions) -> bool:
+    """Say whether the request names a class, or one above it, or the whole of a piece."""
+    return best_named_match(object_class, asked) is NameMatch.EXACT
+
+
+def untouched(plan: LinkedPlan, asked: Mentions) -> tuple[NamedThing, ...]:
+    """Return what the request names and no step handles, not even something that is often called
+    so.
+    """
+    handled = PlanOutcome.of(plan).handled
+    return tuple(
+        t for t in named_things(asked) if not any(best_match(t.classes, c) for c in handled)
+    )
+
+
+def only_similar(plan: LinkedPlan, asked: Mentions) -> tuple[NamedThing, ...]:
+    """Return the things of the request for which steps handle only something similar."""
+    handled = PlanOutcome.of(plan).handled
+    return tuple(
+        t for t in named_things(asked)
+        if t.role not in _PLACES
+        and max((best_match(t.classes, c) for c in handled), default=NameMatch.NONE) is NameMatch.LIKE
+    )  # fmt: skip
+
+
+def missing_states(plan: LinkedPlan, asked: Mentions) -> tuple[str, ...]:
+    """Return families of states that the request asks for and that are not so at the end."""
+    outcome = PlanOutcome.of(plan)
+    return tuple(
+        sorted(f for f, wanted in asked.states if wanted and not is_so(outcome, (f, True), asked))
+    )
+
+
+def is_so(outcome: PlanOutcome, state: State, asked: Mentions) -> bool:
+    """Say whether a state that the request asks for is there at the end.
+
+    A step has brought it about; or something that is to have it has had it from the start, where
+    the request does not ask for the deed itself.
+    """
+    if state in outcome.states:
+        return True
+    if state not in lasting_states(outcome, asked):
+        return False
+    wanted = [t for t in asked.things if state in t.states] or named_things(asked)
+    return any(
+        best_match(thing.classes, kind)
+        for kind, states in outcome.kept
+        if state in states
+        for thing in wanted
+    )
+
+
+def lasting_states(outcome: PlanOutcome, asked: Mentions) -> frozenset[State]:
+    """Return the states that count where they have been there from the start."""
+    return asked.lasting | outcome.known
+
+
+def named_things(asked: Mentions) -> list[NamedThing]:
+    """Return the things that the words themselves name."""
+    return [t for t in asked.things if not t.optional]
+
+
+def _few(count: int, most: int = 2) -> str:
+    return str(count) if count < most else f"{most}+"
+
+
+def _of_words(asked: Mentions) -> Iterator[str]:
+    """Yield what kind of request it is."""
+    things = named_things(asked)
+    yield f"* names {_few(len(things), 4)}"
+    yield f"* names places {_few(sum(t.role == IN for t in things), 3)}"
+    yield f"* asks for states {_few(len({f for f, _ in asked.states} - _USED), 3)}"
+    for family in sorted({f for f, _ in asked.states} & _USED):
+        yield f"* asks for {family}"
+
+
+def _of_things(outcome: PlanOutcome, asked: Mentions) -> Iterator[str]:
+    """Yield how much of what the request names was handled, and how much was changed."""
+    things = named_things(asked)
+    levels = [
+        max((best_match(t.classes, c) for c in outcome.handled), default=NameMatch.NONE)
+        for t in things
+    ]
+    changes = [
+        max((best_match(t.classes, c) for c in outcome.changed), default=NameMatch.NONE)
+        for t in things
+    ]
+    for what, reached in (("handled", levels), ("changed", changes)):
+        for level in (NameMatch.NONE, NameMatch.LIKE):
+            yield f"* {what} {level.word} {_few(sum(x == level for x in reached))}"
+    for place in (0, -1) if things else ():
+        which = "last" if place else "first"
+        yield f"* {which} named changed {NameMatch(changes[place]).word}"
+    for thing, level in zip(things, changes, strict=True):
+        yield f"* with role {thing.role or 'none'} changed {NameMatch(level).word}"
+
+
+def _of_counts(outcome: PlanOutcome, asked: Mentions) -> Iterator[str]:
+    for thing in asked.things:
+        if thing.count == 1 or thing.optional:
+            continue
+        changed = sum(
+            best_match(thing.classes, kind) > 0
+            for name, kind in outcome.classes.items() if name in outcome.changed_names
+        )  # fmt: skip
+        wanted = thing.count if thing.count > 0 else 2
+        number = "several" if thing.count < 1 else "number"
+        yield f"* {number} {'done' if changed >= wanted else 'not done'}"
+
+
+def _of_moves(outcome: PlanOutcome, asked: Mentions) -> Iterator[str]:
+    """Yield whether each thing that was carried is named, and where it ends."""
+    places = [t for t in asked.things if t.role == IN]
+    wholes = pieces = 0
+    for name in outcome.carried:
+        kind = outcome.classes[name]
+        thing = best_named_match(kind, asked)
+        if name in outcome.tools and thing is NameMatch.NONE:
+            continue
+        if thing:
+            wholes, pieces = wholes + (not is_piece(kind)), pieces + is_piece(kind)
+        if name in outcome.held:
+            yield f"* holds {thing.word}"
+        for place in outcome.under.get(name, ()):
+            end = max(
+                (best_match(t.classes, outcome.classes[place]) for t in places),
+                default=NameMatch.NONE,
+            )
+            where = end.word
+            if not end and best_named_match(outcome.classes[place], asked):
+                where = "elsewhere named"
+            yield f"* puts {thing.word} at {where}"
+    cut = any(f == "slice" for f, _ in asked.states)
+    if any(is_piece(c) for t in named_things(asked) for c in t.classes):
+        cut = True
+    yield f"* {'pieces' if cut else 'wholes'} asked, carries {_few(wholes)} and {_few(pieces)}"
+
+
+def _of_places(outcome: PlanOutcome, asked: Mentions) -> Iterator[str]:
+    """Yield whether what is named before a place is there."""
+    things = asked.things
+    last = max((i for i, t in enumerate(things) if t.role == IN), default=-1)
+    since: list[NamedThing] = []
+    for i, place in enumerate(things):
+        if place.role in {IN, NEAR}:
+            before = since or [t for t in things[:i] if t.role != NEAR] or list(things[i + 1 :])
+            met = [_met(outcome, t, place) for t in before]
+            which = "last" if i == last else "inner" if place.role == IN else "near"
+            which = "usual" if place.optional else which
+            yield f"* {which} place {NameMatch(max(met, default=NameMatch.NONE)).word}"
+            if which != "near" and len(met) > 1:
+                yield f"* {which} place of all {NameMatch(min(met)).word}"
+            visited = max(
+                (best_match(place.classes, c) for c in outcome.handled), default=NameMatch.NONE
+            )
+            if not any(met):
+                yield f"* {which} place not met, visited {NameMatch(visited).word}"
+        if place.role == IN:
+            since = [place]
+        elif place.role != NEAR:
+            since.append(place)
+    if things and last >= 0:
+        yield f"* first thing at last place {_met(outcome, things[0], things[last]).word}"
+
+
+def _met(outcome: PlanOutcome, thing: NamedThing, place: NamedThing) -> NameMatch:
+    return max(
+        (
+            min(best_match(thing.classes, a), best_match(place.classes, b))
+            for a, b in outcome.above
+        ),
+        default=NameMatch.NONE,
+    )  # fmt: skip
+
+
+def _of_states(outcome: PlanOutcome, asked: Mentions) -> Iterator[str]:
+    lacks = 0
+    for family, wanted in sorted(asked.states):
+        there = is_so(outcome, (family, wanted), asked)
+        sign = "" if wanted else "not "
+        yield f"* {sign}{family} asked, {'is so' if there else 'is not so'}"
+        if there and (family, wanted) not in outcome.states:
+            yield f"* {sign}{family} asked, was so from the start"
+        if not there and (family, wanted) in outcome.ever:
+            yield f"* {sign}{family} asked, was so"
+        lacks += not there and family not in _USED
+    yield f"* states lacking {_few(lacks)}"
+    for family, so in sorted(outcome.states):
+        if not any(f == family for f, _ in asked.states):
+            yield f"* {'' if so else 'not '}{family} unasked"
+    for thing in asked.things:
+        for family, wanted in sorted(thing.states):
+            kept = outcome.kept if (family, wanted) in lasting_states(outcome, asked) else ()
+            levels = [
+                best_match(thing.classes, kind) for kind, states in (*outcome.states_of, *kept)
+                if (family, wanted) in states
+            ]  # fmt: skip
+            sign = "" if wanted else "not "
+            level = max(levels, default=NameMatch.NONE)
+            yield f"* {sign}{family} of its thing {level.word}"
+    lasts = lasting_states(outcome, asked)
+    still = tuple((kind, states & lasts) for kind, states in outcome.kept)
+    for kind, states in (*outcome.states_of, *still):
+        for family, so in sorted(states):
+            if (family, so) in asked.states:
+                yield f"* {'' if so else 'not '}{family} of {best_named_match(kind, asked).word} thing"
+
+
+def _of_liquids(outcome: PlanOutcome, asked: Mentions) -> Iterator[str]:
+    for liquid in sorted(asked.liquids):
+        yield f"* liquid {'there' if liquid in outcome.liquids else 'lacking'}"
+    if outcome.liquids - asked.liquids:
+        yield "* liquid unasked"
+    for kind in outcome.vessels:
+        yield f"* liquid in {best_named_match(kind, asked).word} vessel"
+
+
+def handles(action: GroundAction, types: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the classes of what an action handles."""
+    return tuple(class_of(a, types) for a in action.args)

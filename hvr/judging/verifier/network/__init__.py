@@ -1,1 +1,0 @@
-"""The graph neural network: layers, losses, training, inference."""

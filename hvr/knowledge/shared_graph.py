@@ -1,0 +1,303 @@
+"""The graphs of many runs on one server: each run a named graph, and a graph that lists the runs.
+
+    <https://w3id.org/hvr/runs>                   which runs there are: when, where, for what
+    <https://w3id.org/hvr/run/NAME>               a run: its objects, their state, what was done
+    <https://w3id.org/hvr/run/NAME/event/3-added> what step 3 of it changed
+    <https://w3id.org/hvr/ontology/DIGEST>        an ontology and what follows from it, for its runs
+
+Events are named within their run, since every run has a first one; objects are not: `o:mug-1` of
+two runs in one scene is the same mug. Triples with blank nodes stay at home: they are axioms of the
+ontology (which classes are disjoint), and a server would give their nodes other names.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Self, TypeVar
+
+from pyoxigraph import (
+    BlankNode,
+    DefaultGraph,
+    Literal,
+    NamedNode,
+    Quad,
+    RdfFormat,
+    parse,
+    serialize,
+)
+from pyoxigraph import Triple as RdfTriple
+
+from hvr.errors import StoreError, UnknownObjectError
+from hvr.knowledge.ontology import Ontology
+from hvr.knowledge.query import QueryResult
+from hvr.knowledge.sparql_server import SparqlServer
+from hvr.knowledge.terms import EVENT, LABEL, RDF_TYPE, date_time, k, obj
+
+RUNS = "https://w3id.org/hvr/runs"
+"""The graph that lists the runs."""
+RUN = "https://w3id.org/hvr/run/"
+"""Before the name of a run: the run itself, and its graph."""
+ONTOLOGY = "https://w3id.org/hvr/ontology/"
+"""Before the digest of an ontology: its graph."""
+
+_T = TypeVar("_T")
+_DEFAULT = DefaultGraph()
+_NAMES = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~")
+
+
+@dataclass(frozen=True)
+class SharedRun:
+    """A run as the server lists it.
+
+    Args:
+        name: its name, which no other run has.
+        request: what was asked for.
+        scene: where.
+        world: name of the world that the scene belongs to, whose ontology it is.
+        robot: who did it.
+        began: when, ISO 8601.
+    """
+
+    name: str
+    request: str = ""
+    scene: str = ""
+    world: str = ""
+    robot: str = ""
+    began: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.name or not _NAMES.issuperset(self.name):
+            raise StoreError(
+                f"{self.name!r} cannot name a run: letters, digits, '-', '.', '_' and '~' can"
+            )
+
+    @property
+    def iri(self) -> str:
+        """The IRI of the run, and of its graph."""
+        return RUN + self.name
+
+    @property
+    def events(self) -> str:
+        """What the IRIs of its events begin with."""
+        return f"{self.iri}/event/"
+
+
+class SharedGraph:
+    """The graph of one run on a server, written change by change.
+
+    Args:
+        server: the server.
+        run: the run.
+        ontology: what the graph is read by; its triples are kept once for all runs.
+    """
+
+    def __init__(self, server: SparqlServer, run: SharedRun, ontology: Ontology) -> None:
+        self._server = server
+        self._run = run
+        self._ontology = ontology
+
+    @classmethod
+    def begin(cls, server: SparqlServer, run: SharedRun, ontology: Ontology) -> Self:
+        """List a run, and let its graph be empty.
+
+        Raises:
+            StoreError: the server refuses or does not answer.
+        """
+        closure = _ntriples(q for q in ontology.quads if not _is_blank(q))
+        graph = ONTOLOGY + hashlib.sha256(closure).hexdigest()[:16]
+        listed = server.query(f"ASK {{ GRAPH <{graph}> {{ ?s ?p ?o }} }}").rows[0][0]
+        if not listed:
+            server.put(graph, closure)
+        _forget(server, run)
+        began = run.began or datetime.now(UTC).isoformat(timespec="seconds")
+        node = NamedNode(run.iri)
+        about: list[tuple[NamedNode, NamedNode, NamedNode | Literal]] = [
+            (node, RDF_TYPE, k("Run")),
+            (node, LABEL, Literal(run.name)),
+            (node, k("request"), Literal(run.request)),
+            (node, k("world"), Literal(run.world)),
+            (node, k("robot"), Literal(run.robot)),
+            (node, k("began"), date_time(began)),
+            (node, k("ontology"), NamedNode(graph)),
+        ]
+        if run.scene:
+            about.append((node, k("scene"), obj(run.scene)))
+        quads = [Quad(*fact, NamedNode(RUNS)) for fact in about]
+        server.update(f"INSERT DATA {{ {_grouped(quads)} }}")
+        return cls(server, run, ontology)
+
+    def append(self, added: Iterable[Quad], removed: Iterable[Quad] = ()) -> None:
+        """Send one transaction: the quads removed, then those added.
+
+        Raises:
+            StoreError: the server refuses or does not answer.
+        """
+        new, old = (list(map(self._scoped, self._own(quads))) for quads in (added, removed))
+        parts = [
+            f"{verb} DATA {{ {_grouped(quads)} }}"
+            for verb, quads in (("DELETE", old), ("INSERT", new))
+            if quads
+        ]
+        if parts:
+            self._server.update(" ;\n".join(parts))
+
+    def replace(self, quads: bytes) -> None:
+        """Send a whole graph instead of what the server has of it.
+
+        Raises:
+            StoreError: the server refuses or does not answer, or the quads are corrupt.
+        """
+        publish(self._server, self._run, self._ontology, quads)
+
+    def close(self) -> None:
+        """Close the connection to the server."""
+        self._server.close()
+
+    def _own(self, quads: Iterable[Quad]) -> Iterator[Quad]:
+        """Leave out the ontology's triples."""
+        closure = self._ontology.closure
+        for quad in quads:
+            triple = (quad.subject, quad.predicate, quad.object)
+            if not _is_blank(quad) and (quad.graph_name != _DEFAULT or triple not in closure):
+                yield quad
+
+    def _scoped(self, quad: Quad) -> Quad:
+        if quad.graph_name == _DEFAULT:
+            graph = NamedNode(self._run.iri)
+            quad = Quad(quad.subject, quad.predicate, quad.object, graph)
+        return _renamed(quad, EVENT, self._run.events)
+
+
+def list_runs(server: SparqlServer) -> tuple[SharedRun, ...]:
+    """Return the runs that a server lists, newest first.
+
+    Raises:
+        StoreError: the server refuses or does not answer.
+    """
+    answer = server.query(
+        f"""SELECT ?name ?request ?scene ?world ?robot ?began {{
+            GRAPH <{RUNS}> {{
+            ?run a k:Run ; rdfs:label ?name ; k:request ?request ; k:world ?world ;
+                 k:robot ?robot ; k:began ?began
+            OPTIONAL {{ ?run k:scene ?scene }} }} }} ORDER BY DESC(?began) ?name"""
+    )
+    return tuple(SharedRun(*("" if v is None else str(v) for v in row)) for row in answer)
+
+
+def run_quads(server: SparqlServer, name: str) -> bytes:
+    """Return the graph of a run as it is in the folder of a run: N-Quads, with the ontology.
+
+    Raises:
+        UnknownObjectError: the server lists no such run.
+        StoreError: the server refuses or does not answer.
+    """
+    run = SharedRun(name)
+    quads = [_quad(t) for t in _triples(server.get(_ontology_of(server, run)))]
+    quads += [_local(_quad(t), run) for t in _triples(server.get(run.iri))]
+    _, changes = server.solutions(
+        f"""SELECT ?s ?p ?o ?g {{ GRAPH <{run.iri}> {{ ?e k:added|k:removed ?g }}
+            GRAPH ?g {{ ?s ?p ?o }} }}"""
+    )
+    quads += [_local(Quad(*row), run) for row in changes]  # type: ignore[arg-type]
+    data = serialize(quads, format=RdfFormat.N_QUADS)
+    assert data is not None
+    return data
+
+
+def publish(server: SparqlServer, run: SharedRun, ontology: Ontology, quads: bytes) -> None:
+    """Put the graph of a run that is in a folder on a server, instead of what is there of it.
+
+    Args:
+        server: the server.
+        run: the run.
+        ontology: what its graph is read by.
+        quads: its graph as N-Quads.
+
+    Raises:
+        StoreError: the server refuses or does not answer, or the quads are corrupt.
+    """
+    try:
+        parsed = list(parse(quads, format=RdfFormat.N_QUADS))
+    except (SyntaxError, ValueError) as error:
+        raise StoreError(f"the graph of {run.name} is corrupt: {error}") from error
+    SharedGraph.begin(server, run, ontology).append(parsed)
+
+
+def ask_run(
+    server: SparqlServer, name: str, sparql: str, *, rows: int | None = None
+) -> QueryResult:
+    """Let the server answer a query about one run, with its ontology, as a graph in a folder would.
+
+    Raises:
+        UnknownObjectError: the server lists no such run.
+        StoreError: the query is malformed, or the server does not answer.
+    """
+    run = SharedRun(name)
+    return server.query(sparql, rows=rows, graphs=(run.iri, _ontology_of(server, run)))
+
+
+def _ontology_of(server: SparqlServer, run: SharedRun) -> str:
+    """Return the IRI of the graph with the ontology of a run."""
+    found = server.query(f"SELECT ?o {{ GRAPH <{RUNS}> {{ <{run.iri}> k:ontology ?o }} }}")
+    if not found.rows:
+        raise UnknownObjectError(f"the store at {server.address.text} lists no run {run.name!r}")
+    return str(found.rows[0][0])
+
+
+def _forget(server: SparqlServer, run: SharedRun) -> None:
+    server.update(
+        f"""DELETE {{ GRAPH ?g {{ ?s ?p ?o }} }} WHERE {{
+            GRAPH <{run.iri}> {{ ?e {k("added")}|{k("removed")} ?g }} GRAPH ?g {{ ?s ?p ?o }} }} ;
+        DROP SILENT GRAPH <{run.iri}> ;
+        DELETE WHERE {{ GRAPH <{RUNS}> {{ <{run.iri}> ?p ?o }} }}"""
+    )
+
+
+def _renamed(quad: Quad, start: str, new: str) -> Quad:
+    """Return a quad whose IRIs begin with `new` where they began with `start`."""
+
+    def name(node: _T) -> _T | NamedNode:
+        if isinstance(node, NamedNode) and node.value.startswith(start):
+            return NamedNode(new + node.value[len(start) :])
+        return node
+
+    return Quad(name(quad.subject), quad.predicate, name(quad.object), name(quad.graph_name))
+
+
+def _local(quad: Quad, run: SharedRun) -> Quad:
+    """Return a quad of the server as it is in the folder of the run."""
+    return _renamed(quad, run.events, EVENT)
+
+
+def _quad(triple: RdfTriple) -> Quad:
+    return Quad(triple.subject, triple.predicate, triple.object)
+
+
+def _triples(data: bytes) -> Iterator[RdfTriple]:
+    for quad in parse(data, format=RdfFormat.N_TRIPLES):
+        yield quad.triple
+
+
+def _is_blank(quad: Quad) -> bool:
+    return isinstance(quad.subject, BlankNode) or isinstance(quad.object, BlankNode)
+
+
+def _ntriples(quads: Iterable[Quad]) -> bytes:
+    data = serialize([q.triple for q in quads], format=RdfFormat.N_TRIPLES)
+    assert data is not None
+    return b"".join(sorted(data.splitlines(keepends=True)))
+
+
+def _grouped(quads: Iterable[Quad]) -> str:
+    by_graph: dict[str, list[str]] = {}
+    for quad in quads:
+        line = f"{quad.subject} {quad.predicate} {quad.object} ."
+        by_graph.setdefault(str(quad.graph_name), []).append(line)
+    return "\n".join(
+        f"GRAPH {graph} {{\n{text} }}"
+        for graph, lines in by_graph.items()
+        for text in ("\n".join(lines),)
+    )

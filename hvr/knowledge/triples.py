@@ -1,0 +1,427 @@
+"""Scene graphs and executed steps as triples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, TypeAlias
+
+from pyoxigraph import Literal, NamedNode, Quad
+
+from hvr.errors import SceneError, StoreError
+from hvr.knowledge.ontology import Ontology
+from hvr.knowledge.scene_graph import SceneGraph, SceneObject
+from hvr.knowledge.terms import (
+    EVENT,
+    FALSE,
+    RDF_TYPE,
+    TRUE,
+    Triple,
+    date_time,
+    k,
+    obj,
+    short,
+    value,
+)
+from hvr.values import Value
+
+# Scene --------------------------------------------------------------------------------------------
+# From a scene graph to triples.
+
+ROBOT = obj("robot")
+"""The robot of every scene."""
+
+Pairs = Iterable[tuple[str, str]]
+_Flags: TypeAlias = tuple[tuple[NamedNode, tuple[str, ...]], ...]
+
+
+class SceneReader:
+    """Turns scene graphs into triples, by the annotations of an ontology.
+
+    Args:
+        ontology: says which class or property stands for which type or field.
+    """
+
+    def __init__(self, ontology: Ontology) -> None:
+        self.ontology = ontology
+        self._flags = {
+            p: tuple(str(f) for f in ontology.annotation(p, "thorField"))
+            for p in ontology.subjects("thorField")
+            if ontology.domain_of(p) and p not in ("temperature", "containsLiquid")
+        }
+        self._flags_of: dict[frozenset[str], _Flags] = {}
+        self._shattering = frozenset(ontology.subjects("shatters"))
+        self._temperatures = self._by_thor_value("Temperature")
+        self._liquids = self._by_thor_value("Liquid")
+        usual = ontology.annotation("containsLiquid", "usualValue")
+        self._usual_liquid = str(usual[0]) if usual else ""
+        self._switches = tuple(
+            (prop, ontology.domain_of(prop), ontology.range_of(prop))
+            for prop in ontology.subjects("joinsSwitch")
+        )
+        """Properties that join a switch with what it switches, with the classes of both."""
+        self.place_properties = ("on", "in", "holding", "handEmpty")
+        """The properties that `places` makes statements with."""
+        self.state_properties = ("isPresent", "containsLiquid", "temperature", *self._flags)
+        """The properties that `states` makes statements with."""
+
+    def class_of(self, o: SceneObject) -> str | None:
+        """Return the class of an object, None if the ontology does not know its type."""
+        return self.ontology.class_of_thor_type(o.object_type)
+
+    def types(self, o: SceneObject) -> frozenset[str]:
+        """Return the direct classes of an object: its type's, and what its own fields say.
+
+        Raises:
+            SceneError: the ontology does not know its type.
+        """
+        cls = self.class_of(o)
+        if cls is None:
+            raise SceneError(f"{o.name}: the ontology has no class for type {o.object_type!r}")
+        own = (
+            a
+            for a in self.ontology.sometimes(cls)
+            if any(
+                o.attributes.get(str(f)) is True for f in self.ontology.annotation(a, "thorField")
+            )
+        )
+        return frozenset({cls, *own})
+
+    def known(self, scene: SceneGraph) -> list[SceneObject]:
+        """Return the objects whose type the ontology knows."""
+        return [o for o in scene.objects.values() if self.class_of(o) is not None]
+
+    def static(self, o: SceneObject, scene: str) -> Iterator[Triple]:
+        """Yield what never changes about an object: types, names, scene."""
+        node = obj(o.name)
+        for cls in self.types(o):
+            yield node, RDF_TYPE, k(cls)
+        yield node, k("name"), Literal(o.name)
+        if o.object_id:
+            yield node, k("thorId"), Literal(o.object_id)
+        if scene:
+            yield node, k("inScene"), obj(scene)
+
+    def pieces(
+        self, scene: SceneGraph, pieces: Mapping[str, Sequence[str]]
+    ) -> Iterator[tuple[SceneObject, str]]:
+        """Yield the objects that slicing would make, each with the name of what it is a piece of.
+
+        Raises:
+            SceneError: a piece belongs to no object of the scene, or to one that gives none.
+        """
+        for source, names in pieces.items():
+            whole = scene.objects.get(source)
+            if whole is None:
+                raise SceneError(f"pieces are declared for {source!r}, which is not in the scene")
+            cls = self.class_of(whole)
+            made = self.ontology.annotation(cls, "slicesInto") if cls else ()
+            if not made:
+                raise SceneError(f"{source} is a {whole.object_type}, which gives no pieces")
+            kind = str(self.ontology.annotation(str(made[0]), "thorType")[0])
+            for name in names:
+                yield (
+                    SceneObject(name, kind, "")
+                    if name not in scene.objects
+                    else (scene.objects[name]),
+                    source,
+                )
+
+    def belongings(
+        self, scene: SceneGraph, known: Mapping[str, frozenset[str]]
+    ) -> Iterator[Triple]:
+        """Yield switches of things, and that they are beside what they switch.
+
+        Args:
+            scene: the scene.
+            known: the classes of its objects, superclasses included.
+        """
+        for control, controlled in scene.controls:
+            classes = known.get(control, frozenset())
+            if controlled not in known:
+                continue
+            a, b = obj(control), obj(controlled)
+            joins = (
+                prop
+                for prop, switch, switched in self._switches
+                if switch in classes and switched in known[controlled]
+            )
+            for prop in joins:
+                yield a, k(prop), b
+                yield a, k("beside"), b
+
+    def observed(self, scene: SceneGraph, known: Mapping[str, frozenset[str]]) -> Iterator[Triple]:
+        """Yield what can be seen of the objects: place and state.
+
+        Args:
+            scene: the scene.
+            known: the classes of its objects, superclasses included.
+        """
+        yield from self.states(self.known(scene), known)
+        yield from self.places(scene, known)
+
+    def states(
+        self, objects: Iterable[SceneObject], known: Mapping[str, frozenset[str]]
+    ) -> Iterator[Triple]:
+        """Yield the state of some objects."""
+        for o in objects:
+            if o.name in known:
+                yield from self._state(o, known[o.name])
+
+    def places(self, scene: SceneGraph, known: Mapping[str, frozenset[str]]) -> Iterator[Triple]:
+        """Yield where the objects of a scene are, and what the robot holds."""
+        held = scene.held if scene.held in known else None
+        if held is not None:
+            yield ROBOT, k("holding"), obj(held)
+        yield ROBOT, k("handEmpty"), TRUE if scene.held is None else FALSE
+        for o in scene.objects.values():
+            if o.parents and o.name != held and o.name in known:
+                yield from self._place(o, known)
+
+    def is_present(self, o: SceneObject, classes: frozenset[str]) -> bool:
+        """Say whether an object is there in one piece."""
+        if o.attributes.get("isSliced"):
+            return False
+        shatters = not self._shattering.isdisjoint(classes)
+        return not (shatters and o.attributes.get("isBroken"))
+
+    def _state(self, o: SceneObject, classes: frozenset[str]) -> Iterator[Triple]:
+        node = obj(o.name)
+        yield node, k("isPresent"), TRUE if self.is_present(o, classes) else FALSE
+        flags = self._flags_of.get(classes)
+        if flags is None:
+            flags = self._flags_of[classes] = tuple(
+                (k(prop), fields)
+                for prop, fields in self._flags.items()
+                if self.ontology.domain_of(prop) in classes
+            )
+        for prop, fields in flags:
+            true = any(o.attributes.get(f) for f in fields)
+            yield node, prop, TRUE if true else FALSE
+        temperature = self._temperatures.get(str(o.attributes.get("temperature", "")))
+        if temperature is not None:
+            yield node, k("temperature"), k(temperature)
+        full = "Fillable" in classes and o.attributes.get("isFilledWithLiquid")
+        if full and (liquid := self._liquid(o, classes)):
+            yield node, k("containsLiquid"), k(liquid)
+
+    def _liquid(self, o: SceneObject, classes: frozenset[str]) -> str:
+        liquid = self._liquids.get(str(o.attributes.get("fillLiquid") or "").lower())
+        if liquid is not None:
+            return liquid
+        usual = (str(v) for c in classes for v in self.ontology.annotation(c, "defaultLiquid"))
+        return next(usual, None) or self._usual_liquid
+
+    def _place(self, o: SceneObject, known: Mapping[str, frozenset[str]]) -> Iterator[Triple]:
+        for parent in o.parents:
+            classes = known.get(parent, frozenset())
+            if "SurfaceReceptacle" in classes:
+                yield obj(o.name), k("on"), obj(parent)
+                return
+            if "ContainerReceptacle" in classes:
+                yield obj(o.name), k("in"), obj(parent)
+                return
+
+    def _by_thor_value(self, cls: str) -> dict[str, str]:
+        return {
+            str(v): name
+            for name in self.ontology.instances(cls)
+            for v in self.ontology.annotation(name, "thorValue")
+        }
+
+
+# Events -------------------------------------------------------------------------------------------
+# Executed steps and what they changed, as values and as triples.
+
+Statement: TypeAlias = tuple[str, str, str | bool]
+"""Subject, property and value: `("mug-1", "on", "plate-2")`, `("mug-1", "isDirty", True)`."""
+
+
+NO_ROOM = ("No valid positions to place object found", "is full right now", "is already full")
+"""What AI2-THOR says when there is no room for something in or on a receptacle."""
+
+
+class Change(Value):
+    """What an observation changed in the graph.
+
+    Args:
+        added: statements that became true, in order.
+        removed: statements that ceased to be true, in order.
+    """
+
+    added: tuple[Statement, ...] = ()
+    removed: tuple[Statement, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.added or self.removed)
+
+
+class FailureNote(Value):
+    """Something that went otherwise than the domain says, as it is kept in the graph.
+
+    Args:
+        kind: what kind of failure, `dropped`.
+        side: `pre` or `post`: which condition of the action was violated.
+        literals: the PDDL literals that should have held.
+        explanation: one sentence.
+        objects: names of the objects that it is about.
+    """
+
+    kind: str
+    side: str
+    literals: tuple[str, ...] = ()
+    explanation: str = ""
+    objects: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the note as JSON values."""
+        return {
+            "kind": self.kind,
+            "side": self.side,
+            "literals": list(self.literals),
+            "explanation": self.explanation,
+            "objects": list(self.objects),
+        }
+
+
+class ActionEvent(Value):
+    """An executed step.
+
+    Args:
+        step: number of the step in the plan.
+        action: PDDL name of the action, `put_on`.
+        args: names of its objects, in order.
+        success: whether the environment reported success.
+        error: what it said if not.
+        time: when, ISO 8601; now if empty.
+        change: what was seen to change.
+        failures: what went otherwise than expected.
+    """
+
+    step: int
+    action: str
+    args: tuple[str, ...] = ()
+    success: bool = True
+    error: str = ""
+    time: str = ""
+    change: Change = Change()
+    failures: tuple[FailureNote, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the event as JSON values."""
+        return {
+            "step": self.step,
+            "action": self.action,
+            "args": list(self.args),
+            "success": self.success,
+            "error": self.error,
+            "time": self.time,
+            "added": [list(s) for s in self.change.added],
+            "removed": [list(s) for s in self.change.removed],
+            "failures": [f.to_json() for f in self.failures],
+        }
+
+
+def statements_of(triples: Iterable[Triple]) -> tuple[Statement, ...]:
+    """Return triples as statements, in order."""
+    plain = []
+    for s, p, o in triples:
+        v = value(o)
+        plain.append((short(s), short(p), v if isinstance(v, bool) else str(v)))
+    return tuple(sorted(plain, key=lambda t: (t[0], t[1], str(t[2]))))
+
+
+def event_quads(event: ActionEvent, sequence: int, ontology: Ontology) -> Iterator[Quad]:
+    """Yield the triples that record an event, and its two graphs of changes.
+
+    Args:
+        event: what happened.
+        sequence: its position among all events.
+        ontology: has the class of the action.
+
+    Raises:
+        StoreError: the time is not ISO 8601, or the action is unknown.
+    """
+    node = NamedNode(f"{EVENT}{sequence}")
+    cls = next(
+        (
+            c
+            for c in ontology.subjects("pddlAction")
+            if event.action in ontology.annotation(c, "pddlAction")
+        ),
+        None,
+    )
+    if cls is None:
+        raise StoreError(f"the ontology has no class for the action {event.action!r}")
+    try:
+        moment = datetime.fromisoformat(event.time) if event.time else datetime.now(UTC)
+    except ValueError as error:
+        raise StoreError(f"event time {event.time!r} is not ISO 8601") from error
+    facts: list[Triple] = [
+        (node, RDF_TYPE, k(cls)),
+        (node, k("sequence"), Literal(sequence)),
+        (node, k("step"), Literal(event.step)),
+        (node, k("time"), date_time(moment.isoformat())),
+        (node, k("outcome"), k("success" if event.success else "failure")),
+        (node, k("performedBy"), ROBOT),
+    ]
+    facts += [(node, k(f"argument{i}"), obj(a)) for i, a in enumerate(event.args, start=1)]
+    if event.error:
+        facts.append((node, k("error"), Literal(event.error)))
+    for name, changed in (("added", event.change.added), ("removed", event.change.removed)):
+        if changed:
+            graph = NamedNode(f"{EVENT}{sequence}-{name}")
+            facts.append((node, k(name), graph))
+            for subject, prop, v in changed:
+                yield Quad(obj(subject), k(prop), _node(v, prop), graph)
+    nodes = {node}
+    for number, failure in enumerate(event.failures, start=1):
+        failed = NamedNode(f"{EVENT}{sequence}-failure-{number}")
+        nodes.add(failed)
+        facts += _failure_facts(failure, failed, event.step)
+        facts.append((failed, k("failureOf"), node))
+    for triple in ontology.rules.entail(facts):
+        # Types of the arguments would follow from domain and range; they are there already.
+        if triple[0] in nodes:
+            yield Quad(*triple)  # type: ignore[arg-type]
+
+
+def notice_quads(
+    failures: Sequence[FailureNote], step: int, sequence: int, ontology: Ontology
+) -> Iterator[Quad]:
+    """Yield the triples that record failures of no executed step.
+
+    Args:
+        failures: what was noticed.
+        step: number of the last step that was done.
+        sequence: their position among all events.
+        ontology: the class hierarchy.
+    """
+    facts: list[Triple] = []
+    nodes: set[NamedNode] = set()
+    for number, failure in enumerate(failures, start=1):
+        node = NamedNode(f"{EVENT}{sequence}-failure-{number}")
+        nodes.add(node)
+        facts += [*_failure_facts(failure, node, step), (node, k("sequence"), Literal(sequence))]
+    for triple in ontology.rules.entail(facts):
+        if triple[0] in nodes:
+            yield Quad(*triple)  # type: ignore[arg-type]
+
+
+def _failure_facts(failure: FailureNote, node: NamedNode, step: int) -> list[Triple]:
+    facts: list[Triple] = [
+        (node, RDF_TYPE, k("Failure")),
+        (node, k("step"), Literal(step)),
+        (node, k("failureKind"), Literal(failure.kind)),
+        (node, k("violatedSide"), Literal(failure.side)),
+        (node, k("explanation"), Literal(failure.explanation)),
+    ]
+    facts += [(node, k("violated"), Literal(literal)) for literal in failure.literals]
+    facts += [(node, k("about"), obj(name)) for name in failure.objects]
+    return facts
+
+
+def _node(v: str | bool, prop: str) -> NamedNode | Literal:
+    if isinstance(v, bool):
+        return Literal(v)
+    return k(v) if prop in ("temperature", "containsLiquid") else obj(v)

@@ -1,0 +1,597 @@
+"""Where things were at the start: 'wash the mug and put it back'."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from hvr.errors import ImpossibleGoalError, MissingObjectError
+from hvr.knowledge.ontology import Ontology
+from hvr.knowledge.retrieval.inventory import Inventory
+from hvr.knowledge.roles import AGENT, CARRIER, CONTAINS, FILLED, OPEN, RUNNING, SLOT
+from hvr.language.checks import check
+from hvr.language.meaning import Meaning
+from hvr.language.negation import constraints
+from hvr.language.object_choice import ObjectChoice
+from hvr.language.taxonomy import Taxonomy, asks, literals
+from hvr.pddl.model import Domain
+from hvr.values import Value
+
+
+def at_origin(choice: ObjectChoice, number: int) -> str:
+    """Return the condition on `?x` that an entity is where it was; pieces go where the whole was.
+
+    Raises:
+        ImpossibleGoalError: it was nowhere, as what is in the hand is.
+    """
+    inventory = choice.inventory
+    sources = dict(inventory.pairs(choice.taxonomy.piece_of))
+    places: dict[str, list[str]] = {}
+    for name in choice.pool(number):
+        place = inventory.parents.get(name) or inventory.parents.get(sources.get(name, ""))
+        if place is None:
+            raise ImpossibleGoalError(
+                f"it is not known where the {choice.label(number)} was: say where to put it"
+            )
+        relation = choice.taxonomy.relation(inventory.classes[place])
+        places.setdefault(f"({relation} ?x {place})", []).append(name)
+    if len(places) == 1:
+        return next(iter(places))
+    each = [f"(and (= ?x {name}) {at})" for at, names in places.items() for name in names]
+    return f"(or {' '.join(each)})"
+
+
+# Demands ------------------------------------------------------------------------------------------
+# The demands of a request, conjunct by conjunct, and the stages in which to meet them.
+#
+# A goal is one condition, which leaves the order to the planner. Only where a later demand makes an
+# earlier one untrue ('open the fridge and then close it') must there be a moment between the two
+# at which the earlier one holds: a stage of its own.
+
+HELD = "(holding ?x)"
+
+
+class Demand(Value):
+    """One conjunct of the goal.
+
+    Args:
+        moment: when it is asked for: twice the number of the clause, and one more for where
+            things go, since 'put a hot potato in the fridge' heats first.
+        entity: number of the entity that it is about.
+        key: demands of one entity with one key, `place` or `liquid`, replace each other.
+        text: PDDL over `?x`, or empty if the entity shall be at `outer`.
+        outer: number of the entity where it shall be.
+    """
+
+    moment: int
+    entity: int
+    key: str
+    text: str
+    outer: int | None = None
+
+    @property
+    def passing(self) -> bool:
+        """Whether it matters only on the way to what comes after."""
+        return self.text == "(near ?x)"
+
+    @property
+    def holds(self) -> bool:
+        """Whether it asks for something in the hand."""
+        return self.text == HELD
+
+
+def collect(choice: ObjectChoice) -> list[Demand]:
+    """Return all demands of a request, in the order of its entities.
+
+    Raises:
+        MissingObjectError: there is nowhere to serve.
+    """
+    demands: list[Demand] = []
+    for number in choice.numbers:
+        demands += _of_entity(choice, number, demands)
+    return list(dict.fromkeys(demands))
+
+
+def _of_entity(choice: ObjectChoice, number: int, before: list[Demand]) -> list[Demand]:
+    """Return the demands about one entity.
+
+    Args:
+        choice: the entities.
+        number: which one.
+        before: the demands about the entities before it.
+    """
+    entity = choice.entities[number]
+    demands = []
+    for condition in entity.conditions:
+        text = condition.template
+        if text == choice.taxonomy.there and not choice.is_piece(number):
+            continue  # always true of what is not made by cutting
+        # Where things are counts as half a clause later than what state they are in.
+        placing = text == HELD or "(on ?x" in text
+        demands.append(
+            Demand(2 * condition.clause + placing, number, "place" if placing else text, text)
+        )
+    if entity.used:  # so that it enters the problem
+        demands.append(Demand(0, number, "used", choice.taxonomy.there))
+    if entity.liquid:
+        holds = choice.taxonomy.state(CONTAINS).replace("?x", f"?x {entity.liquid}")
+        demands.append(Demand(2 * entity.liquid_clause, number, "liquid", holds))
+    places = [r for r in choice.relations
+              if r.inner == number and choice.entities[r.outer].classes]  # fmt: skip
+    demands += [Demand(2 * r.clause + 1, number, "place", "", r.outer) for r in places]
+    if entity.returns is not None:
+        demands.append(Demand(2 * entity.returns + 1, number, "place", at_origin(choice, number)))
+    # Serving and resting come after everything else that is asked of the entity.
+    asked = [d.moment for d in (*before, *demands) if d.entity == number]
+    filled = [2 * r.clause + 1 for r in choice.relations if r.outer == number]
+    last = max((*asked, *filled), default=0)
+    held = any(d.holds for d in demands)
+    if entity.serve or (entity.rests and not held):
+        demands.append(Demand(last, number, "place", _resting(choice, number)))
+    elif not places and choice.any_plays(choice.classes[number], CARRIER):
+        filled = [2 * r.clause + 1 for r in choice.relations
+                  if r.outer == number and choice.entities[r.inner].classes]  # fmt: skip
+        if filled and not held:
+            demands += [Demand(max(filled), number, "open", text) for text in _in_the_open(choice)]
+    return demands
+
+
+def _in_the_open(choice: ObjectChoice) -> list[str]:
+    """Return conditions that dishes with something on them shall fulfil, by preference."""
+    ontology = choice.taxonomy.ontology
+    return [
+        str(ontology.annotation(name, "condition")[0])
+        for name in sorted(ontology.instances("Preference"))
+        if ontology.annotation(name, "context") == ("put on a dish",)
+    ]
+
+
+def _resting(choice: ObjectChoice, number: int) -> str:
+    """Return the condition of being on a serving surface: the preferred one for serving, any one
+    for things that shall only rest.
+
+    Raises:
+        MissingObjectError: the scene has no such surface.
+    """
+    ranked = choice.taxonomy.preferred("serving")
+    places = [c for c in ranked if choice.inventory.of(c)]
+    places = [p for p in places if choice.fits(choice.classes[number][0], p)] or places
+    if not places:
+        raise MissingObjectError(choice.inventory.scene, ranked, "serving surface")
+    if choice.entities[number].serve:
+        if places[0] != ranked[0]:
+            choice.note(
+                f"no {choice.taxonomy.label(ranked[0])} here: serving on the "
+                f"{choice.taxonomy.label(places[0])}"
+            )
+        places = places[:1]
+    types = " ".join(choice.taxonomy.pddl_type(c) for c in places)
+    kind = types if len(places) == 1 else f"(either {types})"
+    return f"(exists (?s - {kind}) (on ?x ?s))"
+
+
+def stages(choice: ObjectChoice, demands: list[Demand]) -> list[list[Demand]]:
+    """Split where something later undoes something earlier.
+
+    A stage has what was asked for up to its moment and is not yet undone. Picking up what is
+    then put at a named place makes no stage: it happens on the way.
+    """
+    last = max((d.moment for d in demands), default=0)
+    # Going somewhere is a goal only if nothing is asked for afterwards.
+    demands = [d for d in demands if not d.passing or d.moment // 2 == last // 2]
+    undone: dict[Demand, int] = {}
+    for demand in demands:
+        when = [
+            d.moment for d in demands
+            if d.moment > demand.moment
+            and (_undoes(choice, d, demand) or _taken_out(choice, d, demand, demands))
+        ]  # fmt: skip
+        if when:
+            undone[demand] = min(when)
+    moments = {m for d, m in undone.items() if not _on_the_way(choice, d, demands)}
+    told = {m for m in (2 * clause for clause in choice.ordered)
+            if not _comes_last(choice, m, demands)}  # fmt: skip
+    told.update(_washing_first(choice, demands))
+    split: list[list[Demand]] = []
+    for moment in sorted(moments | told):
+        stage = [d for d in demands if d.moment < moment and undone.get(d, moment) >= moment]
+        if moment not in moments:  # only the order of words makes this stage
+            stage = [d for d in stage if not (d.holds and _on_the_way(choice, d, demands))]
+        hand = [d for d in stage if d.holds][-1:]  # one hand: the latest thing is in it
+        stage = [d for d in stage if not d.holds or d in hand]
+        if stage and stage not in split:
+            split.append(stage)
+    kept = [d for d in demands if d not in undone]
+    return [*split, kept] if kept and kept not in split else split
+
+
+def _comes_last(choice: ObjectChoice, moment: int, demands: list[Demand]) -> bool:
+    """Return whether what is asked for from a moment on comes last anyway: things of which more
+    was asked before are only put where they end.
+    """
+    following = min((2 * c for c in choice.ordered if 2 * c > moment), default=None)
+    later = [d for d in demands
+             if d.moment >= moment and (following is None or d.moment < following)]  # fmt: skip
+    earlier = [d for d in demands if d.moment < moment]
+    return all(
+        d.key == "place" and any(_about(choice, d, e.entity) or _about(choice, e, d.entity)
+                                 for e in earlier)
+        for d in later
+    )  # fmt: skip
+
+
+def _washing_first(choice: ObjectChoice, demands: list[Demand]) -> Iterator[int]:
+    """Yield the moments at which something washed before is filled: a full cup is not washed.
+
+    What washing fills with is no matter.
+    """
+    for liquid in demands:
+        if liquid.key != "liquid":
+            continue
+        name = choice.entities[liquid.entity].liquid
+        others = [p for p, left in choice.taxonomy.methods.floods.items() if left != name]
+        if any(d.entity == liquid.entity and d.moment < liquid.moment
+               and any(asks(d.text, p) for p in others) for d in demands):  # fmt: skip
+            yield liquid.moment
+
+
+def _on_the_way(choice: ObjectChoice, demand: Demand, demands: list[Demand]) -> bool:
+    """Return whether a thing is held only for what is done with it next.
+
+    'Pick it up and put it down' names no place: there the hand counts as a stage.
+    """
+    return demand.holds and any(
+        d.moment > demand.moment
+        and _about(choice, d, demand.entity)
+        and (d.outer is None or not choice.entities[d.outer].group)
+        for d in demands
+    )
+
+
+def _about(choice: ObjectChoice, demand: Demand, entity: int) -> bool:
+    """Return whether a demand is about an entity, pieces of it, or what is put on or in it."""
+    cut_from = choice.entities[demand.entity].cut_from
+    return entity in (demand.entity, demand.outer, cut_from)
+
+
+def _taken_out(choice: ObjectChoice, later: Demand, running: Demand, demands: list[Demand]) -> bool:
+    """Return whether what was put into an appliance that runs with the door closed goes elsewhere:
+    'put the cup in the microwave, turn it on and take it out'.
+    """
+    appliance, taxonomy = running.entity, choice.taxonomy
+    classes, opens = choice.classes[appliance], taxonomy.roles.bearer(OPEN) or ""
+    return (
+        running.text == f"({taxonomy.roles.predicate(RUNNING)} ?x)"
+        and (choice.any_plays(classes, SLOT) or choice.any_is(classes, opens))
+        and not any(choice.any_is(classes, c) for c in taxonomy.switched)
+        and (later.key == "place" or later.holds)
+        and later.outer != appliance
+        and any(d.outer == appliance and d.entity == later.entity and d.moment <= running.moment
+                for d in demands)
+    )  # fmt: skip
+
+
+def _undoes(choice: ObjectChoice, later: Demand, earlier: Demand) -> bool:
+    """Return whether one demand makes another untrue."""
+    # Whatever is done with what is in the hand takes it out of the hand first.
+    if earlier.holds and _about(choice, later, earlier.entity):
+        return later.text != earlier.text
+    # Of different things only the hand is shared.
+    if later.entity != earlier.entity:
+        return later.holds and earlier.holds
+    methods = choice.taxonomy.methods
+    # In the fridge things grow cold, although no demand says so.
+    outer = choice.classes[later.outer] if later.outer is not None else ()
+    if kept := {p for c in outer for p in methods.kept_by(c)}:
+        return any(methods.opposed(earlier.text, f"({p} ?x)") for p in kept) or (
+            later.key == earlier.key and later != earlier
+        )
+    if earlier.key == "place" and choice.taxonomy.cuts(later.text):
+        return True  # what is cut up is nowhere: its pieces are
+    if later.key == earlier.key and later != earlier:
+        return later.key in {"place", "liquid"} and (later.text, later.outer) != (
+            earlier.text, earlier.outer,
+        )  # fmt: skip
+    if earlier.key == "liquid" and any(asks(later.text, p) for p in methods.floods):
+        return True
+    # Emptying and filling exclude each other, and are not literals of one predicate.
+    filled = choice.taxonomy.roles.predicate(FILLED)
+    if earlier.key == "liquid":
+        return (filled, False) in literals(later.text)
+    if later.key == "liquid":
+        return (filled, False) in literals(earlier.text)
+    return methods.opposed(later.text, earlier.text)
+
+
+# Formula ------------------------------------------------------------------------------------------
+# Demands as PDDL: every entity is a variable or one or more objects.
+
+
+class Formula:
+    """The condition for one stage.
+
+    Args:
+        choice: what the entities can be.
+        demands: of the stage.
+        bound: every entity is the object that is preferred now, so that later stages speak of
+            the same things.
+    """
+
+    def __init__(self, choice: ObjectChoice, demands: list[Demand], *, bound: bool) -> None:
+        self.choice = choice
+        self.demands = demands
+        self.bound = bound
+        self.variables: dict[int, list[str]] = {}
+        self.declared: list[str] = []
+        self.conjuncts: list[str] = []
+        self._bind()
+
+    def text(self) -> str:
+        """Return the condition: `(exists (variables) (and …))`."""
+        conjuncts = [*self.conjuncts, *self._distinctions()]
+        for demand in self.demands:
+            conjuncts += self._conjunct(demand)
+        body = f"(and {' '.join(dict.fromkeys(conjuncts))})"
+        return f"(exists ({' '.join(self.declared)}) {body})" if self.declared else body
+
+    def _bind(self) -> None:
+        """Choose a variable or an object for each entity of the stage."""
+        used = {d.entity for d in self.demands}
+        used |= {d.outer for d in self.demands if d.outer is not None}
+        self.anywhere = {n for n in used if self._each_in_some(n)}
+        used -= self.anywhere
+        # Two entities of one class get different objects as long as there are enough.
+        taken: set[str] = set()
+        for number in sorted(used):
+            entity = self.choice.entities[number]
+            sole = 0 < len(self.choice.names(number)) <= self.choice.copies(number)
+            if entity.name or entity.count == 0 or sole or self.bound:
+                pool = self.choice.pool(number)
+                pool = tuple(n for n in pool if n not in taken) or pool
+                self.variables[number] = list(pool[: self.choice.copies(number)])
+                taken.update(self.variables[number])
+                continue
+            kind = self.choice.taxonomy.pddl_type(self.choice.classes[number][0])
+            self.variables[number] = [
+                f"?{kind}{number}{chr(97 + copy)}" for copy in range(self.choice.copies(number))
+            ]
+            for variable in self.variables[number]:
+                self.declared.append(f"{variable} - {self._type(number)}")
+                if names := self.choice.names(number):
+                    options = " ".join(f"(= {variable} {n})" for n in names)
+                    self.conjuncts.append(f"(or {options})")
+
+    def _each_in_some(self, number: int) -> bool:
+        """Return whether things shall each be in some place of a kind, whichever: 'in drawers'."""
+        entity = self.choice.entities[number]
+        asked = any(d.entity == number for d in self.demands)
+        return entity.count < 0 and not entity.apart and not asked and not self.choice.names(number)
+
+    def _type(self, number: int) -> str:
+        types = [self.choice.taxonomy.pddl_type(c) for c in self.choice.classes[number]]
+        return types[0] if len(types) == 1 else f"(either {' '.join(types)})"
+
+    def _distinctions(self) -> list[str]:
+        """Return the inequalities that keep two of a kind, and 'another' one, apart.
+
+        Other entities may turn out to be the same thing: 'take a mug, then wash the mug'.
+        """
+        inequalities = []
+        for number, names in self.variables.items():
+            for i, one in enumerate(names):
+                inequalities += [f"(not (= {one} {other}))" for other in names[:i]]
+            for earlier, others in self.variables.items():
+                same = set(self.choice.classes[earlier]) & set(self.choice.classes[number])
+                entities = self.choice.entities
+                apart = entities[earlier].distinct or entities[number].distinct
+                if earlier < number and same and apart:
+                    inequalities += [f"(not (= {a} {b}))" for a in others for b in names]
+        return [text for text in inequalities if "?" in text]
+
+    def _conjunct(self, demand: Demand) -> list[str]:
+        literals = []
+        for index, name in enumerate(self.variables[demand.entity]):
+            if demand.outer is None:
+                literals.append(demand.text.replace("?x", name))
+            elif demand.outer in self.anywhere:
+                place = f"?some{demand.outer}for{demand.entity}{chr(97 + index)}"
+                body = self._at(name, demand.outer, [place])
+                literals.append(f"(exists ({place} - {self._type(demand.outer)}) {body})")
+            else:
+                places = self.variables.get(demand.outer, [])
+                own = index + self._before(demand)
+                literals.append(self._at(name, demand.outer, places[own % len(places) :][:1]))
+        return literals
+
+    def _before(self, demand: Demand) -> int:
+        """Return how many places of their own the things named before have: 'in different
+        drawers'.
+        """
+        assert demand.outer is not None
+        if not self.choice.entities[demand.outer].apart:
+            return 0
+        inside = self.choice.inside(demand.outer)
+        return sum(self.choice.copies(n) for n in inside[: inside.index(demand.entity)])
+
+    def _at(self, inner: str, outer: int, places: list[str]) -> str:
+        """Return `(on inner place)` or `(in inner place)`, whichever the kind of place has."""
+        taxonomy, classes = self.choice.taxonomy, self.choice.classes[outer]
+        relations = sorted({taxonomy.relation(c) for c in classes})
+        texts = [f"({relation} {inner} {place})" for relation in relations for place in places]
+        return texts[0] if len(texts) == 1 else f"(or {' '.join(texts)})"
+
+
+# Goals --------------------------------------------------------------------------------------------
+# Meaning to goal: entities become variables of one PDDL condition on the world.
+#
+# Words that contradict each other over time ("open the fridge and then close it") make
+# stages, reached one after the other; everything else is one condition, which leaves the
+# planner the order.
+
+
+class Stage(Value):
+    """One condition to reach, as PDDL text.
+
+    Args:
+        wanted: what was asked for.
+        ends: how things shall be left besides, by preference.
+        constraints: PDDL trajectory constraints that hold while it is reached, such as
+            `(always (not (opened fridge-1)))`.
+    """
+
+    wanted: str
+    ends: tuple[str, ...] = ()
+    constraints: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The whole condition."""
+        return f"(and {' '.join((self.wanted, *self.ends))})"
+
+
+class Goal(Value):
+    """The goal of a request.
+
+    Args:
+        stages: conditions to be reached in this order; mostly one.
+        notes: what was assumed, one sentence each.
+        unread: content words of the request that did not enter the reading, in its order.
+        said: each stage in plain words, as its PDDL says it (`hvr.language.paraphrase`).
+        reader: who read it where it was not the grammar: `learnt` and the digest of its head.
+    """
+
+    stages: tuple[Stage, ...]
+    notes: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+    said: tuple[str, ...] = ()
+    reader: str = "grammar"
+
+
+def goal_of(meaning: Meaning, taxonomy: Taxonomy, inventory: Inventory, domain: Domain) -> Goal:
+    """Return the goal of a request in a scene.
+
+    Raises:
+        ImpossibleGoalError: the scene lacks something, or a thing cannot be what is asked.
+    """
+    choice = ObjectChoice(meaning, taxonomy, inventory, domain)
+    check(choice)
+    demands = collect(choice)
+    if not demands and choice.already_so:
+        # 'close all open drawers' where none is open: the goal holds, and asks for no other end.
+        kept = constraints(choice, meaning.bans)
+        return Goal((Stage("(and)", constraints=kept),), tuple(choice.notes), meaning.unread)
+    if not demands:
+        raise ImpossibleGoalError(f"there is nothing to do: {'; '.join(choice.notes) or 'no goal'}")
+    split = stages(choice, demands)
+    # Each stage is a problem of its own: only names, not variables, mean the same in all of them.
+    bound = len(split) > 1
+    kept = constraints(choice, meaning.bans)
+    goal_stages = tuple(
+        Stage(
+            Formula(choice, stage, bound=bound).text(),
+            tuple(_ends(choice, stage, last=number == len(split))),
+            kept,
+        )
+        for number, stage in enumerate(split, start=1)
+    )
+    for stage in split:
+        held = {d.entity for d in stage if d.holds}
+        if sum(choice.copies(number) for number in held) > 1:
+            raise ImpossibleGoalError(
+                "the robot has one arm and can hold one thing at a time: "
+                "say where the others shall be put"
+            )
+    return Goal(goal_stages, tuple(choice.notes), meaning.unread)
+
+
+def _ends(choice: ObjectChoice, demands: list[Demand], *, last: bool) -> list[str]:
+    """Return the preferences for the end of a task, except where the request says otherwise.
+
+    Before the last stage the hand may hold what the next one needs.
+    """
+    # Exempt are classes, not objects: with one burner on, the others are not checked either.
+    states = {f"({predicate} ?x)" for predicate in end_predicates(choice.taxonomy)}
+    exempt = {c for d in demands for c in choice.classes[d.entity] if d.text in states}
+    exempt = choice.taxonomy.with_controls(exempt)
+    holding = not last or any(d.text == HELD for d in demands)
+    return end_conditions(choice.taxonomy, exempt, holding=holding)
+
+
+def end_conditions(taxonomy: Taxonomy, exempt: set[str], *, holding: bool) -> list[str]:
+    """Return PDDL conditions for how a scene is left, from the preferences in the ontology.
+
+    Args:
+        taxonomy: has the ontology.
+        exempt: classes that the request wants otherwise.
+        holding: the request ends with something in the hand.
+    """
+    ontology = taxonomy.ontology
+    conditions = []
+    for name, prop in _end_preferences(ontology):
+        target = str(ontology.annotation(name, "appliesTo")[0]).removeprefix("k:")
+        wanted = str(ontology.annotation(name, "value")[0]).lower() == "true"
+        predicate = str(ontology.annotation(prop, "pddlPredicate")[0])
+        if taxonomy.plays(target, AGENT):
+            if not holding:
+                conditions.append(f"({predicate})" if wanted else f"(not ({predicate}))")
+            continue
+        able = ontology.domain_of(prop)
+        for object_class in taxonomy.concrete(target):
+            if object_class in exempt or (able and not taxonomy.is_a(object_class, able)):
+                continue
+            kind = taxonomy.pddl_type(object_class)
+            text = f"({predicate} ?{kind})"
+            conditions.append(f"(forall (?{kind} - {kind}) {text if wanted else f'(not {text})'})")
+    return conditions
+
+
+def end_predicates(taxonomy: Taxonomy) -> frozenset[str]:
+    """Return the predicates that preferences want so or not so when all is done."""
+    ontology = taxonomy.ontology
+    return frozenset(
+        str(predicate) for _, prop in _end_preferences(ontology)
+        for predicate in ontology.annotation(prop, "pddlPredicate")
+    )  # fmt: skip
+
+
+def _end_preferences(ontology: Ontology) -> list[tuple[str, str]]:
+    """Return the preferences for the end of a task, each with the property that it is about."""
+    return [
+        (name, str(ontology.annotation(name, "property")[0]).removeprefix("k:"))
+        for name in ontology.instances("Preference")
+        if ontology.annotation(name, "context") == ("end of task",)
+    ]
+
+
+# Choosing -----------------------------------------------------------------------------------------
+# Goals that leave a choice: one goal of which either part will do.
+
+
+def one_of(goals: Sequence[Goal | ImpossibleGoalError]) -> Goal:
+    """Return the goal that any of some goals meets; the planner then takes the shortest way.
+
+    Of goals in several stages only the first that is possible is kept, with a note.
+
+    Args:
+        goals: the goals, or why they are impossible.
+
+    Raises:
+        ImpossibleGoalError: all are impossible.
+    """
+    possible = [goal for goal in goals if isinstance(goal, Goal)]
+    refused = [goal for goal in goals if isinstance(goal, ImpossibleGoalError)]
+    if not possible:
+        raise refused[0]
+    first = possible[0]
+    reasons = tuple(f"one choice is out: {error}" for error in refused)
+    notes = tuple(dict.fromkeys(note for goal in possible for note in goal.notes)) + reasons
+    if len(possible) == 1:
+        return Goal(first.stages, notes, first.unread)
+    same = {goal.stages[0].constraints for goal in possible}
+    if len(same) > 1 or any(len(goal.stages) > 1 for goal in possible):
+        return Goal(first.stages, (*notes, "taking the first of the choices"), first.unread)
+    wanted = dict.fromkeys(goal.stages[0].wanted for goal in possible)
+    ends = [end for end in first.stages[0].ends
+            if all(end in goal.stages[0].ends for goal in possible)]  # fmt: skip
+    text = next(iter(wanted)) if len(wanted) == 1 else f"(or {' '.join(wanted)})"
+    stage = Stage(text, tuple(ends), first.stages[0].constraints)
+    return Goal((stage,), notes, first.unread)

@@ -1,0 +1,416 @@
+"""Negation: exceptions ('all but one') and prohibitions ('without the microwave'), from words to PDDL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import combinations
+
+from hvr.errors import LanguageError
+from hvr.knowledge.roles import CARRIER, FILLED, INSTRUMENT, OPEN, PORTABLE, RUNNING
+from hvr.language.adjuncts import Adjuncts
+from hvr.language.cursor import STOPS, Cursor
+from hvr.language.lexicon import Verb
+from hvr.language.meaning import Ban, MeaningDraft
+from hvr.language.noun_phrases import deny, read_adjuncts, read_predicate, read_things
+from hvr.language.object_choice import ObjectChoice
+from hvr.language.reference import ReferentReading, Referents
+from hvr.language.syntax import (
+    IT,
+    Clause,
+    Determiner,
+    NounGroup,
+    NounPhrase,
+    Predication,
+    Prohibition,
+)
+from hvr.language.taxonomy import Taxonomy, literals, negated, telling
+
+# Prohibitions -------------------------------------------------------------------------------------
+# The grammar of what must not be: 'without the microwave', 'do not open the fridge', 'never two
+# doors open', 'must not be dirty'.
+#
+# prohibition := forbid verb things adjunct? | without (verb | 'using')? things
+#              | forbid verb things 'twice'
+#              | forbid ('have' | verb)? number (things | 'doors')? adjective? 'at once'?
+
+
+def prohibits(cursor: Cursor) -> bool:
+    """Return whether a prohibition begins here."""
+    match, wish = cursor.function("forbid", "without"), cursor.function("ensure")
+    if match is None:
+        return _no_thing(cursor)
+    return wish is None or wish.length < match.length
+
+
+def _no_thing(cursor: Cursor) -> bool:
+    """Return whether 'no' stands before a thing of which nothing is said: 'no microwave'."""
+    after = cursor.at + 1 + cursor.named(cursor.at + 1)
+    ends = cursor.word(after) in STOPS or cursor.word(after) in {"", ","}
+    return cursor.word() == "no" and after > cursor.at + 1 and ends
+
+
+def read_prohibition(cursor: Cursor) -> Prohibition | Clause:
+    """Read what must not be done, be used, or be so; a clause where it must not be so in the end.
+
+    Raises:
+        LanguageError: no verb and no thing follows.
+    """
+    if cursor.word() == "no":
+        cursor.at += 1
+    while cursor.take("forbid", "without"):
+        pass
+    if cursor.function("with", "means"):
+        cursor.take("with", "means")  # 'but not with the sponge'
+    start = cursor.at
+    if cursor.function("prep"):  # '… on the table, not in the bowl'
+        return Prohibition(None, (IT,), read_adjuncts(cursor))
+    verb = cursor.verb()
+    limit = _limit(cursor, cursor.at + (verb.length if verb else 0))
+    if limit is None and (cursor.take("use") or cursor.take("means") or verb is None):
+        return Prohibition(None, _any_of(cursor, "without"))
+    if limit is None:
+        assert verb is not None
+        cursor.at += verb.length
+        things = _any_of(cursor, cursor.between(start))
+        state = read_predicate(cursor)
+        if state.adjectives and verb.entry.frame == "put":  # 'do not leave the fridge open'
+            return Clause(None, (NounGroup(things, (), denied(cursor, state)),))
+        places = (*state.adjuncts, *read_adjuncts(cursor))
+        again = cursor.take("twice") is not None
+        return Prohibition(verb.entry, things, places, state.adjectives, again=again)
+    cursor.at, most = limit
+    things = _counted(cursor)
+    cursor.take("at once")
+    state = read_predicate(cursor, sole_place=True) if not cursor.done else Predication()
+    cursor.take("at once")
+    entry = verb.entry if verb else None
+    if not (state.adjectives or (entry and entry.condition)):
+        raise cursor.lost()
+    return Prohibition(entry, things, (), state.adjectives, most)
+
+
+def _any_of(cursor: Cursor, after: str) -> tuple[NounPhrase, ...]:
+    """Read things; after 'not', 'or' adds to them as 'and' does."""
+    cursor.denying = True
+    things = read_things(cursor, after)
+    cursor.denying = False
+    return things
+
+
+def _limit(cursor: Cursor, at: int) -> tuple[int, int] | None:
+    """Return where the things begin after 'two' or 'more than one', and how many may be so."""
+    have = cursor.function("have", "goal", "be", at=at)
+    at += have.length if have else 0
+    more = cursor.function("more than", at=at)
+    at += more.length if more else 0
+    number = cursor.function("number", at=at)
+    count = int(number.entry.value) if number else 0
+    if cursor.word(at).isdecimal():
+        count = int(cursor.word(at))
+    if not count or (count == 1 and not more):
+        return None
+    return at + (number.length if number else 1), count if more else count - 1
+
+
+def _counted(cursor: Cursor) -> tuple[NounPhrase, ...]:
+    """Read what is counted; doors, and no word at all, are whatever can be so."""
+    if cursor.take("of"):
+        return read_things(cursor, "of")
+    if cursor.take("door") or not cursor.named():
+        return (NounPhrase("everything", "doors", Determiner(0)),)
+    return read_things(cursor, "two")
+
+
+def denied(cursor: Cursor, state: Predication) -> Predication:
+    """Return a predicate after 'is not': each adjective the other way round.
+
+    Raises:
+        LanguageError: it says where things are not.
+    """
+    if state.adjuncts or state.serve or not state.adjectives:
+        raise LanguageError(
+            f"hvr does not understand where things shall not be in {cursor.text.strip()!r}: "
+            "say where they shall be"
+        )
+    return Predication(tuple(deny(a) for a in state.adjectives))
+
+
+def kept(clause: Clause) -> list[Prohibition]:
+    """Return what must not come to be if a state is to be kept: 'keep the fridge closed'."""
+    return [
+        Prohibition(None, group.things, (), (deny(adjective),), keeps=True)
+        for group in clause.groups
+        for adjective in group.predicate.adjectives
+    ]
+
+
+# Exceptions ---------------------------------------------------------------------------------------
+# Exceptions: 'all but one', 'everything in the sink except the mug'.
+
+_SPOKEN_OF = frozenset({"it", "them", "these", "those"})
+"""Pronouns for things that were named; others only count: 'all but one'."""
+
+
+def leave_out(
+    referents: Referents, things: Iterable[int], exceptions: Iterable[NounPhrase]
+) -> None:
+    """Mean all of some things but a few.
+
+    Raises:
+        LanguageError: there is nothing that they could be left out of.
+    """
+    draft = referents.draft
+    all_of = [n for n in draft.live(things) if draft.entities[n].count == 0]
+    if not all_of:
+        raise LanguageError(
+            "hvr understands 'except' only after all of something"
+            f"{draft.taxonomy.example('exception')}"
+        )
+    for exception in exceptions:
+        count = exception.determiner.count
+        if exception.kind == "pronoun" and exception.text not in _SPOKEN_OF and count:
+            for number in all_of:
+                draft.change(number, spare=count)
+            continue
+        own = exception.kind == "noun" and count is None
+        # Not a known thing, since that would be what it is left out of.
+        alone = exception.replace(determiner=Determiner(0)) if own else exception
+        others = referents.of(alone, ReferentReading(wanted=False))
+        for number in all_of:
+            _without(draft, number, [n for n in others if n != number])
+
+
+def _without(draft: MeaningDraft, number: int, others: list[int]) -> None:
+    """Leave the objects of other entities out of one."""
+    entity = draft.entities[number]
+    for other in others:
+        left_out = draft.entities[other]
+        told = left_out.selectors or left_out.place_from or left_out.name or left_out.near
+        classes = tuple(c for c in entity.classes if c not in left_out.classes)
+        if classes and not told:
+            entity = entity.replace(classes=classes)
+        else:
+            entity = entity.replace(besides=(*entity.besides, other))
+    draft.entities[number] = entity
+
+
+# Forbidding ---------------------------------------------------------------------------------------
+# Prohibitions as PDDL: constraints on every state of a plan.
+#
+# without the microwave     (always (forall (?x - microwave) (not (toggled ?x))))
+# do not open the fridge    (always (forall (?x - fridge) (not (opened ?x))))
+# never two doors open      (always (not (exists (?a ?b - item) (and (not (= ?a ?b)) …))))
+# never open it twice       (forall (?x - fridge) (at-most-once (opened ?x)))
+
+
+class Forbidding:
+    """Adds prohibitions to the draft of a meaning.
+
+    Args:
+        draft: the meaning so far: what they speak of may have been named before.
+        adjuncts: has the referents of noun phrases.
+    """
+
+    def __init__(self, draft: MeaningDraft, adjuncts: Adjuncts) -> None:
+        self.draft = draft
+        self.taxonomy = draft.taxonomy
+        self.referents = adjuncts.referents
+        self.adjuncts = adjuncts
+
+    def take(self, prohibition: Prohibition) -> None:
+        """Take in one prohibition.
+
+        Raises:
+            LanguageError: what it forbids is no condition on the world.
+        """
+        for thing in prohibition.things:
+            if prohibition.instead and not self._is_tool(thing):
+                continue  # 'in the bowl instead of the fridge' says where, and no more
+            if self._left_out(prohibition, thing):
+                continue
+            requires = prohibition.verb.requires if prohibition.verb else None
+            classes, name = self._meant(thing, requires)
+            if requires and classes and not any(self.taxonomy.is_a(c, requires) for c in classes):
+                assert prohibition.verb is not None
+                raise LanguageError(
+                    f"nobody can {prohibition.verb.word} {thing.text!r}: say which thing is meant"
+                )
+            if prohibition.keeps and self._is_place(classes):
+                continue  # 'put the apple in the fridge and keep it closed': in the end
+            for condition in self._conditions(prohibition, classes):
+                ban = Ban(condition, classes, name, prohibition.most, prohibition.again)
+                self.draft.bans.append(ban)
+
+    def _left_out(self, prohibition: Prohibition, thing: NounPhrase) -> bool:
+        """Leave a part out of a dish: 'a salad without tomato'."""
+        if prohibition.verb is not None or prohibition.adjectives or prohibition.adjuncts:
+            return False
+        classes = {c for noun in thing.nouns for c in self.taxonomy.concrete(noun.object_class)}
+        classes |= {p for c in classes if (p := self.taxonomy.pieces(c))}
+        parts = [r.inner for r in self.draft.relations
+                 if r.part and classes & set(self.draft.entities[r.inner].classes)]  # fmt: skip
+        for number in parts:
+            self.draft.forget(number)
+        if not parts:
+            self._other_vessel(classes)
+        return bool(parts)
+
+    def _other_vessel(self, classes: set[str]) -> None:
+        """Take another vessel than the one that must not be used: 'coffee without the mug'."""
+        for number, entity in enumerate(self.draft.entities):
+            others = tuple(c for c in entity.classes if c not in classes)
+            if entity.unnamed and others:
+                self.draft.change(number, classes=others)
+
+    def _is_tool(self, thing: NounPhrase) -> bool:
+        """Return whether something is done with a thing: an appliance but no fridge, a knife."""
+        runs = self.taxonomy.roles.bearer(RUNNING)
+        return any(
+            self.taxonomy.plays(noun.object_class, INSTRUMENT)
+            or (runs is not None and self.taxonomy.is_a(noun.object_class, runs))
+            for noun in thing.nouns
+        )
+
+    def _meant(
+        self, thing: NounPhrase, requires: str | None = None
+    ) -> tuple[tuple[str, ...], str | None]:
+        """Return the classes that a noun phrase speaks of, and the name of the thing, if given.
+
+        Args:
+            thing: the noun phrase.
+            requires: affordance class of what a pronoun stands for.
+        """
+        if thing.kind == "everything":
+            return (), None
+        if thing.nouns:
+            classes = {c for n in thing.nouns for c in self.taxonomy.concrete(n.object_class)}
+        else:
+            number = self.referents.of(thing, ReferentReading(wanted=False, requires=requires))[0]
+            classes = set(self.draft.entities[number].classes)
+            if thing.kind == "name":
+                self.adjuncts.unless_wanted(number)
+                return tuple(sorted(classes)), thing.text
+        return tuple(sorted(self.taxonomy.with_controls(classes))), None
+
+    def _is_place(self, classes: tuple[str, ...]) -> bool:
+        return any(
+            set(self.draft.entities[r.outer].classes) & set(classes) for r in self.draft.relations
+        )
+
+    def _conditions(self, prohibition: Prohibition, classes: tuple[str, ...]) -> Iterator[str]:
+        """Yield the conditions on `?x` that must not hold.
+
+        Raises:
+            LanguageError: there are none.
+        """
+        verb = prohibition.verb
+        if prohibition.adjectives:
+            yield from (a.condition for a in prohibition.adjectives)
+        elif prohibition.adjuncts and (places := self._places(prohibition)):
+            yield places
+        elif verb is None:
+            used = {self._use(c) for c in classes}
+            yield from sorted(used - {""}) or ["(near ?x)"]
+            vessels = [c for c in classes if self.taxonomy.plays(c, CARRIER)]
+            if vessels:
+                # It may stand where it is to be used already.
+                thing = self.taxonomy.roles.thing_type
+                inside = {f"({self.taxonomy.relation(c)} ?inside ?x)" for c in vessels}
+                yield from (f"(exists (?inside - {thing}) {at})" for at in sorted(inside))
+        elif verb.frame == "state" and verb.condition:
+            yield telling(verb.condition)
+        elif verb.frame in {"put", "hold", "clear", "discard", "drop", "set"}:
+            yield "(holding ?x)"
+        elif verb.frame in {"fill", "transfer"}:
+            yield self.taxonomy.state(FILLED)
+        else:
+            raise LanguageError(_unclear(verb, self.taxonomy))
+
+    def _use(self, object_class: str) -> str:
+        """Return the condition that shows that a thing is in use; empty if none does."""
+        taxonomy = self.taxonomy
+        for role in (RUNNING, OPEN):
+            able = taxonomy.roles.bearer(role)
+            if able is not None and taxonomy.is_a(object_class, able):
+                return taxonomy.state(role)
+        return "(holding ?x)" if taxonomy.plays(object_class, PORTABLE) else ""
+
+    def _places(self, prohibition: Prohibition) -> str:
+        """Return that something is at one of the places of a prohibition; empty without places."""
+        parts = []
+        for adjunct in prohibition.adjuncts:
+            for thing in adjunct.things if adjunct.kind == "place" else ():
+                classes, name = self._meant(thing)
+                for place in classes:
+                    relation = self.taxonomy.relation(place)
+                    kind = self.taxonomy.pddl_type(place)
+                    parts.append(
+                        f"({relation} ?x {name})"
+                        if name
+                        else f"(exists (?place - {kind}) ({relation} ?x ?place))"
+                    )
+        return parts[0] if len(parts) == 1 else f"(or {' '.join(parts)})" if parts else ""
+
+
+def _unclear(verb: Verb, taxonomy: Taxonomy) -> str:
+    return (
+        f"hvr cannot forbid to {verb.word}: say what must not be used, opened, moved or switched "
+        f"on{taxonomy.example('ban')}"
+    )
+
+
+def constraints(choice: ObjectChoice, bans: tuple[Ban, ...]) -> tuple[str, ...]:
+    """Return prohibitions as trajectory constraints, with notes about those that come too late."""
+    return tuple(dict.fromkeys(text for ban in bans for text in _constraint(choice, ban)))
+
+
+def _constraint(choice: ObjectChoice, ban: Ban) -> Iterator[str]:
+    classes = [c for c in ban.classes if choice.inventory.of(c)]
+    if ban.classes and not classes:
+        return  # nothing of the kind is here
+    if ban.most:
+        yield _at_most(choice, ban, classes)
+        return
+    if ban.again:
+        once = f"(at-most-once {ban.condition})"
+        named = once.replace("?x", ban.name) if ban.name else None
+        yield named or f"(forall (?x - {_kind(choice, classes)}) {once})"
+        return
+    names = (ban.name,) if ban.name else tuple(n for c in classes for n in choice.inventory.of(c))
+    parts = literals(ban.condition)
+    late = [n for n in names if choice.holds(ban.condition, n)]
+    if len(parts) == 1 and not next(iter(parts))[1]:
+        # 'do not close the fridge': what is open stays so
+        wanted = negated(ban.condition)
+        yield from (f"(always {wanted.replace('?x', n)})" for n in names if n not in late)
+        return
+    if late:
+        choice.note(f"already so, and not forbidden: {', '.join(late)}")
+    if ban.name or late:
+        yield from (
+            f"(always (not {ban.condition.replace('?x', n)}))" for n in names if n not in late
+        )
+        return
+    kind = _kind(choice, classes)
+    yield f"(always (forall (?x - {kind}) (not {ban.condition})))"
+
+
+def _at_most(choice: ObjectChoice, ban: Ban, classes: list[str]) -> str:
+    """Return that never more than some things of a kind are so at once."""
+    variables = [f"?x{number}" for number in range(1, ban.most + 2)]
+    apart = [f"(not (= {a} {b}))" for a, b in combinations(variables, 2)]
+    so = [ban.condition.replace("?x", variable) for variable in variables]
+    kind = _kind(choice, classes)
+    body = " ".join((*apart, *so))
+    return f"(always (not (exists ({' '.join(variables)} - {kind}) (and {body}))))"
+
+
+def _kind(choice: ObjectChoice, classes: list[str]) -> str:
+    types = list(dict.fromkeys(choice.taxonomy.pddl_type(c) for c in classes))
+    return (
+        f"(either {' '.join(types)})"
+        if len(types) > 1
+        else types[0]
+        if types
+        else choice.taxonomy.roles.thing_type
+    )

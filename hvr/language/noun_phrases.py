@@ -1,0 +1,695 @@
+"""The grammar of noun phrases, and of the adverbs and prepositional phrases that follow them."""
+
+from __future__ import annotations
+
+from hvr.errors import LanguageError
+from hvr.language.cursor import (
+    Cursor,
+    compound_dish,
+    gerund,
+    next_thing,
+    predicate_goes_on,
+    predicate_starts,
+    skip_meal,
+)
+from hvr.language.lexicon import Adjective, Dish, FunctionWord, Noun
+from hvr.language.syntax import Adjunct, Determiner, NounGroup, NounPhrase, Predication
+from hvr.language.taxonomy import negated
+
+# Modifiers ----------------------------------------------------------------------------------------
+# The grammar of what stands before a noun: determiners, numbers and adjectives.
+
+MOST = 20
+"""The largest number that is read; no kitchen holds more of a kind."""
+
+
+def read_determiner(cursor: Cursor) -> Determiner:
+    """Read determiners and numbers: 'the', 'two', 'all of the', 'another' …
+
+    Raises:
+        LanguageError: the number is beyond all kitchens.
+    """
+    count: int | None = None
+    definite = other = each = both = apart = False
+    while not cursor.done:
+        if cursor.word().isdecimal():
+            count = int(cursor.word())
+            cursor.at += 1
+            cursor.take("of")
+            continue
+        number, determiner = cursor.function("number"), cursor.function("det")
+        if number and (determiner is None or number.length >= determiner.length):
+            cursor.at += number.length
+            count = count or int(number.entry.value)  # 'two of the three'
+            cursor.take("of")
+            continue
+        if determiner is None or cursor.named() > determiner.length:
+            break
+        each = each or cursor.word() in {"each", "every"}
+        cursor.at += determiner.length
+        value = determiner.entry.value
+        if value == "the":
+            definite = True
+        elif value == "other":
+            other = True
+        elif value == "own":  # 'in its own cabinet'
+            apart = True
+        elif value == "both":
+            definite = both = True
+        elif value == "rest":  # 'the rest of the slices'
+            definite = other = True
+            count = 0
+        elif count is None:
+            count = int(value)
+    if count is not None and count > MOST:
+        raise LanguageError(f"{count} of them are more than hvr reads")
+    return Determiner(count, definite, other, each, apart, both)
+
+
+def read_adjectives(cursor: Cursor) -> tuple[Adjective, ...]:
+    """Read the adjectives before a noun; add a note for those that hvr ignores."""
+    adjectives: list[Adjective] = []
+    while not cursor.done:
+        length = cursor.kind(Adjective)
+        if length and length >= cursor.named():
+            adjectives.append(cursor.take_adjective())
+            linker = cursor.function("and")
+            if cursor.word() == "," and (cursor.named(cursor.at + 1) or _slice_next(cursor)):
+                cursor.at += 1  # 'a chilled, slice of bread'
+            after = cursor.at + (linker.length if linker else int(cursor.word() == ","))
+            if after > cursor.at and cursor.kind(Adjective, after):
+                cursor.at = after
+            continue
+        passed = cursor.function("filler", "unheeded")
+        if passed is None or cursor.named():
+            break
+        cursor.unheeded(passed)
+        cursor.at += passed.length
+    return tuple(adjectives)
+
+
+def _slice_next(cursor: Cursor) -> bool:
+    return cursor.function("slice", at=cursor.at + 1) is not None
+
+
+def deny(adjective: Adjective) -> Adjective:
+    """Return an adjective the other way round: not dirty."""
+    return adjective.replace(
+        word=f"not {adjective.word}",
+        condition=negated(adjective.condition),
+        selects=False,
+    )
+
+
+def several(determiner: Determiner, word: FunctionWord) -> Determiner:
+    """Count slices: 'slices' are some, 'the slices' are all, 'a slice' is one."""
+    if determiner.count is not None:
+        return determiner
+    count = 2 if determiner.both else int(word.value)
+    if count < 0 and determiner.definite:
+        count = 0
+    return Determiner(count, determiner.definite, determiner.other)
+
+
+# Particulars --------------------------------------------------------------------------------------
+# Phrases that name no thing: 'back where it was', 'for two', 'in it', 'the lower right of'.
+
+
+def skip_part(cursor: Cursor) -> bool:
+    """Move over the part of a place that is spoken of, with a note; return whether one stands
+    here.
+    """
+    start = at = cursor.at
+    while (match := cursor.function("part", "unheeded", at=at)) and cursor.named(
+        at
+    ) <= match.length:
+        at += match.length
+    if at == start or cursor.word(at) != "of" or not cursor.starts_thing(at + 1):
+        return False
+    cursor.at = at
+    cursor.heed_not(cursor.between(start))
+    cursor.at += 1
+    return True
+
+
+def read_origin(cursor: Cursor) -> Adjunct | None:
+    """Read where things were: 'back where it was', 'to its place', or 'back' alone."""
+    match = cursor.function("origin")
+    if match is None:
+        return None
+    after = cursor.at + match.length
+    more = cursor.function("prep", "from", "with", at=after)
+    if match.length == 1 and (more or cursor.starts_thing(after)):
+        return None  # 'back on the table', 'put back the mug'
+    cursor.at = after
+    return Adjunct("origin", "back", ())
+
+
+def for_how_many(cursor: Cursor) -> int | None:
+    """Read 'for two' or 'for four people'; return how many."""
+    match = cursor.function("for")
+    number = cursor.function("number", at=cursor.at + match.length) if match else None
+    at = cursor.at + (match.length if match else 0)
+    count = int(number.entry.value) if number else 0
+    if match and cursor.word(at).isdecimal():
+        count = int(cursor.word(at))
+    if not count:
+        return None
+    at += number.length if number else 1
+    unit = cursor.function("unit", at=at)
+    if unit:  # 'for two minutes'
+        start, cursor.at = cursor.at, at + unit.length
+        cursor.heed_not(cursor.between(start))
+        return None
+    if cursor.starts_thing(at) and not cursor.function("people", at=at):
+        return None
+    cursor.at = at
+    cursor.take("people")
+    return count
+
+
+def read_inside(cursor: Cursor) -> str:
+    """Move over 'in it', 'on top of it', 'inside' after contents; return `in` or `on`, or nothing
+    if none stands here.
+    """
+    if cursor.function("hand"):
+        return ""
+    there, more = cursor.function("there"), cursor.function("prep", "from", "unplaced")
+    longer = there and more and more.length > there.length
+    if there and not longer and not cursor.starts_thing(cursor.at + there.length):
+        cursor.at += there.length
+        return "in"
+    prep = cursor.function("prep")
+    if prep is None:
+        return ""
+    after = cursor.at + prep.length
+    pronoun = cursor.function("pronoun", at=after)
+    again = _named_again(cursor, after)
+    if pronoun is None and not again:
+        return ""
+    cursor.at = after + (pronoun.length if pronoun else again)
+    return str(prep.entry.value)
+
+
+def _named_again(cursor: Cursor, at: int) -> int:
+    """Return the length of 'the pan' if a pan is the first thing that the clause named: 'a pan with
+    an apple on the pan'.
+    """
+    if cursor.word(at) != "the" or not (length := cursor.named(at + 1)):
+        return 0
+    said = cursor.tokens[at + 1 : at + 1 + length]
+    starts = range(cursor.clause_at, at - length)
+    first = next((n for n in starts if cursor.named(n)), None)
+    return 1 + length if first is not None and cursor.tokens[first : first + length] == said else 0
+
+
+def skip_interjection(cursor: Cursor) -> None:
+    """Move over fillers between commas: 'put it, please, in the bowl'."""
+    cursor.skip_fillers()
+    if cursor.word() == ",":
+        cursor.at += 1
+        cursor.skip_fillers()
+        if cursor.word() == ",":
+            cursor.at += 1
+
+
+# Phrases ------------------------------------------------------------------------------------------
+# The grammar of noun phrases and what follows them, by recursive descent.
+#
+# group     := thing ((and | ,) thing)* predicate? adjunct*
+# thing     := determiner? adjective* head ('of' thing)? relative?
+# head      := noun | dish | 'slices' | mug-1 | it | everything
+# adjunct   := (in | on | from | using | with …) thing
+# predicate := (adjective | adjunct) (and …)*
+
+STOP_OR_COMMA = frozenset(".;,!?")
+_ACCOMPANIED = frozenset({"with", "together with", "along with", "accompanied by", "of"})
+"""Words for contents that can name a tool or a companion as well; 'containing' cannot."""
+
+
+def read_group(
+    cursor: Cursor, after: str, *, listing: bool = False, subject: bool = False
+) -> NounGroup:
+    """Read things with what follows them.
+
+    Args:
+        cursor: where to read.
+        after: the word before, for messages.
+        listing: nothing but things can follow, as after 'make' or 'I want'.
+        subject: something may be said of all of them together.
+    """
+    things = read_things(cursor, after, listing=listing, subject=subject)
+    predicate = read_predicate(cursor) if predicate_starts(cursor) else Predication()
+    adjuncts = read_adjuncts(cursor)
+    return NounGroup(things, (*predicate.adjuncts, *adjuncts),
+                 Predication(predicate.adjectives, (), predicate.serve))  # fmt: skip
+
+
+def read_things(
+    cursor: Cursor, after: str, *, listing: bool = False, subject: bool = False
+) -> tuple[NounPhrase, ...]:
+    """Read one or more things joined by 'and' or commas.
+
+    Args:
+        cursor: where to read.
+        after: the word before, for messages.
+        listing: see `next_thing`.
+        subject: see `next_thing`.
+    """
+    skip_meal(cursor)
+    groups = [_alternatives(cursor, after)]
+    commas_only = True
+    while (start := next_thing(cursor, listing=listing, subject=subject)) is not None:
+        if after == "with" and _has_own(cursor, start):
+            break  # 'fill the mug with coffee, the cup with wine'
+        commas_only = commas_only and cursor.word() == "," and start == cursor.at + 1
+        cursor.at = start
+        groups.append(_alternatives(cursor, after))
+    return tuple(_like_first(thing, groups[0][0]) for thing in _chosen(cursor, groups, commas_only))
+
+
+def _like_first(thing: NounPhrase, first: NounPhrase) -> NounPhrase:
+    """Return a thing of a list with the determiner of the first, if that is of all and it has none:
+    'all the fruit and vegetables', 'the forks and spoons'.
+    """
+    determiner = first.determiner
+    whole = determiner.count == 0 or (determiner.definite and determiner.count is None)
+    bare = thing.determiner == Determiner() and thing.kind == first.kind == "noun"
+    if not (whole and bare and any(noun.plural or noun.collective for noun in thing.nouns)):
+        return thing
+    return thing.replace(determiner=determiner)
+
+
+def _has_own(cursor: Cursor, start: int) -> bool:
+    """Return whether the thing at a position has a 'with' of its own."""
+    at, cursor.at = cursor.at, start
+    try:
+        read_thing(cursor, "with")
+        return cursor.word() == "with"
+    except LanguageError:
+        return False
+    finally:
+        cursor.at = at
+
+
+def _chosen(
+    cursor: Cursor, groups: list[list[NounPhrase]], commas_only: bool
+) -> tuple[NounPhrase, ...]:
+    """Return the things of a list that count, where it has choices.
+
+    Args:
+        cursor: has the picks.
+        groups: what 'and' and commas join; several things are alternatives.
+        commas_only: 'the apple, the egg or the tomato'.
+    """
+    if cursor.denying:
+        return tuple(thing for group in groups for thing in group)
+    *before, last = groups
+    if len(last) > 1 and commas_only and all(len(g) == 1 for g in before):
+        groups = [[*(g[0] for g in before), *last]]
+    elif before and len(last) > 1 and cursor.brackets.take(2):
+        # 'the apple and the egg or the tomato': the last alone, or all the others
+        wholes = [[*(g[0] for g in before), last[0]], *([thing] for thing in last[1:])]
+        return tuple(wholes[cursor.picks.take(len(wholes))])
+    return tuple(g[cursor.picks.take(len(g))] if len(g) > 1 else g[0] for g in groups)
+
+
+def _alternatives(cursor: Cursor, after: str) -> list[NounPhrase]:
+    """Read things joined by 'or'."""
+    cursor.take("either")
+    things = [read_thing(cursor, after)]
+    while (at := cursor.after_or()) is not None and cursor.starts_thing(at):
+        if cursor.clause_starts(at) or cursor.function("prep", at=at):
+            break
+        cursor.at = at
+        things.append(read_thing(cursor, after))
+    return things
+
+
+def read_one_of(cursor: Cursor, after: str) -> NounPhrase:
+    """Read one thing, or things joined by 'or'."""
+    return _chosen(cursor, [_alternatives(cursor, after)], True)[0]
+
+
+def read_thing(cursor: Cursor, after: str) -> NounPhrase:
+    """Read one noun phrase.
+
+    Raises:
+        LanguageError: none stands here.
+    """
+    cursor.skip_fillers()
+    if cursor.done or cursor.word() in STOP_OR_COMMA:
+        raise LanguageError(f"{after} what? The request ends too early: {cursor.text.strip()!r}")
+    everything = cursor.function("everything")
+    if everything and everything.length > cursor.named():
+        start = cursor.at
+        cursor.take("everything")
+        return NounPhrase("everything", cursor.between(start), Determiner(0),
+                     relative=_relative(cursor))  # fmt: skip
+    start = cursor.at
+    pronoun = _pronoun(cursor)
+    if pronoun is not None:
+        return pronoun
+    determiner = read_determiner(cursor)
+    if skip_part(cursor):  # 'the lower right of the stove'
+        return read_thing(cursor, after)
+    door = cursor.function("door")
+    if (
+        door
+        and determiner in {Determiner(definite=True), Determiner()}
+        and cursor.named() < door.length
+    ):
+        cursor.at += door.length  # 'put the egg in the fridge and shut the door'
+        return NounPhrase("pronoun", cursor.between(start), Determiner(1))
+    if (determiner.count is not None or determiner.definite) and not cursor.starts_thing():
+        if determiner.count is not None:  # 'put both on the table', 'slice two'
+            return NounPhrase("pronoun", cursor.between(start), determiner)
+        raise LanguageError(f"{after} what? {_rest(cursor)} is not a thing that hvr knows")
+    pronoun = _pronoun(cursor)
+    if pronoun is not None:
+        return NounPhrase("pronoun", cursor.between(start), determiner)
+    if cursor.take("apart"):
+        determiner = determiner.replace(apart=True)
+    adjectives = read_adjectives(cursor)
+    thing = _head(cursor, determiner, adjectives, after)
+    if determiner.both and any(noun.plural for noun in thing.nouns):
+        thing = thing.replace(determiner=thing.determiner.replace(count=2))  # 'both mugs'
+    if cursor.word() == "of" and cursor.take("own"):
+        thing = thing.replace(determiner=thing.determiner.replace(apart=True))
+    return NounPhrase(thing.kind, thing.text, thing.determiner, thing.adjectives, thing.nouns,
+                 thing.dish, thing.of, _relative(cursor))  # fmt: skip
+
+
+def _rest(cursor: Cursor) -> str:
+    return repr(" ".join(cursor.tokens[cursor.at : cursor.at + 6]))
+
+
+def _pronoun(cursor: Cursor) -> NounPhrase | None:
+    """Read a pronoun: 'it', 'them'; 'both', 'these' and 'the other' only where no noun follows."""
+    match = cursor.function("pronoun", "rest")
+    if match is None:
+        return None
+    length, function = match
+    also_determiner = cursor.function("det")
+    if also_determiner and (
+        also_determiner.length > length or cursor.starts_thing(cursor.at + length)
+    ):
+        return None
+    start = cursor.at
+    cursor.at += length
+    kind = "rest" if function.role == "rest" else "pronoun"
+    return NounPhrase(kind, cursor.between(start), Determiner(int(function.value)))
+
+
+def _head(
+    cursor: Cursor, determiner: Determiner, adjectives: tuple[Adjective, ...], after: str
+) -> NounPhrase:
+    """Read the head of a noun phrase with what follows 'of'.
+
+    Raises:
+        LanguageError: no noun stands here.
+    """
+    start = cursor.at
+    if cursor.is_name():
+        cursor.at += 1
+        return NounPhrase("name", cursor.between(start), determiner, adjectives)
+    length = cursor.named()
+    slices = cursor.function("slice")
+    if slices and slices.length >= length:
+        return _slices(cursor, determiner, adjectives, after)
+    if not length and adjectives and cursor.starts_thing():  # 'cooked the apple'
+        raise LanguageError(
+            f"hvr cannot make sense of {_rest(cursor)} after {adjectives[-1].word!r} in "
+            f"{cursor.text.strip()!r}"
+        )
+    if not length:
+        raise LanguageError(f"{after} what? {_rest(cursor)} is not a thing that hvr knows")
+    while cursor.modifier(length):
+        cursor.at += length
+        cursor.heed_not(cursor.between(start))
+        start, length = cursor.at, cursor.named()
+    filled = compound_dish(cursor)
+    if filled is not None and filled[0] > cursor.kind(Dish):
+        cursor.at += filled[0]
+        return NounPhrase("noun", cursor.between(start), determiner, adjectives, dish=filled[1])
+    entries = cursor.lexicon.entries[cursor.tokens[start : start + length]]
+    nouns = tuple(entry for entry in entries if isinstance(entry, Noun))
+    dish = next((entry for entry in entries if isinstance(entry, Dish)), None)
+    cursor.at += length
+    if nouns and all(noun.loose for noun in nouns):
+        cursor.notes.append(f"read {cursor.between(start)!r} as {nouns[0].loose!r}")
+    whole = NounPhrase("noun", cursor.between(start), determiner, adjectives, nouns, dish)
+    compound = cursor.function("slice")
+    if compound:  # 'tomato slices'
+        cursor.at += compound.length
+        return NounPhrase(
+            "slices",
+            cursor.between(start),
+            several(determiner, compound.entry),
+            adjectives,
+            of=NounPhrase("noun", whole.text, nouns=nouns, dish=dish),
+        )
+    of_word = cursor.function("of")
+    more = cursor.function("own", "filler")
+    if (
+        of_word
+        and more
+        and more.length > of_word.length
+        and not cursor.named(cursor.at + more.length)
+    ):
+        of_word = None  # 'of its own', 'of the kitchen'
+    if of_word and nouns and cursor.starts_thing(cursor.at + of_word.length):
+        cursor.at += of_word.length
+        whole_of = read_thing(cursor, "of")
+        if {n.object_class for n in nouns} & {n.object_class for n in whole_of.nouns}:
+            return whole  # 'the left basin of the sink'
+        return NounPhrase("noun", whole.text, determiner, adjectives, nouns, dish, of=whole_of)
+    return whole
+
+
+def _slices(
+    cursor: Cursor, determiner: Determiner, adjectives: tuple[Adjective, ...], after: str
+) -> NounPhrase:
+    start = cursor.at
+    word = cursor.take("slice")
+    assert word is not None
+    counted = several(determiner, word)
+    cursor.take("slice")  # 'a slice piece of lettuce'
+    of = None
+    if cursor.take("of") or cursor.named():  # 'the slice potato'
+        of = read_thing(cursor, f"{after} {cursor.between(start)}")
+    return NounPhrase("slices", cursor.between(start), counted, adjectives, of=of)
+
+
+def _relative(cursor: Cursor) -> Predication | None:
+    """Read a relative clause, such as 'that is in the sink', 'standing on the table' or
+    'currently in the sink'.
+    """
+    predicate: Predication | None = None
+    apart = cursor.word() == "," and cursor.function("relative", at=cursor.at + 1) is not None
+    cursor.at += apart
+    while cursor.function("relative") if predicate is None else _another_relative(cursor):
+        start = cursor.at
+        while cursor.take("relative") or cursor.take("be"):
+            pass
+        if "you" in cursor.between(start).split() and cursor.kind(Adjective):
+            told = Predication((cursor.take_adjective(),))  # 'that you washed'
+        else:
+            told = read_predicate(cursor, sole_place=True)
+        if not told:
+            raise cursor.lost()
+        predicate = predicate.and_also(told) if predicate else told
+    if apart and cursor.word() == ",":  # 'the mug, which is dirty, in the sink'
+        cursor.at += 1
+    return predicate
+
+
+def _another_relative(cursor: Cursor) -> bool:
+    """Move over 'and' if it goes on with what is said of the same thing, and return whether it
+    does: '… and that is dirty', '… and is dirty', '… and not dirty'.
+    """
+    linker = cursor.function("and")
+    if linker is None:
+        return False
+    after = cursor.at + linker.length
+    denied = cursor.word(after) == "not" and cursor.kind(Adjective, after + 1)
+    if denied or cursor.function("relative", "be", at=after):
+        cursor.at = after
+        return True
+    return False
+
+
+# --- what follows -----------------------------------------------------------------------
+
+
+def read_adjuncts(cursor: Cursor) -> tuple[Adjunct, ...]:
+    """Read all places, sources, means and contents that follow."""
+    adjuncts: list[Adjunct] = []
+    while (adjunct := read_adjunct(cursor)) is not None:
+        adjuncts.append(adjunct)
+    return tuple(adjuncts)
+
+
+def read_adjunct(cursor: Cursor) -> Adjunct | None:
+    """Read the place, source, means or contents that stands here, if one does.
+
+    Without one the cursor is put back before a comma, which then joins things or clauses.
+    """
+    saved = cursor.at
+    skip_interjection(cursor)
+    if cursor.purpose():
+        cursor.at = saved
+        return None
+    either = cursor.function("either")
+    if either and cursor.function("prep", at=cursor.at + either.length):
+        cursor.at += either.length
+    if cursor.take("hand"):
+        return Adjunct("hand", "in hand", ())
+    own = cursor.function("own")
+    if own and cursor.word() == "each" and cursor.function("prep", at=cursor.at + own.length):
+        cursor.at += own.length  # 'put the fork and the knife each in a drawer'
+    if (leaving_out := _exception(cursor)) is not None:
+        return leaving_out
+    if (origin := read_origin(cursor)) is not None:
+        return origin
+    there = cursor.function("there")
+    more = cursor.function("prep", "from", "with", "unplaced")
+    longer = there and more and more.length > there.length  # 'in front of' is no 'in'
+    if there and not longer and not cursor.starts_thing(cursor.at + there.length):
+        cursor.at += there.length  # 'open the microwave and put the potato inside'
+        it = NounPhrase("pronoun", "it", Determiner(1))
+        return Adjunct("place", "inside", (it,))
+    before = cursor.at
+    if (persons := for_how_many(cursor)) is not None:
+        return Adjunct("for", str(persons), ())
+    if cursor.at > before:
+        return read_adjunct(cursor)
+    if _for_what(cursor):
+        return read_adjunct(cursor)
+    if (beside := _where(cursor)) is not None:
+        return beside
+    match = cursor.function("prep", "from", "means", "with", "unplaced", "of")
+    noted = cursor.function("unsupported")
+    if match is None or (noted and noted.length > match.length):
+        if cursor.word(saved) == ",":
+            cursor.at = saved
+        return None
+    length, function = match
+    if cursor.purpose() or not cursor.starts_thing(cursor.at + length):
+        if function.role == "unplaced":  # 'the cabinet below'
+            cursor.heed_not(" ".join(cursor.tokens[cursor.at : cursor.at + length]))
+            cursor.at += length
+            return read_adjunct(cursor)
+        cursor.at = saved
+        return None
+    start = cursor.at
+    cursor.at += length
+    word = cursor.between(start)
+    if function.role in {"with", "of"}:
+        things = read_things(cursor, word, listing=True)
+        contained = "" if word in _ACCOMPANIED else "in"
+        return Adjunct("with", word, things, read_inside(cursor) or contained)
+    kind = "place" if function.role == "prep" else function.role
+    if word in {"between", "in between", "among"}:
+        return Adjunct(kind, word, read_things(cursor, word, listing=True))
+    adjunct = Adjunct(kind, word, (read_one_of(cursor, word),))
+    at = cursor.after_or()
+    if at is not None and cursor.function("prep", at=at):  # 'on the plate or in the bowl'
+        cursor.at = at
+        other = read_adjunct(cursor)
+        return other if other is not None and cursor.picks.take(2) else adjunct
+    return adjunct
+
+
+def _exception(cursor: Cursor) -> Adjunct | None:
+    """Read what is left out of all: 'except the knife', 'but one'."""
+    match = cursor.function("except")
+    after = cursor.at + (match.length if match else 0)
+    if match is None or not cursor.starts_thing(after) or cursor.verb(after):
+        return None
+    if cursor.word() == "but" and cursor.clause_starts(after):
+        return None  # 'wash them, but the mug should be in the sink'
+    cursor.at = after
+    return Adjunct("except", "except", read_things(cursor, "except"))
+
+
+def _where(cursor: Cursor) -> Adjunct | None:
+    """Read 'where the bread is', which is next to it."""
+    start = cursor.at
+    cursor.at += int(cursor.word() == "to")
+    if cursor.word() in {"where", "wherever"} and cursor.starts_exactly(cursor.at + 1):
+        cursor.at += 1
+        thing = read_thing(cursor, "where")
+        if cursor.take("be"):
+            return Adjunct("unplaced", "next to", (thing,))
+    cursor.at = start
+    return None
+
+
+def _for_what(cursor: Cursor) -> bool:
+    """Move over what something is for, with a note: 'for the salad', 'for serving'."""
+    match = cursor.function("for")
+    if match is None:
+        return False
+    start = cursor.at
+    cursor.at += match.length
+    use = cursor.last_verb()
+    if use:
+        cursor.at += use.length
+    elif cursor.starts_thing():
+        read_thing(cursor, "for")
+    else:
+        cursor.at = start
+        return False
+    cursor.heed_not(cursor.between(start))
+    return True
+
+
+def read_predicate(cursor: Cursor, *, sole_place: bool = False) -> Predication:
+    """Read what is said of things, joined by 'and'.
+
+    Args:
+        cursor: where to read.
+        sole_place: stop after one place, or adjectives: what follows belongs to the clause.
+    """
+    adjectives: list[Adjective] = []
+    adjuncts: list[Adjunct] = []
+    serve = False
+    while not cursor.done:
+        passed = cursor.function("filler", "unheeded")
+        placed = cursor.function("placed")
+        on_off = cursor.word() if cursor.word() in {"on", "off"} else ""
+        if on_off and cursor.particle_here():
+            cursor.at += 1
+            adjectives += [e for e in cursor.lexicon.lookup(f"switched {on_off}")
+                           if isinstance(e, Adjective)]  # fmt: skip
+        elif placed and not cursor.kind(Adjective):
+            serve = serve or cursor.word() == "served"
+            cursor.at += placed.length
+            continue
+        elif cursor.word() == "not" and cursor.kind(Adjective, cursor.at + 1):
+            cursor.at += 1
+            adjectives.append(deny(cursor.take_adjective()))
+        elif cursor.kind(Adjective):
+            adjectives.append(cursor.take_adjective())
+            if adjectives[-1].condition == cursor.lexicon.full and cursor.take("of"):
+                adjectives.pop()  # 'full of water'
+                adjuncts.append(Adjunct("with", "with", read_things(cursor, "of", listing=True)))
+        elif (made := gerund(cursor)) is not None:
+            adjectives.append(made)
+        elif (adjunct := read_adjunct(cursor)) is not None:
+            adjuncts.append(adjunct)
+        elif passed:
+            cursor.unheeded(passed)
+            cursor.at += passed.length
+            continue
+        else:
+            break
+        if sole_place and (adjuncts or cursor.word() == ","):
+            break
+        more = not sole_place and cursor.function(
+            "prep", "with", "means", "from", "unplaced", "except"
+        )
+        if not predicate_goes_on(cursor) and not more:
+            break
+    return Predication(tuple(adjectives), tuple(adjuncts), serve)

@@ -1,0 +1,373 @@
+"""Which of several things of a kind is meant.
+
+close the cabinet          the one that is open: closing another would change nothing
+put the fork in the open drawer    the one that is open, if any is
+wash the mug               the dirty one, if they differ
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+
+from hvr.errors import ImpossibleGoalError, PddlError
+from hvr.knowledge.retrieval.inventory import PLACEHOLDER, Inventory
+from hvr.knowledge.roles import CARRIER
+from hvr.knowledge.wording import wording_of
+from hvr.language.class_choice import ClassChoice, possible
+from hvr.language.meaning import PORTION, Entity, Meaning
+from hvr.language.spatial import narrowed
+from hvr.language.taxonomy import Taxonomy, literals
+from hvr.pddl.model import Domain, TypedName
+from hvr.pddl.problem_parser import parse_formula
+
+
+def single_out(
+    entity: Entity,
+    things: Sequence[str],
+    inventory: Inventory,
+    holds: Callable[[str, str], bool],
+) -> tuple[str, ...]:
+    """Return the things that an entity can mean without being named; all if none stands out.
+
+    Args:
+        entity: what is spoken of.
+        things: the objects that it can be.
+        inventory: the state of the scene.
+        holds: whether a condition holds of an object.
+    """
+    chosen = tuple(things)
+    for template in entity.likely:
+        chosen = tuple(n for n in chosen if holds(template, n)) or chosen
+    if entity.turns and entity.count > 0:
+        chosen = _most(chosen, lambda name: _unmet(entity.turns, name, inventory, holds))
+    return chosen
+
+
+def _most(things: tuple[str, ...], rank: Callable[[str], int]) -> tuple[str, ...]:
+    most = max(map(rank, things), default=0)
+    return tuple(n for n in things if rank(n) == most)
+
+
+def _unmet(
+    template: str, name: str, inventory: Inventory, holds: Callable[[str, str], bool]
+) -> int:
+    """Return how much of a condition is still to be brought about."""
+    parts = literals(template)
+    if not parts:
+        return int(not holds(template, name))
+    return sum(inventory.true(predicate, name) != wanted for predicate, wanted in parts)
+
+
+def stands_at(inventory: Inventory, name: str, entity: Entity, piece_of: str) -> bool:
+    """Return whether an object stands where an entity is said to be at the start.
+
+    Args:
+        inventory: the state of the scene.
+        name: the object.
+        entity: has the place.
+        piece_of: the predicate of a piece and what it is cut from.
+    """
+    parent = inventory.parents.get(name)
+    while parent is not None:
+        if entity.from_name == parent or (
+            entity.from_name is None and inventory.classes.get(parent) in entity.place_from
+        ):
+            return True
+        if entity.group and entity.count == 0:
+            # 'everything on the table' are the dishes; what they hold goes with them.
+            return False
+        parent = inventory.parents.get(parent)
+    source = next((b for a, b in inventory.pairs(piece_of) if a == name), None)
+    return source is not None and stands_at(inventory, source, entity, piece_of)
+
+
+# Choice -------------------------------------------------------------------------------------------
+# The objects of a scene that the entities of a request can be.
+#
+# After the classes are chosen (`class_choice`), descriptions such as 'the dirty one in the sink',
+# what was said to be there, and what is left out of all leave only some of the objects.
+
+MANY = 15
+"""Most things that one request moves: each is a goal of its own for the planner, whose time grows
+with every one."""
+
+
+class ObjectChoice(ClassChoice):
+    """The entities of a request with the classes and objects that they can be in a scene.
+
+    Args:
+        meaning: the request.
+        taxonomy: the class hierarchy.
+        inventory: what there is.
+        domain: the predicates.
+
+    Raises:
+        ImpossibleGoalError: the scene lacks something.
+    """
+
+    def __init__(
+        self, meaning: Meaning, taxonomy: Taxonomy, inventory: Inventory, domain: Domain
+    ) -> None:
+        super().__init__(meaning, taxonomy, inventory)
+        self.domain = domain
+        self.already_so = False
+        """Whether something was asked of all that are so, and none is."""
+        for number in self.numbers:
+            among = partial(self._among, self.available(number))
+            self.entities[number], told = possible(
+                self.entities[number], self.classes[number], self.taxonomy, among
+            )
+            list(map(self.note, told))
+        self._names: dict[int, tuple[str, ...]] = {}
+        for number in sorted(self.numbers, key=lambda n: bool(self.entities[n].besides)):
+            self._names[number] = self._select(number)
+            self._bind_source(number)
+
+    def names(self, number: int) -> tuple[str, ...]:
+        """Return the objects an entity is narrowed down to; empty if any of its classes will do."""
+        return self._names.get(number, ())
+
+    def pool(self, number: int) -> tuple[str, ...]:
+        """Return the objects an entity can be, preferred first."""
+        return self.names(number) or self.available(number)
+
+    def copies(self, number: int) -> int:
+        """Return how many of an entity are wanted; all that can be meant for 0.
+
+        Raises:
+            ImpossibleGoalError: there are fewer.
+        """
+        wanted, every = self.entities[number].count, len(self.pool(number))
+        if self.entities[number].apart:
+            wanted = sum(self.copies(n) for n in self.inside(number)) or wanted
+        if wanted == 0:
+            return every
+        if wanted < 0:  # 'some': two are the fewest that make a plural
+            return min(2, every)
+        places = [len(self.pool(r.outer)) for r in self.relations
+                  if r.inner == number and self.entities[r.outer].each]  # fmt: skip
+        count = wanted * max(places, default=1)  # 'a fork in each drawer'
+        here = len(self.available(number))
+        if count > here:
+            labels = " or ".join(self.taxonomy.label(c) for c in self.classes[number])
+            raise ImpossibleGoalError(
+                f"{self.inventory.scene} has only {here} {labels}, not {count}"
+            )
+        return count
+
+    def inside(self, number: int) -> list[int]:
+        """Return the entities that shall be on or in another, in the order of the request."""
+        inner = (r.inner for r in self.relations if r.outer == number)
+        return [n for n in dict.fromkeys(inner) if self.entities[n].classes]
+
+    # --- objects -------------------------------------------------------------------------
+
+    def _select(self, number: int) -> tuple[str, ...]:
+        """Return the objects that a description fits; empty if it fits all.
+
+        A description that fits nothing is given up with a note rather than refused: 'the dirty
+        mug' where all are clean still means a mug.
+
+        Raises:
+            ImpossibleGoalError: more things than one request moves are meant.
+        """
+        entity = self.entities[number]
+        everything = self.available(number)
+        chosen = self._own_name(number) or self._pieces(number) or everything
+        every = entity.count == 0
+        if every and entity.cut_from is None and (entity.group or not self.is_piece(number)):
+            chosen = tuple(n for n in chosen if self.taxonomy.is_there(self.inventory, n))
+        for template in entity.selectors:
+            fitting = tuple(n for n in chosen if self.holds(template, n))
+            none = "" if fitting else self._said_of_none(number, template)
+            if none and entity.every and chosen:
+                self.note(none)
+                self.already_so = True
+                self.entities[number] = entity.replace(classes=())
+                return ()
+            if none:
+                self.note(f"{none}: taking any")
+            chosen = fitting or chosen
+        if entity.holding:
+            chosen = tuple(n for n in chosen if self._holds_one_of(n, entity.holding)) or chosen
+        if entity.place_from:
+            fitting = tuple(
+                n for n in chosen if stands_at(self.inventory, n, entity, self.taxonomy.piece_of)
+            )
+            if not fitting and entity.group and entity.count == 0:
+                place = entity.from_name or self.taxonomy.label(entity.place_from[0])
+                self.note(f"nothing to be moved is on or in the {place}")
+                self.entities[number] = entity.replace(classes=())
+                return ()
+            if not fitting:
+                self.note(self._elsewhere(number, chosen))
+            chosen = fitting or chosen
+        if entity.near:
+            chosen, told = narrowed(self.inventory, entity, chosen)
+            list(map(self.note, told))
+            kinds = {self.inventory.classes[name] for name in chosen}
+            self.classes[number] = tuple(c for c in self.classes[number] if c in kinds)
+        chosen = self._left(number, chosen)
+        chosen = single_out(entity, chosen, self.inventory, self.holds)
+        if entity.returns is not None and entity.count > 0:
+            chosen = chosen[: entity.count]  # where it was depends on which it is
+        if every and entity.group and self._asked_of(number):
+            changing = self._changing(number, chosen)
+            if changing > MANY:
+                raise ImpossibleGoalError(
+                    f"{entity.text!r} are {changing} things here: name fewer than {MANY + 1}"
+                )
+        if every:
+            chosen = self._portion(number, chosen)
+            self.classes[number] = tuple(
+                c for c in self.classes[number] if set(self.inventory.of(c)) & set(chosen)
+            )
+            return chosen
+        return () if chosen == everything else chosen
+
+    def _said_of_none(self, number: int, template: str) -> str:
+        """Return in words that a description fits nothing: 'no mug here is dirty'."""
+        entity = self.entities[number]
+        if entity.everything:
+            subject = "nothing here"
+        elif entity.group or entity.every:
+            subject = f"none of the {entity.text} here"
+        else:
+            subject = f"no {self.label(number)} here"
+        wording = wording_of(self.taxonomy.ontology)
+        told = [wording.clause(name, [subject], positive=wanted)
+                for name, wanted in sorted(literals(template))]  # fmt: skip
+        rest = [text.removeprefix(f"{subject} ") for text in told[1:]]
+        return " and ".join([*told[:1], *rest])
+
+    def _holds_one_of(self, place: str, classes: tuple[str, ...]) -> bool:
+        """Return whether something of some classes is on or in a place at the start."""
+        return any(self.inventory.parents.get(n) == place
+                   for c in classes for n in self.inventory.of(c))  # fmt: skip
+
+    def _left(self, number: int, chosen: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the objects that are left of some when those of other entities are taken out.
+
+        Raises:
+            ImpossibleGoalError: none is left.
+        """
+        entity = self.entities[number]
+        taken: set[str] = set()
+        if entity.distinct and not self._alike_before(number):
+            # 'to the other table': not where it stands
+            taken.update(filter(None, (self.inventory.parents.get(n) for i in self.inside(number)
+                                       for n in self.pool(i)[: self.copies(i)])))  # fmt: skip
+            if not taken & set(chosen):
+                # 'the second drawer': hvr does not number the things of a kitchen.
+                self.note(f"no other {entity.text} was named before: taking any")
+        for other in entity.besides:
+            names = self.pool(other)
+            if entity.rest and self.entities[other].classes:
+                near = tuple(n for n in names if n in chosen) or names
+                names = self._names[other] = near[: self.copies(other)]
+            taken.update(names)
+        left = tuple(n for n in chosen if n not in taken)
+        left = left[: len(left) - entity.spare] if entity.spare else left
+        if not left and (taken or entity.spare):
+            raise ImpossibleGoalError(f"{self.inventory.scene} has no other {self.label(number)}")
+        return left
+
+    def _changing(self, number: int, names: Iterable[str]) -> int:
+        """Return of how many objects something is asked that does not hold of them yet."""
+        conditions = self.entities[number].conditions
+        if any(number in (r.inner, r.outer) for r in self.relations):
+            return len(tuple(names))
+        return sum(not all(self.holds(c.template, n) for c in conditions) for n in names)
+
+    def _alike_before(self, number: int) -> bool:
+        """Return whether a thing of the same kind was named before."""
+        kinds = set(self.classes[number])
+        return any(kinds & set(self.classes[n]) for n in self.numbers if n < number)
+
+    def _asked_of(self, number: int) -> bool:
+        """Return whether anything is asked of an entity: pieces may only be spoken of later."""
+        related = any(number in (r.inner, r.outer) for r in self.relations)
+        return related or bool(self.entities[number].conditions)
+
+    def _portion(self, number: int, chosen: tuple[str, ...]) -> tuple[str, ...]:
+        """Return no more pieces than fit on a dish, if they are to be put on one."""
+        on_dish = any(
+            r.inner == number and self.any_plays(self.entities[r.outer].classes, CARRIER)
+            for r in self.relations
+        )
+        if not (on_dish and self.is_piece(number)) or len(chosen) <= PORTION:
+            return chosen
+        self.note(f"a dish takes {PORTION} of the {len(chosen)} pieces: {self.label(number)}")
+        return chosen[:PORTION]
+
+    def _own_name(self, number: int) -> tuple[str, ...]:
+        """Return the object named, or its pieces if only they can be what is asked."""
+        entity = self.entities[number]
+        if entity.name is None:
+            return ()
+        # `_adapt` has changed the classes exactly if it is the pieces that are meant.
+        if entity.classes == self._asked[number].classes:
+            return (entity.name,)
+        return tuple(p for p, s in self.inventory.pairs(self.taxonomy.piece_of) if s == entity.name)
+
+    def _pieces(self, number: int) -> tuple[str, ...]:
+        """Return the pieces that can be meant; for all slices, those that are there or else those
+        that the nearest source gives.
+        """
+        entity = self.entities[number]
+        if (entity.group and entity.cut_from is None) or not self.is_piece(number):
+            return ()
+        pairs = [(p, s) for p, s in self.inventory.pairs(self.taxonomy.piece_of)
+                 if self.inventory.classes[p] in self.classes[number]]  # fmt: skip
+        pairs.sort(key=lambda pair: int(pair[0].rsplit("-", 1)[1]))
+        if entity.cut_from is not None:
+            sources = self.pool(entity.cut_from)
+            if entity.count == 0:  # 'slice a tomato and fry the slices': those of one tomato
+                sources = sources[: self.copies(entity.cut_from)]
+            return tuple(p for p, s in pairs if s in sources)
+        if entity.count != 0:
+            return ()
+        present = tuple(p for p, _ in pairs if self.taxonomy.is_there(self.inventory, p))
+        if present:
+            return present
+        owners = {s for _, s in pairs}
+        nearest = next((s for c in sorted({self.inventory.classes[s] for s in owners})
+                        for s in self.inventory.of(c) if s in owners), None)  # fmt: skip
+        return tuple(p for p, s in pairs if s == nearest)
+
+    def _bind_source(self, number: int) -> None:
+        """Fix the object that is cut if all its slices are meant.
+
+        The slices were chosen from the first of the pool; without this the planner could cut
+        another one, whose slices nobody asked for.
+        """
+        entity = self.entities[number]
+        if (
+            entity.cut_from is not None
+            and entity.count == 0
+            and len(self.pool(entity.cut_from)) > 1
+        ):
+            sources = self.pool(entity.cut_from)[: self.copies(entity.cut_from)]
+            self._names[entity.cut_from] = sources
+
+    def _among(self, names: Iterable[str], template: str) -> str:
+        """Return of how many of some objects a condition holds: `all`, `some` or `none`."""
+        held = {self.holds(template, name) for name in names}
+        return "some" if len(held) > 1 else "all" if held == {True} else "none"
+
+    def holds(self, template: str, name: str) -> bool:
+        """Return whether a condition on `?x` holds of an object at the start."""
+        kind = self.taxonomy.pddl_type(self.inventory.classes[name])
+        thing = TypedName(PLACEHOLDER, (kind,))
+        try:
+            formula = parse_formula(template.replace("?x", PLACEHOLDER), self.domain, [thing])
+        except PddlError:
+            return False  # the predicate is none of things of this type
+        return self.inventory.holds(formula, name)
+
+    def _elsewhere(self, number: int, chosen: tuple[str, ...]) -> str:
+        entity = self.entities[number]
+        place = entity.from_name or self.taxonomy.a_label(entity.place_from[0])
+        where = self.inventory.parents.get(chosen[0], "elsewhere")
+        return f"no {self.label(number)} is on or in {place}: {chosen[0]} is at {where}"

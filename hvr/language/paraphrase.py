@@ -1,0 +1,374 @@
+"""A goal said back in plain words, from its PDDL alone: whoever has read the request.
+
+    (exists (?m - mug ?t - diningtable) (and (contains ?m coffee) (on ?m ?t)))
+    a mug contains coffee and is on a dining table
+
+What is said is what is proven, since both come from the same formula.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from hvr.knowledge.retrieval.inventory import Inventory
+from hvr.knowledge.wording import wording_of
+from hvr.language.goal_builder import Stage
+from hvr.language.lexicon import plurals
+from hvr.language.taxonomy import Taxonomy
+from hvr.pddl import Domain, TypedName, parse_constraint, parse_formula
+from hvr.pddl.model import And, Atom, Equal, Exists, Expression, Forall, Imply, Not, Or, Trajectory
+
+_ORDINALS = ("a second", "a third", "a fourth", "a fifth")
+_ANYTHING = "thing"
+_FEW = 3
+"""The most things of which it is said that one is meant; of more, any of the kind."""
+
+_MOST = 12
+"""The most alternatives and things of a kind that are named one by one."""
+
+
+def said(
+    stages: Sequence[Stage], taxonomy: Taxonomy, inventory: Inventory, domain: Domain
+) -> tuple[str, ...]:
+    """Return each stage of a goal in words.
+
+    Args:
+        stages: of the goal; how things are left by preference is not said.
+        taxonomy: the classes and their words.
+        inventory: the objects of the scene.
+        domain: the predicates.
+    """
+    objects = [TypedName(n, (taxonomy.pddl_type(c),)) for n, c in inventory.classes.items()]
+    return tuple(_stage(stage, domain, objects, taxonomy, inventory) for stage in stages)
+
+
+def constraints_said(
+    constraints: Sequence[Expression], taxonomy: Taxonomy, inventory: Inventory
+) -> str:
+    """Return trajectory constraints in words, each once."""
+    told = (_Speaker(taxonomy, inventory).kept(constraint) for constraint in constraints)
+    return "; ".join(dict.fromkeys(told))
+
+
+def in_order(sentences: Sequence[str]) -> str:
+    """Return stages as one sentence."""
+    return "; then ".join(sentences)
+
+
+def _stage(
+    stage: Stage,
+    domain: Domain,
+    objects: Sequence[TypedName],
+    taxonomy: Taxonomy,
+    inventory: Inventory,
+) -> str:
+    parts = [_Speaker(taxonomy, inventory).whole(parse_formula(stage.wanted, domain, objects))]
+    for constraint in stage.constraints:
+        formula = parse_constraint(constraint, domain, objects)
+        parts.append(_Speaker(taxonomy, inventory).kept(formula))
+    return "; ".join(parts)
+
+
+_KEPT = {
+    "always": "at all times {}",
+    "sometime": "at some time {}",
+    "at-most-once": "at most once {}",
+    "at end": "in the end {}",
+    "sometime-before": "before {}, {}",
+    "sometime-after": "after {}, {}",
+}
+"""What trajectory constraints say of their conditions."""
+
+
+class _Speaker:
+    """Says formulas; it remembers what has been spoken of."""
+
+    def __init__(self, taxonomy: Taxonomy, inventory: Inventory) -> None:
+        self._taxonomy = taxonomy
+        self._wording = wording_of(taxonomy.ontology)
+        self._classes = inventory.classes
+        self._copies = Counter(inventory.classes.values())
+        self._nouns: dict[str, str] = {}  # of variables: "mug"
+        self._spoken: dict[str, str] = {}  # of variables: "the mug", once they were mentioned
+        self._taken: Counter[str] = Counter()  # how many things a noun has stood for
+        self._articles: dict[str, str] = {}  # of nouns: "a mug", "bread"
+        self._only: set[str] = set()  # nouns of which the scene has one thing
+        self._among: dict[str, str] = {}  # of variables: "cabinet-1 or cabinet-2"
+
+    def whole(self, formula: Expression) -> str:
+        """Return a formula as clauses."""
+        literals: list[Expression] = []
+        self._collect(formula, literals)
+        literals = [part for part in literals if not _tells_apart(part)]
+        return "; ".join(self._sentences(literals)) or "nothing is left to do"
+
+    def kept(self, constraint: Expression) -> str:
+        """Return a trajectory constraint as clauses."""
+        if isinstance(constraint, And):
+            return "; ".join(map(self.kept, constraint.operands))
+        if isinstance(constraint, Forall):
+            self._speak_of_all(constraint.variables)
+            return self.kept(constraint.body)
+        if isinstance(constraint, Trajectory) and constraint.operator in _KEPT:
+            told = map(self.whole, constraint.formulas)
+            return _KEPT[constraint.operator].format(*told)
+        return f"throughout {constraint}"
+
+    def _collect(self, formula: Expression, found: list[Expression]) -> None:
+        """Collect the conjuncts of a formula; the variables of its quantifiers become known."""
+        if isinstance(formula, And):
+            for operand in formula.operands:
+                self._collect(operand, found)
+        elif isinstance(formula, Exists):
+            self._learn(formula.variables)
+            if isinstance(formula.body, Atom):  # 'in a drawer', whichever: not spoken of again
+                whichever = [variable.name for variable in formula.variables]
+                self._spoken |= {name: self._any(name) for name in whichever}
+            self._collect(formula.body, found)
+        elif (among := one_of(formula)) is not None:
+            variable, names = among
+            if len(names) <= _FEW:
+                self._among[variable] = " or ".join(names)
+        else:
+            found.append(formula)
+
+    def _any(self, variable: str) -> str:
+        noun = self._nouns[variable]
+        if noun in self._only:
+            return f"the {noun}"
+        return self._articles.get(noun, _a(noun))
+
+    def _learn(self, variables: Iterable[TypedName]) -> None:
+        for variable in variables:
+            noun = self._nouns[variable.name] = self._noun(variable.types)
+            classes = [self._taxonomy.class_of_type(name) for name in variable.types]
+            if len(classes) == 1 and classes[0]:
+                self._articles[noun] = self._taxonomy.a_label(classes[0])
+                if self._copies[classes[0]] == 1:
+                    self._only.add(noun)
+
+    def _noun(self, types: Sequence[str]) -> str:
+        labels = [self._label_of_type(name) for name in types]
+        everything = (self._taxonomy.roles.thing_type,)
+        if len(labels) > _MOST or tuple(types) in (everything, ("object",)):
+            return _ANYTHING
+        return ", ".join(labels[:-1]) + " or " * (len(labels) > 1) + labels[-1]
+
+    def _label_of_type(self, name: str) -> str:
+        object_class = self._taxonomy.class_of_type(name)
+        return self._taxonomy.label(object_class) if object_class else name
+
+    def _sentences(self, parts: Sequence[Expression]) -> list[str]:
+        """Return conjuncts as sentences: what is said of one subject in one of them."""
+        by_subject: dict[str, list[Atom | Not]] = {}
+        others = []
+        for part in map(self._without_none, parts):
+            atom = part.operand if isinstance(part, Not) else part
+            if isinstance(atom, Atom) and isinstance(part, Atom | Not):
+                subject = atom.args[0] if atom.args else ""
+                by_subject.setdefault(subject, []).append(part)
+            else:
+                others.append(part)
+        told = []
+        while by_subject:
+            alike = self._alike(by_subject)
+            told.append(self._about(alike, by_subject[alike[0]]))
+            for subject in alike:
+                del by_subject[subject]
+        return [*told, *map(self._other, others)]
+
+    def _without_none(self, part: Expression) -> Expression:
+        """Return "no mug is on it" or "it is not on any table" as a literal about them."""
+        if not (
+            isinstance(part, Not)
+            and isinstance(part.operand, Exists)
+            and isinstance(part.operand.body, Atom)
+        ):
+            return part
+        atom = part.operand.body
+        self._learn(part.operand.variables)
+        for variable in part.operand.variables:
+            self._spoken[variable.name] = f"any {self._nouns[variable.name]}"
+        subject = atom.args[0] if atom.args else ""
+        if subject not in {variable.name for variable in part.operand.variables}:
+            return Not(atom)
+        noun = self._nouns[subject]
+        self._spoken[subject] = "nothing" if noun == _ANYTHING else f"no {noun}"
+        return atom
+
+    def _alike(self, by_subject: Mapping[str, Sequence[Atom | Not]]) -> list[str]:
+        """Return the first subject, and all others of the same kind of which the same is said."""
+        first, *rest = by_subject
+        kind = self._kind(first)
+        if not kind:
+            return [first]
+        wanted = [_without_subject(part) for part in by_subject[first]]
+        return [first] + [
+            other
+            for other in rest
+            if self._kind(other) == kind
+            and [_without_subject(part) for part in by_subject[other]] == wanted
+        ]
+
+    def _kind(self, subject: str) -> str:
+        """Return the noun for a variable or an object; empty when there is none."""
+        if subject in self._nouns:
+            return self._nouns[subject]
+        object_class = self._classes.get(subject)
+        return self._taxonomy.label(object_class) if object_class else ""
+
+    def _about(self, subjects: Sequence[str], literals: Sequence[Atom | Not]) -> str:
+        """Return what is said of one subject, or of each of several."""
+        first, *_ = subjects
+        name = self._name(first) if first else ""
+        subject = self._each(subjects) if len(subjects) > 1 else name
+        clauses = [self._literal(literal, subject) for literal in literals]
+        # "the mug is clean and is hot"; what does not begin with the mug stands alone.
+        own = [text for text in clauses if text.startswith(f"{subject} ")]
+        others = [text for text in clauses if text not in own]
+        rest = [text.removeprefix(f"{subject} ") for text in own[1:]]
+        return " and ".join(part for part in (_joined([*own[:1], *rest]), *others) if part)
+
+    def _each(self, subjects: Sequence[str]) -> str:
+        """Return what several things of one kind are called, of each of which the same is said."""
+        first, *_ = subjects
+        kind = self._kind(first)
+        if first in self._nouns:
+            for name in subjects:
+                self._spoken[name] = f"one of the {_plural(kind)}"
+            return f"each of {len(subjects)} {_plural(kind)}"
+        if len(subjects) == self._copies[self._classes[first]]:
+            return f"every {kind}"
+        named = _joined(subjects) if len(subjects) <= _MOST else f"{len(subjects)} {_plural(kind)}"
+        return f"each of {named}"
+
+    def _literal(self, literal: Atom | Not, subject: str) -> str:
+        """Return a literal as a clause, with a name for its first argument."""
+        atom = literal.operand if isinstance(literal, Not) else literal
+        assert isinstance(atom, Atom)
+        args = [subject, *map(self._name, atom.args[1:])] if atom.args else []
+        positive = isinstance(literal, Atom)
+        return self._wording.clause(atom.predicate, args, positive=positive) or str(literal)
+
+    def _name(self, arg: str) -> str:
+        """Return what a variable or an object is called at this place."""
+        if arg in self._spoken:
+            return self._spoken[arg]
+        if arg not in self._nouns:
+            return self._own_name(arg)
+        noun = self._nouns[arg]
+        if arg in self._among:
+            self._spoken[arg] = f"the {noun}"
+            return self._among[arg]
+        number = self._taken[noun]
+        self._taken[noun] += 1
+        if number == 0:
+            self._spoken[arg] = f"the {noun}"
+            return self._spoken[arg] if noun in self._only else self._articles.get(noun, _a(noun))
+        self._spoken[arg] = f"the {_nth(number)} {noun}"
+        return f"{_ORDINALS[min(number, 4) - 1]} {noun}"
+
+    def _own_name(self, name: str) -> str:
+        object_class = self._classes.get(name)
+        if object_class is None or self._copies[object_class] > 1:
+            return name
+        return f"the {self._taxonomy.label(object_class)}"
+
+    def _other(self, part: Expression) -> str:
+        """Return what is no literal as a clause."""
+        if isinstance(part, Or):
+            return self._either(part)
+        if isinstance(part, Forall):
+            self._speak_of_all(part.variables)
+            return self._within(part.body)
+        if isinstance(part, Imply):
+            return f"if {self._within(part.left)}, {self._within(part.right)}"
+        if isinstance(part, Not) and isinstance(part.operand, Exists):
+            if (few := self._at_most(part.operand)) is not None:
+                return few
+            return f"it is not so that {self._within(part.operand)}"
+        return str(part)
+
+    def _speak_of_all(self, variables: Sequence[TypedName]) -> None:
+        """Take note of variables that stand for each thing of a kind."""
+        self._learn(variables)
+        for variable in variables:
+            noun = self._nouns[variable.name]
+            self._spoken[variable.name] = f"{'the' if noun in self._only else 'every'} {noun}"
+
+    def _either(self, part: Or) -> str:
+        """Return alternatives; what is said of all of them is said once."""
+        options = []
+        before = dict(self._spoken), self._taken.copy()
+        for operand in part.operands[:_MOST]:
+            self._spoken, self._taken = dict(before[0]), before[1].copy()
+            literals: list[Expression] = []
+            self._collect(operand, literals)
+            options.append(self._sentences([p for p in literals if not _tells_apart(p)]))
+        if not options:
+            return str(part)
+        shared = [s for s in options[0] if all(s in option for option in options)]
+        own = [" and ".join(s for s in option if s not in shared) for option in options]
+        choice = f"either {' or '.join(filter(None, own))}"
+        return "; ".join((choice, *shared) if all(own) else shared)
+
+    def _at_most(self, part: Exists) -> str | None:
+        """Return what is denied of several things at once as what holds of fewer; None if not the
+        same is said of each.
+        """
+        literals: list[Expression] = []
+        self._collect(part.body, literals)
+        self._learn(part.variables)
+        said = [p for p in literals if isinstance(p, Atom) and len(p.args) == 1]
+        others = [p for p in literals if p not in said and not _tells_apart(p)]
+        names = [variable.name for variable in part.variables]
+        if others or [p.args[0] for p in said] != names or len({p.predicate for p in said}) != 1:
+            return None
+        noun = self._nouns[names[0]]
+        many = f"at most {len(names) - 1} {noun if len(names) == 2 else _plural(noun)}"
+        return self._literal(said[0], many)
+
+    def _within(self, part: Expression) -> str:
+        literals: list[Expression] = []
+        self._collect(part, literals)
+        return " and ".join(self._sentences([p for p in literals if not _tells_apart(p)]))
+
+
+def one_of(part: Expression) -> tuple[str, tuple[str, ...]] | None:
+    """Return the variable that is one of some objects, with these, if a formula says only so."""
+    options = part.operands if isinstance(part, Or) else (part,)
+    if not options or not all(isinstance(o, Equal) for o in options):
+        return None
+    sides = [(o.left, o.right) for o in options if isinstance(o, Equal)]
+    return sides[0][0], tuple(name for _, name in sides)
+
+
+def _tells_apart(part: Expression) -> bool:
+    """Whether it only says that two things are not the same."""
+    return isinstance(part, Not) and isinstance(part.operand, Equal)
+
+
+def _without_subject(literal: Atom | Not) -> tuple[object, ...]:
+    """Return what a literal says of its first argument, whatever that is."""
+    atom = literal.operand if isinstance(literal, Not) else literal
+    assert isinstance(atom, Atom)
+    return isinstance(literal, Not), atom.predicate, atom.args[1:]
+
+
+def _joined(clauses: Sequence[str]) -> str:
+    if len(clauses) < 2:
+        return "".join(clauses)
+    return f"{', '.join(clauses[:-1])} and {clauses[-1]}"
+
+
+def _nth(number: int) -> str:
+    return _ORDINALS[min(number, 4) - 1].removeprefix("a ")
+
+
+def _a(noun: str) -> str:
+    return f"{'an' if noun[:1] in 'aeiou' else 'a'} {noun}"
+
+
+def _plural(noun: str) -> str:
+    return plurals(noun)[0]

@@ -1,0 +1,586 @@
+"""Reference resolution: noun phrases and pronouns to entities of the request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from hvr.errors import LanguageError
+from hvr.knowledge.roles import PLACE, PORTABLE, SLICE, SLICED, VESSEL
+from hvr.language.adjectives import AdjectiveUse, apply_adjective, qualify
+from hvr.language.lexicon import Adjective, Dish
+from hvr.language.meaning import Condition, Entity, MeaningDraft, Nearness, SpatialRelation
+from hvr.language.syntax import Nearby, NounPhrase, how_many
+from hvr.language.taxonomy import Taxonomy, literals
+from hvr.values import Value
+
+# Pronouns -----------------------------------------------------------------------------------------
+# Pronouns: 'it', 'them', 'both', 'two of them', 'the rest', 'the other one'.
+
+
+class Pronouns:
+    """Finds what pronouns stand for, of what was spoken of.
+
+    Args:
+        draft: the meaning so far.
+    """
+
+    def __init__(self, draft: MeaningDraft) -> None:
+        self.draft = draft
+        self.taxonomy = draft.taxonomy
+
+    def of(self, thing: NounPhrase, requires: str | None) -> list[int]:
+        """Return what 'it', 'them' or 'both' stands for: the latest with the affordance needed.
+
+        What lacks the affordance is passed over ('put the apple in the fridge and close it'); if
+        all lack it, the latest is taken, so that the error speaks of what the user meant.
+
+        Raises:
+            LanguageError: nothing was spoken of.
+        """
+        groups = [g for g in self.draft.spoken()
+                  if not any(self.draft.entities[n].somewhere for n in g)]  # fmt: skip
+        together = thing.many and ("all" in thing.text or "both" in thing.text)
+        if together and not groups:  # 'the pan and the cup in cabinets, all of them closed'
+            groups = self.draft.spoken(now=True)
+        if not groups:
+            raise LanguageError(f"it is not clear what {thing.text!r} stands for")
+        suited = [g for g in groups if all(self._suits(n, requires) for n in g)]
+        count = thing.determiner.count or 0
+        if count > 1 or thing.text in {"one", "one of them", "any of them"}:
+            return self._some_of((suited or groups)[0], count)
+        if "both" in thing.text or "two" in thing.text:
+            pair = self._pair(suited)
+            if pair:
+                return pair
+        if "all" in thing.text and thing.many and (union := self._union(suited)):
+            return union
+        if thing.many:
+            several = next((g for g in suited if self._several(g)), None)
+            if several is not None:
+                return several
+            # Things named one by one ('wash a mug. slice an apple. put them …') together.
+            carried = [[n for n in g if self.draft.plays(n, PORTABLE)] for g in suited]
+            return self._union(carried) or groups[0]
+        return (suited or groups)[0]
+
+    def _union(self, groups: Iterable[list[int]]) -> list[int]:
+        """Return the entities of all groups, the first spoken of first; of what was cut, the
+        pieces.
+        """
+        union = list(dict.fromkeys(n for group in reversed(list(groups)) for n in group))
+        cut = {self.draft.entities[n].cut_from for n in union}
+        return [n for n in union if n not in cut]
+
+    def _some_of(self, group: list[int], count: int) -> list[int]:
+        """Return the entities for some of the things of a group: 'two of them'."""
+        entity = self.draft.entities[group[0]]
+        if len(group) > 1 or entity.count == count:
+            return group[:count]
+        if entity.cut_from is not None:
+            return [self.draft.pieces(entity.cut_from, count)]
+        return [self.draft.new(entity.replace(count=count))]
+
+    def _pair(self, groups: list[list[int]]) -> list[int]:
+        """Return the latest two things of which people say 'both'; none if there are no two."""
+        single: list[int] = []
+        for group in groups:
+            if len(group) == 2 and not single:
+                return group
+            cut = {self.draft.entities[n].cut_from for n in single}
+            if len(group) == 1 and group[0] not in (*single, *cut):
+                single.append(group[0])
+        return single[1::-1] if len(single) > 1 else []
+
+    def rest(self, thing: NounPhrase, requires: str | None) -> int:
+        """Return what is left of the objects of the verb before: 'one in the sink and the other on
+        the table'.
+
+        Raises:
+            LanguageError: nothing was spoken of of which something can be left.
+        """
+        draft = self.draft
+        named = [n for n in draft.live(draft.objects)
+                 if self._suits(n, requires) and not draft.holds_something(n)]  # fmt: skip
+        if not named and requires and requires == self.taxonomy.roles.class_of(PLACE):
+            outers = [r.outer for r in draft.relations if r.clause == draft.clause]
+            named = draft.live(outers)[-1:]  # 'a fork in one drawer and a knife in another'
+        if not named:
+            raise LanguageError(f"it is not clear what {thing.text!r} is left of")
+        known = draft.entities[named[-1]]
+        if count := thing.determiner.count:  # 'the other one'
+            other = Entity(known.classes, known.text, group=known.group, count=count)
+            return draft.new(other.replace(cut_from=known.cut_from, distinct=True))
+        before = [n for n, entity in enumerate(draft.entities)
+                  if entity.classes == known.classes and entity.cut_from == known.cut_from
+                  and (entity.count != 0 or n in named)]  # fmt: skip
+        return draft.new(
+            Entity(known.classes, known.text, group=known.group, count=0,
+                   cut_from=known.cut_from, besides=tuple(before), rest=True)
+        )  # fmt: skip
+
+    def _several(self, group: list[int]) -> bool:
+        return len(group) > 1 or self.draft.entities[group[0]].count != 1
+
+    def _suits(self, number: int, requires: str | None) -> bool:
+        if requires is None:
+            return True
+        classes = self.draft.entities[number].classes
+        return any(
+            self.taxonomy.is_a(c, requires)
+            or ((p := self.taxonomy.pieces(c)) is not None and self.taxonomy.is_a(p, requires))
+            for c in classes
+        )
+
+
+# Referents ----------------------------------------------------------------------------------------
+# Noun phrases to entities: which thing is meant, and what is said of it.
+
+
+class ReferentReading(Value):
+    """The way in which the noun phrases of a clause are to be read.
+
+    Args:
+        dishes: where a word is a dish and a thing ('wine'), the dish is meant.
+        wanted: adjectives are to become true, rather than to pick things out.
+        requires: affordance that 'it' must have.
+        condition: what the verb will make true: 'open the closed fridge'.
+        moved: the things are put somewhere.
+    """
+
+    dishes: bool = False
+    wanted: bool = True
+    requires: str | None = None
+    condition: str = ""
+    moved: bool = False
+
+    def use(self, thing: NounPhrase) -> AdjectiveUse:
+        """Return what the adjectives of a noun phrase stand for."""
+        every = thing.determiner.count == 0
+        return AdjectiveUse(self.condition, thing.determiner.definite, self.moved, every)
+
+
+class Referents:
+    """Finds or makes the entities that noun phrases speak of.
+
+    Args:
+        draft: the meaning so far.
+    """
+
+    def __init__(self, draft: MeaningDraft) -> None:
+        self.draft = draft
+        self.taxonomy = draft.taxonomy
+        self.pronouns = Pronouns(draft)
+        self._place = self.taxonomy.roles.class_of(PLACE)
+
+    def all_of(self, things: Iterable[NounPhrase], reading: ReferentReading) -> list[int]:
+        """Return the entities of several noun phrases."""
+        entities: list[int] = []
+        for thing in things:
+            entities += [n for n in self.of(thing, reading) if n not in entities]
+        return entities
+
+    def of(self, thing: NounPhrase, reading: ReferentReading) -> list[int]:
+        """Return the entities of one noun phrase.
+
+        Raises:
+            LanguageError: it is not clear what is meant.
+        """
+        thing = _cut_before(thing, self.taxonomy)
+        entities = self._entities(thing, reading)
+        if thing.relative:
+            self._relative(thing, entities, reading)
+        self._nearby(thing.nearby, entities)
+        self.draft.mention(entities)
+        return entities
+
+    def _entities(self, thing: NounPhrase, reading: ReferentReading) -> list[int]:
+        """Return the entities of a noun phrase by its kind.
+
+        'of' and slices come before dishes: 'a cup of coffee' is a cup, 'a slice of toast' a slice.
+        """
+        if thing.kind == "pronoun":
+            entities = self.pronouns.of(thing, reading.requires)
+            if reading.requires and reading.requires == self._place and not thing.many:
+                self.draft.keep_topic(entities)
+            return entities
+        if thing.kind == "rest":
+            return [self.pronouns.rest(thing, reading.requires)]
+        if thing.kind == "name":
+            return [self._named(thing, reading)]
+        if thing.kind == "beside":
+            places = self.taxonomy.standing
+            return [self.draft.new(Entity(places, thing.text, group=True, somewhere=True))]
+        if thing.kind == "everything":
+            return [self._everything(thing, reading)]
+        if thing.kind == "slices":
+            return self._slices(thing, reading)
+        if thing.of is not None:
+            return self._vessel_of(thing, reading)
+        if thing.dish and (reading.dishes or not thing.nouns):
+            return self._dish(thing, thing.dish)
+        return [self._noun(thing, reading)]
+
+    # --- what was spoken of --------------------------------------------------------------
+
+    def _known_dish(self, dish: Dish) -> int | None:
+        """Return the vessel of a dish spoken of before: 'the coffee' after 'make coffee'."""
+        entities = self.draft.entities
+        for number in range(len(entities) - 1, -1, -1):
+            entity = entities[number]
+            same = entity.liquid == dish.liquid if dish.liquid else entity.text == dish.word
+            if entity.classes and same:
+                return number
+        makers = self.taxonomy.methods.sources(dish.liquid) if dish.liquid else ()
+        return next((r.inner for r in reversed(self.draft.relations)
+                     if self.draft.is_a(r.outer, *makers)), None)  # fmt: skip
+
+    def _known_part(self, part: str) -> int | None:
+        """Return the thing spoken of before that is all of a dish: 'the boiled egg'."""
+        source = self.taxonomy.source(part)
+        return self.draft.known([c for c in (part, source) if c])
+
+    # --- things --------------------------------------------------------------------------
+
+    def _named(self, thing: NounPhrase, reading: ReferentReading) -> int:
+        object_class = self.taxonomy.class_of_type(thing.text.rsplit("-", 1)[0])
+        if object_class is None:
+            raise LanguageError(f"{thing.text!r} does not name an object: the type is not known")
+        for number, entity in enumerate(self.draft.entities):
+            if entity.name == thing.text:
+                return number
+        number = self.draft.new(Entity((object_class,), thing.text, name=thing.text))
+        qualify(self.draft, number, thing.adjectives, reading.use(thing))
+        return number
+
+    def _everything(self, thing: NounPhrase, reading: ReferentReading) -> int:
+        """Return a new entity for all that has the affordance the verb needs; if it needs none,
+        for all that can be carried.
+        """
+        able = self.taxonomy.concrete(reading.requires) if reading.requires else ()
+        classes = able or self.taxonomy.portable
+        return self.draft.new(
+            Entity(classes, thing.text, group=True, count=0, every=True, everything=True)
+        )
+
+    def _noun(self, thing: NounPhrase, reading: ReferentReading) -> int:
+        """Return the entity of a common noun: one spoken of before, or else a new one."""
+        determiner = thing.determiner
+        classes: list[str] = []
+        for noun in thing.nouns:
+            classes += [c for c in self.taxonomy.concrete(noun.object_class) if c not in classes]
+        if any(self.taxonomy.slices_it(a.condition) for a in thing.adjectives):
+            # 'a sliced tomato' is a slice: the tomato is gone once it is cut.
+            pieces = [p for c in classes if (p := self.taxonomy.pieces(c))]
+            if len(pieces) > 1 and determiner.count != 1:
+                raise LanguageError(
+                    f"{thing.text} of several kinds, sliced: say how many slices of what"
+                    f"{self.taxonomy.example('slices')}"
+                )
+            if pieces:
+                return self._pieces(thing, tuple(pieces[:1]), determiner.count or 1, reading)
+        if not determiner.other and determiner.count is None:
+            known = self.draft.known(classes)
+            if known is not None:
+                qualify(self.draft, known, thing.adjectives, reading.use(thing))
+                return known
+        group = self._is_group(thing, classes)
+        count = how_many(thing, group)
+        number = self.draft.new(
+            Entity(
+                tuple(classes),
+                thing.text,
+                group=group,
+                count=count,
+                distinct=determiner.other and count != 0,
+                each=determiner.each,
+                every=determiner.count == 0,
+                apart=determiner.apart,
+                besides=self._alike(classes) if determiner.other and count == 0 else (),
+                rest=determiner.other and count == 0,
+            )
+        )
+        qualify(self.draft, number, thing.adjectives, reading.use(thing))
+        return number
+
+    def _alike(self, classes: Iterable[str]) -> tuple[int, ...]:
+        """Return the entities so far that may be of some classes."""
+        kinds = set(classes)
+        return tuple(n for n, e in enumerate(self.draft.entities) if kinds & set(e.classes))
+
+    def _is_group(self, thing: NounPhrase, classes: list[str]) -> bool:
+        """Return whether the classes of a noun are of equal rank.
+
+        'Dishes' are all kinds of them; 'a table' is a dining table if there is one.
+        """
+        plural = any(noun.plural for noun in thing.nouns)
+        leads = len(self.taxonomy.concrete(thing.nouns[0].object_class)) == 1
+        return len(classes) > 1 and (plural or not leads)
+
+    def _slices(self, thing: NounPhrase, reading: ReferentReading) -> list[int]:
+        count = thing.determiner.count
+        assert count is not None
+        if thing.of is not None and thing.of.kind == "pronoun" and thing.of.many:
+            sources = (
+                self.draft.entities[n].cut_from
+                for n in self.pronouns.of(thing.of, reading.requires)
+            )
+            each = [p for n in sources if n is not None for p in self.draft.each_pieces(n, count)]
+            if each:
+                return each  # 'a slice of each'
+        if thing.of is None or thing.of.kind == "pronoun":
+            return self._slices_spoken_of(thing, count, reading)
+        of = thing.of
+        if of.dish and not of.nouns:
+            return self._dish(of, of.dish, count)
+        if not of.nouns:
+            raise LanguageError(
+                f"a slice of {of.text!r}? Say of what{self.taxonomy.example('slice')}"
+            )
+        object_class = of.nouns[0].object_class
+        parts = self.taxonomy.slices(object_class)
+        if of.determiner.count == 0 and len(parts) > 1:  # 'a slice of each vegetable'
+            return [self.draft.new(Entity((p,), self.taxonomy.label(p), count=count))
+                    for p in parts]  # fmt: skip
+        if object_class not in self.taxonomy.concrete(object_class) and parts:
+            # 'a piece of fruit'
+            return [self.draft.new(Entity(parts, of.text, group=True, count=count))]
+        pieces = self.taxonomy.pieces(object_class)
+        if pieces is None and self.taxonomy.plays(object_class, SLICE):
+            pieces = object_class
+        if pieces is None or not self.taxonomy.plays(pieces, SLICE):
+            raise LanguageError(f"{self.taxonomy.a_label(object_class)} cannot be cut into slices")
+        return [self._pieces(thing, (pieces,), count, reading)]
+
+    def _slices_spoken_of(
+        self, thing: NounPhrase, count: int, reading: ReferentReading
+    ) -> list[int]:
+        """Return the slices of what was spoken of: 'two slices of it', or 'the slices' after
+        something was cut; all of them are of all that was cut together.
+
+        Raises:
+            LanguageError: nothing that was spoken of gives slices.
+        """
+        for group in self.draft.spoken(now=True):
+            slices = [s for number in group if (s := self._slices_from(number, count)) is not None]
+            if slices:
+                slices = slices if count == 0 else slices[:1]
+                for number in slices:
+                    self._describe_pieces(number, thing, reading)
+                return slices
+        raise LanguageError(f"{thing.text} of what? Say it{self.taxonomy.example('slice')}")
+
+    def _slices_from(self, number: int, count: int) -> int | None:
+        """Return the entity for slices of an entity, or None if it gives none."""
+        entity = self.draft.entities[number]
+        if entity.cut_from is not None:
+            return self.draft.pieces(entity.cut_from, count)
+        if self.draft.plays(number, SLICE):
+            return number
+        able = self.taxonomy.roles.bearer(SLICED)
+        return self.draft.pieces(number, count) if able and self.draft.is_a(number, able) else None
+
+    def _pieces(
+        self, thing: NounPhrase, classes: tuple[str, ...], count: int, reading: ReferentReading
+    ) -> int:
+        if thing.determiner.definite and not thing.determiner.other:
+            known = self.draft.known(classes)
+            if known is not None:
+                self._describe_pieces(known, thing, reading)
+                return known
+        number = self.draft.new(Entity(classes, self.taxonomy.label(classes[0]), count=count))
+        self._describe_pieces(number, thing, reading)
+        return number
+
+    def _describe_pieces(self, number: int, thing: NounPhrase, reading: ReferentReading) -> None:
+        """Take in the adjectives of pieces. Those of a thing that is cut only now cannot be picked
+        out by how they are at the start: 'slice an apple and put the chilled slices on a plate'.
+        """
+        adjectives = [a for a in (*thing.adjectives, *(thing.of.adjectives if thing.of else ()))
+                      if not self.taxonomy.slices_it(a.condition)]  # fmt: skip
+        adjectives = [a for a in adjectives if not self._asked(number, a)]
+        use = reading.use(thing)
+        if self.draft.entities[number].cut_from is not None:
+            use = use.replace(every=False)
+        qualify(self.draft, number, adjectives, use)
+
+    def _asked(self, number: int, adjective: Adjective) -> bool:
+        """Return whether an entity shall be so anyway: 'heat a slice and put the hot slice …'."""
+        asked = {part for condition in self.draft.entities[number].conditions
+                 for part in literals(condition.template)}  # fmt: skip
+        either = adjective.condition.startswith("(or ")
+        return (any if either else all)(part in asked for part in literals(adjective.condition))
+
+    # --- dishes --------------------------------------------------------------------------
+
+    def _dish(self, thing: NounPhrase, dish: Dish, count: int | None = None) -> list[int]:
+        """Return the vessels (or the places) of a dish, with the dish in them."""
+        asked = thing.determiner.count if count is None else count
+        copies = asked if asked and asked > 0 else 1
+        if thing.determiner.definite and asked is None:
+            known = self._known_dish(dish)
+            if known is None and len(dish.parts) == 1:
+                known = self._known_part(dish.parts[0].object_class)
+            if known is not None:
+                qualify(self.draft, known, thing.adjectives)
+                return [known]
+        draft = self.draft
+        if dish.at:
+            place = draft.new(Entity((dish.at,), self.taxonomy.label(dish.at)))
+            self.add_parts(dish, place, (), copies)
+            return [place]
+        number = draft.new(
+            Entity(dish.vessels, dish.word, liquid=dish.liquid, liquid_clause=draft.clause,
+                   count=copies if dish.liquid else 1, unnamed=True)
+        )  # fmt: skip
+        if dish.liquid:
+            qualify(self.draft, number, thing.adjectives)
+        else:
+            self.add_parts(dish, number, thing.adjectives, copies)
+        return [number]
+
+    def add_parts(
+        self, dish: Dish, vessel: int, adjectives: Iterable[Adjective], copies: int = 1
+    ) -> None:
+        """Put the parts of a dish into a vessel."""
+        for part in dish.parts:
+            conditions: tuple[Condition, ...] = ()
+            if part.condition:
+                conditions = (Condition(part.condition, self.draft.clause, dish.word),)
+            inner = self.draft.new(
+                Entity((part.object_class,), self.taxonomy.label(part.object_class),
+                       count=part.count * copies, conditions=conditions)
+            )  # fmt: skip
+            self.draft.relations.append(
+                SpatialRelation(inner, vessel, self.draft.clause, dish.word, part=True)
+            )
+            qualify(self.draft, inner, adjectives)
+
+    def _is_its_name(self, thing: NounPhrase, of: NounPhrase) -> bool:
+        """Say whether the noun before 'of' is a name of what follows: 'the light of the lamp'."""
+        kinds = {n.object_class for n in thing.nouns}
+        return bool(of.nouns) and all(
+            any(self.taxonomy.is_a(n.object_class, kind) for kind in kinds) for n in of.nouns
+        )
+
+    def _vessel_of(self, thing: NounPhrase, reading: ReferentReading) -> list[int]:
+        """Return a vessel with something in it: 'a cup of hot coffee', 'a bowl of salad'.
+
+        Raises:
+            LanguageError: the noun before 'of' is no vessel.
+        """
+        assert thing.of is not None
+        if self._is_its_name(thing, thing.of):
+            return self.all_of((thing.of,), reading)
+        vessels = [n for n in thing.nouns
+                   if self.taxonomy.plays(n.object_class, PLACE, VESSEL)]  # fmt: skip
+        if not vessels:
+            raise LanguageError(f"hvr does not understand '{thing.text} of {thing.of.text}'")
+        bare = NounPhrase("noun", thing.text, thing.determiner, (), tuple(vessels))
+        number = self._noun(bare, reading)
+        self.put_in(number, thing.of, "of")
+        qualify(self.draft, number, thing.adjectives, reading.use(thing))
+        return [number]
+
+    def put_in(self, vessel: int, thing: NounPhrase, word: str) -> None:
+        """Put what follows 'of' or 'with' into a vessel: a liquid, a dish or things."""
+        draft = self.draft
+        dish = thing.dish
+        if dish is not None and dish.liquid:
+            draft.fill(vessel, dish.liquid)
+            qualify(self.draft, vessel, thing.adjectives)
+            return
+        if dish is not None and dish.parts and not dish.at:
+            count = thing.determiner.count
+            self.add_parts(dish, vessel, thing.adjectives, count if count and count > 0 else 1)
+            return
+        for inner in self.of(thing, ReferentReading()):
+            if self._is_ingredient(inner, vessel):
+                continue
+            draft.place([inner], vessel, word)
+
+    def _is_ingredient(self, inner: int, vessel: int) -> bool:
+        """Return whether a dish has a thing anyway, as a salad 'with tomato' has; the thing is then
+        dropped. If the dish has it not, make it the slices that go into the dish.
+        """
+        draft = self.draft
+        entity = draft.entities[inner]
+        in_dish = [r.inner for r in draft.relations if r.outer == vessel and r.part]
+        if not in_dish or not entity.classes:
+            return False
+        wanted = self.taxonomy.pieces(entity.classes[0]) or entity.classes[0]
+        if any(draft.entities[other].classes == (wanted,) for other in in_dish):
+            draft.forget(inner)
+            return True
+        draft.change(inner, classes=(wanted,))
+        return False
+
+    # --- what is near, and relative clauses -------------------------------------------------
+
+    def _nearby(self, nearby: Iterable[Nearby], things: Iterable[int]) -> None:
+        """Mean only the things that are nearest to others."""
+        for near in nearby:
+            for other in near.things:
+                if other.kind == "pronoun" and "door" in other.text and not self.draft.spoken():
+                    self.draft.note(f"hvr does not heed '{near.word} {other.text}'")
+                    continue
+                for number in self.of(other, ReferentReading()):
+                    entity = self.draft.entities[number]
+                    nearness = Nearness(near.word, entity.classes, entity.name, other.text)
+                    if not self.draft.wanted(number):
+                        self.draft.forget(number)
+                    for thing in things:
+                        known = self.draft.entities[thing].near
+                        self.draft.change(thing, near=(*known, nearness))
+
+    def _relative(self, thing: NounPhrase, things: list[int], reading: ReferentReading) -> None:
+        """Take in a relative clause: 'that is in the fridge', 'which are dirty'.
+
+        Raises:
+            LanguageError: it speaks of something else than states, contents and places.
+        """
+        assert thing.relative is not None
+        for number in things:
+            # 'the egg that was boiled' is boiled if none is; 'all that are clean' are chosen.
+            if reading.wanted:
+                for adjective in thing.relative.adjectives:
+                    apply_adjective(self.draft, number, adjective)
+            elif self.draft.entities[number].count == 1:
+                qualify(self.draft, number, thing.relative.adjectives, reading.use(thing))
+            else:
+                for adjective in thing.relative.adjectives:
+                    self.draft.select(number, adjective.condition)
+        for adjunct in thing.relative.adjuncts:
+            furniture = not any(self.draft.plays(n, PORTABLE) for n in things)
+            if adjunct.kind == "with" and furniture and thing.determiner.definite:
+                held = [c for t in adjunct.things for n in t.nouns
+                        for c in self.taxonomy.concrete(n.object_class)]  # fmt: skip
+                for number in things if held else ():
+                    self.draft.change(number, holding=tuple(held))
+                self.all_of(adjunct.things, ReferentReading(wanted=False))
+                continue
+            for other in adjunct.things:
+                if adjunct.kind == "with":
+                    for number in things:
+                        self.put_in(number, other, "with")
+                elif adjunct.kind in {"place", "from"}:
+                    place = self.of(other, ReferentReading(requires=self._place))[0]
+                    self.draft.come_from(things, place)
+                elif adjunct.kind == "unplaced":
+                    self._nearby((Nearby(adjunct.word, (other,)),), things)
+                else:
+                    raise LanguageError(f"hvr does not understand {adjunct.word!r} here")
+
+
+def _cut_before(thing: NounPhrase, taxonomy: Taxonomy) -> NounPhrase:
+    """Return 'a tomato that was cut' as 'a cut tomato', which speaks of its slices."""
+    if thing.relative is None:
+        return thing
+    cut = tuple(a for a in thing.relative.adjectives if taxonomy.slices_it(a.condition))
+    if not cut:
+        return thing
+    others = tuple(a for a in thing.relative.adjectives if a not in cut)
+    left = thing.relative.replace(adjectives=others)
+    return thing.replace(
+        adjectives=(*thing.adjectives, *cut),
+        relative=left if others or left.adjuncts else None,
+    )

@@ -1,0 +1,249 @@
+"""Spatial relations: 'next to', 'under', 'left of', resolved by the coordinates of the scene."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from hvr.errors import ImpossibleGoalError, LanguageError
+from hvr.knowledge.retrieval.inventory import Inventory, Position
+from hvr.knowledge.roles import SLOT, STORAGE, WORKTOP, roles_of
+from hvr.language.meaning import Entity, Nearness
+from hvr.language.syntax import Adjunct, Nearby, NounGroup, NounPhrase
+from hvr.language.taxonomy import Taxonomy
+
+# Beside -------------------------------------------------------------------------------------------
+# 'Next to', 'under', 'left of': which thing or place is meant, told by what is near it.
+#
+# the mug next to the sink                     of the mugs, the one nearest to a sink
+# put it on the counter next to the sink       of the counters, the one nearest to a sink
+# put it next to the plate                     on what the plate stands on
+# put the mug under the coffee machine         where such a machine takes a mug
+
+_PLACING = frozenset({"put", "set", "make", "serve", "drop", "discard"})
+"""Frames of verbs after which 'next to' alone says where things go."""
+
+UNDER = frozenset({"under", "underneath", "below", "beneath"})
+
+
+def settle_nearby(group: NounGroup, frame: str, taxonomy: Taxonomy, *, placed: bool) -> NounGroup:
+    """Return a group in which each 'next to …' belongs to a thing or a place.
+
+    Args:
+        group: as it was read.
+        frame: of the verb; empty without a verb.
+        taxonomy: the class hierarchy.
+        placed: a place follows later in the clause.
+
+    Raises:
+        LanguageError: something can only be near itself.
+    """
+    if not any(a.kind == "unplaced" for a in group.adjuncts):
+        return group
+    things, adjuncts = list(group.things), []
+    placed = placed or any(a.kind == "place" for a in group.adjuncts)
+    for adjunct in group.adjuncts:
+        if adjunct.kind != "unplaced" or (
+            _is_under(adjunct) and _stand_for_places(taxonomy, adjunct)
+        ):
+            adjuncts.append(adjunct)
+        elif _is_under(adjunct) and _are(taxonomy, adjunct, SLOT) and not placed:
+            adjuncts.append(adjunct.replace(kind="place", word="on"))
+        elif not placed and adjunct.word.startswith("on ") and _are(taxonomy, adjunct, WORKTOP):
+            adjuncts.append(adjunct.replace(kind="place", word="on"))  # 'on the left side of'
+            placed = True
+        elif adjuncts and adjuncts[-1].kind in {"place", "from"}:
+            last = adjuncts[-1]
+            adjuncts[-1] = last.replace(things=(*last.things[:-1], _near(last.things[-1], adjunct)))
+        elif not placed and (frame in _PLACING or not frame):
+            adjuncts.append(Adjunct("place", "on", (_place_near(adjunct),)))
+            placed = True
+        else:
+            things[-1] = _near(things[-1], adjunct)
+    return group.replace(things=tuple(things), adjuncts=tuple(adjuncts))
+
+
+def with_as_beside(group: NounGroup) -> NounGroup:
+    """Return a group in which 'with' says where, if nothing else does: 'put the fork with the
+    spoon'.
+    """
+    if any(a.kind in {"place", "origin", "unplaced", "hand"} or a.inside for a in group.adjuncts):
+        return group
+    return group.replace(adjuncts=tuple(
+        a.replace(kind="unplaced", word="next to") if a.kind == "with" else a
+        for a in group.adjuncts
+    ))  # fmt: skip
+
+
+def _is_under(adjunct: Adjunct) -> bool:
+    return adjunct.word in UNDER
+
+
+def _are(taxonomy: Taxonomy, adjunct: Adjunct, role: str) -> bool:
+    return all(
+        thing.nouns and all(taxonomy.plays(noun.object_class, role) for noun in thing.nouns)
+        for thing in adjunct.things
+    )
+
+
+def _stand_for_places(taxonomy: Taxonomy, adjunct: Adjunct) -> bool:
+    """Return whether under each of some things is a place: under a tap, the sink."""
+    return all(
+        thing.nouns and all(taxonomy.under(noun.object_class) for noun in thing.nouns)
+        for thing in adjunct.things
+    )
+
+
+def _near(thing: NounPhrase, adjunct: Adjunct) -> NounPhrase:
+    return thing.replace(nearby=(*thing.nearby, Nearby(adjunct.word, adjunct.things)))
+
+
+def _place_near(adjunct: Adjunct) -> NounPhrase:
+    text = " and ".join(thing.text for thing in adjunct.things)
+    if any(thing.kind == "everything" for thing in adjunct.things):
+        raise LanguageError(f"{adjunct.word} {text!r} is no place: say what the thing is near")
+    return NounPhrase(
+        "beside", f"{adjunct.word} {text}", nearby=(Nearby(adjunct.word, adjunct.things),)
+    )
+
+
+# Nearness -----------------------------------------------------------------------------------------
+# Which of several things are near another, by the coordinates of the scene.
+
+_SIDES = {
+    "left": (-1, 0), "right": (1, 0), "front": (0, -1), "behind": (0, 1),
+}  # fmt: skip
+"""Right of and behind a thing, for someone who looks at it from the middle of the room."""
+
+_HEIGHTS = {
+    "above": 1, "over": 1, "under": -1, "underneath": -1, "below": -1, "beneath": -1,
+}  # fmt: skip
+
+
+_NOT_FAR = 1.0
+"""Metres within which all things are meant by 'the plates near the sink'."""
+
+
+def narrowed(
+    inventory: Inventory, entity: Entity, chosen: tuple[str, ...]
+) -> tuple[tuple[str, ...], list[str]]:
+    """Return those of some objects that are near what an entity is said to be near to, and notes
+    on what that is in this scene. Where there is nothing to be near to, all objects stay.
+    """
+    notes = []
+    for near in entity.near:
+        if entity.somewhere:
+            fitting = place_near(inventory, chosen, near)
+        else:
+            fitting = nearest(inventory, chosen, near, max(entity.count, 0))
+        if not fitting and entity.somewhere:
+            raise ImpossibleGoalError(
+                f"no place here is {near.word} {near.text!r}: say where to put it"
+            )
+        if not fitting:
+            notes.append(f"nothing here to be {near.word} {near.text!r}: that is not heeded")
+        elif len(fitting) < len(chosen):
+            notes.append(f"{near.word} {near.text!r} is here: {', '.join(fitting)}")
+        chosen = fitting or chosen
+    return chosen, notes
+
+
+def place_near(
+    inventory: Inventory, candidates: Sequence[str], nearness: Nearness
+) -> tuple[str, ...]:
+    """Return the places that are meant by 'put it near …'.
+
+    That is where the other thing stands; near what stands nowhere, the nearest surface; below or
+    above it, the nearest cupboard or shelf.
+
+    Args:
+        inventory: the scene.
+        candidates: names of places.
+        nearness: near what.
+    """
+    holding = {h for c in nearness.classes for n in inventory.of(c)
+               if nearness.name in {None, n} for h in _holders(inventory, n)}  # fmt: skip
+    holders = tuple(c for c in candidates if c in holding)
+    level = not any(word in _HEIGHTS for word in nearness.word.split())
+    if level and holders:
+        return holders
+    role, roles = WORKTOP if level else STORAGE, roles_of(inventory.ontology)
+    usual = [c for c in candidates if roles.plays(inventory.classes[c], role)]
+    return nearest(inventory, usual, nearness, 1)
+
+
+def _holders(inventory: Inventory, name: str) -> Iterator[str]:
+    """Yield what a thing stands on or in, from the inside."""
+    holder = inventory.parents.get(name)
+    while holder is not None:
+        yield holder
+        holder = inventory.parents.get(holder)
+
+
+def nearest(
+    inventory: Inventory, candidates: Sequence[str], nearness: Nearness, count: int
+) -> tuple[str, ...]:
+    """Return the candidates that are meant by 'near …', the nearest first.
+
+    What holds the other thing is nearest to it. A side that no candidate is on counts for nothing.
+
+    Args:
+        inventory: the scene.
+        candidates: names of objects.
+        nearness: near what, and on which side of it.
+        count: how many are meant; 0 for all that are not far.
+
+    Returns:
+        `count` of them, or more if they are equally near; none if there is nothing to be near to.
+    """
+    others = [n for c in nearness.classes for n in inventory.of(c)
+              if nearness.name in {None, n} and n in inventory.positions]  # fmt: skip
+    known = [c for c in candidates if c in inventory.positions]
+    pairs = [(c, o) for c in known for o in others if c != o]
+    if not pairs:
+        return ()
+    sided = [(c, o) for c, o in pairs if _on_side(inventory, c, o, nearness.word)]
+    apart: dict[str, float] = {}
+    for candidate, other in sided or pairs:
+        distance = _distance(inventory, candidate, other)
+        apart[candidate] = min(distance, apart.get(candidate, math.inf))
+    ranked = sorted(apart, key=lambda name: (apart[name], name))
+    limit = apart[ranked[min(count or 1, len(ranked)) - 1]]
+    if not count:
+        limit = max(limit, _NOT_FAR)
+    return tuple(name for name in ranked if apart[name] <= limit)
+
+
+def _distance(inventory: Inventory, one: str, other: str) -> float:
+    """Return metres on the floor plan, rounded; none to what a thing stands on or in."""
+    if one in _holders(inventory, other):
+        return 0.0
+    x, _, z = _between(inventory.positions[one], inventory.positions[other])
+    return round(math.hypot(x, z), 2)
+
+
+def _on_side(inventory: Inventory, candidate: str, other: str, word: str) -> bool:
+    """Return whether a candidate is on the side of another thing that a preposition names."""
+    x, y, z = _between(inventory.positions[other], inventory.positions[candidate])
+    height = next((sign for name, sign in _HEIGHTS.items() if name in word.split()), 0)
+    if height:
+        return y * height > 0
+    side = next((sign for name, sign in _SIDES.items() if name in word.split()), None)
+    if side is None:
+        return True
+    middle = _middle(inventory)
+    ahead_x, _, ahead_z = _between(middle, inventory.positions[other])
+    right = x * ahead_z - z * ahead_x
+    ahead = x * ahead_x + z * ahead_z
+    # Within 60 degrees of the side: what is more before a thing than beside it is not left of it.
+    return 2 * (right * side[0] + ahead * side[1]) > math.hypot(right, ahead)
+
+
+def _between(start: Position, end: Position) -> Position:
+    return end[0] - start[0], end[1] - start[1], end[2] - start[2]
+
+
+def _middle(inventory: Inventory) -> Position:
+    places = list(inventory.positions.values())
+    x, y, z = (math.fsum(place[axis] for place in places) / len(places) for axis in range(3))
+    return x, y, z

@@ -1,0 +1,567 @@
+"""Verb phrases to conditions: what each verb asks of its objects and adjuncts."""
+
+from __future__ import annotations
+
+from hvr.errors import LanguageError
+from hvr.knowledge.roles import (
+    BIN,
+    CARRIER,
+    INSTRUMENT,
+    OPEN,
+    PLACE,
+    PORTABLE,
+    RUNNING,
+    VESSEL,
+    WORKTOP,
+)
+from hvr.language.adjectives import apply_adjective, heat_vessel, nothing_at
+from hvr.language.adjuncts import STATIC, Adjuncts
+from hvr.language.dishes import Making
+from hvr.language.lexicon import Dish, Lexicon, Noun, Verb, verb_of
+from hvr.language.liquids import Liquids
+from hvr.language.meaning import MeaningDraft
+from hvr.language.negation import leave_out
+from hvr.language.reference import ReferentReading, Referents
+from hvr.language.spatial import UNDER, settle_nearby, with_as_beside
+from hvr.language.syntax import IT, Adjunct, Clause, Determiner, NounGroup, NounPhrase, for_each
+from hvr.language.taxonomy import asks, negated
+
+# States -------------------------------------------------------------------------------------------
+# Verbs that bring about a state: heat, wash, slice, open, turn on.
+
+
+class States:
+    """The verbs of the frame `state`, which say what then holds of their objects.
+
+    Args:
+        draft: the meaning so far.
+        adjuncts: takes in what follows the objects.
+        making: leaves dishes where they shall stand.
+    """
+
+    def __init__(self, draft: MeaningDraft, adjuncts: Adjuncts, making: Making) -> None:
+        self.draft = draft
+        self.taxonomy = draft.taxonomy
+        self.adjuncts = adjuncts
+        self.referents = adjuncts.referents
+        self.making = making
+
+    def state(self, verb: Verb, group: NounGroup) -> list[int]:
+        """Ask for the state that a verb brings about; return its objects, or what they become."""
+        condition = verb.condition or ""
+        adjuncts = list(group.adjuncts)
+        reading = ReferentReading(wanted=False, requires=verb.requires, condition=condition)
+        things = self.referents.all_of(group.things, reading)
+        for number in things:
+            if self.draft.fresh(number):
+                self.draft.change(number, turns=condition)
+            self._demand(number, verb)
+            heat_vessel(self.draft, number, condition)
+        definite = all(t.determiner.definite or t.kind in {"pronoun", "name", "everything"}
+                       for t in group.things)  # fmt: skip
+        if group.things[0].kind == "everything":
+            for adjunct in [a for a in adjuncts if a.kind == "place"][:1]:
+                adjuncts.remove(adjunct)  # 'wash everything in the sink'
+                self.adjuncts.source(things, adjunct)
+        vessels: list[int] = []
+        for adjunct in adjuncts:
+            vessels += self._adjunct(verb, things, adjunct, definite, vessels)
+        things = self.draft.live(things)
+        if self.taxonomy.cuts(condition):
+            # 'slice the tomato and fry it': from now on the slices are spoken of.
+            return [self.draft.pieces(number, 0) for number in things]
+        return things
+
+    def _demand(self, number: int, verb: Verb) -> None:
+        """Ask for the verb's condition; of slices that are to be cut, that there are some."""
+        entity = self.draft.entities[number]
+        condition = verb.condition or ""
+        if verb.liquid and entity.liquid is None and self.draft.plays(number, VESSEL):
+            self.draft.fill(number, verb.liquid)
+        if verb.of_dishes and entity.unnamed:
+            self.making.leave([number], serving=False)  # 'cook some toast': the dish says how
+            return
+        if self.taxonomy.cuts(condition) and all(self.taxonomy.source(c) for c in entity.classes):
+            self.draft.demand(number, self.taxonomy.there, verb.word)
+        else:
+            self.draft.demand(number, condition, verb.word, verb.requires)
+
+    def _adjunct(
+        self, verb: Verb, things: list[int], adjunct: Adjunct, definite: bool, vessels: list[int]
+    ) -> list[int]:
+        """Take in what follows the objects; return the vessels that it names."""
+        condition = verb.condition or ""
+        cuts = self.taxonomy.cuts(condition)
+        if cuts and all(t.kind == "slices" and t.of is None for t in adjunct.things):
+            if any(t.determiner.count not in {None, -1, 1} for t in adjunct.things):
+                self.draft.note("things are cut into as many slices as they give")
+            return []
+        live = self.draft.live(things)
+        if adjunct.kind in {"means", "unplaced"}:
+            self.adjuncts.means(verb, live, adjunct)
+        elif adjunct.kind == "with":
+            # 'boil the potato in the pot with water': what is nearest holds it.
+            nearest = [*reversed(self.draft.live(vessels)), *live]
+            opens = verb.requires and verb.requires == self.taxonomy.roles.bearer(OPEN)
+            if opens and self.adjuncts.describes(live, adjunct):
+                return []
+            if not self.adjuncts.contents(nearest, adjunct, at_work=True):
+                self.adjuncts.means(verb, live, adjunct)
+        elif adjunct.kind == "from":
+            self.adjuncts.source(live, adjunct)
+        else:
+            places = self.adjuncts.places(adjunct)
+            for outer in places:
+                self._place(verb, live, outer, adjunct, definite)
+            return [n for n in places if self.draft.plays(n, CARRIER)]
+        return []
+
+    def _place(
+        self, verb: Verb, things: list[int], outer: int, adjunct: Adjunct, definite: bool
+    ) -> None:
+        """Take in a place after 'heat', 'slice' …: a means, a destination, or where the thing is.
+
+        An appliance that does what the verb says is a means, and so is a knife; what is heated in
+        a pan is in it then. Of other places, 'in' and 'on' before a known place ('heat the cup on
+        the table') tell which thing is meant, and everything else is where it shall be.
+        """
+        draft, taxonomy = self.draft, self.taxonomy
+        condition, methods = verb.condition or "", taxonomy.methods
+        liquid = any(draft.entities[n].liquid for n in things)
+        classes = draft.entities[outer].classes
+        means = methods.used_with(classes)
+        if methods.asked_of(condition, classes):
+            self.adjuncts.method(verb, things, outer)
+        elif means and not liquid and methods.asked_of(condition, means.needs):
+            draft.heat_in(things, outer, adjunct.word)
+            for number in draft.live(things) if not asks(condition, means.achieves) else ():
+                draft.demand(number, means.mark, verb.word)
+        elif taxonomy.slices_it(condition) and draft.plays(outer, INSTRUMENT):
+            self.adjuncts.unless_wanted(outer)
+        elif taxonomy.cuts(condition) and not draft.plays(outer, WORKTOP):
+            for number in things:
+                pieces = draft.pieces(number, 0)
+                draft.place([pieces], outer, adjunct.word)
+        elif adjunct.word in STATIC and (
+            (definite and all(t.determiner.definite for t in adjunct.things))
+            or not all(draft.plays(n, PORTABLE) for n in things)
+        ):
+            draft.come_from(things, outer)
+        elif taxonomy.slices_it(condition) and draft.plays(outer, WORKTOP):
+            self.adjuncts.unless_wanted(outer)
+        else:
+            draft.place(things, outer, adjunct.word)
+
+
+# Verbs --------------------------------------------------------------------------------------------
+# Clauses to demands: what each verb asks of its objects, and what its adjuncts mean.
+
+_IN_HAND = frozenset({"hold", "pick up", "pick", "lift", "grasp", "grab"})
+"""Verbs that end with a thing in the hand even if it must be made first; 'get' does not."""
+
+
+def _with_in_hand(group: NounGroup) -> Adjunct | None:
+    """Return the 'with' that stands right before 'in hand'; None if there is none."""
+    pairs = zip(group.adjuncts, group.adjuncts[1:], strict=False)
+    return next((one for one, other in pairs if (one.kind, other.kind) == ("with", "hand")), None)
+
+
+def _nouns(lexicon: Lexicon, word: str) -> tuple[Noun, ...]:
+    return tuple(entry for entry in lexicon.lookup(word) if isinstance(entry, Noun))
+
+
+class Interpreter:
+    """Turns clauses into entities, conditions and relations.
+
+    A verb has a frame, which says how it takes its objects, and each frame has a method here;
+    the condition that the verb brings about comes from the ontology. So a new verb is a line of
+    the ontology unless it needs a new frame.
+
+    Args:
+        draft: the meaning so far.
+        lexicon: has the dishes that verbs such as 'lay' stand for.
+    """
+
+    def __init__(self, draft: MeaningDraft, lexicon: Lexicon) -> None:
+        self.draft = draft
+        self.lexicon = lexicon
+        self.taxonomy = draft.taxonomy
+        self._portable = self.taxonomy.roles.class_of(PORTABLE)
+        self.referents = Referents(draft)
+        self.adjuncts = Adjuncts(draft, self.referents)
+        self.making = Making(draft, self.adjuncts)
+        self.states = States(draft, self.adjuncts, self.making)
+        self.liquids = Liquids(draft, lexicon, self.adjuncts, self.making.make, self._clear)
+
+    def clause(self, clause: Clause) -> None:
+        """Take in one clause.
+
+        Raises:
+            LanguageError: the verb does not go with its objects in this way.
+        """
+        if clause.given:
+            self._as_it_is(clause)
+            return
+        self.draft.requested = True
+        if clause.none:
+            self._none(clause.groups[0])
+            return
+        if clause.then:
+            self.draft.ordered.append(self.draft.clause)
+        main: list[int] = []
+        for group, later in zip(clause.groups, self._later_places(clause), strict=True):
+            main += self._group(clause.verb, group, later)
+            self.draft.objects = tuple(self.draft.live(main))
+        self.draft.end_clause(self.draft.live(main))
+
+    def _as_it_is(self, clause: Clause) -> None:
+        """Take in how things are, which tells which of them is spoken of."""
+        main: list[int] = []
+        for group in clause.groups:
+            things = self.referents.all_of(group.things, ReferentReading(wanted=False))
+            for number in things:
+                for adjective in group.predicate.adjectives:
+                    self.draft.select(number, adjective.condition)
+            for adjunct in group.adjuncts:
+                if adjunct.kind == "place":
+                    self.draft.come_from(things, self.adjuncts.places(adjunct)[0])
+            main += things
+        self.draft.end_clause(main)
+
+    def _none(self, group: NounGroup) -> None:
+        """Take in what shall hold of no thing: that none is so, or that none is at a place."""
+        kinds = [c for t in group.things for n in t.nouns
+                 for c in self.taxonomy.concrete(n.object_class)]  # fmt: skip
+        for adjunct in group.adjuncts:
+            all_of = tuple(t.replace(determiner=Determiner(0)) for t in adjunct.things)
+            for place in self.adjuncts.places(adjunct.replace(things=all_of)):
+                self.draft.demand(place, nothing_at(self.draft, place, kinds), "be empty")
+        if not group.adjuncts:
+            needed = next((a.requires for a in group.predicate.adjectives if a.requires), None)
+            reading = ReferentReading(wanted=False, requires=needed)
+            for number in self.referents.all_of(group.things, reading):
+                for adjective in group.predicate.adjectives:
+                    self.draft.demand(number, negated(adjective.condition), f"be {adjective.word}")
+        self.draft.end_clause(())
+
+    def _later_places(self, clause: Clause) -> list[tuple[Adjunct, ...]]:
+        """Return for each group without a place that of the next group, or else of the one before.
+
+        'put the apple and the bread on the table', 'put the apple in the fridge and the egg'.
+        """
+        own = [tuple(a for a in g.adjuncts if a.kind == "place") for g in clause.groups]
+        return [
+            () if places else next((p for p in (*own[i:], *reversed(own[:i])) if p), ())
+            for i, places in enumerate(own)
+        ]
+
+    def _group(
+        self, verb: Verb | None, group: NounGroup, inherited: tuple[Adjunct, ...]
+    ) -> list[int]:
+        if verb and verb.word == "put on" and self._puts_on(group):
+            # 'wash the mug and put on the table'
+            places = Adjunct("place", "on", group.things)
+            group = NounGroup((IT,), (places, *group.adjuncts), group.predicate)
+            verb = verb_of(self.lexicon, "put")
+        frame = verb.frame if verb else ""
+        if verb is not None and verb.by is not None:
+            by = tuple(a for a in group.adjuncts if self._is_by(verb, a))
+            if by:
+                return self._done_by(verb, group, by)
+        group = group.replace(adjuncts=tuple(self._under_tap(frame, a) for a in group.adjuncts))
+        if frame == "put" and verb is not None and not (inherited or verb.places or verb.condition):
+            group = with_as_beside(group)
+        group = settle_nearby(group, frame, self.taxonomy, placed=bool(inherited))
+        if any(adjunct.kind == "hand" for adjunct in group.adjuncts):
+            held = _with_in_hand(group)
+            return self._meanwhile(verb, group, held) if held else self._in_hand(verb, group)
+        exceptions = [a for a in group.adjuncts if a.kind == "except"]
+        if exceptions:
+            group = group.replace(adjuncts=tuple(a for a in group.adjuncts if a not in exceptions))
+            things = self._group(verb, group, inherited)
+            for adjunct in exceptions:
+                leave_out(self.referents, things, adjunct.things)
+            return things
+        group = self._for_persons(verb, group)
+        if verb is None:
+            return self.making.wanted(group)
+        if verb.frame == "put" and inherited:
+            group = NounGroup(group.things, (*group.adjuncts, *inherited), group.predicate)
+        if group.predicate and verb.frame in {"hold", "put", "make"} and not group.adjuncts:
+            return self.making.wanted(group)  # 'get the potato sliced', 'leave the fridge open'
+        frames = {
+            "state": self.states.state,
+            "put": self._put,
+            "set": self._set,
+            "clear": self._clear,
+            "discard": self._discard,
+            "drop": self._drop,
+            "hold": self._hold,
+            "fill": self.liquids.fill,
+            "transfer": self.liquids.pour,
+            "empty": self.liquids.empty,
+            "make": self.making.make,
+            "serve": self.making.make,
+        }
+        things = frames[verb.frame](verb, group)
+        for number in self.draft.live(things):
+            for adjective in group.predicate.adjectives:
+                apply_adjective(self.draft, number, adjective)
+        return things
+
+    def _under_tap(self, frame: str, adjunct: Adjunct) -> Adjunct:
+        """Return 'under the tap' as 'in the sink', after a verb that puts things there."""
+        if adjunct.kind != "unplaced" or adjunct.word not in UNDER or frame not in {"put", "set"}:
+            return adjunct
+        thing = adjunct.things[0]
+        spoken = self.draft.spoken()[:1] if thing.kind == "pronoun" else []
+        classes = [c for group in spoken for n in group for c in self.draft.entities[n].classes]
+        classes += [noun.object_class for noun in thing.nouns]
+        word = next((w for c in classes if (w := self.taxonomy.under(c))), "")
+        place = NounPhrase(
+            "noun", word, Determiner(definite=True), nouns=_nouns(self.lexicon, word)
+        )
+        return Adjunct("place", "in", (place,)) if word else adjunct
+
+    def _puts_on(self, group: NounGroup) -> bool:
+        """Return whether 'put on' is followed by a place rather than by what is switched on."""
+        classes = [noun.object_class for thing in group.things for noun in thing.nouns]
+        runs = self.taxonomy.roles.bearer(RUNNING) or ""
+        return bool(classes and self.draft.spoken()) and not any(
+            self.taxonomy.is_a(c, runs) or self.taxonomy.plays(c, PORTABLE) for c in classes
+        )
+
+    def _for_persons(self, verb: Verb | None, group: NounGroup) -> NounGroup:
+        """Return a group with as many of each thing as it is for: 'make coffee for two'."""
+        persons = [a for a in group.adjuncts if a.kind == "for"]
+        if not persons or (verb is not None and verb.frame == "set"):
+            return group
+        if verb is not None and verb.frame not in {"make", "serve"}:
+            raise LanguageError(f"hvr does not understand 'for {persons[0].word}' here")
+        count = int(persons[0].word)
+        return group.replace(
+            things=tuple(for_each(t, count) for t in group.things),
+            adjuncts=tuple(a for a in group.adjuncts if a.kind != "for"),
+        )
+
+    def _is_by(self, verb: Verb, adjunct: Adjunct) -> bool:
+        return bool(adjunct.things) and all(
+            thing.nouns
+            and any(self.taxonomy.is_a(n.object_class, verb.by_class) for n in thing.nouns)
+            for thing in adjunct.things
+        )
+
+    def _done_by(self, verb: Verb, group: NounGroup, by: tuple[Adjunct, ...]) -> list[int]:
+        """Take in what something is done by: 'examine the book by the light of the lamp'."""
+        rest = group.replace(adjuncts=tuple(a for a in group.adjuncts if a not in by))
+        things = self._group(verb, rest, ())
+        reading = ReferentReading(wanted=False, requires=verb.by_class)
+        for adjunct in by:
+            for number in self.referents.all_of(adjunct.things, reading):
+                self.draft.demand(number, verb.by or "", verb.word)
+        return things
+
+    def _meanwhile(self, verb: Verb | None, group: NounGroup, held: Adjunct) -> list[int]:
+        """Take in what is in the hand meanwhile: 'turn on the lamp with the book in hand'."""
+        others = tuple(a for a in group.adjuncts if a is not held and a.kind != "hand")
+        things = self._group(verb, group.replace(adjuncts=others), ())
+        self._group(verb_of(self.lexicon, "hold"), NounGroup(held.things), ())
+        return things
+
+    def _in_hand(self, verb: Verb | None, group: NounGroup) -> list[int]:
+        """Take in 'a cup of wine in your hand': whatever else is asked, and it is held."""
+        rest = group.replace(adjuncts=tuple(a for a in group.adjuncts if a.kind != "hand"))
+        hold = verb_of(self.lexicon, "hold")
+        moved = verb is not None and verb.frame == "put"
+        things = self._group(hold if moved else verb, rest, ())
+        for number in self.draft.live(things):
+            self.draft.change(number, rests=False, serve=False)
+            self.draft.demand(number, hold.condition or "", hold.word, hold.requires)
+        return things
+
+    # --- moving ---------------------------------------------------------------------------
+
+    def _put(self, verb: Verb, group: NounGroup, *, stays: bool = False) -> list[int]:
+        """Put things somewhere.
+
+        Args:
+            verb: its `places` are where things go if nothing is said.
+            group: the objects.
+            stays: 'in' and 'on' say where the things are now ('throw away the egg on …').
+
+        Raises:
+            LanguageError: the place is not given and not known.
+        """
+        away = verb.places and all(self.taxonomy.plays(c, BIN) for c in verb.places)
+        if away and all(t.dish and t.dish.liquid and not t.nouns for t in group.things):
+            return self.liquids.empty(verb_of(self.lexicon, "empty"), group)
+        things = self.referents.all_of(
+            group.things,
+            ReferentReading(
+                self._poured_rather(group), wanted=False, requires=self._portable, moved=True
+            ),
+        )
+        back = any(a.kind == "origin" for a in group.adjuncts)
+        others = tuple(a for a in group.adjuncts if a.kind != "origin")
+        places = self.adjuncts.take(verb, things, others)
+        things = self._in_what_holds_them(group, things, places)
+        if stays:
+            places = self.adjuncts.where_they_are(things, places)
+        if self.adjuncts.settle(things, places):
+            return things
+        if back or (verb.back and not verb.places):
+            for number in self.draft.live(things):
+                self.draft.change(number, returns=self.draft.clause, rests=False, serve=False)
+            return things
+        return self._put_nowhere(verb, group, things)
+
+    def _in_what_holds_them(
+        self, group: NounGroup, things: list[int], places: list[tuple[int, str]]
+    ) -> list[int]:
+        """Return the dish where things were put just before, if it is that which is put somewhere
+        now: 'put the egg in the pan and put it on the stove'.
+        """
+        pronoun = len(group.things) == 1 and group.things[0].text == "it"
+        vessels = {r.outer for r in self.draft.relations
+                   if r.inner in things and r.clause == self.draft.clause - 1
+                   and self.draft.plays(r.outer, CARRIER)}  # fmt: skip
+        if not (pronoun and places and len(vessels) == 1):
+            return things
+        vessel = vessels.pop()
+        place = places[0][0]
+        return [vessel] if vessel != place and self.adjuncts.goes_on(vessel, place) else things
+
+    def _poured_rather(self, group: NounGroup) -> bool:
+        """Return whether a word means the liquid: 'put wine in a cup', where no bottle fits."""
+        kinds = {n.object_class for t in group.things if t.dish for n in t.nouns}
+        vessels = [n.object_class for a in group.adjuncts if a.kind == "place"
+                   for t in a.things for n in t.nouns
+                   if self.taxonomy.plays(n.object_class, VESSEL)]  # fmt: skip
+        return any(v not in self.taxonomy.places(k) for k in kinds for v in vessels)
+
+    def _put_nowhere(self, verb: Verb, group: NounGroup, things: list[int]) -> list[int]:
+        """Put things at the verb's own place, or in the hand, if no place was given.
+
+        Raises:
+            LanguageError: the verb implies neither.
+        """
+        live = self.draft.live(things)
+        others = all(t.kind == "rest" or t.determiner.other for t in group.things)
+        if verb.word.startswith("leav") and others:
+            return things  # 'and leave the others' asks for nothing
+        if verb.places:
+            for number in live:
+                self.draft.place([number], self.adjuncts.default_place(verb, number), verb.word)
+            return things
+        if verb.condition:
+            for number in live:
+                self.draft.demand(number, verb.condition, verb.word, verb.requires)
+            return things
+        text = " and ".join(thing.text for thing in group.things)
+        raise LanguageError(
+            f"{verb.word} {text} where? Say the place"
+            f"{self.taxonomy.example('place', f'{verb.word} {text} ')}"
+        )
+
+    def _set(self, verb: Verb, group: NounGroup) -> list[int]:
+        """Take in 'set': 'set the table' is a dish of its own, 'set the mug on the table' puts.
+
+        What the table is set with is all that comes on it.
+        """
+        things = group.things
+        dish = next((d for d in self._dishes() if d.at and len(things) == 1
+                     and any(n.object_class == d.at for n in things[0].nouns)), None)  # fmt: skip
+        if dish is None or any(a.kind == "place" for a in group.adjuncts):
+            return self._put(verb, group)
+        place = self.referents.of(things[0], ReferentReading())[0]
+        listed = [a for a in group.adjuncts if a.kind == "with"]
+        persons = next((int(a.word) for a in group.adjuncts if a.kind == "for"), 1)
+        if not listed:
+            self.referents.add_parts(dish, place, (), persons)
+        for adjunct in group.adjuncts:
+            if adjunct.kind == "for":
+                continue
+            each = adjunct.replace(things=tuple(for_each(t, persons) for t in adjunct.things))
+            if adjunct.kind != "with" or not self.adjuncts.contents([place], each):
+                raise LanguageError(f"hvr does not understand {adjunct.word!r} here")
+        return [place]
+
+    def _dishes(self) -> list[Dish]:
+        return sorted(
+            {e for es in self.lexicon.entries.values() for e in es if isinstance(e, Dish)},
+            key=lambda dish: dish.word,
+        )
+
+    def _clear(self, verb: Verb, group: NounGroup) -> list[int]:
+        """Take in 'clear the table', which moves whatever is on it, or 'clear away the plates'."""
+        things: list[int] = []
+        for thing in group.things:
+            numbers = self.referents.of(thing, ReferentReading(wanted=False))
+            if self.draft.plays(numbers[0], PORTABLE):
+                things += numbers
+                continue
+            if not self.draft.plays(numbers[0], PLACE):
+                raise LanguageError(f"hvr does not know how to {verb.word} {thing.text!r}")
+            everything = NounPhrase("everything", f"things on the {thing.text}")
+            what = self.referents.of(everything, ReferentReading())
+            self.draft.come_from(what, numbers[0])
+            things += what
+        places = self.adjuncts.take(verb, things, group.adjuncts)
+        if not self.adjuncts.settle(things, places):
+            self._put_nowhere(verb, group, things)
+        return things
+
+    def _discard(self, verb: Verb, group: NounGroup) -> list[int]:
+        """Throw things away; a place that is no bin says where they are now."""
+        bins = [a for a in group.adjuncts if a.kind == "place" and self.adjuncts.is_bin(a)]
+        if bins:
+            rest = [a for a in group.adjuncts if a not in bins]
+            return self._put(verb, NounGroup(group.things, (*rest, bins[-1])))
+        return self._put(verb, group, stays=True)
+
+    def _drop(self, verb: Verb, group: NounGroup) -> list[int]:
+        """Drop things to the floor, or at the place that was given."""
+        if any(a.kind == "place" for a in group.adjuncts):
+            return self._put(verb, group)
+        things = self.referents.all_of(
+            group.things, ReferentReading(wanted=False, requires=self._portable)
+        )
+        self.adjuncts.take(verb, things, group.adjuncts)
+        for number in self.draft.live(things):
+            self.draft.demand(number, verb.condition or "", verb.word, verb.requires)
+        return things
+
+    def _hold(self, verb: Verb, group: NounGroup) -> list[int]:
+        """Pick something up; with 'to' or 'into', carry it there; if it is a dish, make it."""
+        if any(thing.dish and not thing.nouns for thing in group.things) or any(
+            thing.of and thing.kind == "noun" for thing in group.things
+        ):
+            made = self.making.make(verb, group)
+            to_place = any(a.kind == "place" for a in group.adjuncts)
+            for number in () if to_place else self.draft.live(made):
+                known = not self.draft.fresh(number)
+                if known or (verb.word in _IN_HAND and not self.draft.placed(number)):
+                    self.draft.change(number, rests=False)
+                    self.draft.demand(number, "(holding ?x)", verb.word, verb.requires)
+            return made
+        things = self.referents.all_of(
+            group.things, ReferentReading(wanted=False, requires=verb.requires)
+        )
+        places = self.adjuncts.take(verb, things, group.adjuncts)
+        if group.things[0].kind == "everything" and not places:
+            return self._put_nowhere(verb_of(self.lexicon, "clear"), group, things)
+        onto_dish = any(
+            self.draft.plays(number, CARRIER)
+            and self.draft.fresh(number)
+            and not any(t.determiner.definite for a in group.adjuncts for t in a.things)
+            for number, _ in places
+        )  # 'get me an apple on a plate'
+        if places and not onto_dish and not any(word not in STATIC for _, word in places):
+            self.adjuncts.where_they_are(things, places)
+            places = []
+        if not self.adjuncts.settle(things, places):
+            for number in self.draft.live(things):
+                self.draft.demand(
+                    number, verb.condition or "(holding ?x)", verb.word, verb.requires
+                )
+        return things

@@ -1,0 +1,372 @@
+"""The recording of requests and answers, and what earlier tries of a run were answered."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import hvr
+from hvr.base.files import append_json_line, write_whole, writing
+from hvr.base.secrets.scrubber import Scrubber
+from hvr.base.texts import read_log
+from hvr.errors import DataFileError, LLMError
+from hvr.models import transcript
+from hvr.models.errors import used
+from hvr.models.model import Answer, Layer, Model, Request, Totals
+from hvr.models.transcript import Exchange, Replay
+
+# Earlier tries ------------------------------------------------------------------------------------
+# What earlier tries of a run asked and were answered: nothing is asked or paid for twice.
+#
+# A run that broke off is done again from the beginning, and its prompts are the same until it comes
+# to where it broke off. As long as they are, their answers are those of its transcript. Beside it,
+# `llm-aside.jsonl` has the same form and holds what was paid for and is no part of the run:
+#
+# * the error that a try ended with, since it is asked again;
+# * what a try was answered and the run has not asked again, because something turned out otherwise.
+#   Should it ask after all, it gets that answer.
+
+
+class EarlierTranscript:
+    """The transcript of a run that broke off, and what is set aside of it.
+
+    Args:
+        path: the transcript.
+
+    Raises:
+        DataFileError: a file is damaged, or cannot be written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.header, exchanges = transcript.read(path)
+        self._used: list[Exchange] = []
+        self._ahead = deque(exchanges)
+        self._aside = list(set_aside(path))
+
+    @property
+    def ahead(self) -> bool:
+        """Whether the transcript has exchanges that the run has not come to yet."""
+        return bool(self._ahead)
+
+    @property
+    def number(self) -> int:
+        """The number of exchanges of earlier tries in the transcript."""
+        return len(self._used) + len(self._ahead)
+
+    @property
+    def totals(self) -> Totals:
+        """The usage of what is set aside."""
+        return totals(self._aside)
+
+    def next(self, digest: str) -> tuple[Exchange, bool] | None:
+        """Return the exchange with a prompt, if an earlier try had it.
+
+        Args:
+            digest: of the prompt.
+
+        Returns:
+            the exchange, and whether it stands in the transcript in its place.
+
+        Raises:
+            DataFileError: a file cannot be written.
+        """
+        # An error at the end is what the try broke off with. The run survived any other.
+        at_end = len(self._ahead) == 1 and self._ahead[0].failed
+        if self._ahead and self._ahead[0].line["digest"] == digest and not at_end:
+            self._used.append(self._ahead.popleft())
+            return self._used[-1], True
+        # The transcript is in the order of the run, so what comes at another time has to go.
+        self._put_aside(len(self._ahead))
+        for exchange in self._aside:
+            if exchange.line["digest"] == digest and not exchange.failed:
+                self._aside.remove(exchange)
+                return exchange, False
+        return None
+
+    def _put_aside(self, count: int) -> None:
+        """Move the last exchanges of the transcript to the file beside it."""
+        if not count:
+            return
+        kept = [*self._used, *self._ahead]
+        moved = kept[-count:]
+        del kept[-count:]
+        aside = aside_of(self._path)
+        # A kill may come between the two files; then they are there already.
+        there = Counter(map(_identity, _read(aside)))
+        here = Counter(map(_identity, [*kept, *moved]))
+        if not has_header(aside):
+            append_json_line(aside, self.header)
+        for exchange in moved:
+            same = _identity(exchange)
+            while there[same] < here[same]:
+                append_json_line(aside, exchange.line)
+                there[same] += 1
+        lines = (self.header, *(exchange.line for exchange in kept))
+        write_whole(
+            self._path, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+        )
+        for _ in moved:
+            self._ahead.pop()
+        self._aside += moved
+
+
+def has_header(path: Path) -> bool:
+    """Return whether there is a transcript with at least its first line.
+
+    Raises:
+        DataFileError: it cannot be read.
+    """
+    return path.is_file() and bool(read_log(path))
+
+
+def aside_of(path: Path) -> Path:
+    """Return the file beside a transcript with what is set aside of it."""
+    return path.with_name(f"{path.stem}-aside{path.suffix}")
+
+
+def set_aside(path: Path) -> tuple[Exchange, ...]:
+    """Return what was paid for and is no part of the run.
+
+    Args:
+        path: the transcript of the run.
+
+    Raises:
+        DataFileError: a file is damaged.
+    """
+    # What was used after all has been written into the transcript, too.
+    used = Counter(map(_identity, transcript.read(path)[1]))
+    rest = []
+    for exchange in _read(aside_of(path)):
+        if used[_identity(exchange)]:
+            used[_identity(exchange)] -= 1
+        else:
+            rest.append(exchange)
+    return tuple(rest)
+
+
+def times_asked(path: Path) -> int:
+    """Return how many exchanges earlier tries had, those that are set aside included.
+
+    Raises:
+        DataFileError: a file is damaged.
+    """
+    return len(transcript.read(path)[1]) + len(set_aside(path)) if has_header(path) else 0
+
+
+def totals(exchanges: Iterable[Exchange]) -> Totals:
+    """Return the usage of exchanges together."""
+    total = Totals()
+    for exchange in exchanges:
+        total = total.plus(exchange.usage, failed=exchange.failed)
+    return total
+
+
+def _read(aside: Path) -> tuple[Exchange, ...]:
+    return transcript.read(aside)[1] if has_header(aside) else ()
+
+
+def _identity(exchange: Exchange) -> str:
+    values: Mapping[str, Any] = {**exchange.line, "number": 0}
+    return json.dumps(values, sort_keys=True)
+
+
+# Recording ----------------------------------------------------------------------------------------
+# The recording of all requests to a model and its answers, as they happen.
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+class RecordingModel(Layer):
+    """A model whose exchanges go into a transcript, answers and errors alike.
+
+    Each line is on its way to the disk before the answer is returned, so a crash loses nothing.
+    Keys are taken out of what is written. A replay that is recorded keeps its times, dates,
+    usage and header, so that replaying a run makes the same file, byte for byte.
+
+    A transcript that is there is that of an earlier try, which is gone on with: what it was
+    answered is not asked again (`hvr.models.recording`).
+
+    Args:
+        model: whom to ask.
+        path: the file.
+        header: further fields of the first line, such as commit and settings.
+        scrubber: the keys to take out.
+        clock: seconds, for durations.
+        now: the date.
+
+    Raises:
+        DataFileError: the file cannot be written, or is no transcript of this model.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        path: Path,
+        header: Mapping[str, Any] | None = None,
+        *,
+        scrubber: Scrubber | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        now: Callable[[], datetime] = _now,
+    ) -> None:
+        super().__init__(model)
+        self._path = path
+        self._scrubber = scrubber or Scrubber()
+        self._clock = clock
+        self._now = now
+        self._lock = threading.Lock()
+        self._number = 0
+        self._earlier: EarlierTranscript | None = None
+        if path.is_dir():
+            raise DataFileError(f"cannot write the transcript {path}: it is a folder")
+        if has_header(path):
+            if not isinstance(model, Replay):
+                self._go_on()
+                return
+            self._begin_anew(model)
+        self._write({**self._header(), **self._scrubber.value(header or {})})
+
+    def aside(self) -> Totals:
+        """Return the usage of what earlier tries paid for and is no part of the transcript."""
+        return self._earlier.totals if self._earlier is not None else Totals()
+
+    def answer(self, request: Request) -> Answer:
+        """See `Model`.
+
+        Raises:
+            LLMError: what the model raises; it is written down first.
+            DataFileError: the transcript cannot be written.
+        """
+        if isinstance(self._model, Replay):
+            # The line as it was recorded, with its times: a replay makes the same file.
+            exchange = self._model.exchange(request)
+            self._append({**exchange.line, "purpose": request.purpose})
+            return exchange.outcome()
+        known = self._known(request)
+        if known is not None:
+            answer = known.outcome()
+            # Where the answer once came from: it is counted like the first time.
+            return replace(answer, source=known.line["answer"].get("source", "model"))
+        start, date = self._clock(), self._now()
+        try:
+            answer = self._model.answer(request)
+        except LLMError as error:
+            self._add(request, None, error, self._clock() - start, date)
+            raise
+        # What is written is what is used: a replay must get the same.
+        answer = replace(
+            answer,
+            text=self._scrubber.text(answer.text),
+            data=self._scrubber.value(answer.data),
+        )
+        self._add(request, answer, None, self._clock() - start, date)
+        return answer
+
+    def _go_on(self) -> None:
+        """Read what an earlier try was answered.
+
+        Raises:
+            DataFileError: it asked another model, or its transcript is damaged.
+        """
+        self._earlier = EarlierTranscript(self._path)
+        self._number = self._earlier.number
+        asked, name = self._earlier.header["model"], self._scrubber.text(self.name)
+        if asked != name:
+            raise DataFileError(f"{self._path}: this is a transcript of {asked}, not of {name}")
+
+    def _begin_anew(self, model: Replay) -> None:
+        """Remove what a replay has recorded: it asks nobody, and all answers are at hand.
+
+        Raises:
+            DataFileError: it is not this replay that was recorded.
+        """
+        there = transcript.read(self._path)[0]
+        other = any(there.get(name) != model.header.get(name) for name in ("model", "date"))
+        if other or self._path.samefile(transcript.file_of(model.path)):
+            raise DataFileError(f"{self._path}: there is another transcript already")
+        with writing(self._path):
+            self._path.unlink()
+
+    def _known(self, request: Request) -> Exchange | None:
+        """Return what an earlier try was answered to a request; None if it is to be asked.
+
+        Raises:
+            DataFileError: the transcript cannot be written.
+        """
+        if self._earlier is None:
+            return None
+        asked = self._scrubber.value(transcript.request_json(request))
+        with self._lock:
+            # Nothing new is written as long as anything is ahead.
+            going_on = self._earlier.ahead
+            known = self._earlier.next(transcript.digest(asked))
+            if going_on:
+                self._number = self._earlier.number
+        if known is None:
+            return None
+        exchange, in_place = known
+        if not in_place:
+            self._append(exchange.line)
+        return exchange
+
+    def _header(self) -> dict[str, Any]:
+        if isinstance(self._model, Replay):
+            return dict(self._model.header)
+        return {
+            "format": transcript.FORMAT,
+            "version": transcript.VERSION,
+            "model": self._scrubber.text(self.name),
+            "simulated": self.simulated,
+            "hvr": hvr.__version__,
+            "date": self._now().isoformat(timespec="seconds"),
+        }
+
+    def _add(
+        self,
+        request: Request,
+        answer: Answer | None,
+        error: LLMError | None,
+        seconds: float,
+        date: datetime,
+    ) -> None:
+        asked = self._scrubber.value(transcript.request_json(request))
+        usage = answer.usage if answer else used(error or LLMError())
+        line: dict[str, Any] = {
+            "number": 0,
+            "purpose": request.purpose,
+            "digest": transcript.digest(asked),
+            **asked,
+            "answer": _answer_json(answer) if answer else None,
+            "error": transcript.error_json(error) if error else None,
+            "usage": asdict(usage),
+            "seconds": round(seconds, 3),
+            "date": date.isoformat(timespec="microseconds"),
+        }
+        self._append(self._scrubber.value(line))
+
+    def _append(self, line: Mapping[str, Any]) -> None:
+        with self._lock:
+            self._number += 1
+            self._write({**line, "number": self._number})
+
+    def _write(self, line: Mapping[str, Any]) -> None:
+        append_json_line(self._path, line)
+
+
+def _answer_json(answer: Answer) -> dict[str, Any]:
+    return {
+        "text": answer.text,
+        "data": answer.data,
+        "finish": answer.finish,
+        "model": answer.model,
+        "source": answer.source,
+    }

@@ -1,0 +1,218 @@
+"""Plans of unified-planning as steps, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from typing import Any
+
+from hvr.pddl import GroundAction, Step, TimedAction
+from hvr.planning.interop.from_unified import Moment, Translation, translate
+from hvr.planning.interop.names import InteropError, UnifiedNames
+from hvr.values import Value
+
+# From plans ---------------------------------------------------------------------------------------
+# Plans of unified-planning as steps.
+
+
+class JudgedStep(Value):
+    """A step of a plan that is to be judged.
+
+    Attributes:
+        step: the step.
+        owner: the index in the plan of the step that it is or belongs to; None: to the plan.
+    """
+
+    step: Step
+    owner: int | None
+
+
+def plan_from_unified(plan: Any, problem: Any) -> tuple[Step, ...]:
+    """Return the steps of a plan for a `unified_planning.model.Problem`.
+
+    Of a partial order, one of its orders; of a network of times, the earliest times.
+
+    Raises:
+        InteropError: the plan is of another kind, or has steps that the problem has not.
+    """
+    ordered = in_order(plan, problem)
+    translation = translate(problem, following=plan_numbers(ordered))
+    return steps_of(ordered, translation)
+
+
+def in_order(plan: Any, problem: Any) -> Any:
+    """Return the sequential or time-triggered plan that means the same as a plan.
+
+    Raises:
+        InteropError: a plan of a kind that has none.
+    """
+    from unified_planning.plans import PlanKind
+
+    kind = plan.kind
+    if kind in (PlanKind.SEQUENTIAL_PLAN, PlanKind.TIME_TRIGGERED_PLAN):
+        return plan
+    if kind == PlanKind.PARTIAL_ORDER_PLAN:
+        return plan.convert_to(PlanKind.SEQUENTIAL_PLAN, problem)
+    if kind == PlanKind.STN_PLAN:
+        return plan.convert_to(PlanKind.TIME_TRIGGERED_PLAN, problem)
+    raise InteropError(f"a plan of the kind {kind.name}")
+
+
+def plan_numbers(plan: Any) -> tuple[Fraction, ...]:
+    """Return the numbers among the arguments of a plan."""
+    values: dict[Fraction, None] = {}
+    for instance in instances_of(plan):
+        for node in instance.actual_parameters:
+            if node.is_int_constant() or node.is_real_constant():
+                values[Fraction(node.constant_value())] = None
+    return tuple(values)
+
+
+def instances_of(plan: Any) -> tuple[Any, ...]:
+    """Return the action instances of a sequential or time-triggered plan, in its order."""
+    from unified_planning.plans import TimeTriggeredPlan
+
+    if isinstance(plan, TimeTriggeredPlan):
+        return tuple([instance for _, instance, _ in plan.timed_actions])
+    return tuple(plan.actions)
+
+
+def steps_of(plan: Any, translation: Translation) -> tuple[Step, ...]:
+    """Return the steps of a sequential or time-triggered plan of a translated problem.
+
+    Raises:
+        InteropError: a step or argument that the problem has not.
+    """
+    from unified_planning.plans import TimeTriggeredPlan
+
+    if isinstance(plan, TimeTriggeredPlan):
+        return tuple(
+            [
+                TimedAction(
+                    _action(instance, translation),
+                    Fraction(start),
+                    None if duration is None else Fraction(duration),
+                )
+                for start, instance, duration in plan.timed_actions
+            ]
+        )
+    return tuple([_action(instance, translation) for instance in plan.actions])
+
+
+def steps_back(plan: Any, names: UnifiedNames) -> tuple[Step, ...]:
+    """Return the steps of a sequential or time-triggered plan of a converted problem.
+
+    Args:
+        plan: of unified-planning.
+        names: what everything is called there (`Conversion.names`).
+
+    Raises:
+        InteropError: a step, or an object in it, that the problem has not.
+    """
+    from unified_planning.plans import TimeTriggeredPlan
+
+    def action(instance: Any) -> GroundAction:
+        arguments = [names.old("object", str(p)) for p in instance.actual_parameters]
+        return GroundAction(names.old("action", instance.action.name), tuple(arguments))
+
+    if not isinstance(plan, TimeTriggeredPlan):
+        return tuple([action(instance) for instance in plan.actions])
+    return tuple(
+        [
+            TimedAction(
+                action(instance), Fraction(start), None if length is None else Fraction(length)
+            )
+            for start, instance, length in plan.timed_actions
+        ]
+    )
+
+
+def with_companions(steps: tuple[Step, ...], translation: Translation) -> tuple[JudgedStep, ...]:
+    """Return the steps of a plan, and after them the companions that the plan needs."""
+    judged = [JudgedStep(step, index) for index, step in enumerate(steps)]
+    timed = [(i, step) for i, step in enumerate(steps) if isinstance(step, TimedAction)]
+    for index, step in timed:
+        end = step.start + (step.duration or 0)
+        companions = _companions(step.action.name, step.action.args, step.start, end, translation)
+        judged += [JudgedStep(companion, index) for companion in companions]
+    end = max((step.start + (step.duration or 0) for _, step in timed), default=Fraction(0))
+    companions = _companions("", (), Fraction(0), end, translation)
+    judged += [JudgedStep(companion, None) for companion in companions]
+    return tuple(judged)
+
+
+def _companions(
+    owner: str, args: tuple[str, ...], start: Fraction, end: Fraction, translation: Translation
+) -> Iterator[TimedAction]:
+    def time(moment: Moment) -> Fraction:
+        return (end if moment.from_end else start) + moment.delay
+
+    for companion in translation.companions.get(owner, ()):
+        action = GroundAction(companion.action, args)
+        begin = time(companion.begin)
+        if companion.end is None:
+            yield TimedAction(action, begin)
+            continue
+        length = time(companion.end) - begin
+        # An interval that is empty, or a moment, holds no state but perhaps its first.
+        if length > 0 or not companion.left_open:
+            yield TimedAction(action, begin, max(length, Fraction(0)))
+
+
+def _action(instance: Any, translation: Translation) -> GroundAction:
+    if instance.agent is not None:
+        raise InteropError("a step of one of several agents")
+    name = translation.names.new("action", instance.action.name)
+    return GroundAction(name, tuple([translation.argument(p) for p in instance.actual_parameters]))
+
+
+# To plans -----------------------------------------------------------------------------------------
+# Steps as plans of unified-planning.
+
+
+def plan_to_unified(steps: Iterable[Step], problem: Any, names: UnifiedNames | None = None) -> Any:
+    """Return steps as a plan for a `unified_planning.model.Problem`.
+
+    Args:
+        steps: the steps; all timed, or none.
+        problem: the problem, as `to_unified` or `convert` made it.
+        names: what everything is called there (`Conversion.names`); None: as in PDDL.
+
+    Returns:
+        a TimeTriggeredPlan, or a SequentialPlan when no step has a time; an empty plan is timed
+        where the problem has to do with time.
+
+    Raises:
+        InteropError: a step, or an object in it, that the problem has not.
+    """
+    from unified_planning.plans import SequentialPlan, TimeTriggeredPlan
+
+    steps = tuple(steps)
+    environment = problem.environment
+    timed = [step for step in steps if isinstance(step, TimedAction)]
+    in_time = not steps and (any(problem.durative_actions) or problem.timed_effects)
+    if timed or in_time:
+        rows = [(s.start, _instance(s.action, problem, names), s.duration) for s in timed]
+        return TimeTriggeredPlan(rows, environment)
+    plain = [step for step in steps if isinstance(step, GroundAction)]
+    return SequentialPlan([_instance(s, problem, names) for s in plain], environment)
+
+
+def _instance(action: GroundAction, problem: Any, names: UnifiedNames | None) -> Any:
+    from unified_planning.exceptions import UPTypeError, UPValueError
+    from unified_planning.plans import ActionInstance
+
+    def name(kind: str, text: str) -> str:
+        return text if names is None else names.new(kind, text)
+
+    try:
+        schema = problem.action(name("action", action.name))
+        objects = [problem.object(name("object", a)) for a in action.args]
+    except UPValueError as error:
+        raise InteropError(f"the step {action}: {error}") from error
+    if len(objects) != len(schema.parameters):
+        raise InteropError(f"the step {action}, with a wrong number of arguments")
+    try:
+        return ActionInstance(schema, problem.environment.expression_manager.auto_promote(objects))
+    except UPTypeError as error:
+        raise InteropError(f"the step {action}: {error}") from error

@@ -1,0 +1,301 @@
+"""Policies in worlds of facts: a model writes the plan, or the goal alone (Liu et al. 2023)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hvr.base.files import writing
+from hvr.errors import HvrError, ImpossibleGoalError, UsageError
+from hvr.knowledge.ontology import Ontology, load_ontology
+from hvr.knowledge.retrieval.relevance import Relevant
+from hvr.models.choice import ModelChoice
+from hvr.models.errors import ModelError
+from hvr.models.meter import Meter
+from hvr.pddl import (
+    And,
+    Domain,
+    Expression,
+    Problem,
+    Task,
+    parse_formula,
+    print_domain,
+    print_problem,
+)
+from hvr.planning.plans import Planned, PolicyContext
+from hvr.planning.search.planners import Planner
+from hvr.policies.llm.answers.text import clean
+from hvr.policies.llm.dialogue import Dialogue
+from hvr.policies.llm.equipment import learn_macros, open_equipment
+from hvr.policies.llm.prediction import PredictedFacts
+from hvr.policies.llm.prompts import DEFAULT_PROMPTS
+from hvr.policies.llm.record import PlanningRecord
+from hvr.policies.llm.settings import is_goal
+from hvr.policies.llm.writing import Equipment, Writing
+from hvr.validation import Validator
+from hvr.validation.trajectory import grounded_constraints
+from hvr.worlds.facts.lexicon import WorldLexicon
+
+# Facts --------------------------------------------------------------------------------------------
+# Policies in worlds of facts: a model writes the plan or the goal alone.
+
+
+# Goal writing -------------------------------------------------------------------------------------
+# Goals of a world of facts that a language model writes from a request: LLM+P (Liu et al. 2023).
+#
+# The model says what shall be true, as PDDL; a planner finds the plan and hvr's validator proves it.
+
+GOAL_PROMPTS = DEFAULT_PROMPTS / "facts"
+"""The templates for goals in PDDL, which suit any world of facts."""
+
+MAX_GOAL_ATTEMPTS = 3
+"""Goals that a model may write, the first included."""
+
+_BEGINS = re.compile(r"\(\s*(?:and|or|not|imply|forall|exists|[A-Za-z]|[<>=])")
+
+
+@dataclass(frozen=True)
+class GoalWriter:
+    """Asks a model for a goal until it can be used.
+
+    Args:
+        dialogue: with the model.
+        domain, problem: the world; the problem's own goal is not told.
+        words: what predicates and things are called.
+        planner: tells of a goal that no plan reaches.
+    """
+
+    dialogue: Dialogue
+    domain: Domain
+    problem: Problem
+    words: WorldLexicon
+    planner: Planner
+
+    def write(self, request: str) -> Expression:
+        """Return the goal of a request.
+
+        Raises:
+            ModelError: none that was written can be used.
+            LLMError: the model did not answer.
+        """
+        told = {"request": request, "predicates": self._predicates(), "kinds": self._kinds()}
+        written, problem = "", ""
+        for number in range(MAX_GOAL_ATTEMPTS):
+            more = {"goal": written, "problem": problem} if number else {}
+            answer = self.dialogue.ask("correct_goal" if number else "goal", **told, **more)
+            written = _formula(answer)
+            try:
+                goal = parse_formula(written, self.domain, self.problem.objects, file="<goal>")
+            except HvrError as error:
+                problem = str(error)
+                continue
+            problem = self._impossible(goal)
+            if not problem:
+                return goal
+        raise ModelError(
+            f"{self.dialogue.model.name}: the goal cannot be used after {MAX_GOAL_ATTEMPTS} tries: {problem}",
+            kind="garbled",
+        )
+
+    def _impossible(self, goal: Expression) -> str:
+        try:
+            result = self.planner.solve(Task(self.domain, self.problem.replace(goal=goal)))
+        except HvrError:
+            return ""  # not decided: the plan itself is looked for without this hurry
+        proven = result.plan is None and result.optimal
+        return "it is proven that no plan reaches this goal" if proven else ""
+
+    def _predicates(self) -> str:
+        lines = []
+        domain = self.domain
+        schemas = {name: predicate.parameters for name, predicate in domain.predicates.items()}
+        schemas |= {name: function.parameters for name, function in domain.functions.items()}
+        for name, parameters in schemas.items():
+            typed = [f"{p.name} - {' '.join(p.types) or 'object'}" for p in parameters]
+            said = self.words.wording.clause(name, [p.name for p in parameters])
+            lines.append(f"({' '.join((name, *typed))})" + (f": {said}" if said else ""))
+        return "\n".join(lines)
+
+    def _kinds(self) -> str:
+        of_type: dict[str, list[str]] = {}
+        for o in (*self.domain.constants, *self.problem.objects):
+            of_type.setdefault(" ".join(o.types) or "object", []).append(o.name)
+        return "\n".join(f"{kind}: {' '.join(names)}" for kind, names in of_type.items())
+
+
+def _formula(answer: str) -> str:
+    """Return the first formula of an answer; the whole answer where there is none."""
+    text = clean(answer)
+    begins = _BEGINS.search(text)
+    if begins is None:
+        return text.strip()
+    depth = 0
+    for end in range(begins.start(), len(text)):
+        depth += {"(": 1, ")": -1}.get(text[end], 0)
+        if depth == 0:
+            return " ".join(text[begins.start() : end + 1].split())
+    return " ".join(text[begins.start() :].split())
+
+
+# Written ------------------------------------------------------------------------------------------
+# Plans for a world that a language model writes: the policy of the paper on facts alone.
+
+TRANSCRIPT = "llm.jsonl"
+"""File in the folder of a run with what the model was asked and answered."""
+
+
+class ModelPlanner:
+    """Plans from states of a world, with a language model; it stands in for `StatePlanner`.
+
+    Args:
+        equipment: the means to write plans.
+        request: what the model is asked for.
+        words: what actions, facts and things are called.
+        meter: counts what the model uses.
+        library: file of macro actions to add to; None adds nothing.
+
+    Attributes:
+        records: how each plan came about, in order.
+    """
+
+    def __init__(
+        self,
+        equipment: Equipment,
+        request: str,
+        words: WorldLexicon,
+        meter: Meter,
+        library: Path | None = None,
+    ) -> None:
+        self.equipment = equipment
+        self.request = request
+        self.meter = meter
+        self.records: list[PlanningRecord] = []
+        self._words = words
+        self._library = library
+        self._used: set[str] = set()
+
+    def plan(self, task: Task) -> Planned:
+        """Return a plan from the initial state of a task; it may miss the goal.
+
+        Raises:
+            UsageError: the task has actions that need time.
+            ImpossibleGoalError: the planner, where it may repair, proves that there is no plan.
+            LLMError: the model did not answer.
+        """
+        foresight = PredictedFacts(task, self._words.wording, self._words.types)
+        settings = self.equipment.settings
+        if settings.constraints and settings.verification and task.problem.constraints != And(()):
+            foresight.keep(grounded_constraints(task))
+        writing = Writing(self.equipment, self.request, foresight)
+        record = writing.write()
+        self.records.append(record)
+        self._used |= set(writing.library_uses)
+        if settings.planner_repair and not Validator(task).check(record.plan.actions).valid:
+            self._check_possible(task)
+        told = Relevant(dict.fromkeys(task.objects, "the problem names it"))
+        return Planned(task.problem, task, told, record.plan, record.planner_calls)
+
+    def goal(self, problem: Problem) -> Expression:
+        """Return the goal that the model reads in the request.
+
+        Raises:
+            LLMError: it did not answer, or with nothing that can be used.
+        """
+        equipment = self.equipment
+        dialogue = Dialogue(equipment.model, equipment.prompts, equipment.temperature)
+        writer = GoalWriter(dialogue, equipment.domain, problem, self._words, equipment.planner)
+        return writer.write(self.request)
+
+    def keep(self, planned: Planned, run: str) -> None:
+        """Add the macro actions of a first plan that did what it should to the library.
+
+        Args:
+            planned: the plan.
+            run: name of the run.
+
+        Raises:
+            DataFileError: the library cannot be read or written.
+        """
+        if self._library is not None and len(self.records) == 1:
+            about = {"request": self.request, "scene": planned.problem.name}
+            learn_macros(
+                self._library, self.equipment, planned, about=about, run=run, used=self._used
+            )
+
+    def _check_possible(self, task: Task) -> None:
+        """Ask the planner, which may repair plans, whether there is a plan at all.
+
+        Raises:
+            ImpossibleGoalError: it is proven that there is none.
+        """
+        try:
+            result = self.equipment.planner.solve(task)
+        except HvrError:
+            return
+        if result.plan is None:
+            raise ImpossibleGoalError(f"there is no plan: proven by {result.planner}")
+
+
+def open_model(
+    choice: ModelChoice,
+    domain: Domain,
+    problem: Problem,
+    words: WorldLexicon,
+    request: str,
+    *,
+    planner: Planner,
+    ontology: Ontology | None = None,
+    prompts: Path | None = None,
+    seed: int = 0,
+    folder: Path | None = None,
+    listen: Callable[[Any], None] | None = None,
+) -> ModelPlanner:
+    """Connect a language model that plans in a world.
+
+    Args:
+        choice: which model, and how.
+        domain, problem: of the world; a simulated model is told of both.
+        words: what actions, facts and things are called.
+        request: what the model is asked for.
+        planner: for planner-assisted repair.
+        ontology: of the world; None without one.
+        prompts: templates of the world; None for those that suit any.
+        seed: of a simulated model.
+        folder: for the transcript; None keeps none.
+        listen: is told what happens while the model plans.
+
+    Raises:
+        UsageError: no model is named, or an option cannot be used.
+        LLMError: a key is missing.
+        MissingExtraError: a package that the model needs is not installed.
+        DataFileError: a file cannot be used.
+    """
+    if choice.library is not None and ontology is None:
+        raise UsageError(
+            "a library needs the words of a world's ontology: see hvr world new", field="library"
+        )
+    if folder is not None:
+        with writing(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+    pddl = {"domain": print_domain(domain), "problem": print_problem(problem)}
+    own = prompts or DEFAULT_PROMPTS
+    if is_goal(choice.setting) and not (own / "goal.txt").is_file():
+        own = GOAL_PROMPTS
+    equipment, meter, library = open_equipment(
+        PolicyContext(
+            ontology=ontology or load_ontology(),
+            domain=domain,
+            agent=domain.name,
+            planner=planner,
+            model=choice,
+            prompts=own,
+            about={"request": request, "pddl": pddl, "seed": seed},
+            folder=folder,
+            transcript=folder / TRANSCRIPT if folder is not None else None,
+            listen=listen,
+        )
+    )
+    return ModelPlanner(equipment, request, words, meter, library)

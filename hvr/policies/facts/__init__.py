@@ -1,1 +1,0 @@
-"""Policies in worlds of facts: a model writes the plan or the goal alone."""

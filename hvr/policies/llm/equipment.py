@@ -1,0 +1,179 @@
+"""The equipment of a language model's policy: model, prompts, library, embedder, planner."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import hvr
+from hvr.base.files import commit
+from hvr.knowledge.retrieval.embedders import make_embedder
+from hvr.models.choice import ModelChoice
+from hvr.models.connect import RecordedRun, connect, embedder_options, recorded_run
+from hvr.models.meter import Meter
+from hvr.models.recording import has_header
+from hvr.planning.library import Library, Origin, learn, read_library, update_library, write_library
+from hvr.planning.plans import Planned, PolicyContext
+from hvr.planning.search.planners import NAME as PLANNER
+from hvr.planning.search.planners import Planner, RecordedPlanner
+from hvr.policies.llm.prompts import Prompts, load_prompts
+from hvr.policies.llm.settings import PolicySettings, settings_named
+from hvr.policies.llm.writing import Equipment
+
+# Opening ------------------------------------------------------------------------------------------
+# The equipment of a language model's policy: model, prompts, library, embedder, planner.
+
+LIBRARY_FILE = "library.ttl"
+"""File in a run's folder with the macro actions that it could use."""
+
+PROMPTS_FOLDER = "prompts"
+"""Folder within a run's folder with the user's own templates."""
+
+
+LEDGER_FILE = "ledger.sqlite"
+"""File in a run's folder with what was charged in all its tries."""
+
+
+def open_equipment(context: PolicyContext) -> tuple[Equipment, Meter, Path | None]:
+    """Return the means to write plans, the meter of the model's use, and the library to add to.
+
+    A repeated run uses the library, prompts and planner results of the recorded one, and adds to
+    no library. A run that is gone on with uses its own.
+
+    Raises:
+        UsageError: no model is named, or an option cannot be used.
+        LLMError: a key is missing.
+        MissingExtraError: a package that the model needs is not installed.
+        DataFileError: a file cannot be used.
+    """
+    choice, folder = context.model, context.folder
+    settings = settings_named(choice.setting)
+    recorded = recorded_run(choice)
+    source = recorded.folder if recorded is not None else _begun_in(context)
+    own_prompts = choice.prompts
+    if (own_prompts is None or source == folder) and source and (source / PROMPTS_FOLDER).is_dir():
+        own_prompts = source / PROMPTS_FOLDER
+    prompts = load_prompts(own_prompts, world=context.prompts)
+    embedder = context.embedder or make_embedder(choice.embedder, embedder_options(choice))
+    library = _library(choice, settings, source)
+    # Before the transcript: where there is one, there is everything that the run began with.
+    if folder is not None and source != folder:
+        if library is not None:
+            write_library(library, folder / LIBRARY_FILE)
+        if own_prompts is not None:
+            prompts.save(folder / PROMPTS_FOLDER)
+    meter = connect(
+        choice,
+        about=context.about,
+        transcript=context.transcript,
+        header=context.header or _header(context, settings, prompts),
+        ledger=context.ledger or (folder / LEDGER_FILE if folder is not None else None),
+        plans=1 if context.ledger is None else None,
+    )
+    equipment = Equipment(
+        ontology=context.ontology,
+        domain=context.domain,
+        model=meter,
+        settings=settings,
+        embedder=embedder,
+        planner=_planner(context, recorded),
+        prompts=prompts,
+        library=library,
+        agent=context.agent,
+        listen=context.listen or _ignore,
+        temperature=choice.temperature,
+        compile_task=context.compile_task,
+    )
+    return equipment, meter, None if recorded else choice.library
+
+
+def _begun_in(context: PolicyContext) -> Path | None:
+    """Return the folder of a run that an earlier try has begun; None for any other."""
+    if context.folder is None or context.transcript is None or not has_header(context.transcript):
+        return None
+    return context.folder
+
+
+def _ignore(event: object) -> None:
+    del event
+
+
+def _header(
+    context: PolicyContext, settings: PolicySettings, prompts: Prompts
+) -> Mapping[str, Any]:
+    """Return the first line of a transcript, with all that it takes to repeat the run."""
+    choice = context.model
+    return {
+        "run": {
+            **context.about,
+            "setting": choice.setting,
+            "embedder": choice.embedder,
+            "temperature": choice.temperature,
+        },
+        "settings": settings.to_json(),
+        "prompts": prompts.digests,
+        "commit": commit(),
+    }
+
+
+def _planner(context: PolicyContext, recorded: RecordedRun | None) -> Planner:
+    """Return the planner; a run keeps its results, since under a time limit they may differ."""
+    if context.folder is None:
+        return context.planner
+    earlier = recorded.folder / PLANNER if recorded else None
+    return RecordedPlanner(context.planner, context.folder / PLANNER, earlier)
+
+
+def _library(choice: ModelChoice, settings: PolicySettings, source: Path | None) -> Library | None:
+    """Return the macro actions to use: those of a folder, if the run began there."""
+    if not settings.library:
+        return None
+    if source is not None:
+        path = source / LIBRARY_FILE
+        return read_library(path) if path.exists() else None
+    return read_library(choice.library, missing_ok=True) if choice.library else None
+
+
+# Learning -----------------------------------------------------------------------------------------
+# What a plan of a language model leaves in the library.
+
+
+def learn_macros(
+    path: Path,
+    equipment: Equipment,
+    planned: Planned,
+    *,
+    about: Mapping[str, Any],
+    run: str,
+    used: Collection[str],
+) -> None:
+    """Add the macro actions of a plan that did what it should to a library.
+
+    Args:
+        path: the library's file.
+        equipment: with which the plan was written.
+        planned: the plan.
+        about: the request and the scene.
+        run: name of the run.
+        used: ids of the entries whose blocks are in the plan.
+
+    Raises:
+        DataFileError: the file cannot be read or written.
+    """
+    origin = Origin(
+        request=str(about.get("request", "")),
+        scene=str(about.get("scene", "")),
+        model=equipment.model.name,
+        simulated=equipment.model.simulated,
+        date=datetime.now(UTC).isoformat(timespec="seconds"),
+        version=hvr.__version__,
+        run=run,
+    )
+    entries = learn(
+        planned.plan, planned.task, equipment.agent, origin, ontology=equipment.ontology
+    )
+    known = (equipment.library or Library()).entries
+    again = [entry.with_use(run) for entry in known if entry.id in used]
+    update_library(path, Library(entries).merge(Library(again)))

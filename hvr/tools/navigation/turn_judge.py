@@ -1,0 +1,502 @@
+"""The next move in a turn, learnt from judged dialogues: its chances and the reason."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hvr.base.extras import load
+from hvr.base.files import write_whole
+from hvr.base.texts import read_json
+from hvr.errors import DataFileError, UsageError
+from hvr.tools.catalogue.schema import Catalogue, quoted
+from hvr.tools.navigation.chains import NextMove
+from hvr.tools.navigation.turns import (
+    KINDS,
+    MOVES,
+    Chances,
+    Dialogue,
+    Encoder,
+    JudgedTurn,
+    OfferedTool,
+    ToolNeeds,
+    Turn,
+    Vectors,
+    judged_turns,
+    kind_of,
+    left_open,
+    manner,
+    masked,
+    nouns,
+    offered,
+    required,
+    spans,
+)
+from hvr.tools.navigation.words.reading import ReadRequest
+
+# Judge --------------------------------------------------------------------------------------------
+# The next move in a turn, judged by what was right in others: with its chances and the reason.
+
+ADMISSIBLE = 0.1
+"""The chance from which a move is admissible: a language model may choose among such moves."""
+
+FOLDS = 5
+"""Parts of the dialogues; what is told of a part's texts is learnt from the others."""
+
+
+@dataclass(frozen=True)
+class TurnDecision:
+    """What to do next in a turn.
+
+    Args:
+        move: the likeliest of the moves.
+        why: a sentence for people.
+        chances: of each move.
+        needed: the tools that are needed most likely, with their chances.
+    """
+
+    move: NextMove
+    why: str
+    chances: Mapping[NextMove, float]
+    needed: tuple[tuple[str, float], ...] = ()
+
+    @property
+    def admissible(self) -> tuple[NextMove, ...]:
+        """The moves that may be chosen, the likeliest first."""
+        ranked = sorted(self.chances, key=lambda move: -self.chances[move])
+        return tuple(m for m in ranked if m is self.move or self.chances[m] >= ADMISSIBLE)
+
+
+class TurnJudge:
+    """Learns from judged turns, and judges others.
+
+    Args:
+        turns: to learn from; turns of one dialogue stay together.
+        encode: texts to vectors, such as `TextVectors().encode`.
+        seed: of what is drawn.
+
+    Raises:
+        MissingExtraError: scikit-learn is not installed.
+    """
+
+    def __init__(self, turns: Sequence[JudgedTurn], encode: Encoder, seed: int = 0) -> None:
+        self._encode = encode
+        self._needs = ToolNeeds(turns, encode, seed)
+        labels = np.array([MOVES.index(one.move) for one in turns])
+        asks = labels == MOVES.index(NextMove.ASK)
+        dialogues = sorted({one.dialogue for one in turns})
+        fold = {name: number % FOLDS for number, name in enumerate(dialogues)}
+        parts = np.array([fold[one.dialogue] for one in turns])
+        told = np.zeros((len(turns), 2))
+        requests = [one.turn.request for one in turns]
+        for part in sorted(set(parts)):
+            inside = parts == part
+            rest = _Wording([r for r, i in zip(requests, inside, strict=True) if not i],
+                            asks[~inside], encode)  # fmt: skip
+            told[inside] = rest.told([r for r, i in zip(requests, inside, strict=True) if i])
+        self._wording = _Wording(requests, asks, encode)
+        held = self._needs.held_out(parts.tolist())
+        rows = np.array([
+            self._row(one.turn, held[part], one.dialogue)[0]
+            for one, part in zip(turns, parts.tolist(), strict=True)
+        ])  # fmt: skip
+        self._models = [model.fit(np.hstack([rows, told]), labels) for model in _models(seed)]
+
+    def decide(self, turn: Turn) -> TurnDecision:
+        """Return what to do next, the chances, and why."""
+        return self.decide_all([turn])[0]
+
+    def decide_all(self, turns: Sequence[Turn]) -> list[TurnDecision]:
+        """Return the decisions in several turns; less work than one by one."""
+        if not turns:
+            return []
+        seen = [self._row(turn, self._needs.chances) for turn in turns]
+        told = self._wording.told([turn.request for turn in turns])
+        full = np.hstack([np.array([row for row, _, _ in seen]), told])
+        chances = np.mean([model.predict_proba(full) for model in self._models], axis=0)
+        return [
+            self._decision(turn, some, at_hand, outside)
+            for turn, some, (_, at_hand, outside) in zip(turns, chances, seen, strict=True)
+        ]
+
+    def _decision(
+        self, turn: Turn, chances: Vectors, at_hand: Vectors, outside: Vectors
+    ) -> TurnDecision:
+        classes = self._models[0].classes_
+        by_move = {MOVES[int(c)]: float(p) for c, p in zip(classes, chances, strict=True)}
+        move = max(by_move, key=lambda one: by_move[one])
+        needed = _best(turn.outside, outside) if move is NextMove.FIND else _best(
+            turn.at_hand, at_hand)  # fmt: skip
+        return TurnDecision(move, _why(move, turn, needed), by_move, needed)
+
+    def _row(
+        self, turn: Turn, chances: Chances, dialogue: str = ""
+    ) -> tuple[Vectors, Vectors, Vectors]:
+        """Return the features of a turn, and the chances that tools at hand and outside serve."""
+        # Together, since some of the features compare a tool with all others.
+        found = chances(self._needs.features(turn, (*turn.at_hand, *turn.outside), dialogue))
+        at_hand, outside = found[: len(turn.at_hand)], found[len(turn.at_hand) :]
+        services = {tool.service for tool in turn.at_hand if tool.service}
+        same = np.array([tool.service in services for tool in turn.outside], dtype=bool)
+        beside = outside[same] if len(outside) else outside
+        takes = np.array([required(tool.schema) for tool in turn.at_hand]).reshape(-1, len(KINDS))
+        asked = (takes * at_hand[:, None]).sum(axis=0) if len(takes) else np.zeros(len(KINDS))
+        stated, before = spans(turn.request), spans(" ".join(turn.earlier))
+        row = [
+            *_top(at_hand), *_top(outside), *_top(beside),
+            _logit(_most(outside)) - _logit(_most(at_hand)),
+            _logit(_most(beside)) - _logit(_most(at_hand)),
+            float(turn.idle), float(not turn.text), min(len(turn.earlier), 5),
+            *asked, *stated, *before[:3], *manner(turn.request),
+            *left_open(turn.request, frozenset().union(*(nouns(t.schema) for t in turn.at_hand))),
+            asked[KINDS.index("number")] - stated[1],
+            asked[KINDS.index("file")] - stated[2] - stated[0],
+            asked[KINDS.index("text")] - stated[0],
+            asked[KINDS.index("name")] - stated[4] - stated[5] - stated[0],
+        ]  # fmt: skip
+        return np.array(row, dtype=np.float64), at_hand, outside
+
+
+class _Wording:
+    """Whether a request is worded like those after which something had to be asked for."""
+
+    def __init__(self, requests: Sequence[str], asks: Vectors, encode: Encoder) -> None:
+        text: Any = load("sklearn.feature_extraction.text", "scikit-learn", "embeddings")
+        linear: Any = load("sklearn.linear_model", "scikit-learn", "embeddings")
+        self._encode = encode
+        self._words = text.TfidfVectorizer(
+            ngram_range=(1, 3), min_df=2, sublinear_tf=True, token_pattern=r"\b\w+\b"
+        )
+        # Where nothing was asked for, or in every turn, wording tells nothing.
+        self._telling = 0 < int(np.sum(asks)) < len(requests)
+        if not self._telling:
+            return
+        counted = self._words.fit_transform([masked(request) for request in requests])
+        balanced = {"class_weight": "balanced", "max_iter": 400}
+        self._by_words = linear.LogisticRegression(C=20, **balanced).fit(counted, asks)
+        self._by_vector = linear.LogisticRegression(C=5, **balanced).fit(encode(requests), asks)
+
+    def told(self, requests: Sequence[str]) -> Vectors:
+        """Return (requests, 2): how surely something is missing, by words and by meaning."""
+        if not self._telling:
+            return np.zeros((len(requests), 2))
+        counted = self._words.transform([masked(request) for request in requests])
+        return np.stack(
+            [
+                self._by_words.decision_function(counted),
+                self._by_vector.decision_function(self._encode(requests)),
+            ],
+            axis=1,
+        )
+
+
+def _models(seed: int) -> list[Any]:
+    ensemble = load("sklearn.ensemble", "scikit-learn", "embeddings")
+    return [
+        ensemble.HistGradientBoostingClassifier(
+            max_iter=120, learning_rate=0.06, max_leaf_nodes=8, l2_regularization=2.0,
+            min_samples_leaf=10, random_state=seed,
+        ),
+        ensemble.ExtraTreesClassifier(400, min_samples_leaf=2, random_state=seed),
+    ]  # fmt: skip
+
+
+def _top(chances: Vectors) -> list[float]:
+    """Return the three largest chances as logits, and how many tools are needed in all."""
+    ranked = [*sorted(chances, reverse=True), 0.0, 0.0, 0.0]
+    return [*map(_logit, ranked[:3]), float(np.sum(chances))]
+
+
+def _most(chances: Vectors) -> float:
+    return float(chances.max()) if len(chances) else 0.0
+
+
+def _logit(chance: float) -> float:
+    chance = min(max(float(chance), 1e-5), 1 - 1e-5)
+    return float(np.log(chance / (1 - chance)))
+
+
+def _best(tools: Sequence[OfferedTool], chances: Vectors) -> tuple[tuple[str, float], ...]:
+    order = np.argsort(-chances)[:3]
+    return tuple((tools[int(n)].schema.name, float(chances[n])) for n in order)
+
+
+def _why(move: NextMove, turn: Turn, needed: Sequence[tuple[str, float]]) -> str:
+    if not needed or move is NextMove.ANSWER:
+        return "No tool is likely to be of use: it is answered as it is."
+    name, chance = needed[0]
+    which = f"{quoted(name)} is needed most likely ({chance:.0%})"
+    if move is NextMove.FIND:
+        return f"{which}, and it is not at hand."
+    if move is NextMove.ASK:
+        tool = next(one.schema for one in turn.at_hand if one.schema.name == name)
+        kinds = sorted({kind_of(p) for p in tool.takes if p.required})
+        takes = f" (it takes: {', '.join(kinds)})" if kinds else ""
+        return f"{which}{takes}, and the request leaves open what it needs."
+    return f"{which}, it is at hand, and what it needs is stated."
+
+
+# Opinion on a reading -----------------------------------------------------------------------------
+# Judged dialogues as an opinion on a request that was read in words without a model.
+#
+# Only the calls of a proven plan are made. The opinion can hold them back, say that no tool serves,
+# or pick the tool that is meant from those that came into question. It adds neither tools nor values.
+
+MIN_TOOL_PROBABILITY = 0.5
+"""The least probability at which a tool counts as needed."""
+MIN_PROBABILITY_RATIO = 1.25
+"""The least ratio between the probabilities of the first tool and the next one."""
+
+
+@dataclass(frozen=True)
+class WeighedRequest:
+    """A request as it was read, with the opinion of judged dialogues.
+
+    Args:
+        read: The reading. Where its words leave the move open, the opinion decides it.
+        doubted: Whether the user has to confirm the reading before anything is called.
+        opinion: The opinion; None without judged dialogues.
+    """
+
+    read: ReadRequest
+    doubted: bool = False
+    opinion: TurnDecision | None = None
+
+
+def with_dialogue_opinion(
+    read: ReadRequest, opinion: TurnDecision | None, for_tool: Callable[[str], ReadRequest]
+) -> WeighedRequest:
+    """Return a reading with the opinion of judged dialogues.
+
+    Args:
+        read: The reading.
+        opinion: The opinion; None without judged dialogues.
+        for_tool: Returns the reading in which the request means the tool with a name.
+    """
+    if opinion is None or read.move in (NextMove.ANSWER, NextMove.FIND):
+        return WeighedRequest(read)
+    chances = ", ".join(f"{move.value} {opinion.chances[move]:.0%}" for move in opinion.admissible)
+    told = f"Judged dialogues say: {chances}. {opinion.why}"
+    if read.request is not None:
+        # The plan decides between a call and a question; the opinion may find neither likely.
+        doubted = not {NextMove.CALL, NextMove.ASK} & set(opinion.admissible)
+        return WeighedRequest(replace(read, why=f"{read.why} {told}"), doubted, opinion)
+    if opinion.move in (NextMove.ANSWER, NextMove.FIND):
+        held = replace(read, why=told, move=opinion.move, questions=())
+        return WeighedRequest(held, opinion=opinion)
+    meant = _meant(opinion)
+    found = for_tool(meant) if meant in read.tools else read
+    return WeighedRequest(replace(found, why=f"{found.why} {told}"), opinion=opinion)
+
+
+def _meant(opinion: TurnDecision) -> str:
+    """Return the tool that is needed; an empty text if none is, or several may be."""
+    if not opinion.needed:
+        return ""
+    (first, chance), *others = opinion.needed
+    clear = all(other * MIN_PROBABILITY_RATIO <= chance for _, other in others)
+    return first if chance >= MIN_TOOL_PROBABILITY and clear else ""
+
+
+# Learnt moves -------------------------------------------------------------------------------------
+# What judged dialogues teach of the next move, as a file: the dialogues, and how well they teach.
+#
+# The file holds the dialogues themselves, and what is learnt is learnt anew when it is read: nothing
+# of it is executed or unpacked.
+
+FORM = "hvr judged dialogues 1"
+MIN_DIALOGUES = 20
+"""Dialogues that it takes to learn anything, and to say how well."""
+MAX_P_VALUE = 0.05
+"""The chance at most that what is learnt is no better than the commonest move (sign test)."""
+
+
+@dataclass(frozen=True)
+class LearntMoves:
+    """Judged dialogues, and how well the next move is told of those that were held out.
+
+    Args:
+        dialogues: they.
+        encoder: name of the encoder of texts.
+        seed: of what is drawn.
+        figures: measured by cross-validation over dialogues.
+    """
+
+    dialogues: tuple[Dialogue, ...]
+    encoder: str
+    seed: int
+    figures: Mapping[str, float]
+
+    @property
+    def better(self) -> bool:
+        """Whether it was surely better than always making the commonest move."""
+        return self.figures["by_chance"] <= MAX_P_VALUE
+
+    def decide(self, turn: Turn, catalogue: Catalogue, encode: Encoder) -> TurnDecision:
+        """Return what to do next in a turn with the tools of a catalogue.
+
+        Dialogues with tools that are no longer there are left out.
+
+        Raises:
+            UsageError: too few are left.
+            MissingExtraError: scikit-learn is not installed.
+        """
+        tools = {tool.schema.name: tool for tool in offered(catalogue.tools)}
+        turns: list[JudgedTurn] = []
+        for number, dialogue in enumerate(self.dialogues, 1):
+            try:
+                turns += judged_turns(dialogue, tools, f"dialogue {number}")
+            except DataFileError:
+                continue
+        with one_thread():
+            return fitted(turns, encode, self.seed).decide(turn)
+
+
+def learn_moves(
+    dialogues: Sequence[Dialogue], catalogue: Catalogue, encoder: str, encode: Encoder,
+    seed: int = 0, place: str = "",
+) -> LearntMoves:  # fmt: skip
+    """Return what dialogues teach, and how well it tells the moves in some that it has not seen.
+
+    Args:
+        dialogues: to learn from.
+        catalogue: the tools.
+        encoder: its name, to learn with the same again.
+        encode: texts to vectors.
+        seed: of what is drawn.
+        place: of the dialogues, for messages.
+
+    Raises:
+        DataFileError: one is wrong, or names a tool that is not there.
+        UsageError: there are too few.
+        MissingExtraError: scikit-learn is not installed.
+    """
+    tools = {tool.schema.name: tool for tool in offered(catalogue.tools)}
+    turns = [
+        turn for number, one in enumerate(dialogues, 1)
+        for turn in judged_turns(one, tools, f"{place}: dialogue {number}")
+    ]  # fmt: skip
+    names = list(dict.fromkeys(turn.dialogue for turn in turns))
+    _enough(turns)
+    decided: list[tuple[NextMove, NextMove]] = []
+    for part in range(FOLDS):
+        held = set(names[part::FOLDS])
+        asked = [turn for turn in turns if turn.dialogue in held]
+        with one_thread():
+            judge = fitted([t for t in turns if t.dialogue not in held], encode, seed)
+            found = judge.decide_all([turn.turn for turn in asked])
+        decided += [(one.move, d.move) for one, d in zip(asked, found, strict=True)]
+    return LearntMoves(tuple(dialogues), encoder, seed, figures_of(decided))
+
+
+def one_thread() -> AbstractContextManager[Any]:
+    """Return a context in which numbers are computed by one thread.
+
+    The models are small: on a machine with other work threads mostly wait for each other.
+
+    Raises:
+        MissingExtraError: scikit-learn is not installed, which brings threadpoolctl.
+    """
+    # Only what is loaded already is limited.
+    load("sklearn.ensemble", "scikit-learn", "embeddings")
+    limits: Any = load("threadpoolctl", "scikit-learn", "embeddings").threadpool_limits
+    limited: AbstractContextManager[Any] = limits(limits=1)
+    return limited
+
+
+def fitted(turns: Sequence[JudgedTurn], encode: Encoder, seed: int) -> TurnJudge:
+    """Return a judge that has learnt from turns.
+
+    Raises:
+        UsageError: they are too few, or too much alike.
+        MissingExtraError: scikit-learn is not installed.
+    """
+    try:
+        return TurnJudge(turns, encode, seed)
+    except ValueError as error:
+        raise UsageError(
+            f"nothing can be learnt from these judged dialogues: {str(error).splitlines()[0]}; "
+            "give more, with calls and with other moves"
+        ) from None
+
+
+def figures_of(decided: Sequence[tuple[NextMove, NextMove]]) -> dict[str, float]:
+    """Return how well moves were told: of pairs of what was right and what was decided."""
+    right = Counter(truth for truth, _ in decided)
+    commonest = max(MOVES, key=lambda move: right[move])
+    scores = []
+    for move in (move for move in MOVES if right[move]):
+        both = right[move] + sum(said is move for _, said in decided)
+        scores.append(2 * sum(t is said is move for t, said in decided) / both)
+    gained = sum(truth is said is not commonest for truth, said in decided)
+    lost = sum(truth is commonest is not said for truth, said in decided)
+    return {
+        "turns": len(decided),
+        "accuracy": sum(truth is said for truth, said in decided) / len(decided),
+        "macro_f1": sum(scores) / len(scores),
+        "commonest": right[commonest] / len(decided),
+        "by_chance": _sign_test(gained, lost),
+    }
+
+
+def write_moves(path: Path, learnt: LearntMoves) -> None:
+    """Write what was learnt.
+
+    Raises:
+        DataFileError: the file cannot be written.
+    """
+    record = {
+        "form": FORM, "encoder": learnt.encoder, "seed": learnt.seed,
+        "figures": dict(learnt.figures), "dialogues": list(learnt.dialogues),
+    }  # fmt: skip
+    write_whole(path, json.dumps(record, indent=1, ensure_ascii=False) + "\n")
+
+
+def read_moves(path: Path) -> LearntMoves:
+    """Return what a file holds that `write_moves` wrote.
+
+    Raises:
+        DataFileError: it cannot be read, or is no such file.
+    """
+    record: Any = read_json(path)
+    try:
+        if record["form"] != FORM:
+            raise ValueError(f"its form is {record['form']!r}")
+        figures = {str(name): float(value) for name, value in record["figures"].items()}
+        dialogues = [dict(one) for one in record["dialogues"]]
+        learnt = LearntMoves(tuple(dialogues), str(record["encoder"]), int(record["seed"]), figures)
+        _ = learnt.better
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise DataFileError(
+            f"{path}: is not what `hvr tools learn --turns … --out` writes: "
+            f"{type(error).__name__} {error}"
+        ) from None
+    return learnt
+
+
+def _enough(turns: Sequence[JudgedTurn]) -> None:
+    dialogues = {turn.dialogue for turn in turns}
+    calls = {turn.dialogue for turn in turns if turn.move is NextMove.CALL}
+    if (
+        len(dialogues) < MIN_DIALOGUES
+        or len(calls) < MIN_DIALOGUES // 2
+        or len(calls) == len(turns)
+    ):
+        raise UsageError(
+            f"it takes at least {MIN_DIALOGUES} judged dialogues, {MIN_DIALOGUES // 2} of them with calls, and "
+            f"some turns with other moves; these are {len(dialogues)}, {len(calls)} with calls"
+        )
+
+
+def _sign_test(gained: int, lost: int) -> float:
+    """Return the chance of as many gains or more, if gains and losses were equally likely."""
+    both = gained + lost
+    return sum(math.comb(both, n) for n in range(gained, both + 1)) / 2**both if both else 1.0

@@ -1,0 +1,546 @@
+"""Turns of dialogues, and features of their requests and tools."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hvr.base.extras import load
+from hvr.base.texts import read_json_lines
+from hvr.errors import DataFileError
+from hvr.tools.catalogue.formats import read_tool
+from hvr.tools.catalogue.schema import ToolParameter, ToolSchema, own_descriptions, quoted
+from hvr.tools.navigation.chains import NextMove
+
+# Turns --------------------------------------------------------------------------------------------
+# What a turn of a dialogue asks for, without a language model: call, find tools, ask or answer.
+
+
+# Turn ---------------------------------------------------------------------------------------------
+# Turns of a dialogue, and what was decided in them, as values.
+
+MOVES = (NextMove.CALL, NextMove.FIND, NextMove.ASK, NextMove.ANSWER)
+"""The moves that are told apart."""
+
+_ENDS = re.compile(r"(?<=[.!?])\s+|;\s+|,\s+(?:and|then)\s+|\s+and then\s+")
+
+
+@dataclass(frozen=True)
+class OfferedTool:
+    """A tool as requests are compared with it.
+
+    Args:
+        schema: what it takes and gives.
+        service: what it is part of; empty if that is not known.
+        about: what its description says of it alone; empty for the whole description.
+    """
+
+    schema: ToolSchema
+    service: str = ""
+    about: str = ""
+
+    @property
+    def text(self) -> str:
+        """Its name in words, and what it does."""
+        return f"{self.schema.name.replace('_', ' ')}. {self.about or self.schema.description}"
+
+
+def offered(schemas: Sequence[ToolSchema], services: Sequence[str] = ()) -> list[OfferedTool]:
+    """Return the tools of one catalogue without what many descriptions share.
+
+    Args:
+        schemas: of the tools.
+        services: what each is part of; not known if empty.
+    """
+    about = own_descriptions([schema.description for schema in schemas])
+    return [
+        OfferedTool(schema, service, own)
+        for schema, service, own in zip(
+            schemas, services or [""] * len(schemas), about, strict=True
+        )
+    ]
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What is known when the next move is decided.
+
+    Args:
+        text: what the user says; empty where only the tools have changed.
+        at_hand: the tools that may be called.
+        outside: other tools that are known.
+        earlier: what the user said in earlier turns.
+        idle: whether the turn before ended without a call: it waits for an answer, or for a tool.
+    """
+
+    text: str
+    at_hand: tuple[OfferedTool, ...]
+    outside: tuple[OfferedTool, ...]
+    earlier: tuple[str, ...] = ()
+    idle: bool = False
+
+    @property
+    def request(self) -> str:
+        """What is to be done: what the user says, or said last if only the tools have changed."""
+        return self.text or (self.earlier[-1] if self.earlier else "")
+
+
+@dataclass(frozen=True)
+class JudgedTurn:
+    """A turn with what was right in it.
+
+    Args:
+        turn: it.
+        move: one of `MOVES`.
+        used: names of the tools that were called.
+        dialogue: of which it is; what is learnt from a dialogue is not used on it.
+    """
+
+    turn: Turn
+    move: NextMove
+    used: frozenset[str] = frozenset()
+    dialogue: str = ""
+
+
+def sentences(text: str) -> list[str]:
+    """Return the sentences of a text, parted also where one thing comes after another."""
+    return [part for part in map(str.strip, _ENDS.split(text)) if len(part) > 3] or [text]
+
+
+# Dialogues ----------------------------------------------------------------------------------------
+# Judged dialogues from files: what was said, which tools were called, and what was right.
+#
+# A line of JSON a dialogue:
+#
+# ```
+# {"dialogue": "d-1", "turns": [
+#   {"user": "I want to pick up a parcel", "move": "ask"},
+#   {"user": "I am bob@example.org", "calls": ["find_customer", "list_parcels"]}]}
+# ```
+#
+# `move` is call, find, ask or answer (none of the tools is of use); a turn with `calls` is a call.
+# `tools`, of a dialogue or from a turn on, are those at hand: names, or schemas of other tools than
+# the catalogue's; all of the catalogue if nothing is said. The others are known, and not at hand.
+
+Dialogue = Mapping[str, Any]
+
+
+def read_dialogues(path: Path) -> list[Dialogue]:
+    """Return the dialogues of a file, each with a name.
+
+    Raises:
+        DataFileError: it cannot be read, is empty, or a line is no object.
+    """
+    found: list[Dialogue] = []
+    for number, record in read_json_lines(path, strict=False):
+        if not isinstance(record, dict):
+            raise DataFileError(f"{path}: line {number}: a dialogue is an object with 'turns'")
+        found.append({"dialogue": f"line {number}", **record})
+    if not found:
+        raise DataFileError(f"{path}: has no dialogue")
+    return found
+
+
+def judged_turns(
+    record: Dialogue, tools: Mapping[str, OfferedTool], place: str
+) -> list[JudgedTurn]:
+    """Return the turns of a dialogue with what was right in them.
+
+    Args:
+        record: the dialogue.
+        tools: of the catalogue, by name.
+        place: where it is, for messages.
+
+    Raises:
+        DataFileError: it is none, or names a tool that is not there.
+    """
+    turns = record.get("turns")
+    if not isinstance(turns, list) or not turns:
+        raise DataFileError(f"{place}: a dialogue has a list of 'turns'")
+    known = dict(tools)
+    here = _at_hand(record.get("tools"), known, place) or tuple(known)
+    found: list[JudgedTurn] = []
+    earlier: list[str] = []
+    idle = False
+    for number, said in enumerate(turns, 1):
+        where = f"{place}: turn {number}"
+        if not isinstance(said, dict):
+            raise DataFileError(f"{where}: a turn is an object with 'user'")
+        here = _at_hand(said.get("tools"), known, where) or here
+        text, used, move = _said(said, where)
+        for name in used:
+            if name not in known:
+                raise DataFileError(f"{where}: there is no tool {quoted(name)}")
+        at_hand = tuple(known[name] for name in here)
+        outside = tuple(tool for name, tool in known.items() if name not in set(here))
+        turn = Turn(text, at_hand, outside, tuple(earlier), idle)
+        found.append(JudgedTurn(turn, move, frozenset(used), str(record.get("dialogue", place))))
+        earlier += [text] if text else []
+        idle = not used
+    return found
+
+
+def _said(turn: Mapping[str, Any], place: str) -> tuple[str, list[str], NextMove]:
+    user, calls = turn.get("user", ""), turn.get("calls", [])
+    texts = user if isinstance(user, list) else [user]
+    if not all(isinstance(text, str) for text in texts):
+        raise DataFileError(f"{place}: 'user' is a text, or a list of texts")
+    if not isinstance(calls, list) or not all(isinstance(name, str) for name in calls):
+        raise DataFileError(f"{place}: 'calls' is a list of names of tools")
+    move = turn.get("move", "call" if calls else None)
+    if move not in {one.value for one in MOVES} or (move != "call" and calls):
+        moves = ", ".join(one.value for one in MOVES)
+        raise DataFileError(f"{place}: 'move' is one of {moves}, and call where there are calls")
+    return " ".join(texts), calls, NextMove(move)
+
+
+def _at_hand(listed: Any, known: dict[str, OfferedTool], place: str) -> tuple[str, ...]:
+    """Return the names of the tools at hand; schemas among them become known."""
+    if listed is None:
+        return ()
+    if not isinstance(listed, list):
+        raise DataFileError(f"{place}: 'tools' is a list of names or of schemas")
+    names = []
+    for entry in listed:
+        if isinstance(entry, dict):
+            schema = read_tool(entry, place)
+            known[schema.name] = OfferedTool(schema)
+            names.append(schema.name)
+        elif entry in known:
+            names.append(entry)
+        else:
+            raise DataFileError(f"{place}: there is no tool {quoted(entry)}")
+    return tuple(dict.fromkeys(names))
+
+
+# Tool needs ---------------------------------------------------------------------------------------
+# How likely a request needs a tool: by its description, and by requests that it served before.
+
+Vectors = NDArray[Any]
+Encoder = Callable[[Sequence[str]], Vectors]
+"""Texts to vectors of length 1 (texts, dimension)."""
+
+Chances = Callable[[Vectors], Vectors]
+"""Features of tools to the chance that each is needed."""
+
+FEATURES = 12
+NEAREST = 3
+"""Requests that a tool served which are compared with a new one."""
+
+VOTERS = 8
+"""Requests, or sentences, nearest to a new one, whose tools count for it."""
+
+_SHARPNESS = 10.0
+"""The weight of a voter is exp(sharpness x cosine)."""
+
+_FALSE = 25
+"""Tools that were not used which are learnt from, for each turn; the more alike half of them."""
+
+_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+_COMMON = frozenset({"the", "and", "for", "with", "this", "that", "from", "your", "you", "could",
+                     "please", "tool", "user"})  # fmt: skip
+
+
+class ToolNeeds:
+    """A model of which tools a request needs.
+
+    Args:
+        turns: with the tools that were used in them; what a tool served is looked up in those
+            of other dialogues.
+        encode: texts to vectors.
+        seed: of the choice of tools that were not used.
+    """
+
+    def __init__(self, turns: Sequence[JudgedTurn], encode: Encoder, seed: int = 0) -> None:
+        self._encode = encode
+        self._seed = seed
+        self._served = _Served(turns, encode)
+        random = np.random.default_rng(seed)
+        self._examples = [self._example(one, random) for one in turns]
+        self.chances = self._fitted(self._examples)
+
+    def held_out(self, parts: Sequence[int]) -> Mapping[int, Chances]:
+        """Return for each part of the turns what is learnt from the others.
+
+        What a model says of turns that it has learnt from is surer than what it says of new ones.
+
+        Args:
+            parts: the part of each turn that was given, in order.
+        """
+        return {
+            part: self._fitted([e for e, p in zip(self._examples, parts, strict=True) if p != part])
+            for part in sorted(set(parts))
+        }
+
+    def features(self, turn: Turn, tools: Sequence[OfferedTool], dialogue: str = "") -> Vectors:
+        """Return (tools, 12): alikeness to texts and to requests served, votes, common words.
+
+        Args:
+            turn: what is asked for.
+            tools: to compare with.
+            dialogue: whose turns are left out.
+        """
+        if not tools:
+            return np.zeros((0, FEATURES))
+        parts = self._encode([turn.request, *sentences(turn.request)])
+        texts = self._encode([tool.text for tool in tools])
+        whole, inner = texts @ parts[0], (texts @ parts[1:].T).max(axis=1)
+        said = _stems(turn.request)
+        columns = [
+            whole, inner, inner - inner.max(),
+            np.array([_shared(tool.schema.name, said) for tool in tools]),
+            np.array([_shared(tool.text, said) for tool in tools]),
+            *self._served.evidence(parts, [tool.schema.name for tool in tools], dialogue),
+        ]  # fmt: skip
+        return np.stack(columns, axis=1).astype(np.float64)
+
+    def _example(self, one: JudgedTurn, random: np.random.Generator) -> tuple[Vectors, Vectors]:
+        """Return features of some tools, all that were used and some others, and which were."""
+        tools = (*one.turn.at_hand, *one.turn.outside)
+        used = np.array([tool.schema.name in one.used for tool in tools], dtype=bool)
+        if not used.any():
+            return np.zeros((0, FEATURES)), np.zeros(0, dtype=bool)
+        found = self.features(one.turn, tools, one.dialogue)
+        false = np.flatnonzero(~used)
+        alike = false[np.argsort(-found[false, 1])[: _FALSE // 2]]
+        some = random.permutation(false)[: _FALSE // 2]
+        chosen = np.unique(np.concatenate([np.flatnonzero(used), alike, some]))
+        return found[chosen], used[chosen]
+
+    def _fitted(self, examples: Sequence[tuple[Vectors, Vectors]]) -> Chances:
+        ensemble = load("sklearn.ensemble", "scikit-learn", "embeddings")
+        model: Any = ensemble.HistGradientBoostingClassifier(
+            max_iter=120, max_leaf_nodes=15, l2_regularization=1.0, random_state=self._seed
+        ).fit(np.concatenate([f for f, _ in examples]), np.concatenate([u for _, u in examples]))
+
+        def chances(found: Vectors) -> Vectors:
+            return np.asarray(model.predict_proba(found)[:, 1]) if len(found) else np.zeros(0)
+
+        return chances
+
+
+class _Served:
+    """Requests, whole and by sentences, and the tools that served them."""
+
+    def __init__(self, turns: Sequence[JudgedTurn], encode: Encoder) -> None:
+        used: dict[tuple[str, str], set[str]] = {}
+        for one in turns:
+            used.setdefault((one.dialogue, one.turn.request), set()).update(one.used)
+        parts = [sentences(request) for _, request in used]
+        self._whole = encode([request for _, request in used])
+        self._inner = encode([sentence for some in parts for sentence in some])
+        self._first = np.cumsum([0, *(len(some) for some in parts[:-1])])
+        self._owner = np.repeat(np.arange(len(parts)), [len(some) for some in parts])
+        self._dialogues = np.array([dialogue for dialogue, _ in used])
+        names = sorted(set().union(*used.values()))
+        self._column = {name: number for number, name in enumerate(names)}
+        self._used = np.zeros((len(used), len(names) + 1), dtype=bool)
+        for row, some in enumerate(used.values()):
+            self._used[row, [self._column[name] for name in some]] = True
+
+    def evidence(self, parts: Vectors, names: Sequence[str], dialogue: str) -> tuple[Vectors, ...]:
+        """Return seven columns for some tools.
+
+        The likest request served and the mean of the three likest, by whole requests and by
+        sentences; how many were served; the share of the nearest requests, and for the best
+        sentence of the nearest sentences, that the tool served.
+
+        Args:
+            parts: vectors of a request and of its sentences.
+            names: of the tools.
+            dialogue: whose requests are left out.
+        """
+        allowed = self._dialogues != dialogue
+        whole = np.where(allowed, self._whole @ parts[0], -np.inf)
+        each = np.where(allowed[self._owner], parts[1:] @ self._inner.T, -np.inf)
+        inner = np.maximum.reduceat(each.max(axis=0), self._first)
+        columns = [self._column.get(name, len(self._column)) for name in names]
+        served = self._used & allowed[:, None]
+        by_sentence = np.max([self._votes(one, self._owner) for one in each], axis=0)
+        found = (
+            *_likest(whole, served), *_likest(inner, served), np.log1p(served.sum(axis=0)),
+            self._votes(whole, np.arange(len(whole))), by_sentence,
+        )  # fmt: skip
+        return tuple(column[columns] for column in found)
+
+    def _votes(self, alike: Vectors, owner: Vectors) -> Vectors:
+        nearest = np.argsort(-alike)[:VOTERS]
+        weights = np.exp(_SHARPNESS * alike[nearest])
+        return np.asarray(weights @ self._used[owner[nearest]] / max(float(weights.sum()), 1e-12))
+
+
+def _likest(alike: Vectors, served: Vectors) -> tuple[Vectors, Vectors]:
+    """Return for each tool the likest of what it served, and the mean of the likest; 0 if none."""
+    ranked = -np.sort(-np.where(served, alike[:, None], -np.inf), axis=0)[:NEAREST]
+    there = np.arange(len(ranked))[:, None] < served.sum(axis=0)
+    first = np.where(there[0], ranked[0], 0.0)
+    return first, np.where(there, ranked, 0.0).sum(axis=0) / np.maximum(there.sum(axis=0), 1)
+
+
+def _stems(text: str) -> frozenset[str]:
+    words = (word.lower() for word in _WORDS.findall(text))
+    return frozenset(word[:5] for word in words if len(word) > 2 and word not in _COMMON)
+
+
+def _shared(text: str, said: frozenset[str]) -> float:
+    words = _stems(text)
+    return len(words & said) / len(words) if words else 0.0
+
+
+# Features of requests -----------------------------------------------------------------------------
+# What of a tool's parameters a request may state: spans of kinds, and words that leave open.
+
+KINDS = ("choice", "number", "switch", "file", "text", "name", "other")
+"""Kinds of parameters, by what states them."""
+
+_QUOTED = re.compile(r"'[^']+'|\"[^\"]+\"")
+_NUMBER = re.compile(
+    r"\b\d[\d.,]*\b|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twenty|fifty|hundred|"
+    r"thousand|half|full|double|all)\b"
+)
+_FILE = re.compile(r"\b\w+\.(?:txt|py|md|docx?|pdf|csv|json|xlsx|jpg|png|log|js|sh)\b")
+_TAG = re.compile(r"@\w+|#\w+")
+_CODE = re.compile(r"\b[A-Z]{2,}\d*\b|\b\w*\d\w*\b")
+_NAME = re.compile(r"(?<=[a-z,'] )[A-Z][a-z]+")
+_VAGUE = re.compile(
+    r"\b(?:specific|certain|particular|someone|somebody|somewhere|something)\b", re.I
+)
+_INDEFINITE = re.compile(r"\b(?:a|an|some|any|another|different|friend|cousin|colleague)\b", re.I)
+_POINTING = re.compile(r"\b(?:this|that|these|those|it)\b", re.IGNORECASE)
+_SPANS = (_QUOTED, _NUMBER, _FILE, _TAG, _CODE, _NAME)
+
+_FILES = ("file", "folder", "dir", "source", "destination", "path")
+_TEXTS = ("message", "content", "comment", "description", "query", "title", "text", "body",
+          "resolution")  # fmt: skip
+_NAMES = ("id", "user", "receiver", "password", "token", "symbol", "stock", "card")
+
+
+def kind_of(parameter: ToolParameter) -> str:
+    """Return the kind of a parameter; see `KINDS`."""
+    name = parameter.name.lower()
+    if parameter.choices:
+        return "choice"
+    if parameter.type in ("integer", "number"):
+        return "number"
+    if parameter.type == "boolean":
+        return "switch"
+    for kind, words in (("file", _FILES), ("text", _TEXTS), ("name", _NAMES)):
+        if any(word in name for word in words):
+            return kind
+    return "other"
+
+
+def required(tool: ToolSchema) -> list[int]:
+    """Return how many parameters of each of `KINDS` a tool cannot do without."""
+    kinds = [kind_of(parameter) for parameter in tool.takes if parameter.required]
+    return [kinds.count(kind) for kind in KINDS]
+
+
+def spans(text: str) -> list[int]:
+    """Return how many quoted texts, numbers, files, tags, codes and names it has."""
+    return [len(pattern.findall(text)) for pattern in _SPANS]
+
+
+def manner(text: str) -> list[int]:
+    """Return how much a text leaves open: vague, indefinite and pointing words; its length."""
+    return [
+        len(_VAGUE.findall(text)), len(_INDEFINITE.findall(text)), len(_POINTING.findall(text)),
+        len(text.split()), text.count("?"),
+    ]  # fmt: skip
+
+
+def masked(text: str) -> str:
+    """Return a text with a word for each span instead of what it says."""
+    for pattern, word in _MASKS:
+        text = pattern.sub(f" {word} ", text)
+    return text
+
+
+_MASKS = (
+    (_QUOTED, "QUOTED"),
+    (_FILE, "FILE"),
+    (re.compile(r"\d[\d.,]*"), "NUMBER"),
+    (re.compile(r"@\w+"), "AT"),
+    (re.compile(r"#\w+"), "TAG"),
+    (_NAME, "NAME"),
+)
+
+_DETERMINERS = (
+    frozenset({"specific", "certain", "particular", "some", "another", "different", "any"}),
+    frozenset({"a", "an", "some", "any", "another", "one"}),
+    frozenset({"my", "your", "their", "his", "her", "our"}),
+    frozenset({"the", "that", "this", "these", "those"}),
+)
+"""Words before a noun: it is left open; it is new; it is somebody's; it is known already."""
+
+_PEOPLE = frozenset({"friend", "cousin", "colleague", "advisor", "brother", "sister", "companion",
+                     "someone", "teammate", "boss", "contact", "mother", "father"})  # fmt: skip
+_TELLS = frozenset({"QUOTED", "FILE", "NUMBER", "AT", "TAG", "NAME", "CODE"})
+_ENDING = frozenset(".,;?!") - {","}
+_SHORT = re.compile(r"\b(?!(?:QUOTED|FILE|NUMBER|AT|TAG|NAME)\b)[A-Z]{2,5}\b")
+_TOKEN = re.compile(r"[\w']+|[.,;?!]")
+_PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+_UNTELLING = frozenset({"name", "names", "with", "that", "from", "this", "only", "optional", "used",
+                        "default", "note", "list", "current", "will", "should", "string", "value",
+                        "number"})  # fmt: skip
+
+AHEAD, BEHIND = 5, 2
+"""Words after and before a noun in which a value is taken to be the noun's."""
+
+
+def nouns(tool: ToolSchema) -> frozenset[str]:
+    """Return words that may stand for a tool's parameters, from their names and descriptions."""
+    found: set[str] = set()
+    for parameter in tool.takes:
+        found |= {part.lower() for part in _PART.findall(parameter.name)}
+        found |= {word.lower() for word in _PART.findall(parameter.description) if len(word) > 3}
+    return frozenset(found - _UNTELLING)
+
+
+def left_open(text: str, known: Collection[str]) -> list[int]:
+    """Return how many nouns stand without a value near them.
+
+    Args:
+        text: a request.
+        known: nouns that may stand for parameters.
+
+    Returns:
+        Five counts: nouns after each kind of determiner (left open, new, somebody's, known
+        already), and people without a name.
+    """
+    tokens = _TOKEN.findall(_SHORT.sub("CODE", masked(text)))
+    counts = [0] * (len(_DETERMINERS) + 1)
+    for place, token in enumerate(tokens):
+        kinds = [k for k, words in enumerate(_DETERMINERS) if token.lower() in words]
+        noun = _noun_after(tokens, place, known) if kinds else 0
+        if noun and not _told(tokens, place, noun):
+            for kind in kinds:
+                counts[kind] += 1
+        if token.lower() in _PEOPLE and not _TELLS & set(tokens[place + 1 : place + 4]):
+            counts[-1] += 1
+    return counts
+
+
+def _noun_after(tokens: list[str], place: int, known: Collection[str]) -> int:
+    """Return the place of the first noun of the three words after a place; 0 if there is none."""
+    for at in range(place + 1, min(place + 4, len(tokens))):
+        word = tokens[at].lower()
+        one = word.removesuffix("s")
+        if word in known or one in known or one in _PEOPLE:
+            return at
+        if tokens[at] in _TELLS or not word.isalpha():
+            return 0
+    return 0
+
+
+def _told(tokens: list[str], place: int, noun: int) -> bool:
+    """Whether a value stands shortly before a determiner, or after its noun in the sentence."""
+    after = tokens[noun + 1 : noun + 1 + AHEAD]
+    end = next((n for n, token in enumerate(after) if token in _ENDING), len(after))
+    return bool(_TELLS & set(after[:end] + tokens[max(0, place - BEHIND) : place]))

@@ -1,0 +1,193 @@
+"""The reading of a request in words, and checks that hold for every reader."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+
+from hvr.tools.calling.calls import Json
+from hvr.tools.calling.log import same_value
+from hvr.tools.catalogue.schema import Catalogue, Effect, ToolSchema, quoted
+from hvr.tools.navigation.binding import QuestionKind, UserQuestion
+from hvr.tools.navigation.chains import NextMove
+from hvr.tools.navigation.request import GoalCall, ToolRequest
+from hvr.tools.navigation.words.clauses import Mood, RequestClause, clauses_of
+from hvr.tools.navigation.words.english import stem, stems_of
+from hvr.tools.navigation.words.lexer import ValueForm, ValueSpan, spans_of
+from hvr.tools.navigation.words.vocabulary import action_match, verbs_of_tools
+
+# Readings -----------------------------------------------------------------------------------------
+# What was read of a request in words: goal calls, open questions, and how each value was read.
+
+
+@dataclass(frozen=True)
+class ReadValue:
+    """A value that the words of a request say.
+
+    Args:
+        name: The parameter that takes it, or the property that it constrains; may be empty.
+        value: The value.
+        text: The words that say it.
+        form: The form that it was recognised by, such as "file path" or "choice of the schema".
+    """
+
+    name: str
+    value: Json
+    text: str
+    form: str
+
+
+@dataclass(frozen=True)
+class ReadRequest:
+    """A request in words as it was read.
+
+    Args:
+        request: The goal calls and what is said beside them; None if nothing is to be called yet.
+        why: The reading, or the reason to call nothing, in a sentence or two for people.
+        tools: The tools that came into question, the likeliest first.
+        move: The decision where the words alone settle it: ASK with questions, FIND if no tool
+            serves, ANSWER if nothing is to be called. None where the plan decides.
+        questions: The questions that only the user can answer. A question about the tool has the
+            name "tool", and its choices are the names of tools.
+        values: How each value was read.
+        unread: The content words that the reading does not account for.
+    """
+
+    request: ToolRequest | None
+    why: str
+    tools: tuple[str, ...] = ()
+    move: NextMove | None = None
+    questions: tuple[UserQuestion, ...] = ()
+    values: tuple[ReadValue, ...] = ()
+    unread: tuple[str, ...] = ()
+
+
+# Guard --------------------------------------------------------------------------------------------
+# What a request in words does not order is not written, whoever read it.
+#
+# A goal call that may write is kept only where a clause orders it. A question, a negation, a mere
+# statement leads to none, and what is ordered under a condition is confirmed first.
+
+
+def guarded(read: ReadRequest, text: str, catalogue: Catalogue) -> ReadRequest:
+    """Return a reading without the goal calls that may write and that no clause orders.
+
+    Args:
+        read: The reading of the request, by rules or by a model.
+        text: The request.
+        catalogue: The tools.
+    """
+    if read.request is None:
+        return read
+    schemas = {tool.name: tool for tool in catalogue.tools}
+    clauses = clauses_of(text, verbs_of_tools(catalogue))
+    kept: list[GoalCall] = []
+    reasons: list[str] = []
+    questions = list(read.questions)
+    for goal in read.request.goals:
+        tool = schemas.get(goal.tool)
+        if tool is None or tool.effect is Effect.READS:
+            kept.append(goal)
+            continue
+        mood = mood_of(tool, clauses)
+        if mood is Mood.ORDER:
+            kept.append(goal)
+            continue
+        reasons.append(_REASONS[mood].format(quoted(tool.name)))
+        if mood is Mood.CONDITIONAL:
+            questions.append(UserQuestion(QuestionKind.CONFIRM, len(kept), "tool", reasons[-1],
+                                          ((tool.name, tool.description),)))  # fmt: skip
+    if not reasons:
+        return read
+    why = " ".join([read.why, *(f"{reason[0].upper()}{reason[1:]}." for reason in reasons)])
+    if kept and not questions:
+        return replace(read, request=replace(read.request, goals=tuple(kept)), why=why)
+    move = NextMove.ASK if questions else NextMove.ANSWER
+    return replace(read, request=None, why=why, move=move, questions=tuple(questions))
+
+
+_REASONS = {
+    Mood.QUESTION: "{} may write, and the request only asks",
+    Mood.FORBIDDEN: "{} may write, and the request says not to",
+    Mood.STATEMENT: "{} may write, and the request does not order it",
+    Mood.CONDITIONAL: "{} may write, and the request orders it on a condition or as an alternative",
+}
+
+
+def mood_of(tool: ToolSchema, clauses: Sequence[RequestClause]) -> Mood:
+    """Return the mood of the clause that is about a tool; not ORDER where that is in doubt."""
+    about = [(_about(tool, clause), clause.mood) for clause in clauses]
+    most = max((score for score, _ in about), default=0.0)
+    moods = {mood for score, mood in about if score == most}
+    for mood in (Mood.FORBIDDEN, Mood.CONDITIONAL, Mood.ORDER, Mood.QUESTION):
+        if mood in moods and (most > 0 or mood is not Mood.FORBIDDEN):
+            return mood
+    return Mood.STATEMENT
+
+
+def _about(tool: ToolSchema, clause: RequestClause) -> float:
+    """Return how much a clause is about a tool: its verb first, then its other words."""
+    words = [stem(token.lower) for token in clause.tokens if token.is_word]
+    names = stems_of(f"{tool.name} {tool.description}")
+    shared = len(names & set(words)) / (len(set(words)) or 1)
+    return max((action_match(tool, word) for word in words), default=0.0) + 0.5 * shared
+
+
+# Stated values ------------------------------------------------------------------------------------
+# Whether the words of a request say a value.
+
+_WHOLE = (ValueForm.EMAIL, ValueForm.DATE, ValueForm.TIME, ValueForm.PHONE, ValueForm.ID,
+          ValueForm.NUMBER)  # fmt: skip
+"""Forms of values whose parts say nothing by themselves: a 10 does not say a 1."""
+
+
+def is_stated(value: Json, text: str, given: Collection[Json] = ()) -> bool:
+    """Return whether a text says a value, or it is given beside the text.
+
+    Words never say a truth value, null, or an empty list or object as such.
+
+    Args:
+        value: The value; a list or object is said if each of its parts is.
+        text: The text.
+        given: Values that the user gives beside the text.
+    """
+    if any(same_value(value, one) for one in given):
+        return True
+    if isinstance(value, (list, dict)):
+        parts = value.values() if isinstance(value, dict) else value
+        return bool(value) and all(is_stated(part, text, given) for part in parts)
+    if value is None or isinstance(value, bool):
+        return False
+    spans = spans_of(text)
+    if any(same_value(value, span.value) for span in spans):
+        return True
+    plain = str(value).strip()
+    if isinstance(value, str):
+        return bool(plain) and _stands_in(plain, text, spans)
+    return any(span.text.lstrip("#@") == plain for span in spans)
+
+
+def allowed_text(text: str, clauses: Sequence[RequestClause]) -> str:
+    """Return a request without the clauses that say what is not to be done.
+
+    Args:
+        text: The request.
+        clauses: Its clauses.
+    """
+    kept = text
+    for clause in clauses:
+        if clause.mood is Mood.FORBIDDEN:
+            start, last = clause.tokens[0].start, clause.tokens[-1]
+            end = last.start + len(last.text)
+            kept = f"{kept[:start]}{' ' * (end - start)}{kept[end:]}"
+    return kept
+
+
+def _stands_in(plain: str, text: str, spans: Sequence[ValueSpan]) -> bool:
+    """Return whether a text stands in another as a whole, and not as a part of a value."""
+    for match in re.finditer(rf"(?<!\w){re.escape(plain)}(?!\w)", text, re.IGNORECASE):
+        around = [span for span in spans if span.start <= match.start() and match.end() <= span.end]
+        if not any(one.form in _WHOLE and one.text.lstrip("#@") != match[0] for one in around):
+            return True
+    return False

@@ -1,0 +1,389 @@
+"""Tools with their links, plans over them, and metrics of predicted plans."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, TypeVar
+
+from hvr.errors import UsageError
+from hvr.values import cached_property
+
+# Tool graph ---------------------------------------------------------------------------------------
+# Tools and the links between them.
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A tool that a step of a plan can call, or an atomic action of a robot.
+
+    Args:
+        id: its name in plans.
+        description: what it does, in a sentence.
+        inputs: input types; empty if the data have none.
+        outputs: output types; empty if the data have none.
+    """
+
+    id: str
+    description: str = ""
+    inputs: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ToolGraph:
+    """Tools, and links from each tool to those that can directly follow it.
+
+    GNN4Plan calls it the task graph, GNNVerifier (section 3.1) the dependency graph.
+
+    Args:
+        tools: in order; the position of a tool is its number.
+        links: ids (source, target), each once; the source can feed the target.
+
+    Raises:
+        UsageError: a tool is there twice, or a link names a tool that is not there.
+    """
+
+    tools: tuple[Tool, ...]
+    links: tuple[tuple[str, str], ...] = ()
+    _index: Mapping[str, int] = field(init=False, repr=False, compare=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        index = {tool.id: i for i, tool in enumerate(self.tools)}
+        if len(index) < len(self.tools):
+            twice = Counter(tool.id for tool in self.tools).most_common(1)[0][0]
+            raise UsageError(f"tool {twice!r} is there twice: give each tool one id")
+        unknown = sorted({end for link in self.links for end in link} - index.keys())
+        if unknown:
+            raise UsageError(f"a link names {unknown[0]!r}, which is not among the tools")
+        object.__setattr__(self, "_index", index)
+        object.__setattr__(self, "links", tuple(dict.fromkeys(self.links)))
+
+    def __contains__(self, tool_id: object) -> bool:
+        return tool_id in self._index
+
+    def __len__(self) -> int:
+        return len(self.tools)
+
+    def index(self, tool_id: str) -> int:
+        """Return the number of a tool.
+
+        Raises:
+            KeyError: there is no such tool.
+        """
+        return self._index[tool_id]
+
+    def tool(self, tool_id: str) -> Tool:
+        """Return the tool with an id.
+
+        Raises:
+            KeyError: there is no such tool.
+        """
+        return self.tools[self._index[tool_id]]
+
+    @cached_property
+    def typed(self) -> bool:
+        """Whether at least one tool has input or output types."""
+        return any(tool.inputs or tool.outputs for tool in self.tools)
+
+    @cached_property
+    def _after(self) -> Mapping[str, tuple[str, ...]]:
+        successors: dict[str, list[str]] = {}
+        for source, target in self.links:
+            successors.setdefault(source, []).append(target)
+        return {source: tuple(targets) for source, targets in successors.items()}
+
+    @cached_property
+    def _pairs(self) -> frozenset[tuple[str, str]]:
+        return frozenset(self.links)
+
+    def linked(self, source: str, target: str) -> bool:
+        """Return whether the graph has this link."""
+        return (source, target) in self._pairs
+
+    def successors(self, tool_id: str) -> tuple[str, ...]:
+        """Return the ids of the successors of a tool; none for an unknown tool."""
+        return self._after.get(tool_id, ())
+
+    def with_links(self, links: Iterable[tuple[str, str]]) -> ToolGraph:
+        """Return the same tools with other links."""
+        return ToolGraph(self.tools, tuple(links))
+
+
+# Tool plan ----------------------------------------------------------------------------------------
+# Plans over tools: the value that loaders, verifiers and judges exchange.
+
+Link = tuple[str, str]
+"""Ids of two tools, (source, target)."""
+
+
+@dataclass(frozen=True)
+class LoggedCall:
+    """One call as a log records it.
+
+    Args:
+        tool: Name of the tool.
+        arguments: JSON values by parameter; None if the log does not give them.
+        unnamed: Arguments given by position.
+        result: JSON value that came back.
+        returned: Whether the log has the result.
+        failed: Whether the result reports an error.
+        turn: Number of user messages before the call.
+    """
+
+    tool: str
+    arguments: Mapping[str, Any] | None = None
+    unnamed: tuple[Any, ...] = ()
+    result: Any = None
+    returned: bool = False
+    failed: bool = False
+    turn: int = 0
+
+
+@dataclass(frozen=True)
+class ToolPlan:
+    """A request and the steps that should answer it.
+
+    Args:
+        id: of the request.
+        request: its text; empty if the data do not have it.
+        steps: the text of each step. As many as tools in a well-formed plan; in real data the
+            numbers may differ.
+        tools: ids of the tools in order; a tool may occur again.
+        links: between tools, by id, as given by the data or the planner.
+        calls: The logged call of each tool; empty for plans without calls.
+        said: All messages of the user in order; empty if there is only the request.
+    """
+
+    id: str
+    request: str
+    steps: tuple[str, ...]
+    tools: tuple[str, ...]
+    links: tuple[Link, ...] = ()
+    calls: tuple[LoggedCall, ...] = field(default=(), hash=False)
+    said: tuple[str, ...] = ()
+
+    @property
+    def chain(self) -> tuple[Link, ...]:
+        """The links between consecutive tools."""
+        return tuple(zip(self.tools, self.tools[1:], strict=False))
+
+
+# Step text ----------------------------------------------------------------------------------------
+# Step texts without the traces of their tool: numbers, tool names, "Call … to".
+
+_NUMBER = re.compile(
+    r"^\s*(?:step\s*\d+\s*[:.)\-]*|step\s*[:.)\-]+|\d+(?:\.\d+)*\s*[:.)\-]+)\s*", re.IGNORECASE
+)
+
+
+def without_number(step: str) -> str:
+    """Return a step without a leading "Step 2:" or "2."."""
+    return _NUMBER.sub("", step, count=1).strip()
+
+
+def without_tool(step: str, tools: Iterable[str]) -> str:
+    """Return a step without the names of these tools and without a leading "Call … to".
+
+    Args:
+        step: its text.
+        tools: ids whose mentions are removed.
+
+    Returns:
+        The remaining text; if it is empty, the step without its number.
+    """
+    text = without_number(step)
+    for tool in tools:
+        if tool in text:
+            text = _mention(tool).sub(" ", text)
+    text = re.sub(
+        r"^\s*(?:call|use|using|invoke|run)\b\s*(?:the\s+)?(?:(?:tool|api)\s+)?(?:(?:to|for|and)\s+)?",
+        "",
+        text,
+        count=1,
+        flags=re.IGNORECASE,
+    )
+    text = " ".join(text.split())
+    return text or without_number(step)
+
+
+@lru_cache(maxsize=4096)
+def _mention(tool: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![A-Za-z0-9_]){re.escape(tool)}(?![A-Za-z0-9_])")
+
+
+# Steps --------------------------------------------------------------------------------------------
+# Normalisation of step texts: number and name of the tool are removed.
+#
+#     Step 2 Call train_ticket_booking to book a seat   ->   book a seat
+#
+# Planners are asked for such sentences, so a retriever can simply copy the tool's name from them.
+# How well it understands steps shows only without the names.
+
+_CALL = r"(?:call|use|using|invoke|run)\s+(?:the\s+)?"
+_JOINT = r"(?:\s+(?:tool|api|function))?\s*(?:,|:|\b(?:in\s+order\s+)?to\b|\bfor\b)?\s*"
+_ANY_NAME = r"[\"'`]?[\w.\-]+[\"'`]?"
+
+
+class ToolNameRemover:
+    """Removal of the tool's name from steps: of "Call NAME to" in "Call NAME to …".
+
+    Args:
+        tools: ids recognised as NAME, with or without spaces; besides these, any single word
+            between "Call" and "to".
+    """
+
+    def __init__(self, tools: Iterable[str] = ()) -> None:
+        longest = sorted(tools, key=lambda t: (-len(t), t))
+        known = "|".join(re.escape(t) for t in longest) or r"(?!)"
+        quoted = rf"[\"'`]?(?:{known})[\"'`]?(?!\w)"
+        self._call = re.compile(
+            rf"^\s*{_CALL}(?:{quoted}{_JOINT}|{_ANY_NAME}\s+to\b\s*)", re.IGNORECASE
+        )
+
+    def __call__(self, step: str) -> str:
+        """Return the step without number and name; with the name if nothing else is left."""
+        text = without_number(step)
+        return self._call.sub("", text, count=1).strip() or text
+
+
+def cleaned(steps: Sequence[str], tools: Iterable[str], *, names: bool) -> tuple[str, ...]:
+    """Return the steps as a retriever reads them.
+
+    Args:
+        steps: as in the plan.
+        tools: ids of the tools.
+        names: remove only the numbers and keep the names of tools.
+    """
+    clean = without_number if names else ToolNameRemover(tools)
+    return tuple(clean(s) for s in steps)
+
+
+# Agreement ----------------------------------------------------------------------------------------
+# Metrics of predicted plans: agreement with the true ones, and hallucination.
+#
+# They are those of GNN4TaskPlan's public evaluation, so that figures can be compared:
+#
+# F1 of two lists    p = k / len(predicted), r = k / len(true), F1 = 2pr / (p + r + 1e-9), where k
+#                    counts the distinct elements in both; 0 if either list is empty. The lengths
+#                    count repeated elements and k does not: a true plan that repeats a tool
+#                    scores less than 1 even against itself.
+# node F1, link F1   of the tools; of the links (source, target). The order plays no part.
+# accuracy           two metrics of that name: `node_accuracy` (GNN4Plan) is the fraction of
+#                    requests with a node F1 of at least 0.99; `plan_accuracy` (GNNVerifier) with
+#                    node F1 and link F1 above 0.99. A plan of one tool has no links, so its plan
+#                    accuracy is 0.
+
+T = TypeVar("T")
+
+_EXACT = 0.99  # instead of 1: F1 has 1e-9 in its denominator
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Means over requests, from 0 to 1.
+
+    Args:
+        requests: number of requests scored.
+        missing: number of requests without a prediction.
+        node_f1: of the tools.
+        link_f1: of the links.
+        node_accuracy: fraction with a node F1 of at least 0.99.
+        plan_accuracy: fraction with node F1 and link F1 above 0.99.
+    """
+
+    requests: int
+    missing: int
+    node_f1: float
+    link_f1: float
+    node_accuracy: float
+    plan_accuracy: float
+
+
+@dataclass(frozen=True)
+class Hallucination:
+    """Tools and links of predicted plans that do not exist.
+
+    Args:
+        requests: number of plans.
+        node_micro: mean fraction of a plan's tools that are not in the tool list.
+        node_macro: fraction of plans with at least one such tool.
+        link_micro: mean fraction of a plan's links that are not in the tool graph.
+        link_macro: fraction of plans with at least one such link.
+    """
+
+    requests: int
+    node_micro: float
+    node_macro: float
+    link_micro: float
+    link_macro: float
+
+
+def f1(predicted: Sequence[T], true: Sequence[T]) -> float:
+    """Return the F1 of two lists, from 0 to 1; see the head of this module."""
+    shared = len(set(predicted) & set(true))
+    if not shared:
+        return 0.0
+    precision, recall = shared / len(predicted), shared / len(true)
+    return 2 * precision * recall / (precision + recall + 1e-9)
+
+
+def node_f1(predicted: ToolPlan, true: ToolPlan) -> float:
+    """Return F1 of the tools of two plans."""
+    return f1(predicted.tools, true.tools)
+
+
+def link_f1(predicted: ToolPlan, true: ToolPlan) -> float:
+    """Return F1 of the links of two plans, as they were given."""
+    return f1(predicted.links, true.links)
+
+
+def agreement(predicted: Mapping[str, ToolPlan], truth: Iterable[ToolPlan]) -> Agreement:
+    """Score predicted plans; a request without a prediction scores 0.
+
+    Args:
+        predicted: plans by the id of their request; ids that are not in the truth are ignored.
+        truth: the true plans.
+    """
+    rows: list[tuple[float, float]] = []
+    missing = 0
+    for true in truth:
+        plan = predicted.get(true.id)
+        missing += plan is None
+        rows.append((node_f1(plan, true), link_f1(plan, true)) if plan else (0.0, 0.0))
+    return Agreement(
+        requests=len(rows),
+        missing=missing,
+        node_f1=_mean([n for n, _ in rows]),
+        link_f1=_mean([k for _, k in rows]),
+        node_accuracy=_mean([n >= _EXACT for n, _ in rows]),
+        plan_accuracy=_mean([n > _EXACT and k > _EXACT for n, k in rows]),
+    )
+
+
+def hallucination(plans: Iterable[ToolPlan], graph: ToolGraph) -> Hallucination:
+    """Measure how much of some plans is not in the tool graph; an empty plan counts 0.
+
+    Args:
+        plans: as predicted.
+        graph: the existing tools and links.
+    """
+    nodes: list[float] = []
+    links: list[float] = []
+    for plan in plans:
+        nodes.append(_mean([t not in graph for t in plan.tools]))
+        links.append(_mean([not graph.linked(*link) for link in plan.links]))
+    return Hallucination(
+        requests=len(nodes),
+        node_micro=_mean(nodes),
+        node_macro=_mean([n > 0 for n in nodes]),
+        link_micro=_mean(links),
+        link_macro=_mean([k > 0 for k in links]),
+    )
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values) if values else 0.0

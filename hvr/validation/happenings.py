@@ -1,0 +1,452 @@
+"""Happenings of timed plans: in the order of their times, and which ones interfere."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from fractions import Fraction
+from heapq import heappop, heappush, merge
+from itertools import combinations, product, repeat
+from math import lcm
+from typing import TypeVar
+
+from hvr.base.nested import Steps, run_trampoline
+from hvr.pddl import (
+    TRUE,
+    Atom,
+    Comparison,
+    Exists,
+    Expression,
+    Forall,
+    FunctionTerm,
+    GroundAction,
+    Misfit,
+    Not,
+    NumericExpression,
+    State,
+    Task,
+    TimedAction,
+    TypedName,
+    When,
+)
+from hvr.pddl.compiler import Binding, value
+from hvr.pddl.durative import DurativeOperator, ground_durative
+from hvr.pddl.facts import match_row
+from hvr.pddl.model import And, NumericEffect, functions_of, parts_of
+from hvr.pddl.numeric import Rational, Values, exact
+from hvr.pddl.state import Operator
+from hvr.pddl.task import binding_of
+from hvr.validation.report import StepRef
+from hvr.values import Value
+
+# Calendar -----------------------------------------------------------------------------------------
+# The events of a timed plan in the order of their times, made when they are due.
+#
+# A plan may have hundreds of thousands of steps, of which a few go on at any time: only the ends of
+# those are kept.
+
+_MOST_UNIT_BITS = 4096
+"""Times with a longer common denominator are compared as fractions."""
+
+
+_T = TypeVar("_T")
+
+
+def with_next(items: Iterable[_T]) -> Iterator[tuple[_T, bool]]:
+    """Yield each item with whether another one follows."""
+    waiting: list[_T] = []
+    for item in items:
+        if waiting:
+            yield waiting.pop(), True
+        waiting.append(item)
+    for item in waiting:
+        yield item, False
+
+
+class TimedEvent(Value):
+    """A start, an end, an instantaneous step or a timed initial literal, at a time."""
+
+    time: Fraction
+    number: int | None
+    operator: Operator
+    binding: Binding
+    precondition: Expression
+    effect: Expression
+    start: DurativeOperator | None = None
+    end: DurativeOperator | None = None
+    action: GroundAction | None = None
+    duration: Rational | None = None
+
+    @property
+    def ref(self) -> StepRef:
+        """The step that it belongs to."""
+        return StepRef(self.number, self.action, self.time)
+
+
+_Entry = tuple[Rational, int, TimedEvent]
+"""A time in ticks, the place among events of that time, the event."""
+
+
+_End = tuple[Rational, int, int, TimedAction, DurativeOperator]
+"""The same of the end of a step, before its event is made: its number, the step, its operator."""
+
+
+class Calendar:
+    """The events of a plan, of the timed initial literals, and a last one if time is to go on.
+
+    Args:
+        task: the task.
+        plan: the steps, in the order of the file.
+        epsilon: events no further apart than this happen together.
+        unfit: the numbers of steps to leave out, counted from 1.
+        until: when the last event is, in which nothing happens.
+
+    Attributes:
+        events: how many events the steps have.
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        plan: Sequence[TimedAction],
+        epsilon: Fraction,
+        unfit: Collection[int] = (),
+        until: Fraction | None = None,
+    ) -> None:
+        self._task = task
+        self._plan = plan
+        self._epsilon = epsilon
+        self._unfit = unfit
+        self._until = until
+        self.events = 0
+        self._rising = True
+        self._backwards = False
+        self._unit = self._look()
+
+    def _look(self) -> int | None:
+        """Find what one tick is, and whether the steps are in the order of their times."""
+        units = {self._epsilon.denominator}
+        units.update(timed.time.as_integer_ratio()[1] for timed in self._task.problem.timed_init)
+        if self._until is not None:
+            units.add(self._until.denominator)
+        before = Fraction(0)
+        for _, step in self._fit(self._plan):
+            units.add(step.start.denominator)
+            if step.duration is not None:
+                units.add(step.duration.denominator)
+                self._backwards |= step.duration < 0
+            self._rising &= before <= step.start
+            before = step.start
+            self.events += 1 if step.action.name in self._task.domain.actions else 2
+        # As multiples of one unit times are integers, which are compared far faster.
+        unit = lcm(*units)
+        return unit if unit.bit_length() <= _MOST_UNIT_BITS else None
+
+    def happenings(self) -> Iterator[list[TimedEvent]]:
+        """Yield the events, those that happen together as one list, in the order of the plan.
+
+        A happening is what lies within epsilon of its first event. Measured from event to event, a
+        chain of close ones would become one happening of any length.
+        """
+        width = self._ticks(self._epsilon)
+        together: list[TimedEvent] = []
+        end: Rational = -1
+        for tick, _, event in self._entries():
+            if not together or tick > end:
+                if together:
+                    yield together
+                together = []
+                end = tick + width
+            together.append(event)
+        if together:
+            yield together
+
+    def _ticks(self, time: Fraction) -> Rational:
+        if self._unit is None:
+            return time
+        return time.numerator * (self._unit // time.denominator)
+
+    def _fit(self, plan: Iterable[TimedAction]) -> Iterator[tuple[int, TimedAction]]:
+        return (item for item in enumerate(plan, 1) if item[0] not in self._unfit)
+
+    def _entries(self) -> Iterator[_Entry]:
+        if self._backwards:
+            # A step that ends before it starts.
+            steps = iter(sorted(self._paired(self._fit(self._plan)), key=lambda e: e[:2]))
+        elif self._rising:
+            steps = self._starts_and_ends(self._fit(self._plan))
+        else:
+            ticks = [self._ticks(step.start) for step in self._plan]
+            order = sorted(range(len(ticks)), key=ticks.__getitem__)
+            del ticks
+            fit = ((i + 1, self._plan[i]) for i in order if i + 1 not in self._unfit)
+            steps = self._starts_and_ends(fit)
+        # No two events have one time and place, so that no events are compared.
+        return merge(steps, self._literals(), self._last())
+
+    def _paired(self, steps: Iterable[tuple[int, TimedAction]]) -> Iterator[_Entry]:
+        for number, step in steps:
+            start, end = self._events_of(number, step)
+            yield start
+            if end is not None:
+                yield self._end(end)
+
+    def _starts_and_ends(self, steps: Iterable[tuple[int, TimedAction]]) -> Iterator[_Entry]:
+        """Yield events of steps that come in the order of their starts."""
+        pending: list[_End] = []
+        for number, step in steps:
+            start, end = self._events_of(number, step)
+            while pending and pending[0][:2] < start[:2]:
+                yield self._end(heappop(pending))
+            yield start
+            if end is not None:
+                heappush(pending, end)
+        while pending:
+            yield self._end(heappop(pending))
+
+    def _events_of(self, number: int, step: TimedAction) -> tuple[_Entry, _End | None]:
+        """Return the start of a step, and what its end is made of if it is durative."""
+        task, action = self._task, step.action
+        tick, place = self._ticks(step.start), 2 * number
+        schema = task.domain.actions.get(action.name)
+        if schema is not None:
+            operator = task.try_ground(action)
+            assert not isinstance(operator, Misfit)
+            binding = binding_of(schema, action)
+            told = schema.precondition, schema.effect
+            event = TimedEvent(step.start, number, operator, binding, *told, action=action)
+            return (tick, place, event), None
+        assert step.duration is not None
+        duration = exact(step.duration)
+        durative = ground_durative(task, action, duration)
+        template = durative.template
+        event = TimedEvent(
+            step.start,
+            number,
+            durative.start,
+            durative.binding,
+            template.conditions["at start"],
+            template.effects["at start"],
+            durative,
+            None,
+            action,
+            duration,
+        )
+        last = self._ticks(step.start + step.duration)
+        return (tick, place, event), (last, place + 1, number, step, durative)
+
+    def _end(self, end: _End) -> _Entry:
+        tick, place, number, step, durative = end
+        assert step.duration is not None
+        template = durative.template
+        event = TimedEvent(
+            step.start + step.duration,
+            number,
+            durative.end,
+            durative.binding,
+            template.conditions["at end"],
+            template.effects["at end"],
+            None,
+            durative,
+            step.action,
+            exact(step.duration),
+        )
+        return tick, place, event
+
+    def _literals(self) -> Iterator[_Entry]:
+        """Yield the timed initial literals."""
+        timed = self._task.problem.timed_init
+        first = 2 * len(self._plan) + 2
+        for place in sorted(range(len(timed)), key=lambda place: timed[place].time):
+            effect: Expression = timed[place].effect
+            operator = self._task.operator(GroundAction("at"), {}, TRUE, effect)
+            time = Fraction(timed[place].time)
+            event = TimedEvent(time, None, operator, {}, TRUE, effect)
+            yield self._ticks(time), first + place, event
+
+    def _last(self) -> Iterator[_Entry]:
+        if self._until is None:
+            return
+        nothing = self._task.operator(GroundAction("at"), {}, TRUE, TRUE)
+        place = 2 * len(self._plan) + 2 + len(self._task.problem.timed_init)
+        event = TimedEvent(self._until, None, nothing, {}, TRUE, TRUE)
+        yield self._ticks(self._until), place, event
+
+
+# Interference -------------------------------------------------------------------------------------
+# Which steps may not happen at the same time: PDDL 2.1's rule of no moving targets.
+#
+# Two steps interfere when one changes an atom or number that the other reads, or when both change
+# one, unless both add it, both delete it, or both only increase or decrease it (Fox & Long 2003,
+# section 8.2). What stands in a condition counts as read, needed or not.
+
+
+class StepParts(Value):
+    """A step as it is written, for what it reads, and as it is compiled, for what it changes.
+
+    Attributes:
+        binding: what the variables of the step stand for.
+        precondition: its condition.
+        effect: its effect; conditions in it count where they hold.
+        operators: its effects, compiled.
+        numbers: further numeric expressions that it reads.
+        further: further conditions and effects, each with what its variables stand for.
+    """
+
+    binding: Binding
+    precondition: Expression
+    effect: Expression
+    operators: tuple[Operator, ...]
+    numbers: tuple[NumericExpression, ...] = ()
+    further: tuple[tuple[Expression, Expression, Binding], ...] = ()
+
+
+class Access:
+    """What one step reads and changes: bits of atoms, indexes of numbers."""
+
+    __slots__ = ("added", "assigned", "deleted", "increased", "numbers_read", "read")
+
+    def __init__(self) -> None:
+        self.read = 0
+        self.added = 0
+        self.deleted = 0
+        self.numbers_read: set[int] = set()
+        self.increased: set[int] = set()
+        self.assigned: set[int] = set()
+
+
+def access(state: State, step: StepParts) -> Access:
+    """Return what a step reads and changes, happening in a state."""
+    bits, values = state.bits, state.values
+    result = Access()
+    # What is read is taken from the text: compiled conditions have lost the literals that cannot
+    # matter, and the rule is about what is written.
+    reader = _Reader(state.task, result)
+    reader.formula(step.precondition, step.binding)
+    reader.effect(step.effect, step.binding, bits, values)
+    for number in step.numbers:
+        reader.number(number, step.binding)
+    for condition, effect, binding in step.further:
+        reader.formula(condition, binding)
+        reader.effect(effect, binding, bits, values)
+    for operator in step.operators:
+        result.added |= operator.add
+        result.deleted |= operator.delete
+        for guard, add, delete in operator.conditional:
+            if guard.holds(bits, values):
+                result.added |= add
+                result.deleted |= delete
+        for guard, (symbol, index, _) in operator.numeric:
+            if guard.holds(bits, values):
+                additive = symbol in ("increase", "decrease")
+                (result.increased if additive else result.assigned).add(index)
+    return result
+
+
+def interferences(task: Task, steps: list[Access]) -> Iterator[tuple[int, int, str]]:
+    """Yield pairs of steps that interfere, and the atom or number that they contend for."""
+    for (i, one), (j, two) in combinations(enumerate(steps), 2):
+        # Two that add, two that delete, two that increase: in any order the result is the same.
+        atoms = (
+            one.read & (two.added | two.deleted)
+            | two.read & (one.added | one.deleted)
+            | one.added & two.deleted
+            | one.deleted & two.added
+        )
+        if atoms:
+            yield i, j, str(task.fluent((atoms & -atoms).bit_length() - 1))
+            continue
+        written_one, written_two = one.increased | one.assigned, two.increased | two.assigned
+        numbers = (
+            (one.numbers_read & written_two)
+            | (two.numbers_read & written_one)
+            | (one.assigned & written_two)
+            | (two.assigned & written_one)
+        )
+        if numbers:
+            yield i, j, str(task.term(min(numbers)))
+
+
+class _Reader:
+    def __init__(self, task: Task, into: Access) -> None:
+        self.task = task
+        self.into = into
+        self._rules: set[Atom] = set()
+
+    def formula(self, formula: Expression, binding: Binding) -> None:
+        """Note all that a formula mentions, in every instance of its quantifiers."""
+        task = self.task
+        # What is still to be looked at: the next last.
+        stack: list[Iterator[tuple[Expression, Binding]]] = [iter([(formula, binding)])]
+        while stack:
+            item = next(stack[-1], None)
+            if item is None:
+                stack.pop()
+                continue
+            part, own = item
+            match part:
+                case Atom(predicate, args):
+                    if predicate not in task.fluent_predicates:
+                        continue
+                    row = tuple([own[a] if a[0] == "?" else a for a in args])
+                    if predicate in task.derived_predicates:
+                        self._derived(Atom(predicate, row))
+                    else:
+                        self.into.read |= 1 << task.index_of(predicate, row)
+                case Comparison(_, left, right):
+                    self.number(left, own)
+                    self.number(right, own)
+                case Forall(variables, body) | Exists(variables, body):
+                    stack.append(zip(repeat(body), self._instances(variables, own)))
+                case _:
+                    stack.append(zip(parts_of(part), repeat(own)))
+
+    def _instances(self, variables: tuple[TypedName, ...], binding: Binding) -> Iterator[Binding]:
+        names = [v.name for v in variables]
+        for row in product(*(self.task.members(v.types) for v in variables)):
+            yield {**binding, **dict(zip(names, row, strict=True))}
+
+    def effect(self, effect: Expression, binding: Binding, bits: int, values: Values) -> None:
+        """Note what the conditions that hold and the amounts in an effect mention."""
+        run_trampoline(self._effect(effect, binding, bits, values))
+
+    def _effect(
+        self, effect: Expression, binding: Binding, bits: int, values: Values
+    ) -> Steps[None]:
+        match effect:
+            case When(condition, body):
+                # Read in either case: flattened, the action has the condition or its negation
+                # among its preconditions (Fox & Long 2003, definition 7).
+                self.formula(condition, binding)
+                if self.task.condition(condition, binding).holds(bits, values):
+                    yield self._effect(body, binding, bits, values)
+            case Forall(variables, body):
+                for instance in self.task.instances(variables, And(()), True, binding):
+                    yield self._effect(body, instance, bits, values)
+            case And(operands):
+                for operand in operands:
+                    if not isinstance(operand, Atom | Not):
+                        yield self._effect(operand, binding, bits, values)
+            case NumericEffect(_, _, amount):
+                self.number(amount, binding)
+            case _:
+                pass
+
+    def number(self, expression: NumericExpression, binding: Binding) -> None:
+        """Note the fluents in a numeric expression."""
+        for term in functions_of(expression):
+            if term.function in self.task.fluent_functions:
+                args = tuple([value(a, binding) for a in term.args])
+                ground = FunctionTerm(term.function, args)
+                self.into.numbers_read.add(self.task.number_index(ground))
+
+    def _derived(self, atom: Atom) -> None:
+        # No action changes a derived atom: what is read is all that its rules mention.
+        if atom in self._rules:
+            return
+        self._rules.add(atom)
+        for rule in self.task.domain.derived:
+            if rule.predicate == atom.predicate:
+                head = Atom(rule.predicate, tuple([p.name for p in rule.parameters]))
+                binding = match_row(head, atom.args)
+                if binding is not None:
+                    self.formula(rule.body, binding)

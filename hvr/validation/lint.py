@@ -1,0 +1,530 @@
+"""Lint rules: what is wrong, redundant or suspicious in a domain or a problem."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import chain
+
+from hvr.errors import HvrError
+from hvr.pddl import (
+    OBJECT,
+    ActionSchema,
+    And,
+    Atom,
+    Domain,
+    DurativeActionSchema,
+    Equal,
+    Expression,
+    Forall,
+    FunctionTerm,
+    Not,
+    Number,
+    NumericEffect,
+    Preference,
+    Problem,
+    Task,
+    TimedInitial,
+    UndefinedValueError,
+    When,
+    is_variable,
+)
+from hvr.pddl.facts import Literal, Relation, bindings, conjuncts, necessary_literals
+from hvr.pddl.model import changes_of, walk
+from hvr.pddl.state import FALSE
+from hvr.validation.findings import LintFinding, issue
+from hvr.validation.occurrences import (
+    Occurrences,
+    Schema,
+    check_requirements,
+    conditions_of,
+    kind_of,
+    occurrences_in,
+    schemas_of,
+    without_times,
+)
+from hvr.validation.reachability import Reachable
+from hvr.validation.report import place_of
+
+# Lint ---------------------------------------------------------------------------------------------
+# Rules about the model itself: what is wrong, superfluous or suspicious in it.
+
+
+# Actions ------------------------------------------------------------------------------------------
+# Actions and rules whose conditions contradict themselves, and effects that change nothing.
+
+
+def check_actions(domain: Domain) -> Iterator[LintFinding]:
+    """Yield actions and rules that can never apply, and effects without effect."""
+    for schema in schemas_of(domain):
+        kind = kind_of(domain, schema)
+        yield from _contradiction(schema, kind)
+        if not any(True for _ in changes_of(schema.effect)):
+            yield issue("HVR311", f"The {kind} {schema.name} changes nothing.", schema.name, schema)
+        if isinstance(schema, ActionSchema):
+            yield from _dead_branches(schema)
+            yield from _redundant(schema)
+    for rule in domain.derived:
+        if (clash := _clash(necessary_literals(rule.body))) is not None:
+            yield issue("HVR309", f"The rule for {rule.predicate} can never derive anything: "
+                        f"{_reason(clash)}.", rule.predicate, clash)  # fmt: skip
+
+
+def _contradiction(schema: Schema, kind: str) -> Iterator[LintFinding]:
+    if isinstance(schema, DurativeActionSchema):
+        parts = [without_times(schema.condition, (t,)) for t in ("at start", "over all", "at end")]
+    else:
+        parts = [schema.precondition]
+    for part in parts:
+        if (clash := _clash(necessary_literals(part))) is not None:
+            yield issue("HVR309", f"The {kind} {schema.name} can never apply: {_reason(clash)}.",
+                        schema.name, clash)  # fmt: skip
+            return
+
+
+def _dead_branches(schema: ActionSchema) -> Iterator[LintFinding]:
+    needed = list(necessary_literals(schema.precondition))
+    if _clash(needed) is not None:
+        return
+    hidden: set[str] = {p.name for p in schema.parameters}
+    for branch in _branches(schema.effect, hidden):
+        clash = _clash([*needed, *necessary_literals(branch.condition)])
+        if clash is not None:
+            yield issue("HVR309", f"A conditional effect of {schema.name} can never happen: "
+                        f"{_reason(clash)}.", schema.name, clash)  # fmt: skip
+
+
+def _branches(effect: Expression, hidden: set[str]) -> Iterator[When]:
+    stack = [effect]
+    while stack:
+        match stack.pop():
+            case When() as branch:
+                yield branch
+            case And(operands):
+                stack.extend(reversed(operands))
+            case Forall(variables, body) if hidden.isdisjoint(v.name for v in variables):
+                stack.append(body)
+            case _:
+                pass
+
+
+def _clash(literals: Iterable[Literal]) -> Atom | Equal | None:
+    """Return a literal that excludes itself or an earlier one."""
+    seen: dict[Atom | Equal, bool] = {}
+    for literal, positive in literals:
+        if seen.setdefault(literal, positive) != positive:
+            return literal
+        if isinstance(literal, Equal):
+            left, right = literal.left, literal.right
+            names = not (is_variable(left) or is_variable(right))
+            if (left == right and not positive) or (names and left != right and positive):
+                return literal
+    return None
+
+
+def _reason(clash: Atom | Equal) -> str:
+    if isinstance(clash, Equal):
+        return f"{clash} is demanded to be what it cannot be"
+    return f"{clash} is to be both true and false"
+
+
+def _redundant(schema: ActionSchema) -> Iterator[LintFinding]:
+    """Yield parts of an effect that change nothing whenever the action applies."""
+    added: dict[Atom, Atom] = {}
+    deleted: dict[Atom, Atom] = {}
+    for part in conjuncts(schema.effect):
+        match part:
+            case Atom():
+                added[part] = part
+            case Not(Atom() as atom):
+                deleted[atom] = atom
+            case _:
+                pass
+    needed = dict(necessary_literals(schema.precondition))
+    adding, deleting = _polarities(schema.effect)
+    for atom in added:
+        if atom in deleted:
+            yield issue("HVR312", f"{schema.name} deletes and adds {atom}; adding wins, so that "
+                        "the deletion has no effect.", schema.name, atom)  # fmt: skip
+        elif needed.get(atom) is True and atom.predicate not in deleting:
+            yield issue("HVR312", f"{schema.name} adds {atom}, which its precondition demands to "
+                        "be true already.", schema.name, atom)  # fmt: skip
+    for atom in deleted:
+        if needed.get(atom) is False and atom.predicate not in adding:
+            yield issue("HVR312", f"{schema.name} deletes {atom}, which its precondition demands "
+                        "to be false already.", schema.name, atom)  # fmt: skip
+
+
+def _polarities(effect: Expression) -> tuple[set[str], set[str]]:
+    """Return the predicates that an effect may add, and those that it may delete."""
+    adding: set[str] = set()
+    deleting: set[str] = set()
+    stack = [effect]
+    while stack:
+        match stack.pop():
+            case Atom(predicate):
+                adding.add(predicate)
+            case Not(Atom(predicate)):
+                deleting.add(predicate)
+            case And(operands):
+                stack.extend(operands)
+            case Forall(_, body) | When(_, body):
+                stack.append(body)
+            case _:
+                pass
+    return adding, deleting
+
+
+# Declarations -------------------------------------------------------------------------------------
+# Declarations that nothing uses.
+
+
+def check_declarations(domain: Domain, problem: Problem | None) -> Iterator[LintFinding]:
+    """Yield what is declared and not used: predicates, functions, types, constants, parameters."""
+    used = occurrences_in(domain, problem)
+    yield from _predicates(domain, problem, used)
+    yield from _functions(domain, used)
+    yield from _types(domain, problem, used)
+    yield from _constants(domain, problem, used)
+    yield from _parameters(domain)
+
+
+def _predicates(
+    domain: Domain, problem: Problem | None, used: Occurrences
+) -> Iterator[LintFinding]:
+    initially = {atom.predicate for atom in problem.init} if problem else set()
+    for name, predicate in domain.predicates.items():
+        changed = name in used.added or name in used.deleted
+        if name not in used.read and not changed:
+            ever = " by an action, rule or goal" if problem else " by an action or rule"
+            yield issue("HVR301", f"The predicate {predicate} is never used{ever}.", name,
+                        predicate)  # fmt: skip
+        elif name not in used.read and problem is not None:
+            by = "derived" if name not in used.deleted and _is_derived(domain, name) else "changed"
+            yield issue("HVR303", f"The predicate {predicate} is {by}, but no condition and not "
+                        "the goal of this problem reads it.", name, predicate)  # fmt: skip
+        elif problem is not None and name in used.read_true.keys() - used.added.keys() - initially:
+            yield issue("HVR302", f"Nothing ever makes the predicate {predicate} true: it is not "
+                        "in :init, and no effect or rule adds it.", name, predicate)  # fmt: skip
+
+
+def _is_derived(domain: Domain, name: str) -> bool:
+    return any(rule.predicate == name for rule in domain.derived)
+
+
+def _functions(domain: Domain, used: Occurrences) -> Iterator[LintFinding]:
+    for name, function in domain.functions.items():
+        if name == "total-cost":
+            # Its use is in the metric of the problems.
+            continue
+        if name not in used.read_functions and name not in used.changed_functions:
+            yield issue("HVR304", f"The function {function} is never used.", name, function)
+
+
+def _types(domain: Domain, problem: Problem | None, used: Occurrences) -> Iterator[LintFinding]:
+    mentioned = set(used.types)
+    lists = [p.parameters for p in domain.predicates.values()]
+    lists += [f.parameters for f in domain.functions.values()]
+    for parameter in chain.from_iterable(lists):
+        mentioned.update(parameter.types)
+    for thing in (*domain.constants, *(problem.objects if problem else ())):
+        mentioned.update(thing.types)
+    mentioned.discard(OBJECT)
+    for name in domain.types:
+        # A type below one that is used can sort objects; one above groups those below.
+        related = any(
+            domain.is_subtype(name, other) or domain.is_subtype(other, name) for other in mentioned
+        )
+        if not related:
+            yield issue("HVR305", f"The type {name} is never used.", name)
+
+
+def _constants(domain: Domain, problem: Problem | None, used: Occurrences) -> Iterator[LintFinding]:
+    names = set(used.names)
+    if problem is not None:
+        for atom in problem.init:
+            names.update(atom.args)
+        for term in problem.numeric_init:
+            names.update(term.args)
+    # Without being named it may still be what an action or a quantifier is about, or what a
+    # fact or a goal of some problem is.
+    usable = set(used.types)
+    for predicate in domain.predicates.values():
+        usable.update(kind for parameter in predicate.parameters for kind in parameter.types)
+    for function in domain.functions.values():
+        usable.update(kind for parameter in function.parameters for kind in parameter.types)
+    for constant in domain.constants:
+        if constant.name not in names and not domain.has_type(constant.types, usable):
+            where = "the domain and the problem" if problem else "the domain"
+            yield issue("HVR306", f"The constant {constant} is never named in {where}, and "
+                        "nothing takes its type.", constant.name, constant)  # fmt: skip
+
+
+def _parameters(domain: Domain) -> Iterator[LintFinding]:
+    for schema in schemas_of(domain):
+        if not schema.parameters:
+            continue
+        used = Occurrences()
+        used.schema(schema)
+        for parameter in schema.parameters:
+            if parameter.name not in used.names:
+                place = parameter if getattr(parameter, "location", None) else schema
+                yield issue("HVR307", f"The parameter {parameter} of {schema.name} occurs neither "
+                            "in its condition nor in its effect; each object of its type makes "
+                            f"another instance of the {kind_of(domain, schema)}.",
+                            f"{schema.name} {parameter.name}",
+                            place)  # fmt: skip
+
+
+# Problem ------------------------------------------------------------------------------------------
+# What can never happen in a problem, and what it lacks or has for nothing.
+
+_TIMES = ("at start", "over all", "at end")
+
+
+def check_problem(domain: Domain, problem: Problem, seconds: float) -> Iterator[LintFinding]:
+    """Yield unreachable actions and goals, missing numbers and useless objects.
+
+    Args:
+        domain: the domain.
+        problem: the problem.
+        seconds: how long to explore what can become true.
+    """
+    yield from _missing_values(domain, problem)
+    yield from _unused_objects(domain, problem)
+    yield from _timed_literals(domain, problem)
+    try:
+        task = Task(domain, problem)
+        yield from _goal_now(task)
+        reachable = Reachable(task, seconds)
+    except HvrError as error:
+        yield issue("HVR317", f"What can become true was not explored: {error}.", problem.name,
+                    in_problem=True)  # fmt: skip
+        return
+    if not reachable.complete:
+        yield issue("HVR317", "There are too many instances of actions to tell which can never "
+                    "apply and whether the goal can be reached.", problem.name,
+                    in_problem=True)  # fmt: skip
+    yield from _goal_ever(task, reachable)
+    if reachable.complete:
+        for schema in schemas_of(domain):
+            if schema.name not in reachable.actions:
+                kind = kind_of(domain, schema)
+                yield issue("HVR310", f"The {kind} {schema.name} can never apply in this problem: "
+                            f"{_why(task, schema, reachable)}.", schema.name, schema,
+                            in_problem=True)  # fmt: skip
+
+
+# The goal -------------------------------------------------------------------------------------
+
+
+def _goal_now(task: Task) -> Iterator[LintFinding]:
+    goal = task.problem.goal
+    hard = [part for part in walk(goal) if not isinstance(part, And | Forall)]
+    if not hard or any(isinstance(part, Preference) for part in hard):
+        # Goals of preferences only are there for their metric.
+        return
+    if list(walk(task.problem.constraints))[1:]:
+        return
+    try:
+        holds = task.goal.holds(task.initial.bits, task.initial.values)
+    except UndefinedValueError:
+        return
+    if holds:
+        yield issue("HVR313", "The goal holds in the initial state: the empty plan is valid.",
+                    task.problem.name, _first(task.problem), in_problem=True)  # fmt: skip
+
+
+def _goal_ever(task: Task, reachable: Reachable) -> Iterator[LintFinding]:
+    goal = task.problem.goal
+    for literal, positive in necessary_literals(goal):
+        if isinstance(literal, Equal) or not all(not is_variable(a) for a in literal.args):
+            continue
+        static = task.is_static(literal.predicate)
+        if positive and literal not in reachable and (static or reachable.complete):
+            why = "nothing changes it" if static else "no action that could supply it can apply"
+            yield issue("HVR314", f"The goal needs {literal}, which can never be true: {why}.",
+                        task.problem.name, literal, in_problem=True)  # fmt: skip
+            return
+        if not positive and static and literal in reachable:
+            yield issue("HVR314", f"The goal needs {literal} to be false, and nothing changes it.",
+                        task.problem.name, literal, in_problem=True)  # fmt: skip
+            return
+    if task.goal is FALSE:
+        yield issue("HVR314", "The goal can never hold: it contradicts what nothing changes.",
+                    task.problem.name, _first(task.problem), in_problem=True)  # fmt: skip
+
+
+class _Place:
+    """A stand-in for what has a place."""
+
+    def __init__(self, location: object) -> None:
+        self.location = location
+
+
+def _first(problem: Problem) -> _Place:
+    return _Place(place_of(problem.goal))
+
+
+# Actions --------------------------------------------------------------------------------------
+
+
+def _why(task: Task, schema: Schema, reachable: Reachable) -> str:
+    """Say why no instance of an action is reachable."""
+    for parameter in schema.parameters:
+        if not task.members(parameter.types):
+            return f"there is no object for its parameter {parameter}"
+    literals = [
+        item for item in necessary_literals(without_times(conditions_of(schema), _TIMES))
+        if item[1] or isinstance(item[0], Equal) or task.is_static(item[0].predicate)
+    ]  # fmt: skip
+    for literal, positive in literals:
+        if positive and isinstance(literal, Atom) and not _some(task, schema, literal, reachable):
+            if task.is_static(literal.predicate):
+                return f"it needs {literal}, and nothing changes this predicate, of which :init " \
+                       "has no fitting fact"  # fmt: skip
+            return f"it needs {literal}, which no action that can apply makes true"
+    return "no choice of objects fulfils all parts of its condition"
+
+
+def _some(task: Task, schema: Schema, literal: Atom, reachable: Reachable) -> bool:
+    """Say whether a single literal can be fulfilled by some objects."""
+    names = set(literal.args)
+    variables = [p for p in schema.parameters if p.name in names]
+
+    def relation(predicate: str) -> Relation:
+        return reachable.relation(predicate)
+
+    return any(True for _ in bindings(variables, [(literal, True)], {}, relation, task.members))
+
+
+# Numbers and objects --------------------------------------------------------------------------
+
+
+def _missing_values(domain: Domain, problem: Problem) -> Iterator[LintFinding]:
+    used = occurrences_in(domain, problem)
+    given = {term.function for term in problem.numeric_init}
+    for effect in _all_changes(domain, problem):
+        if isinstance(effect, NumericEffect):
+            if effect.operator == "assign":
+                given.add(effect.fluent.function)
+            else:
+                used.read_functions.setdefault(effect.fluent.function, effect.fluent)
+    objects = (*domain.constants, *problem.objects)
+    for name, term in used.read_functions.items():
+        function = domain.functions.get(name)
+        if function is None or name in given or name == "total-cost":
+            continue
+        fits = all(any(domain.has_type(o.types, p.types) for o in objects)
+                   for p in function.parameters)  # fmt: skip
+        if fits:
+            yield issue("HVR315", f"The function {function} is read as {term}, but :init gives it "
+                        "no value and no effect assigns one.", name, function,
+                        in_problem=True)  # fmt: skip
+
+
+def _all_changes(domain: Domain, problem: Problem) -> Iterator[Atom | NumericEffect]:
+    for schema in schemas_of(domain):
+        yield from changes_of(schema.effect)
+    for timed in problem.timed_init:
+        yield from changes_of(timed.effect)
+
+
+def _unused_objects(domain: Domain, problem: Problem) -> Iterator[LintFinding]:
+    used = occurrences_in(domain, problem)
+    for rule in domain.derived:
+        used.variables(rule.parameters)
+    names = set(used.names)
+    for atom in problem.init:
+        names.update(atom.args)
+    for term in problem.numeric_init:
+        names.update(term.args)
+    for thing in problem.objects:
+        if thing.name not in names and not domain.has_type(thing.types, used.types):
+            yield issue("HVR316", f"The object {thing} is named nowhere, and no action or "
+                        "quantifier takes an object of its type.", thing.name, thing,
+                        in_problem=True)  # fmt: skip
+
+
+# Timed literals -------------------------------------------------------------------------------
+
+
+def _timed_literals(domain: Domain, problem: Problem) -> Iterator[LintFinding]:
+    """Yield timed literals that repeat another, change nothing, or take effect at time 0."""
+    if not problem.timed_init:
+        return
+    changed = {
+        effect.fluent.function if isinstance(effect, NumericEffect) else effect.predicate
+        for schema in schemas_of(domain)
+        for effect in changes_of(schema.effect)
+    }
+    known: dict[Atom | FunctionTerm, object] = {}
+    seen: set[TimedInitial] = set()
+    for timed in sorted(problem.timed_init, key=lambda timed: timed.time):
+        target, value = _given(timed)
+        if target not in known:
+            known[target] = (
+                target in problem.init
+                if isinstance(target, Atom)
+                else problem.numeric_init.get(target)
+            )
+        name = target.predicate if isinstance(target, Atom) else target.function
+        fixed = name not in changed or not timed.time
+        why = ""
+        if timed in seen:
+            why = "is listed twice"
+        elif fixed and known[target] == value:
+            why = "changes nothing: nothing else changes what it says, and it is so already"
+        elif not timed.time:
+            why = (
+                "contradicts the initial state, which holds until time 0 and also for the steps "
+                "at time 0; write it without a time"
+            )
+        if why:
+            yield issue("HVR318", f"The timed literal {timed} {why}.", str(target), target,
+                        in_problem=True)  # fmt: skip
+        seen.add(timed)
+        known[target] = value
+
+
+def _given(timed: TimedInitial) -> tuple[Atom | FunctionTerm, object]:
+    """Return the atom or number that a timed literal changes, and its value then."""
+    match timed.effect:
+        case Atom() as atom:
+            return atom, True
+        case NumericEffect(_, fluent, Number(value)):
+            return fluent, value
+        case Not(Atom() as atom):
+            return atom, False
+    raise AssertionError(timed)
+
+
+# All rules ----------------------------------------------------------------------------------------
+# `lint`: all rules about a model, put together.
+
+__all__ = ["LintFinding", "lint"]
+
+
+def lint(
+    domain: Domain, problem: Problem | None = None, *, seconds: float = 2.0
+) -> list[LintFinding]:
+    """Say what is wrong, superfluous or suspicious in a model.
+
+    What another problem of the domain could make sense of is not reported for a domain alone, or
+    is a note.
+
+    Args:
+        domain: the domain.
+        problem: a problem of it; findings about its actions and goal are then about this problem.
+        seconds: how long to explore what can become true.
+
+    Returns:
+        the findings, those about the domain first, in the order of the rules.
+    """
+    findings = [
+        *check_requirements(domain, problem),
+        *check_declarations(domain, problem),
+        *check_actions(domain),
+    ]
+    if problem is not None:
+        findings += check_problem(domain, problem, seconds)
+    return sorted(findings, key=lambda finding: (finding.in_problem, finding.rule))

@@ -1,1 +1,0 @@
-"""Rules about the model itself: what is wrong, superfluous or suspicious in it."""

@@ -1,0 +1,226 @@
+"""`lint` for files: which problem has which domain, and what there is to say about each."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from hvr.base.printable import short_names
+from hvr.errors import DataFileError, HvrError, PddlSemanticError, PddlSyntaxError, UsageError
+from hvr.pddl import Diagnostic, Location, UnsupportedPddlError, parse_domain, parse_problem
+from hvr.validation import findings as rules
+from hvr.validation.findings import Finding, Related, rule_of, warning_finding
+from hvr.validation.lint import lint
+from hvr.validation.suites.collection import ListedFiles, is_folder, is_pattern
+from hvr.validation.suites.files import FileKind, Language, definition, language_of
+from hvr.values import Value
+
+_NAMED = 4
+"""How many problems a folded finding names before it names the first and the last alone."""
+
+
+class LintTargets(Value):
+    """What is to be linted.
+
+    Attributes:
+        pairs: a domain with a problem of it, or alone.
+        left: what is to be said about problems without a domain.
+        others: files that define neither.
+    """
+
+    pairs: tuple[tuple[str, str | None], ...]
+    left: tuple[Finding, ...] = ()
+    others: tuple[str, ...] = ()
+
+
+def find_models(names: Sequence[str], skip: Sequence[str] = ()) -> LintTargets:
+    """Return the domains and problems that names stand for.
+
+    Args:
+        names: a domain, or a domain and a problem; or any files, patterns and folders, in which
+            problems are given their domains by what they say and where they are.
+        skip: patterns of files that are left out.
+
+    Raises:
+        UsageError: a pattern without a file, or nothing to lint.
+        DataFileError: a folder that cannot be listed.
+    """
+    plain = not any(is_folder(name) or is_pattern(name) for name in names)
+    if plain and len(names) == 1:
+        return LintTargets(((names[0], None),))
+    if plain and len(names) == 2:
+        second = definition(names[1])
+        if second is None or second.kind is FileKind.PROBLEM:
+            return LintTargets(((names[0], names[1]),))
+    from hvr.validation.suites.files import give_domains
+
+    listed = ListedFiles(names, skip)
+    domains, problems = listed.of(FileKind.DOMAIN), listed.of(FileKind.PROBLEM)
+    given = give_domains(domains, problems)
+    pairs: list[tuple[str, str | None]] = []
+    left: list[Finding] = []
+    for seen in domains:
+        its = [problem for problem, domain in given.items() if domain == seen]
+        pairs += [(seen.file, problem) for problem in its] or [(seen.file, None)]
+    for problem, domain in given.items():
+        if isinstance(domain, str):
+            rule, message = rules.UNDECIDED, f"not linted: it {domain}"
+            left.append(Finding(rule, rule.level, message, plan=problem, subject=message))
+    doubtful = [
+        seen for seen in listed.of(FileKind.DOUBTFUL) if seen.file.lower().endswith(".pddl")
+    ]
+    for seen in (*listed.of(FileKind.BROKEN), *doubtful):
+        rule, message = rules.SYNTAX, "not linted: it defines neither a domain nor a problem"
+        left.append(Finding(rule, rule.level, message, plan=seen.file, subject=message))
+    # A file that was named is a domain unless it says otherwise; that it is none will be said.
+    named = [name for name in names if any(seen.file == name for seen in listed.of(FileKind.PLAN))]
+    pairs += [(name, None) for name in named]
+    if not pairs and not left:
+        raise UsageError(f"there is no domain and no problem in {' '.join(names)}")
+    return LintTargets(
+        tuple(pairs), tuple(left), tuple([seen.file for seen in listed.of(FileKind.OTHER)])
+    )
+
+
+def lint_files(models: LintTargets, *, lenient: bool = False) -> list[Finding]:
+    """Return the findings for the models, each once, with the problems that it depends on.
+
+    Args:
+        models: the files.
+        lenient: report what a lenient reading overlooks, instead of refusing the file.
+    """
+    reader = _Reader(lenient)
+    findings: dict[tuple[object, ...], Finding] = {}
+    problems: dict[tuple[object, ...], dict[str, None]] = {}
+    for finding in (*models.left, *(f for pair in models.pairs for f in reader.lint(*pair))):
+        key = _key(finding)
+        findings.setdefault(key, finding)
+        problems.setdefault(key, {}).update(dict.fromkeys(finding.problems))
+    return [finding.replace(problems=tuple(problems[key])) for key, finding in findings.items()]
+
+
+def merge_findings(findings: Sequence[Finding], models: LintTargets) -> list[Finding]:
+    """Put findings together that several problems of a domain share, for formats that people read.
+
+    The message then says in how many problems the finding was made, and in which; the places in
+    the other problems are related places.
+    """
+    domains = {problem: domain for domain, problem in models.pairs if problem is not None}
+    sizes = Counter(domains.values())
+    groups: dict[tuple[object, ...], list[Finding]] = {}
+    for finding in findings:
+        domain = domains.get(finding.file, "")
+        # Findings in the domain file were merged by place before.
+        key = (domain, finding.rule.id, finding.level, finding.message) if domain else _key(finding)
+        groups.setdefault(key, []).append(finding)
+    return [_folded(group, domains, sizes) for group in groups.values()]
+
+
+def _folded(group: Sequence[Finding], domains: dict[str, str], sizes: Counter[str]) -> Finding:
+    first = group[0]
+    in_problem = first.file in domains
+    names = dict.fromkeys(
+        name for finding in group for name in ((finding.file,) if in_problem else finding.problems)
+    )
+    files = list(names)
+    total = sizes[domains[files[0]]] if files and files[0] in domains else 0
+    if total < 2 or (in_problem and len(files) < 2):
+        return first if len(group) == 1 else first.replace(related=_elsewhere(group))
+    shown = ", ".join(files) if len(files) <= _NAMED else f"{files[0]} … {files[-1]}"
+    number = f"all {total}" if len(files) == total else f"{len(files)} of {total}"
+    message = f"{first.message} (in {number} problems: {shown})"
+    return first.replace(message=message, related=(*first.related, *_elsewhere(group)))
+
+
+def _elsewhere(group: Sequence[Finding]) -> tuple[Related, ...]:
+    places = [finding.location or Location(finding.file, 1, 1) for finding in group[1:]]
+    return tuple([Related(place, "The same finding in another place.") for place in places])
+
+
+def _key(finding: Finding) -> tuple[object, ...]:
+    place = finding.location
+    where = None if place is None else (place.file, place.line, place.column)
+    return finding.rule.id, finding.file, where, finding.message
+
+
+class _Reader:
+    """Lints, and reads each domain once."""
+
+    def __init__(self, lenient: bool) -> None:
+        self._lenient = lenient
+        self._domains: dict[str, tuple[Any, list[Finding]]] = {}
+        self._languages: dict[str, Language | None] = {}
+
+    def lint(self, domain: str, problem: str | None) -> list[Finding]:
+        if domain not in self._domains:
+            self._domains[domain] = self._read(domain)
+        lifted, said = self._domains[domain]
+        if lifted is None:
+            return said
+        warnings: list[Diagnostic] = []
+        task = None
+        language = self._languages[domain]
+        if problem is not None:
+            read = parse_problem if language is None else language.parse_problem
+            try:
+                task = read(
+                    Path(problem), lifted, file=problem, lenient=self._lenient, warnings=warnings
+                )
+            except (HvrError, RecursionError, MemoryError) as error:
+                return [*said, unreadable(problem, error)]
+        findings = [*said, *map(warning_finding, warnings)]
+        for one in (lint if language is None else language.lint)(lifted, task):
+            file = problem if one.in_problem and problem is not None else domain
+            findings.append(
+                Finding(
+                    rule_of(one),
+                    one.level,
+                    short_names(one.message),
+                    one.location,
+                    plan=file,
+                    subject=one.name,
+                    problems=(problem,) if one.in_problem and problem is not None else (),
+                )
+            )
+        return findings
+
+    def _read(self, domain: str) -> tuple[Any, list[Finding]]:
+        warnings: list[Diagnostic] = []
+        language = self._languages[domain] = language_of(Path(domain), domain)
+        read = parse_domain if language is None else language.parse_domain
+        try:
+            lifted = read(Path(domain), file=domain, lenient=self._lenient, warnings=warnings)
+        except (HvrError, RecursionError, MemoryError) as error:
+            return None, [unreadable(domain, error)]
+        return lifted, [*map(warning_finding, warnings)]
+
+
+def unreadable(file: str, error: BaseException) -> Finding:
+    """Return the finding for a file that cannot be used."""
+    diagnostic = getattr(error, "diagnostic", None)
+    rule = rules.UNDECIDED
+    for kind, of in (
+        (UnsupportedPddlError, rules.UNSUPPORTED),
+        (PddlSyntaxError, rules.SYNTAX),
+        (PddlSemanticError, rules.SEMANTICS),
+        (DataFileError, rules.UNREADABLE),
+    ):
+        if isinstance(error, kind):
+            rule = of
+            break
+    message = str(error)
+    if isinstance(error, RecursionError):
+        message = "it is nested too deeply"
+    elif isinstance(error, MemoryError):
+        message = "there is not enough memory for it"
+    if diagnostic is None:
+        return Finding(rule, rule.level, message, None, (), file, message)
+    message = diagnostic.message
+    if diagnostic.expected:
+        message += f"; expected: {diagnostic.expected}"
+    if diagnostic.suggestion:
+        message += f"; did you mean {diagnostic.suggestion!r}?"
+    place = diagnostic.location
+    return Finding(rule, rule.level, message, place, (), place.file, diagnostic.message)

@@ -1,0 +1,408 @@
+"""Collect suites: from folders and files, from patterns, and from a manifest."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from hvr.base.texts import read_json_lines
+from hvr.errors import DataFileError, UsageError
+from hvr.validation.findings import STDIN
+from hvr.validation.suites import FIELDS, Job, Left, Suite
+from hvr.validation.suites.files import ClassifiedFile, FileKind, definition, is_skipped
+
+# Collected ----------------------------------------------------------------------------------------
+# Suites of folders, patterns and files: everything in them is looked at.
+
+_REASONS = {
+    FileKind.DOUBTFUL: (
+        "it has steps and other text besides",
+        "to have the plan in it validated, use --extract",
+    ),
+    FileKind.PACKED: ("it is compressed", "to have it validated, unpack it"),
+    FileKind.BROKEN: (
+        "it is called like a model, and defines neither a domain nor a problem",
+        "begin it with (define (domain …) or (define (problem …)",
+    ),
+}
+_UNREAD = "to have the plan in it validated, use --extract, or call it like a plan: p01.plan"
+_OTHER = "to have it validated as a plan, name it on the command line, or call it like a plan"
+
+
+def collect(names: Sequence[str], skip: Sequence[str] = (), *, doubtful: bool = False) -> Suite:
+    """Look at files and folders, and give each plan its problem and each problem its domain.
+
+    Args:
+        names: files, patterns and folders. A file that is named is a plan unless it defines a
+            domain or a problem; in a folder it has to look like one.
+        skip: patterns of files that are left out.
+        doubtful: whether files that have steps and other text besides are plans.
+
+    Raises:
+        UsageError: a pattern without a file, or nothing that is a problem or a plan.
+        DataFileError: a folder that cannot be listed.
+    """
+    from hvr.validation.suites.files import pair
+
+    listed = ListedFiles(names, skip, doubtful=doubtful)
+    domains, problems = listed.of(FileKind.DOMAIN), listed.of(FileKind.PROBLEM)
+    listed.look_for_namesakes(problems)
+    suite = pair(domains, problems, listed.of(FileKind.PLAN))
+    if not problems:
+        raise UsageError(f"there is no problem in {_shown(names)}")
+    if not suite.jobs and not suite.left:
+        raise UsageError(f"there is no plan in {_shown(names)}")
+    return suite.replace(
+        left=(*suite.left, *listed.doubtful),
+        skipped=tuple(listed.skipped),
+        others=listed.others(),
+        hidden=tuple(listed.hidden),
+    )
+
+
+def plans_of(
+    domain: str,
+    problem: str,
+    names: Sequence[str],
+    skip: Sequence[str] = (),
+    *,
+    doubtful: bool = False,
+) -> Suite:
+    """Return the suite of one problem: all plans are for it, wherever they are.
+
+    Args:
+        domain: the domain file.
+        problem: the problem file.
+        names: files, patterns, folders, and `-` for standard input.
+        skip: patterns of files that are left out.
+        doubtful: whether files that have steps and other text besides are plans.
+
+    Raises:
+        UsageError: a pattern or a folder without a plan.
+        DataFileError: a folder that cannot be listed.
+    """
+    listed = ListedFiles(names, skip, models=False, doubtful=doubtful)
+    listed.look_for_namesakes([ClassifiedFile(problem, FileKind.PROBLEM)])
+    plans = tuple([seen.file for seen in listed.of(FileKind.PLAN)])
+    if not plans and not listed.doubtful:
+        raise UsageError(f"there is no plan in {_shown(names)}")
+    models = {os.path.normpath(domain), os.path.normpath(problem)}
+    more = [Left(seen.file, f"it is a {kind}", "to have its plans validated, name it as well")
+            for kind in (FileKind.DOMAIN, FileKind.PROBLEM)
+            for seen in listed.of(kind) if os.path.normpath(seen.file) not in models]  # fmt: skip
+    jobs = (Job(domain, problem, plans),) if plans else ()
+    return Suite(
+        jobs,
+        tuple(listed.doubtful),
+        tuple(listed.skipped),
+        (*more, *listed.others()),
+        hidden=tuple(listed.hidden),
+    )
+
+
+class ListedFiles:
+    """The files that names stand for, each once, in the order of the names, and what they are.
+
+    Args:
+        names: files, patterns, folders, and `-` for standard input.
+        skip: patterns of files that are left out.
+        models: whether a file that is named may be a domain or a problem; else it is a plan.
+        doubtful: whether files that have steps and other text besides are plans.
+    """
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        skip: Sequence[str] = (),
+        *,
+        models: bool = True,
+        doubtful: bool = False,
+    ) -> None:
+        self.skipped: list[str] = []
+        self.hidden: list[str] = []
+        self.doubtful: list[Left] = []
+        self._skip = tuple(skip)
+        self._models = models
+        self._doubtful = doubtful
+        self._seen: dict[str, ClassifiedFile] = {}
+        for name in names:
+            self._take(name)
+
+    def of(self, kind: FileKind) -> list[ClassifiedFile]:
+        """Return the files of a kind."""
+        return [seen for seen in self._seen.values() if seen.kind is kind]
+
+    def others(self) -> tuple[Left, ...]:
+        """Return the files that are neither models nor plans, with the reason."""
+        return tuple([Left(seen.file, seen.why, _OTHER) for seen in self.of(FileKind.OTHER)])
+
+    def look_for_namesakes(self, problems: Sequence[ClassifiedFile]) -> None:
+        """Let no text that is named after a problem pass for something else than a plan."""
+        from hvr.validation.suites.files import may_hold_a_plan, problem_named_like
+
+        for seen in self.of(FileKind.OTHER):
+            problem = (
+                problem_named_like(seen.file, problems) if may_hold_a_plan(seen.file) else None
+            )
+            if problem is None:
+                continue
+            packed = seen.why.startswith("it is compressed")
+            if self._doubtful and not packed:
+                self._seen[os.path.normpath(seen.file)] = ClassifiedFile(seen.file, FileKind.PLAN)
+                continue
+            self._seen[os.path.normpath(seen.file)] = ClassifiedFile(seen.file, FileKind.DOUBTFUL)
+            reason = f"it is named after {problem}, and is not a plan file"
+            remedy = _REASONS[FileKind.PACKED][1] if packed else _UNREAD
+            self.doubtful.append(Left(seen.file, reason, remedy))
+
+    def _take(self, name: str) -> None:
+        if name == STDIN:
+            self._seen.setdefault(STDIN, ClassifiedFile(STDIN, FileKind.PLAN))
+            return
+        if is_folder(name):
+            self._take_all(files_below(name, self.hidden))
+        elif is_pattern(name):
+            from glob import glob
+
+            # Path.glob knows no absolute patterns.
+            matches = sorted(glob(name, recursive=True))  # noqa: PTH207
+            if not matches:
+                raise UsageError(f"no file matches {name!r}")
+            for match in matches:
+                self._take_all(
+                    files_below(match, self.hidden) if is_folder(match) else [match], named=name
+                )
+        else:
+            # A missing file is a result of its own, so that the others are judged all the same.
+            self._add(name, named=True)
+
+    def _take_all(self, files: Iterable[str], named: str = "") -> None:
+        # A pattern that says how the files end names them; `**` and `*` do not.
+        is_named = bool(named) and not named.endswith("*")
+        for file in files:
+            self._add(file, named=is_named)
+
+    def _add(self, file: str, *, named: bool) -> None:
+        key = os.path.normpath(file)
+        if key in self._seen:
+            return
+        if is_skipped(file, self._skip):
+            self.skipped.append(file)
+            return
+        if named:
+            seen = (definition(file) if self._models else None) or ClassifiedFile(
+                file, FileKind.PLAN
+            )
+        else:
+            from hvr.validation.suites.files import classify
+
+            seen = classify(file)
+        if self._doubtful and seen.kind in (FileKind.DOUBTFUL, FileKind.OTHER):
+            from hvr.validation.suites.files import has_a_plan
+
+            if seen.kind is FileKind.DOUBTFUL or has_a_plan(file):
+                seen = ClassifiedFile(file, FileKind.PLAN)
+        if seen.kind in _REASONS:
+            self.doubtful.append(Left(file, *_REASONS[seen.kind]))
+        self._seen[key] = seen
+
+
+def is_folder(name: str) -> bool:
+    """Say whether a name is that of a folder."""
+    try:
+        return Path(name).is_dir()
+    except (OSError, ValueError):
+        return False
+
+
+def is_pattern(name: str) -> bool:
+    """Say whether a name is a pattern, and not that of a file that has such characters in it."""
+    try:
+        return any(character in name for character in "*?[") and not Path(name).exists()
+    except (OSError, ValueError):
+        return False
+
+
+def files_below(folder: str, hidden: list[str]) -> list[str]:
+    """Return the files in a folder and the folders in it, without hidden ones, in order.
+
+    Args:
+        folder: The folder.
+        hidden: Gets the names of the hidden files and folders.
+
+    Raises:
+        DataFileError: a folder cannot be listed.
+    """
+
+    def refuse(error: OSError) -> None:
+        raise DataFileError(f"cannot list {error.filename}: {error.strerror}") from error
+
+    found: list[str] = []
+    for place, folders, files in os.walk(folder, onerror=refuse):
+        hidden += [str(Path(place, name)) for name in sorted((*folders, *files)) if name[0] == "."]
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        found += [str(Path(place, file)) for file in sorted(files) if not file.startswith(".")]
+    return found
+
+
+def _shown(names: Sequence[str]) -> str:
+    return " ".join(names)
+
+
+# Manifest -----------------------------------------------------------------------------------------
+# Suites that a manifest lists: JSON lines with `domain`, `problem`, and `plan` or `plans`.
+
+
+def read_manifest(file: str, skip: Sequence[str] = ()) -> Suite:
+    """Read a manifest; paths in it are relative to its folder. Other names in it are not read.
+
+    Args:
+        file: the manifest.
+        skip: patterns of plans that are left out.
+
+    Raises:
+        DataFileError: it cannot be read, or a line is not what it should be.
+        UsageError: it has no plan.
+    """
+    folder = Path(file).parent
+    plans: dict[tuple[str, str], list[str]] = {}
+    skipped: list[str] = []
+    for number, line in read_json_lines(Path(file)):
+        domain, problem, its = _entry(line, f"{file}:{number}")
+        key = (str(folder / domain), str(folder / problem))
+        names = [str(folder / plan) for plan in its]
+        skipped += [name for name in names if is_skipped(name, skip)]
+        plans.setdefault(key, []).extend(n for n in names if not is_skipped(n, skip))
+    if not plans:
+        raise UsageError(f"{file} has no plan in it")
+    jobs = [
+        Job(domain, problem, tuple(dict.fromkeys(names)))
+        for (domain, problem), names in plans.items()
+        if names
+    ]
+    if not jobs:
+        raise UsageError(f"{file} has no plan in it that is not skipped")
+    return Suite(tuple(jobs), skipped=tuple(dict.fromkeys(skipped)))
+
+
+def _entry(line: Any, place: str) -> tuple[str, str, list[str]]:
+    if not isinstance(line, dict):
+        raise DataFileError(f'{place}: not an object with "domain", "problem" and "plan"')
+    for name in ("domain", "problem"):
+        if not isinstance(line.get(name), str) or not line[name]:
+            raise DataFileError(f'{place}: "{name}" is not the name of a file')
+    if ("plan" in line) is ("plans" in line):
+        raise DataFileError(f'{place}: there has to be either "plan" or "plans"')
+    plans = line["plans"] if "plans" in line else [line["plan"]]
+    if not isinstance(plans, list) or not all(isinstance(p, str) and p for p in plans):
+        raise DataFileError(f'{place}: "plan" is not the name of a file')
+    return line["domain"], line["problem"], plans
+
+
+# Patterns -----------------------------------------------------------------------------------------
+# Suites that patterns describe: `bench/{domain}/{problem}.pddl` and the plans like it.
+
+_FIELD = re.compile(r"\{([^{}]*)\}")
+_SPECIAL = re.compile(r"(\*\*/|\*\*|\*|\?|\[[^\]]*\]|\{[^{}]*\})")
+
+
+def expand_patterns(
+    domain: str, problem: str, plans: Sequence[str], skip: Sequence[str] = ()
+) -> Suite:
+    """Return the suite of all values of the fields for which there is a problem.
+
+    Args:
+        domain: the domain file, with `{domain}` and `{problem}` for parts of names.
+        problem: the problem files; `*` and `**` stand for anything, too.
+        plans: the plan files.
+        skip: patterns of files that are left out.
+
+    Raises:
+        UsageError: an unknown field, a problem pattern without a file, or no plan at all.
+    """
+    for pattern in (domain, problem, *plans):
+        for field in _FIELD.findall(pattern):
+            if field not in FIELDS:
+                raise UsageError(f"{pattern!r} has the field {{{field}}}; there are {{domain}} "
+                                 "and {problem}")  # fmt: skip
+    jobs: list[Job] = []
+    taken: set[str] = set()
+    without: list[str] = []
+    # `{domain}/{problem}.pddl` fits the domain, too.
+    problems = [one for one in _matches(problem) if not _defines_domain(one[0])]
+    if not problems:
+        raise UsageError(f"no file matches {problem!r}")
+
+    def kept(file: str) -> bool:
+        return not is_skipped(file, skip)
+
+    for file, values in problems:
+        its = [plan for pattern in plans for plan, _ in _matches(_filled(pattern, values))]
+        its = [plan for plan in dict.fromkeys(its) if plan != file and kept(plan)]
+        if its:
+            jobs.append(Job(_only(domain, values), file, tuple(its)))
+            taken.update(its)
+        else:
+            without.append(file)
+    seen = [file for pattern in plans for file, _ in _matches(pattern)]
+    models = {name for job in jobs for name in (job.domain, job.problem)} | set(without)
+    rest = [file for file in dict.fromkeys(seen) if file not in taken | models]
+    left = [Left(file, "no problem matches its name") for file in rest if kept(file)]
+    if not jobs and not left:
+        raise UsageError(f"no file matches {' '.join(plans)!r}")
+    skipped = [file for file in dict.fromkeys(seen) if not kept(file)]
+    return Suite(tuple(jobs), tuple(left), tuple(skipped), without_plan=tuple(without))
+
+
+def _defines_domain(file: str) -> bool:
+    model = definition(file)
+    return model is not None and model.kind is FileKind.DOMAIN
+
+
+def _only(pattern: str, values: dict[str, str]) -> str:
+    """Return the file that a pattern stands for; a name without one is reported as missing."""
+    filled = _filled(pattern, values)
+    matches = [file for file, _ in _matches(filled)]
+    if len(matches) > 1:
+        raise UsageError(f"{filled!r} is to be one domain, and is {matches[0]} and {matches[1]}")
+    return matches[0] if matches else filled
+
+
+def _filled(pattern: str, values: dict[str, str]) -> str:
+    from glob import escape
+
+    return _FIELD.sub(
+        lambda match: escape(values[match[1]]) if match[1] in values else match[0], pattern
+    )
+
+
+def _matches(pattern: str) -> list[tuple[str, dict[str, str]]]:
+    """Return the files that match a pattern, with the values of its fields."""
+    regex, named = "", set()
+    for part in _SPECIAL.split(pattern):
+        if part in ("**/", "**"):
+            regex += "(?:.*/)?" if part == "**/" else ".*"
+        elif part == "*":
+            regex += "[^/]*"
+        elif part == "?":
+            regex += "[^/]"
+        elif part[:1] == "{" and part[1:-1] in FIELDS:
+            name = part[1:-1]
+            regex += f"(?P={name})" if name in named else f"(?P<{name}>[^/]+)"
+            named.add(name)
+        elif part[:1] == "[" and part[-1:] == "]":
+            regex += part.replace("[!", "[^")
+        else:
+            regex += re.escape(part)
+    whole = re.compile(regex)
+    from glob import glob
+
+    found: list[tuple[str, dict[str, str]]] = []
+    for file in sorted(glob(_FIELD.sub("*", pattern), recursive=True)):  # noqa: PTH207
+        match = whole.fullmatch(file.replace(os.sep, "/"))
+        if match is not None and not os.path.isdir(file):  # noqa: PTH112
+            found.append((file, match.groupdict()))
+    return found

@@ -1,0 +1,607 @@
+"""What a file is, which language it is in, and which domain, problem and plan belong together."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Sequence
+from enum import StrEnum
+from importlib import import_module
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+from hvr.errors import HvrError
+from hvr.validation.report import OnFailure, ValidationReport
+from hvr.validation.suites import Job, Left, Suite
+from hvr.values import Value, cached_property
+
+if TYPE_CHECKING:
+    from hvr.pddl import Diagnostic
+    from hvr.validation.batch import BatchOptions
+    from hvr.validation.findings import LintFinding
+
+
+# Kinds --------------------------------------------------------------------------------------------
+# What a file is: a domain, a problem, a plan, something like a plan, or nothing of these.
+
+SNIFFED = 65536
+"""How many bytes of a file are looked at."""
+_DEFINITION = re.compile(
+    r"(?:\s|;[^\r\n]*+)*+\(\s*define\s*\(\s*(domain|problem)\s+([^\s()]*)", re.IGNORECASE
+)
+
+
+class FileKind(StrEnum):
+    """What a file is."""
+
+    DOMAIN = "domain"
+    PROBLEM = "problem"
+    PLAN = "plan"
+    DOUBTFUL = "doubtful"
+    """It has steps, and something else besides."""
+    PACKED = "packed"
+    """It is called like a plan, and compressed."""
+    BROKEN = "broken"
+    """It is called like a model, and defines neither a domain nor a problem."""
+    OTHER = "other"
+
+
+class ClassifiedFile(Value):
+    """A file and what it is.
+
+    Attributes:
+        file: its name.
+        kind: what it is.
+        name: how a domain or a problem calls itself, in lower case.
+        domain: the domain that a problem says it belongs to, in lower case.
+        why: The reason for the kind `OTHER`.
+    """
+
+    file: str
+    kind: FileKind
+    name: str = ""
+    domain: str = ""
+    why: str = ""
+
+
+def is_skipped(file: str, patterns: Sequence[str]) -> bool:
+    """Say whether one of some patterns fits a file: its path, or its name."""
+    if not patterns:
+        return False
+    from fnmatch import fnmatchcase
+
+    path = Path(file)
+    texts = (path.as_posix(), path.name, os.path.normpath(file).replace(os.sep, "/"))
+    return any(fnmatchcase(text, pattern) for pattern in patterns for text in texts)
+
+
+def definition(file: str) -> ClassifiedFile | None:
+    """Return what a file defines; None where that is neither a domain nor a problem."""
+    text = beginning(file)
+    return None if text is None else definition_in(file, text)
+
+
+def beginning(file: str) -> str | None:
+    """Return the beginning of a file; None if it cannot be read, or is a pipe."""
+    path = Path(file)
+    try:
+        if not path.is_file():
+            return None
+        with path.open("rb") as opened:
+            return _text(opened.read(SNIFFED))
+    except (OSError, ValueError):
+        return None
+
+
+def definition_in(file: str, text: str) -> ClassifiedFile | None:
+    """Return what the beginning of a file defines."""
+    match = _DEFINITION.match(text)
+    if match is None:
+        return None
+    name = match[2].lower()
+    if match[1].lower() == "domain":
+        return ClassifiedFile(file, FileKind.DOMAIN, name)
+    of = re.search(r"^[^;\n]*?\(\s*:domain\s+([^\s()]+)", text, re.IGNORECASE | re.MULTILINE)
+    return ClassifiedFile(file, FileKind.PROBLEM, name, of[1].lower() if of else "")
+
+
+def ending(file: str) -> str:
+    """Return the end of a file that `beginning` has read."""
+    with Path(file).open("rb") as opened:
+        opened.seek(0, os.SEEK_END)
+        opened.seek(max(0, opened.tell() - SNIFFED))
+        return _text(opened.read())
+
+
+def _text(data: bytes) -> str:
+    for bom, encoding in ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16")):
+        if data.startswith(bom):
+            return data.decode(encoding, "replace")
+    return data.decode("utf-8-sig", "replace")
+
+
+# Looks --------------------------------------------------------------------------------------------
+# What a file is, by its name and its beginning.
+
+_COMMENT = re.compile(r";[^\r\n]*")
+_STEP = r"(?:\([^()\r\n]*\)|[^\W\d][\w@.+-]*\([^()\r\n]*\))"
+_STAMP = r"[-+]?\d[\d./]*?\s*+[:.)]\s*+"
+_COST = r"(?:\[\s*[\d./]+\s*\]\)?)"
+_STEPS = re.compile(rf"(?:(?:{_STAMP})?{_STEP}\s*+{_COST}?\s*+)++")
+
+_PLAN_ENDING = re.compile(r".*\.(?:plan|soln?|pddlplan)(?:[._-]?\d+)?")
+_PLAN_WORD = re.compile(r"(?:.*[^a-z])?(?:plan|soln?|solution)(?:\d*|[^a-z].*)")
+_PLANNER = re.compile(
+    r"^(?:\[t=[^\]\n]*\] )?Plan length: \d+ step|^ff: found legal plan|^\s*Found Plan:\s*$"
+    r"|^\s*Time: \(ACTION\)|^;+ *(?:Solution Found|Plan found with metric)|^\s*==>\s*$"
+    r"|^\*+ SOLUTION FOUND \*+\s*$|^(?:plan: )?(?:Sequential|TimeTriggered)Plan:\s*$"
+    r"|(?<![\w.])(?:Sequential|TimeTriggered)Plan\(\[",
+    re.MULTILINE,
+)
+"""What planners print beside a plan; see `hvr.validation.extraction.readers`."""
+_PACKED = re.compile(r"(.+)\.(?:gz|bz2|xz|zst|lzma|z)")
+_JSON_STEPS = re.compile(
+    r"""\s*(?:\{\s*"(?:plan|steps|actions)"\s*:\s*)?+\[\s*
+    (?:"\([^()"\r\n]*\)"|\{\s*"(?:name|action)"\s*:\s*"[^"\r\n]*"\s*,\s*"(?:args|arguments|parameters)"\s*:\s*\[)""",
+    re.VERBOSE,
+)
+"""How a plan in JSON begins, with the keys in their usual order."""
+_NEVER_PLANS = frozenset((
+    "bib", "c", "cfg", "cpp", "css", "csv", "gif", "h", "hddl", "html", "ini", "jpg", "js", "lisp",
+    "lock", "md", "pdf", "png", "py", "rst", "sarif", "sh", "svg", "tex", "toml", "ts", "tsv",
+    "xml", "yaml", "yml", "zip",
+))  # fmt: skip
+"""Endings of files that are nothing but what their ending says, even with a plan inside."""
+_TEXT_ENDINGS = frozenset((
+    "", "answer", "json", "jsonl", "log", "markdown", "md", "out", "output", "response", "rst",
+    "stdout", "text", "txt",
+))  # fmt: skip
+"""Endings of texts in which people, planners and language models leave plans."""
+_ABOUT = frozenset((
+    "authors", "changelog", "changes", "citation", "code_of_conduct", "contributing", "copying",
+    "history", "licence", "license", "notice", "readme", "security",
+))  # fmt: skip
+"""Names of files about a repository."""
+
+
+def classify(file: str) -> ClassifiedFile:
+    """Say what a file is; one that cannot be read is what its name says."""
+    name = Path(file).name.lower()
+    packed = _PACKED.fullmatch(name)
+    if packed is not None:
+        if _named_like_a_plan(packed[1]):
+            return ClassifiedFile(file, FileKind.PACKED)
+        return ClassifiedFile(
+            file, FileKind.OTHER, why="it is compressed, and not called like a plan"
+        )
+    text = beginning(file)
+    if text is None:
+        kind = FileKind.PLAN if _named_like_a_plan(name) else FileKind.OTHER
+        return ClassifiedFile(file, kind, why="it cannot be read")
+    model = definition_in(file, text)
+    if model is not None:
+        return model
+    whole = len(text) < SNIFFED // 2
+    kind = _plan_kind(name, text, whole=whole)
+    if kind in (FileKind.DOUBTFUL, FileKind.OTHER) and _ending(name) not in _NEVER_PLANS:
+        log = text if whole else text + ending(file)
+        kind = FileKind.PLAN if _PLANNER.search(log) else kind
+    if kind is FileKind.OTHER and _ending(name) in ("pddl", "hddl"):
+        kind = FileKind.BROKEN
+    return ClassifiedFile(file, kind, why=_why_other(name, text) if kind is FileKind.OTHER else "")
+
+
+def may_hold_a_plan(file: str) -> bool:
+    """Say whether a file is of a kind in which there may be a plan, whatever its name says."""
+    name = Path(file).name.lower()
+    packed = _PACKED.fullmatch(name)
+    return _ending(packed[1] if packed is not None else name) in _TEXT_ENDINGS
+
+
+def has_a_plan(file: str) -> bool:
+    """Say whether a plan is found in a text that is about something else, too."""
+    name = Path(file).name.lower()
+    if _ending(name) not in _TEXT_ENDINGS or name.partition(".")[0] in _ABOUT:
+        return False
+    from hvr.pddl.reader import SourceText
+    from hvr.validation.extraction.lines import KnownSymbols
+    from hvr.validation.extraction.readers import candidates
+
+    try:
+        return bool(
+            candidates(SourceText.read(Path(file), lenient=True).text, KnownSymbols(), asked=True)
+        )
+    except HvrError:
+        return False
+
+
+def _why_other(name: str, text: str) -> str:
+    if not text.strip():
+        return "it is empty"
+    if "\0" in text:
+        return "it is not a text"
+    if _ending(name) in _NEVER_PLANS:
+        return f"a .{_ending(name)} file is not taken for a plan"
+    return "it has no step in it, and is not called like a plan"
+
+
+def is_steps(text: str) -> bool:
+    """Say whether every line of a text that is no comment consists of steps, and there is one."""
+    lines = _lines(text)
+    return bool(lines) and all(map(_STEPS.fullmatch, lines))
+
+
+def _plan_kind(name: str, text: str, *, whole: bool) -> FileKind:
+    if _PLAN_ENDING.fullmatch(name) or name == "sas_plan":
+        return FileKind.PLAN
+    if _ending(name) in _NEVER_PLANS or "\0" in text:
+        return FileKind.OTHER
+    if not whole:
+        text = text[: text.rfind("\n") + 1] or text
+    if is_steps(text):
+        return FileKind.PLAN
+    if text.lstrip()[:1] in ("[", "{"):
+        return FileKind.PLAN if _is_json_plan(name, text, whole=whole) else FileKind.OTHER
+    lines = _lines(text)
+    if not lines:
+        return FileKind.PLAN if _named_like_a_plan(name) else FileKind.OTHER
+    if _named_like_a_plan(name):
+        return FileKind.PLAN
+    if lines[0].startswith("(") or any(map(_STEPS.fullmatch, lines)):
+        return FileKind.DOUBTFUL
+    return FileKind.OTHER
+
+
+def _named_like_a_plan(name: str) -> bool:
+    if _ending(name) in _NEVER_PLANS:
+        return False
+    return bool(_PLAN_ENDING.fullmatch(name) or _PLAN_WORD.fullmatch(name))
+
+
+def _ending(name: str) -> str:
+    return name.rpartition(".")[2] if "." in name else ""
+
+
+def _is_json_plan(name: str, text: str, *, whole: bool) -> bool:
+    if _named_like_a_plan(name):
+        return True
+    if not whole:
+        return _JSON_STEPS.match(text) is not None
+    from hvr.base.texts import parse_json
+    from hvr.pddl.plan_json import steps_from_json
+    from hvr.validation.sequences import action_of
+
+    try:
+        steps = steps_from_json(parse_json(text))
+    except (ValueError, HvrError):
+        return False
+    # Lists of words are steps without arguments only where somebody calls them a plan.
+    return any(action_of(step).args for step in steps) or _JSON_STEPS.match(text) is not None
+
+
+def _lines(text: str) -> list[str]:
+    lines = (line.strip() for line in _COMMENT.sub("", text).splitlines())
+    return [line for line in lines if line]
+
+
+# Pairing ------------------------------------------------------------------------------------------
+# Which problem a plan is for, and which domain a problem has, by names and places.
+#
+# Nothing is guessed: where two problems suit a plan equally well, the plan is left over, and the
+# reason names both.
+
+_WORD = re.compile(r"[a-z0-9]+")
+_NUMBERED = re.compile(r"([a-z]*?)0*([0-9]+)")
+_PLAN_TAIL = re.compile(
+    r"(?:[._-]|^)(?:sas_plan|plan|soln?|solution|pddlplan|pddl|hddl|out|txt|log|json)(?:[._-]?\d+)?$"
+)
+_WORDS_OF_PROBLEMS = frozenset(
+    ("", "domain", "p", "pb", "pfile", "plan", "prob", "problem", "instance", "task", "soln", "sol")
+)
+
+
+class _Place(Value):
+    """A file with the parts of its path, in lower case."""
+
+    seen: ClassifiedFile
+    folders: tuple[str, ...]
+    file: str
+
+    @classmethod
+    def of(cls, seen: ClassifiedFile) -> _Place:
+        path = PurePath(os.path.abspath(seen.file))  # noqa: PTH100 - no links are followed
+        parts = [part.lower() for part in path.parts]
+        return cls(seen, tuple(parts[:-1]), parts[-1])
+
+    @cached_property
+    def stem(self) -> str:
+        """The name of a model without its ending."""
+        return self.file.removesuffix(".pddl").removesuffix(".hddl")
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The words of the path, its folders whole as well."""
+        return frozenset((*_WORD.findall("/".join((*self.folders, self.file))), *self.folders))
+
+    def near(self, other: _Place) -> int:
+        """Return how many folders the two have in common, from the root on."""
+        shared = 0
+        for one, two in zip(self.folders, other.folders, strict=False):
+            if one != two:
+                break
+            shared += 1
+        return shared
+
+
+def pair(
+    domains: Iterable[ClassifiedFile],
+    problems: Iterable[ClassifiedFile],
+    plans: Sequence[ClassifiedFile],
+) -> Suite:
+    """Give each plan its problem and each problem its domain."""
+    known_domains = [_Place.of(seen) for seen in domains]
+    known = [_Place.of(seen) for seen in problems]
+    taken: dict[str, list[str]] = {place.seen.file: [] for place in known}
+    left: list[Left] = []
+    for plan in plans:
+        problem = problem_of(_Place.of(plan), known)
+        if isinstance(problem, str):
+            left.append(Left(plan.file, problem))
+        else:
+            taken[problem.seen.file].append(plan.file)
+    jobs: list[Job] = []
+    for place in known:
+        names = taken[place.seen.file]
+        if not names:
+            continue
+        domain = domain_of(place, known_domains)
+        if isinstance(domain, str):
+            left += [Left(name, f"its problem {place.seen.file} {domain}") for name in names]
+        else:
+            jobs.append(Job(domain.seen.file, place.seen.file, tuple(names)))
+    without = tuple([file for file, names in taken.items() if not names])
+    chosen = [domain_of(place, known_domains) for place in known]
+    used = {domain.seen.file for domain in chosen if isinstance(domain, _Place)}
+    alone = tuple([d.seen.file for d in known_domains if d.seen.file not in used])
+    return Suite(tuple(jobs), tuple(left), without_plan=without, without_problem=alone)
+
+
+def with_domains(
+    domains: Iterable[ClassifiedFile], problems: Iterable[ClassifiedFile]
+) -> tuple[list[tuple[str, str]], list[Left]]:
+    """Give each problem its domain.
+
+    Returns:
+        Pairs of the names of a domain and a problem, and the problems without a domain.
+    """
+    known = [_Place.of(seen) for seen in domains]
+    pairs: list[tuple[str, str]] = []
+    left: list[Left] = []
+    for place in map(_Place.of, problems):
+        domain = domain_of(place, known)
+        if isinstance(domain, str):
+            left.append(Left(place.seen.file, f"it {domain}"))
+        else:
+            pairs.append((domain.seen.file, place.seen.file))
+    return pairs, left
+
+
+def domain_of(problem: _Place, domains: Sequence[_Place]) -> _Place | str:
+    """Return the domain of a problem, or why it is not known."""
+    named = [d for d in domains if d.seen.name == problem.seen.domain]
+    for suitable in (named, domains):
+        best = suitable
+        for merit in (
+            lambda d: _mentions(d.stem, problem.stem),
+            lambda d: _same_number(d, problem),
+            problem.near,
+            # Of those that are as near, the one that is not further below.
+            lambda d: -len(d.folders),
+        ):
+            best = _best(best, merit)
+        if len(best) == 1:
+            return best[0]
+        if best:
+            return f"could belong to {_either(best)}"
+    return "has no domain here"
+
+
+def problem_of(plan: _Place, problems: Sequence[_Place]) -> _Place | str:
+    """Return the problem of a plan, or why it is not known.
+
+    The folders around the plan are searched from the nearest to the widest.
+    """
+    for depth in range(len(plan.folders), 0, -1):
+        folder = plan.folders[:depth]
+        inside = [problem for problem in problems if problem.folders[:depth] == folder]
+        if not inside:
+            continue
+        best = _suitable(plan, inside, depth)
+        if len(best) == 1:
+            return best[0]
+        if best:
+            return f"it could be a plan for {_either(best)}"
+    if not problems:
+        return "there is no problem here"
+    return "no problem is called like it, and there is not just one beside it"
+
+
+def problem_named_like(file: str, problems: Iterable[ClassifiedFile]) -> str | None:
+    """Return the problem that a file is named after; None if there is none.
+
+    A problem's name without a digit, such as `problem`, is also a common word, so that the file
+    has to be called just so.
+    """
+    name = PurePath(file).name.lower()
+    for problem in map(_Place.of, problems):
+        if any(character.isdigit() for character in problem.stem):
+            if _mentions(name, problem.stem):
+                return problem.seen.file
+        elif name.partition(".")[0] == problem.stem:
+            return problem.seen.file
+    return None
+
+
+def _suitable(plan: _Place, problems: Sequence[_Place], depth: int) -> list[_Place]:
+    """Return the problems that suit a plan best, in the first way in which any does."""
+    named = [problem for problem in problems if _mentions(plan.file, problem.stem)]
+    if named:
+        return _narrowed(plan, _best(named, lambda problem: len(problem.stem)))
+    below = plan.folders[depth:]
+    by_folder = [problem for problem in problems if problem.stem in below]
+    if by_folder:
+        return _narrowed(plan, by_folder)
+    by_number = [problem for problem in problems if _same_number(plan, problem)]
+    if by_number:
+        return _narrowed(plan, by_number)
+    agreeing = [problem for problem in problems if not _contradicts(plan, problem)]
+    if len(problems) == 1:
+        return agreeing
+    # `p01/problem.pddl` and `plans/p01.plan`: the folder is the name.
+    by_words = [p for p in agreeing if p.folders[-1] in plan.words and len(p.folders) > depth]
+    return _narrowed(plan, by_words)
+
+
+def _narrowed(plan: _Place, problems: list[_Place]) -> list[_Place]:
+    if len(problems) < 2:
+        return problems
+    shared = set.intersection(*({*p.folders, p.seen.domain} for p in problems))
+
+    def context(problem: _Place) -> int:
+        return len(({*problem.folders, problem.seen.domain} - shared) & plan.words)
+
+    return _best(_best(problems, context), plan.near)
+
+
+def _best(places: Sequence[_Place], merit: Callable[[_Place], int]) -> list[_Place]:
+    if not places:
+        return []
+    most = max(map(merit, places))
+    return [place for place in places if merit(place) == most]
+
+
+def _mentions(text: str, stem: str) -> bool:
+    """Say whether a text has a name in it, as a word or words of its own."""
+    return re.search(rf"(?<![a-z0-9]){re.escape(stem)}(?![a-z0-9])", text) is not None
+
+
+def _numbers(place: _Place) -> list[tuple[str, int]]:
+    """Return the numbered words of a name, without what counts the plans of a problem."""
+    stem = place.stem
+    while shorter := _PLAN_TAIL.sub("", stem):
+        if shorter == stem:
+            break
+        stem = shorter
+    words = [_NUMBERED.fullmatch(word) for word in _WORD.findall(stem)]
+    return [(match[1], int(match[2][:18])) for match in words if match is not None]
+
+
+def _same_number(one: _Place, problem: _Place) -> bool:
+    """Say whether two names have one number each, the same, and no other words than usual ones."""
+    mine, its = _numbers(one), _numbers(problem)
+    return (
+        len(mine) == len(its) == 1
+        and mine[0][1] == its[0][1]
+        and (mine[0][0] in _WORDS_OF_PROBLEMS or mine[0][0] == its[0][0])
+    )
+
+
+def _contradicts(plan: _Place, problem: _Place) -> bool:
+    """Say whether a plan is called like another problem: `p02.plan` is none for `p01.pddl`."""
+    its = dict(_numbers(problem))
+    return any(word in its and its[word] != number for word, number in _numbers(plan))
+
+
+def _either(places: Sequence[_Place]) -> str:
+    names = [place.seen.file for place in places]
+    more = f" and {len(names) - 2} more" if len(names) > 2 else ""
+    return f"{names[0]} or {names[1]}{more}"
+
+
+def give_domains(
+    domains: Iterable[ClassifiedFile], problems: Iterable[ClassifiedFile]
+) -> dict[str, ClassifiedFile | str]:
+    """Return the domain of each problem, or why it is not known, by the problem's file."""
+    known = [_Place.of(seen) for seen in domains]
+    given: dict[str, ClassifiedFile | str] = {}
+    for problem in problems:
+        domain = domain_of(_Place.of(problem), known)
+        given[problem.file] = domain if isinstance(domain, str) else domain.seen
+    return given
+
+
+# Languages ----------------------------------------------------------------------------------------
+# Languages beside PDDL: chosen by what a domain says, and imported where a domain is in one.
+
+_HDDL = "hvr.validation.hierarchical.verifier"
+_HIERARCHY = re.compile(r":hierarchy\b|\(\s*:(?:task|method)\b", re.IGNORECASE)
+
+
+class PlanJudge(Protocol):
+    """What judges plans of a problem."""
+
+    def check_file(
+        self,
+        source: str | Path,
+        *,
+        file: str | None = None,
+        on_failure: OnFailure = OnFailure.STOP,
+        lenient: bool = False,
+    ) -> ValidationReport:
+        """Read a plan and say whether it is valid."""
+        ...
+
+
+class Language(Protocol):
+    """A module that knows a language. Its domains and problems are its own affair."""
+
+    def parse_domain(
+        self, source: str | Path, *, file: str, lenient: bool, warnings: list[Diagnostic]
+    ) -> Any:
+        """Parse a domain."""
+        ...
+
+    def parse_problem(
+        self,
+        source: str | Path,
+        domain: Any,
+        *,
+        file: str,
+        lenient: bool,
+        warnings: list[Diagnostic],
+    ) -> Any:
+        """Parse a problem of a domain."""
+        ...
+
+    def judge_of(self, domain: Any, problem: Any, options: BatchOptions) -> PlanJudge:
+        """Return what judges plans of a problem."""
+        ...
+
+    def lint(self, domain: Any, problem: Any) -> list[LintFinding]:
+        """Say what is suspicious in a domain, and in a problem if it is not None."""
+        ...
+
+
+def language_of(domain: str | Path, name: str = "") -> Language | None:
+    """Return the language of a domain; None for PDDL, or if its file cannot be read.
+
+    Args:
+        domain: the text of the domain, or its file.
+        name: the name of the file.
+    """
+    text = domain if isinstance(domain, str) else _text_of(domain, name)
+    # Comments are taken out only where something is there to be found in them.
+    if _HIERARCHY.search(text) and _HIERARCHY.search(_COMMENT.sub("", text)):
+        return cast("Language", import_module(_HDDL))
+    return None
+
+
+def _text_of(path: Path, name: str) -> str:
+    from hvr.base.texts import read_bytes
+    from hvr.pddl.reader import decode
+
+    try:
+        # A pipe can be read only once, and that is not for here.
+        return decode(read_bytes(path), name) if path.is_file() else ""
+    except (HvrError, OSError, ValueError):
+        return ""

@@ -1,0 +1,375 @@
+"""Environments in a process of their own: each call has a timeout, and the process ends too."""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from fractions import Fraction
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any
+
+from hvr.base.processes import end, starting, supervised
+from hvr.errors import HvrError, SimulatorError
+from hvr.pddl import Problem, parse_problem, print_problem
+from hvr.worlds.facts.environment import CallReporter, FactEnvironment, Observation, error_location
+from hvr.worlds.facts.folder import WorldFolder
+from hvr.worlds.facts.timed_environment import METHODS
+
+# Apart --------------------------------------------------------------------------------------------
+# Environments in a process of their own: every call has a time-out, and the process ends with hvr.
+#
+# Nothing in Python ends a function that hangs. The environment of a world is code of others, so it
+# runs in a child process (`hvr.worlds.facts.isolated`), which is killed with all that it has started
+# when it does not answer in time.
+
+TIMEOUT_S = 60.0
+"""Seconds that each call may take, if nothing else is said."""
+_START_S = 60.0
+"""Seconds that Python may take to start, before any code of the environment runs."""
+_MOST_REPLY = 256 * 2**20
+_LAST_OUTPUT = 4096
+
+
+class _Shown:
+    """A value that an environment showed and that is none of hvr's, for messages."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __repr__(self) -> str:
+        return self._text
+
+
+class IsolatedEnvironment:
+    """An environment in a process of its own; see `hvr.worlds.facts.environment.FactEnvironment`.
+
+    Args:
+        folder: The folder of the world.
+        problem: The problem that the environment is opened with.
+        seed: The seed that the environment is opened with.
+        timeout: Seconds that each call may take.
+
+    Raises:
+        SimulatorError: The environment cannot be opened, or not in time.
+    """
+
+    def __init__(self, folder: Path, problem: Problem, seed: int, timeout: float) -> None:
+        self._timeout = timeout
+        with starting():
+            self._process = subprocess.Popen(
+                supervised([sys.executable, "-m", "hvr.worlds.facts.isolated"]),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+            )
+        self._replies: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        self._printed: deque[bytes] = deque(maxlen=2)
+        for listen, stream in (
+            (self._hear, self._process.stdout), (self._drop, self._process.stderr),
+        ):  # fmt: skip
+            threading.Thread(target=listen, args=(stream,), daemon=True).start()
+        about: dict[str, Any] = {
+            "folder": str(folder), "problem": print_problem(problem), "seed": seed,
+            "path": sys.path,
+        }  # fmt: skip
+        self._answer("starting", max(timeout, _START_S))
+        self.methods = frozenset(self._call("opening", "open", **about))
+        """The methods for durative actions that the environment has."""
+
+    # the environment
+
+    def reset(self) -> None:
+        """See `FactEnvironment`."""
+        self._call("reset", "reset")
+
+    def step(self, name: str, args: tuple[str, ...]) -> str:
+        """See `FactEnvironment`."""
+        action = (name, *args)
+        return str(self._call(f"step ({' '.join(action)})", "step", action=action))
+
+    def start(self, name: str, args: tuple[str, ...], duration: float) -> str:
+        """See `TimedEnvironment`."""
+        action = (name, *args)
+        what = f"start ({' '.join(action)})"
+        return str(self._call(what, "start", action=action, further=[duration]))
+
+    def end(self, name: str, args: tuple[str, ...]) -> str:
+        """See `TimedEnvironment`."""
+        action = (name, *args)
+        return str(self._call(f"end ({' '.join(action)})", "end", action=action))
+
+    def stop(self, name: str, args: tuple[str, ...]) -> None:
+        """See `TimedEnvironment`."""
+        action = (name, *args)
+        self._call(f"stop ({' '.join(action)})", "stop", action=action)
+
+    def wait(self, seconds: float) -> None:
+        """See `TimedEnvironment`; the seconds are added to its limit."""
+        self._call(f"wait {seconds:g}", "wait", longer=seconds, seconds=seconds)
+
+    def observe(self) -> Observation:
+        """See `FactEnvironment`."""
+        seen = self._call("observe", "observe")
+        facts: list[Any] = [_names(fact) for fact in seen["facts"]]
+        numbers: dict[Any, Any] = {
+            _names(term): _number(text, shown) for term, text, shown in seen["numbers"]
+        }
+        return Observation(facts, numbers, frozenset(seen["hidden"]))
+
+    def sent(self) -> dict[str, Any]:
+        """See `CallReporter`."""
+        told: dict[str, Any] = self._call("sent", "sent")
+        return told
+
+    def close(self) -> str:
+        """Let the environment close, and end its process.
+
+        Returns:
+            What went wrong; empty if nothing did.
+        """
+        if self._process.poll() is not None:
+            return ""
+        try:
+            self._call("close", "close")
+        except SimulatorError as error:
+            return str(error)
+        finally:
+            self._end()
+        return ""
+
+    # the process
+
+    def _call(self, what: str, call: str, *, longer: float = 0.0, **about: Any) -> Any:
+        """Return the answer to a request.
+
+        Raises:
+            SimulatorError: The environment fails, ends, or does not answer in time.
+        """
+        if self._process.poll() is not None:
+            raise self._ended(what)
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(json.dumps({"call": call, **about}).encode() + b"\n")
+            self._process.stdin.flush()
+        except OSError:
+            raise self._ended(what) from None
+        return self._answer(what, self._timeout + longer)
+
+    def _answer(self, what: str, seconds: float) -> Any:
+        try:
+            line = self._replies.get(timeout=seconds)
+        except queue.Empty:
+            self._end()
+            raise SimulatorError(
+                f"the environment did not finish {what} within {seconds:g} s and was ended"
+                f"{self._last_output()}; --env-timeout, or env_timeout in world.toml, gives it "
+                "more time"
+            ) from None
+        except BaseException:
+            self._end()
+            raise
+        if not line.endswith(b"\n"):
+            raise self._ended(what)
+        reply = json.loads(line)
+        if "error" in reply:
+            where = "" if reply["known"] else f"the environment failed at {what}: "
+            raise SimulatorError(where + reply["error"], exit_code=reply["code"])
+        return reply["value"]
+
+    def _ended(self, what: str) -> SimulatorError:
+        with suppress(subprocess.TimeoutExpired):  # the answers end before the process does
+            self._process.wait(1)
+        code = self._process.poll()
+        self._end()
+        return SimulatorError(
+            f"the environment ended at {what} ({_how(code)}){self._last_output()}", exit_code=2
+        )
+
+    def _end(self) -> None:
+        end(self._process)
+        assert self._process.stdin is not None
+        with suppress(OSError):
+            self._process.stdin.close()
+
+    def _hear(self, stream: IO[bytes]) -> None:
+        """Pass on each answer; a last one without an end says that there are no more."""
+        while (line := stream.readline(_MOST_REPLY)).endswith(b"\n"):
+            self._replies.put(line)
+        self._replies.put(b"")
+        stream.close()
+
+    def _drop(self, stream: IO[bytes]) -> None:
+        """Keep only the end of what the environment prints: it may print without end."""
+        while block := stream.read1(_LAST_OUTPUT):  # type: ignore[attr-defined]
+            self._printed.append(block)
+        stream.close()
+
+    def _last_output(self) -> str:
+        lines = b"".join(self._printed).decode(errors="replace").strip().splitlines()
+        return f"; it printed last: {lines[-1].strip()[:200]}" if lines else ""
+
+
+def _names(shown: list[str] | str) -> tuple[str, ...] | _Shown:
+    return tuple(shown) if isinstance(shown, list) else _Shown(shown)
+
+
+def _number(text: str, shown: str) -> Fraction | _Shown:
+    try:
+        return Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        return _Shown(shown)
+
+
+def _how(code: int | None) -> str:
+    """Say how a process ended; the supervisor gives 128 and the number of a signal."""
+    if code is None:
+        return "it no longer answers"
+    number = code - 128
+    if number in set(signal.Signals):
+        return f"killed by {signal.Signals(number).name}"
+    return f"exit code {code}"
+
+
+# Hosting ------------------------------------------------------------------------------------------
+# The process that an environment of a world runs in; `hvr.worlds.facts.isolated` is at the other end.
+#
+# It reads one JSON request a line from standard input and answers each with one JSON line on what was
+# standard output at the start. The environment itself finds an empty input, and what it prints goes
+# to standard error, so hvr never takes it for an answer.
+
+MAX_FACTS = 1_000_000
+"""An observation with more facts or numbers is refused."""
+MAX_CHARACTERS = 10_000
+"""A longer text of an environment is cut."""
+
+
+def main() -> None:
+    """Answer requests until there are none."""
+    requests, replies = _own_streams()
+    env: FactEnvironment | None = None
+    # From here on the time is the environment's: a busy machine starts Python slowly.
+    replies.write(b'{"value": null}\n')
+    replies.flush()
+    for line in requests:
+        request = json.loads(line)
+        try:
+            if request["call"] == "open":
+                env = _opened(request)
+                reply: dict[str, Any] = {"value": [m for m in METHODS if hasattr(env, m)]}
+            else:
+                assert env is not None
+                reply = {"value": _CALLS[request["call"]](env, request)}
+        except HvrError as error:
+            reply = {"error": str(error), "code": error.exit_code, "known": True}
+        except (Exception, SystemExit) as error:
+            said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+            said = f"{said[:MAX_CHARACTERS]}{error_location(error)}"
+            reply = {"error": said, "code": 2, "known": False}
+        replies.write(json.dumps(reply).encode() + b"\n")
+        replies.flush()
+
+
+def _own_streams() -> tuple[IO[bytes], IO[bytes]]:
+    """Return the streams to hvr, out of the environment's reach."""
+    requests = os.fdopen(os.dup(0), "rb")
+    replies = os.fdopen(os.dup(1), "wb")
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    return requests, replies
+
+
+def _opened(request: dict[str, Any]) -> FactEnvironment:
+    sys.path[:] = request["path"]
+    world = WorldFolder(Path(request["folder"]))
+    problem = parse_problem(request["problem"], world.domain)
+    return world.open_here(problem, request["seed"])
+
+
+def _reset(env: FactEnvironment, _: dict[str, Any]) -> None:
+    env.reset()
+
+
+def _step(env: Any, request: dict[str, Any]) -> str:
+    name, *args = request["action"]
+    call = getattr(env, request["call"])
+    answer: object = call(name, tuple(args), *request.get("further", ()))
+    if not isinstance(answer, str):
+        raise SimulatorError(
+            f"the environment answers ({' '.join(request['action'])}) with "
+            f"{type(answer).__name__}, not with a text (empty for done, else why not)",
+            exit_code=2,
+        )
+    return answer[:MAX_CHARACTERS]
+
+
+def _stop(env: Any, request: dict[str, Any]) -> None:
+    name, *args = request["action"]
+    env.stop(name, tuple(args))
+
+
+def _wait(env: Any, request: dict[str, Any]) -> None:
+    env.wait(request["seconds"])
+
+
+def _observe(env: FactEnvironment, _: dict[str, Any]) -> dict[str, Any]:
+    seen: object = env.observe()
+    if not isinstance(seen, Observation):
+        raise SimulatorError(
+            f"the environment shows {type(seen).__name__}, not an Observation", exit_code=2
+        )
+    facts = [_names_hosting(fact) for fact in _limited(seen.facts)]
+    values = [
+        [_names_hosting(term), str(value)[:MAX_CHARACTERS], repr(value)[:MAX_CHARACTERS]]
+        for term, value in _limited(seen.numbers.items())
+    ]
+    return {"facts": facts, "numbers": values, "hidden": list(map(str, seen.hidden))}
+
+
+def _sent(env: FactEnvironment, _: dict[str, Any]) -> dict[str, Any]:
+    told = env.sent() if isinstance(env, CallReporter) else {}
+    plain: dict[str, Any] = json.loads(json.dumps(dict(told), default=repr))
+    return plain
+
+
+def _close(env: FactEnvironment, _: dict[str, Any]) -> None:
+    close = getattr(env, "close", None)
+    if callable(close):
+        close()
+
+
+_CALLS: dict[str, Callable[[FactEnvironment, dict[str, Any]], Any]] = {
+    "reset": _reset, "step": _step, "start": _step, "end": _step, "stop": _stop, "wait": _wait,
+    "observe": _observe, "sent": _sent, "close": _close,
+}  # fmt: skip
+
+
+def _limited(items: Any) -> Iterator[Any]:
+    """Yield items, and refuse too many: an endless iterator would fill the memory."""
+    yield from islice(it := iter(items), MAX_FACTS)
+    for _ in it:
+        raise SimulatorError(
+            f"the environment shows more than {MAX_FACTS:,} facts or numbers", exit_code=2
+        )
+
+
+def _names_hosting(fact: object) -> list[str] | str:
+    """Return the names of a fact; for anything else the text that messages show."""
+    if isinstance(fact, tuple) and all(isinstance(name, str) for name in fact):
+        return list(fact)
+    return repr(fact)[:MAX_CHARACTERS]
+
+
+if __name__ == "__main__":
+    main()

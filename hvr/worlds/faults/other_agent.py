@@ -1,0 +1,334 @@
+"""Interventions of another agent, by forced actions that the robot does not see."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Protocol, runtime_checkable
+
+from hvr.worlds.environment import Environment, Event
+from hvr.worlds.faults.fault import FaultKind, Trigger
+from hvr.worlds.kitchen import Kitchen
+from hvr.worlds.kitchen.placement import surface_height
+from hvr.worlds.naming import Names
+from hvr.worlds.thor.types import OPEN_PLACES, PUT_ASIDE_PLACES, SLICEABLE, USUAL_LIQUID
+
+# Others -------------------------------------------------------------------------------------------
+# Interventions of somebody else in the room, by forced actions that the robot does not see.
+#
+# Where a change needs the hand, what the robot holds is put aside and taken again, so that it
+# holds afterwards what it held before. Everything is done with AI2-THOR's own actions, except
+# that a kitchen may have a thing stood on a receptacle that PutObject refuses even when forced.
+
+_SETTERS: Mapping[tuple[str, bool], str] = {
+    ("isOpen", True): "OpenObject",
+    ("isOpen", False): "CloseObject",
+    ("isToggled", True): "ToggleObjectOn",
+    ("isToggled", False): "ToggleObjectOff",
+    ("isDirty", True): "DirtyObject",
+    ("isDirty", False): "CleanObject",
+    ("isFilledWithLiquid", True): "FillObjectWithLiquid",
+    ("isFilledWithLiquid", False): "EmptyLiquidFromObject",
+    ("isBroken", True): "BreakObject",
+    ("isSliced", True): "SliceObject",
+    ("isCooked", True): "CookObject",
+    ("isUsedUp", True): "UseUpObject",
+}
+"""The action that gives a state field a value."""
+
+CHANGEABLE: Mapping[str, str] = {
+    "isOpen": "openable",
+    "isToggled": "toggleable",
+    "isDirty": "dirtyable",
+    "isFilledWithLiquid": "canFillWithLiquid",
+}
+"""State fields that can be changed both ways, and the property that an object needs."""
+
+
+def entries(env: Environment) -> dict[str, dict[str, Any]]:
+    """Return metadata of all objects by id."""
+    return {o["objectId"]: o for o in env.last_event.metadata["objects"]}
+
+
+def held(env: Environment) -> str | None:
+    """Return id of what is in the hand."""
+    inventory = env.last_event.metadata["inventoryObjects"]
+    return str(inventory[0]["objectId"]) if inventory else None
+
+
+def drop(env: Environment) -> bool:
+    """Let what is held fall; return whether something was held."""
+    return held(env) is not None and bool(env.step("DropHandObject", forceAction=True))
+
+
+def change(env: Environment, object_id: str, field: str, value: str | bool) -> bool:
+    """Give a state field a value; return whether that changed it."""
+    before = entries(env)[object_id]
+    wanted = bool(value)
+    setter = _SETTERS.get((field, wanted))
+    if setter is None or bool(before[field]) == wanted:
+        return False
+    more = {}
+    if setter == "FillObjectWithLiquid":
+        more["fillLiquid"] = value if isinstance(value, str) else USUAL_LIQUID
+    return bool(env.step(setter, objectId=object_id, forceAction=True, **more))
+
+
+def move(env: Environment, object_id: str, receptacle: str) -> bool:
+    """Put an object on or in a receptacle; return whether that moved it there.
+
+    What is in the hand, or in what is in the hand, is not taken away. A closed receptacle
+    is opened and closed again.
+    """
+    known = entries(env)
+    thing, place = known[object_id], known[receptacle]
+    there = thing["parentReceptacles"] or ()
+    inside = [object_id, *contents(known, object_id)]
+    if not thing["pickupable"] or receptacle in there or receptacle in inside:
+        return False
+    in_hand = held(env)
+    if in_hand in inside or object_id in contents(known, in_hand):
+        return False
+    closed = place["openable"] and not place["isOpen"]
+    # A running microwave does not open.
+    if closed and place["toggleable"] and place["isToggled"]:
+        return False
+    if closed:
+        env.step("OpenObject", objectId=receptacle, forceAction=True)
+    aside = _put_aside(env, avoid=(receptacle,)) if in_hand else True
+    done = aside and _carry(env, object_id, receptacle)
+    if in_hand and aside:
+        env.step("PickupObject", objectId=in_hand, forceAction=True)
+    if closed:
+        env.step("CloseObject", objectId=receptacle, forceAction=True)
+    return done
+
+
+def occupy(env: Environment, object_id: str, receptacle: str) -> bool:
+    """Make sure that an object is on or in a receptacle; return whether it is."""
+    there = entries(env)[object_id]["parentReceptacles"] or ()
+    return receptacle in there or move(env, object_id, receptacle)
+
+
+def contents(known: Mapping[str, Mapping[str, Any]], object_id: str | None) -> set[str]:
+    """Return ids of all that an object holds, at any depth."""
+    inside: set[str] = set()
+    todo = [object_id] if object_id else []
+    while todo:
+        for inner in known.get(todo.pop(), {}).get("receptacleObjectIds") or ():
+            if inner not in inside:
+                inside.add(inner)
+                todo.append(inner)
+    return inside
+
+
+def _carry(env: Environment, object_id: str, receptacle: str) -> bool:
+    """Take and put, with an empty hand; return whether it worked."""
+    home = entries(env)[object_id]["parentReceptacles"] or ()
+    if not env.step("PickupObject", objectId=object_id, forceAction=True):
+        return False
+    if env.step("PutObject", objectId=receptacle, forceAction=True):
+        return True
+    if stand(env, object_id, receptacle):
+        return True
+    _put_aside(env, first=home)
+    return False
+
+
+def _put_aside(env: Environment, first: Iterable[str] = (), avoid: Sequence[str] = ()) -> bool:
+    """Put what is in the hand somewhere; return whether a place took it."""
+    known = entries(env)
+    places = [i for kind in PUT_ASIDE_PLACES for i, o in known.items() if o["objectType"] == kind]
+    return any(
+        bool(env.step("PutObject", objectId=i, forceAction=True))
+        for i in (*first, *places)
+        if i not in avoid
+    )
+
+
+def stand(env: Environment, object_id: str, receptacle: str) -> bool:
+    """Stand what is held in the middle of an empty receptacle; only hvr's kitchen can."""
+    if not isinstance(env, Kitchen):
+        return False
+    now = env.snapshot()
+    thing, place = now.world.things[object_id], now.world.things[receptacle]
+    if now.world.held != object_id or not place.can("receptacle"):
+        return False
+    x, _, z = place.box.center
+    tall = thing.box.y1 - thing.box.y0
+    there = thing.moved_to((x, surface_height(place) + tall / 2, z))
+    world = now.world.changed(there.replace(parents=(receptacle,)))
+    env.restore(replace(now, world=replace(world, held=None)))
+    return True
+
+
+# Choice -------------------------------------------------------------------------------------------
+# Seeded choice of what a fault leaves open: which object, which place, which state.
+
+_SUITS: Mapping[str, str] = {
+    "PickupObject": "pickupable",
+    "PutObject": "receptacle",
+    "OpenObject": "openable",
+    "CloseObject": "openable",
+    "SliceObject": SLICEABLE,
+    "BreakObject": "breakable",
+    "FillObjectWithLiquid": "canFillWithLiquid",
+    "EmptyLiquidFromObject": "canFillWithLiquid",
+}
+
+Entries = Mapping[str, Mapping[str, Any]]
+
+
+def similar_objects(
+    known: Entries, object_id: str, action: str, chance: random.Random
+) -> list[str]:
+    """Return other objects in reach that the action suits: those of the same type first."""
+    thing = known[object_id]
+    prop = _SUITS.get(action)
+    in_view = (o for o in known.values() if o["visible"] and not o["isPickedUp"])
+    others = [o for o in in_view if o["objectId"] != object_id and not is_destroyed(o)]
+    same = _ids(o for o in others if o["objectType"] == thing["objectType"])
+    fit = [i for i in _ids(o for o in others if prop is not None and o[prop]) if i not in same]
+    chance.shuffle(same)
+    chance.shuffle(fit)
+    return same + fit
+
+
+def other_switch(known: Entries, object_id: str, chance: random.Random) -> str | None:
+    """Return another object of the same type that can be switched."""
+    kind = known[object_id]["objectType"]
+    alike = (o for o in known.values() if o["objectType"] == kind and o["toggleable"])
+    switches = _ids(o for o in alike if o["objectId"] != object_id)
+    return chance.choice(switches) if switches else None
+
+
+def movable_objects(known: Entries, hand: str | None, chance: random.Random) -> list[str]:
+    """Return ids of what somebody can take away, in random order."""
+    carried = {hand, *contents(known, hand)}
+    loose = (o for o in known.values() if o["pickupable"] and not is_destroyed(o))
+    things = _ids(o for o in loose if o["objectId"] not in carried)
+    chance.shuffle(things)
+    return things
+
+
+def open_places(known: Entries, chance: random.Random) -> list[str]:
+    """Return ids of open places where somebody can put something, in random order."""
+    open_places = _ids(o for o in known.values() if o["objectType"] in OPEN_PLACES)
+    chance.shuffle(open_places)
+    return open_places
+
+
+def other_state(
+    known: Entries, object_id: str, chance: random.Random
+) -> tuple[str, str | bool] | None:
+    """Return a state field of the object and the value that it does not have now."""
+    thing = known[object_id]
+    changes = [(field, not thing[field]) for field, prop in CHANGEABLE.items() if thing[prop]]
+    return chance.choice(changes) if changes and not is_destroyed(thing) else None
+
+
+def is_destroyed(entry: Mapping[str, Any]) -> bool:
+    """Return whether nothing can be done with it any more: it was sliced or broken."""
+    return bool(entry["isSliced"] or entry["isBroken"])
+
+
+def _ids(objects: Iterable[Mapping[str, Any]]) -> list[str]:
+    # Sorted, so that a seed chooses the same object whatever the order of the metadata.
+    return sorted(str(o["objectId"]) for o in objects)
+
+
+# Somebody -----------------------------------------------------------------------------------------
+# Faults by somebody else: choose an object, then move it, change it or put it in the way.
+
+_TRIES = 6
+
+
+@runtime_checkable
+class Restorable(Protocol):
+    """An environment that can go back to a moment."""
+
+    def snapshot(self) -> Any:
+        """Return the present moment."""
+        ...
+
+    def restore(self, snapshot: Any) -> Event:
+        """Go back to a moment."""
+        ...
+
+
+def interfere(env: Environment, names: Names, trigger: Trigger, target: str) -> tuple[str, ...]:
+    """Have somebody move, change or occupy what a fault says, or what its seed chooses.
+
+    Args:
+        env: where.
+        names: the names of its scene.
+        trigger: of a fault of the kinds MOVED, CHANGED, OCCUPIED.
+        target: id of the object of the robot's action; empty without one.
+
+    Returns:
+        ids of what was changed, the most affected first; empty when nothing could be done.
+    """
+    options = {
+        FaultKind.OCCUPIED: _occupations,
+        FaultKind.MOVED: _moves,
+        FaultKind.CHANGED: _changes,
+    }[trigger.fault.kind]
+    return next(
+        (ids for ids, deed, args in options(env, names, trigger, target) if _try(env, deed, *args)),
+        (),
+    )
+
+
+_Option = tuple[tuple[str, ...], Callable[..., bool], tuple[Any, ...]]
+
+
+def _occupations(
+    env: Environment, names: Names, trigger: Trigger, target: str
+) -> Iterator[_Option]:
+    what, known = trigger.fault.what, entries(env)
+    place = names.object_id(what.target) if what.target else target
+    if place not in known or not known[place]["receptacle"]:
+        return
+    things = _named(names, what.other) or movable_objects(known, held(env), trigger.chance)
+    for thing in things[:_TRIES]:
+        if thing in known:
+            yield (place, thing), occupy, (thing, place)
+
+
+def _moves(env: Environment, names: Names, trigger: Trigger, _target: str) -> Iterator[_Option]:
+    what, known, chance = trigger.fault.what, entries(env), trigger.chance
+    things = _named(names, what.target) or movable_objects(known, held(env), chance)
+    places = _named(names, what.place) or open_places(known, chance)
+    for thing in things[:_TRIES]:
+        for place in places[:_TRIES]:
+            if thing in known and place in known:
+                yield (thing, place), move, (thing, place)
+
+
+def _changes(env: Environment, names: Names, trigger: Trigger, _target: str) -> Iterator[_Option]:
+    what, known, chance = trigger.fault.what, entries(env), trigger.chance
+    for thing in _named(names, what.target) or movable_objects(known, held(env), chance):
+        if thing not in known:
+            continue
+        if what.field:
+            yield (thing,), change, (thing, what.field, _value(what.value))
+        elif (state := other_state(known, thing, chance)) is not None:
+            yield (thing,), change, (thing, *state)
+
+
+def _named(names: Names, name: str) -> list[str]:
+    return [names.object_id(name)] if name else []
+
+
+def _value(value: str | bool | None) -> str | bool:
+    return True if value is None else value
+
+
+def _try(env: Environment, deed: Callable[..., bool], *args: Any) -> bool:
+    """Do something; if it fails, restore the environment where it can be restored."""
+    before = env.snapshot() if isinstance(env, Restorable) else None
+    done = deed(env, *args)
+    if not done and isinstance(env, Restorable):
+        env.restore(before)
+    return done

@@ -1,0 +1,495 @@
+"""AI2-THOR as an environment: its own Python client, one kind of error, retries and recordings."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from hvr.base.files import append_json_line, unwritable
+from hvr.errors import SceneError, SimulatorError
+from hvr.worlds.environment import Environment, EnvironmentSetup, Event
+from hvr.worlds.thor.installation import client_arguments, explain_failure, log_file, require_ready
+from hvr.worlds.thor.options import ThorOptions, read_options
+from hvr.worlds.thor.skills import Step
+
+# Persistent ---------------------------------------------------------------------------------------
+# Second tries for interactions that fail because of where the robot stands.
+#
+# Simulators refuse what a robot could do from half a metre further: the object is hidden behind
+# something, the door of a fridge hits the robot, the thing in the hand would hit a wall. Any other
+# failure is final.
+
+POSE_FAILURES = (
+    "not found within the specified visibility",
+    "visible but not interactable",
+    "occluded by something",
+    "would cause it to collide and clip",
+    "object collided with",
+)
+"""Parts of AI2-THOR's messages that another place may answer."""
+
+MAX_RETRY_DISTANCE = 1.5
+"""Greatest distance of another place, metres."""
+
+_REST = 5  # times that physics may go on until the scene is at rest
+
+
+class RetriedEvent(Event):
+    """An event with what was sent before it.
+
+    Args:
+        event: the answer that counts.
+        attempts: what was tried for it, in order, without the last.
+    """
+
+    __slots__ = ("attempts",)
+
+    def __init__(self, event: Event, attempts: tuple[Step, ...]) -> None:
+        super().__init__(lambda: event.metadata, bool(event))
+        self.attempts = attempts
+
+
+class RetryingEnvironment:
+    """Another environment, with second tries.
+
+    An interaction (an action with `objectId`) that fails is tried again:
+
+    * at the same place, when the scene was not at rest (`isSceneAtRest`), after it is;
+    * from up to `tries` - 1 other places from which the simulator says that the object can be
+      handled, the nearest first, within 1.5 m, when the message is one of place. If all fail,
+      the robot goes back and tries a last time, so that the event is seen from where it was.
+
+    The event is that of the last try. What was sent before is `attempts` of the event.
+
+    Args:
+        env: where things happen.
+        tries: places to try from at most, the first included; 1 or more.
+    """
+
+    def __init__(self, env: Environment, tries: int = 3) -> None:
+        self.env = env
+        self._tries = tries
+        self._event = env.last_event
+
+    @property
+    def last_event(self) -> Event:
+        """The event of the latest action or reset."""
+        return self._event
+
+    def reset(self, scene: Any = None) -> Event:
+        """Put a scene into its first state; None means the present scene again."""
+        self._event = self.env.reset(scene)
+        return self._event
+
+    def step(self, action: str | dict[str, Any] | None = None, **kwargs: Any) -> Event:
+        """Do one action, with second tries if it fails because of the place.
+
+        Raises:
+            ValueError: unknown action, or unknown or missing argument.
+        """
+        request = {**action, **kwargs} if isinstance(action, dict) else {"action": action, **kwargs}
+        try:
+            event = self.env.step(request)
+        finally:
+            self._event = self.env.last_event
+        if event or "objectId" not in request or str(request["action"]).startswith("Get"):
+            return event
+        sent = [_step(request, event)]
+        if not event.metadata.get("isSceneAtRest", True):
+            event = self._after_rest(request, sent)
+        if not event and self._tries > 1 and _about_place(event):
+            event = self._from_elsewhere(request, event, sent)
+        self._event = RetriedEvent(event, tuple(sent[:-1])) if len(sent) > 1 else event
+        return self._event
+
+    def stop(self) -> None:
+        """Stop the environment, if it can be stopped."""
+        stop = getattr(self.env, "stop", None)
+        if stop is not None:
+            stop()
+
+    def _send(self, request: dict[str, Any], sent: list[Step]) -> Event:
+        event = self.env.step(request)
+        sent.append(_step(request, event))
+        return event
+
+    def _after_rest(self, request: dict[str, Any], sent: list[Step]) -> Event:
+        """Try once more when things have come to rest."""
+        for _ in range(_REST):
+            if self._send({"action": "Pass"}, sent).metadata.get("isSceneAtRest", True):
+                break
+        return self._send(request, sent)
+
+    def _from_elsewhere(self, request: dict[str, Any], event: Event, sent: list[Step]) -> Event:
+        """Try from other places, and if all fail once more from where the robot was."""
+        start = event.metadata["agent"]
+        poses = self._other_poses(request["objectId"], start)[: self._tries - 1]
+        moved = False
+        for pose in poses:
+            if not self._send(_teleport(pose), sent):
+                continue
+            moved = True
+            event = self._send(request, sent)
+            if event:
+                return event
+        if moved:
+            self._send(_teleport(_pose_of(start)), sent)
+        if poses:  # so that the event is of this action, seen from here
+            event = self._send(request, sent)
+        return event
+
+    def _other_poses(self, object_id: str, start: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """Return one pose for each other grid point near by, the nearest first."""
+        try:
+            answer = self.env.step(action="GetInteractablePoses", objectId=object_id)
+        except ValueError:
+            return []
+        here = (start["position"]["x"], start["position"]["z"])
+
+        def away(pose: Mapping[str, Any]) -> float:
+            return round(math.dist(here, (pose["x"], pose["z"])), 3)
+
+        nearest: dict[tuple[float, float], dict[str, Any]] = {}
+        poses = list(answer.metadata["actionReturn"] or ()) if answer else []
+        for pose in sorted(poses, key=lambda p: (away(p), abs(p["horizon"] - 30.0), p["rotation"])):
+            if 0.05 < away(pose) <= MAX_RETRY_DISTANCE:
+                nearest.setdefault((pose["x"], pose["z"]), pose)
+        return list(nearest.values())
+
+
+def _teleport(pose: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "action": "TeleportFull",
+        "position": {axis: pose[axis] for axis in "xyz"},
+        "rotation": {"x": 0.0, "y": pose["rotation"], "z": 0.0},
+        "horizon": pose["horizon"],
+        "standing": pose.get("standing", True),
+    }
+
+
+def _about_place(event: Event) -> bool:
+    message = str(event.metadata["errorMessage"])
+    return any(reason in message for reason in POSE_FAILURES)
+
+
+def _pose_of(agent: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        **agent["position"],
+        "rotation": agent["rotation"]["y"],
+        "horizon": agent["cameraHorizon"],
+        "standing": agent.get("isStanding", True),
+    }
+
+
+def _step(request: Mapping[str, Any], event: Event) -> Step:
+    error = "" if event else str(event.metadata["errorMessage"])
+    return Step(MappingProxyType(dict(request)), bool(event), error)
+
+
+# Pictures -----------------------------------------------------------------------------------------
+# A record of AI2-THOR's actions and camera images, kept in a folder.
+#
+# thor/steps.jsonl        one line an action: as sent, whether it succeeded, why not, its picture
+# thor/0001-PickupObject.png   the camera image after it; 0000-… is the one before the first
+# thor/top-first.png      from above, before the first action
+# thor/top-last.png       from above, after the last one
+
+RECORDING_FOLDER = "thor"
+
+
+class ThorRecording:
+    """Keeps lines and pictures. Nothing is written before the first action.
+
+    Args:
+        folder: of the run; a folder `thor` is made in it.
+        first: camera image before the first action, height x width x 3 bytes; or None.
+        top: picture from above, likewise.
+    """
+
+    def __init__(self, folder: Path, first: Any = None, top: Any = None) -> None:
+        self._folder = folder / RECORDING_FOLDER
+        self._first, self._top = first, top
+        self._count = 0
+
+    def keep(
+        self, action: Mapping[str, Any], success: bool, error: str, frame: Any, top: Any
+    ) -> None:
+        """Keep one action and the images after it.
+
+        Raises:
+            DataFileError: a file cannot be written.
+        """
+        try:
+            if self._count == 0:
+                self._folder.mkdir(parents=True, exist_ok=True)
+                _write(self._folder / "0000-before.png", self._first)
+                _write(self._folder / "top-first.png", self._top)
+            self._count += 1
+            name = f"{self._count:04}-{_plain(action['action'])}.png"
+            shown = _write(self._folder / name, frame)
+            line = {
+                "step": self._count,
+                "action": dict(action),
+                "success": success,
+                "error": error,
+                "picture": name if shown else None,
+            }
+            append_json_line(self._folder / "steps.jsonl", line, default=str)
+        except OSError as problem:
+            raise unwritable(self._folder, problem) from problem
+        self._top = top
+
+    def close(self) -> None:
+        """Write the last picture from above.
+
+        Raises:
+            DataFileError: it cannot be written.
+        """
+        if self._count:
+            try:
+                _write(self._folder / "top-last.png", self._top)
+            except OSError as problem:
+                raise unwritable(self._folder, problem) from problem
+
+
+def _write(path: Path, frame: Any) -> bool:
+    """Write an image as PNG; return whether there is one."""
+    if frame is None:
+        return False
+    from PIL import Image
+
+    Image.fromarray(frame[..., :3].copy()).save(path, format="PNG")
+    return True
+
+
+def _plain(action: object) -> str:
+    return "".join(c for c in str(action) if c.isalnum())[:40] or "action"
+
+
+# Adapter ------------------------------------------------------------------------------------------
+# AI2-THOR as an `Environment`: its own Python client, with one kind of error.
+
+_CAMERA = ("GetMapViewCameraProperties", "AddThirdPartyCamera")
+
+
+class Thor:
+    """AI2-THOR, or a process that speaks its protocol.
+
+    A simulator that does not answer in time, ends, or answers what cannot be read is one
+    `SimulatorError`, after which this object can only be stopped. `stop` it always, or use
+    it in a `with` statement.
+
+    Args:
+        scene: name of a scene, such as `FloorPlan1`.
+        options: how to start it.
+        folder: keeps a line and a picture of every action there; None keeps nothing.
+
+    Raises:
+        MissingExtraError: the package ai2thor is not installed.
+        SceneError: the simulator has no such scene.
+        SimulatorError: it could not be started.
+    """
+
+    def __init__(
+        self,
+        scene: str = "FloorPlan1",
+        options: ThorOptions | None = None,
+        folder: Path | None = None,
+    ) -> None:
+        self._options = options or ThorOptions()
+        self._folder = folder
+        self._pictures: ThorRecording | None = None
+        self._client: Any = None
+        self._trouble = ""
+        self._has_camera = False
+        require_ready(self._options)
+        from hvr.worlds.thor import client
+
+        log = log_file()
+        self._log_start = log.stat().st_size if log.exists() else 0
+        arguments = client_arguments(self._options, client.PLATFORM_CLASSES)
+        arguments["server_class"] = client.SERVER_CLASSES[self._options.server]
+        self._client = self._begun(
+            "the start", scene, lambda: client.Client(scene=scene, **arguments)
+        )
+        try:
+            self._arrived()
+        except BaseException:
+            self.stop()
+            raise
+
+    @property
+    def last_event(self) -> Event:
+        """The event of the latest action or reset."""
+        return self._event
+
+    @property
+    def frame(self) -> Any:
+        """The camera image after the latest action, height x width x 3 bytes, or None."""
+        return self._seen.frame
+
+    def reset(self, scene: Any = None) -> Event:
+        """Put a scene into its first state; None means the present scene again.
+
+        Raises:
+            SceneError: the simulator has no such scene.
+            SimulatorError: it has ended.
+        """
+        name = getattr(scene, "name", scene)
+        self._begun("Reset", name, lambda: self._client.reset(name))
+        self._arrived()
+        return self._event
+
+    def step(self, action: str | dict[str, Any] | None = None, **kwargs: Any) -> Event:
+        """Do one action, given by name and arguments or as one dict with `action`.
+
+        Raises:
+            ValueError: unknown action, or unknown or missing argument, or an argument that
+                cannot be sent.
+            SimulatorError: the simulator did not answer in time or has ended.
+        """
+        request = {**action, **kwargs} if isinstance(action, dict) else {"action": action, **kwargs}
+        if "raise_for_failure" in request:
+            raise ValueError("raise_for_failure: look at the event instead, it is false")
+        name = str(request.get("action"))
+        if self._options.force_action and name == "PutObject":
+            request.setdefault("forceAction", True)
+        refused: ValueError | None = None
+        try:
+            self._sent(request)
+        except TypeError as error:
+            raise ValueError(f"{name}: an argument cannot be sent: {error}") from None
+        except ValueError as error:
+            refused = error
+        seen = self._seen = self._client.last_event
+        self._event = Event(seen.metadata)
+        if self._pictures is not None and not name.startswith("Get") and name not in _CAMERA:
+            message = "" if seen else str(seen.metadata["errorMessage"])
+            self._pictures.keep(request, bool(seen), message, seen.frame, self._from_above())
+        if refused is not None:
+            raise refused
+        return self._event
+
+    def top_view(self) -> Any:
+        """Return the scene from above as the simulator's own map camera shows it.
+
+        The camera is added when it is first asked for.
+
+        Returns:
+            height x width x 3 bytes; None when the simulator offers no such picture.
+
+        Raises:
+            SimulatorError: it has ended.
+        """
+        if not self._has_camera:
+            self._has_camera = True
+            pose: Any = {}
+            for action in _CAMERA:
+                try:
+                    event = self._sent({**pose, "action": action})
+                except ValueError:  # the simulator does not know it
+                    break
+                pose = event.metadata["actionReturn"]
+                if not event or not isinstance(pose, dict):
+                    break
+            self._seen = self._client.last_event
+        return self._from_above()
+
+    def stop(self) -> None:
+        """End the simulator. Idempotent.
+
+        Raises:
+            DataFileError: the last picture cannot be written.
+        """
+        if self._client is not None:
+            controller, self._client = self._client, None
+            self._trouble = self._trouble or "AI2-THOR has been stopped"
+            if controller.server is not None:
+                controller.stop()
+        if self._pictures is not None:
+            pictures, self._pictures = self._pictures, None
+            pictures.close()
+
+    def __enter__(self) -> Thor:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def _from_above(self) -> Any:
+        frames = self._seen.third_party_camera_frames
+        return frames[-1] if frames else None
+
+    def _arrived(self) -> None:
+        """Take over the first state of a scene, and its first pictures."""
+        self._seen = self._client.last_event
+        self._event = Event(self._seen.metadata)
+        self._has_camera = False
+        if self._folder is None or not self._options.pictures or self._pictures is not None:
+            return
+        wanted = self._options.top_view and not self._options.headless
+        first = self._seen.frame
+        self._pictures = ThorRecording(self._folder, first, self.top_view() if wanted else None)
+
+    def _begun(self, what: str, scene: object, call: Callable[[], Any]) -> Any:
+        """Return the client's answer to a request that begins a scene, as `_asked` does.
+
+        Raises:
+            SceneError: the simulator has no such scene.
+            SimulatorError: anything else that the client raises.
+        """
+        try:
+            return self._asked(what, call)
+        except (ValueError, TypeError) as error:
+            if "not contained in build" in str(error) or not isinstance(scene, str | None):
+                raise SceneError(self._no_scene(scene, str(error))) from None
+            raise self._failed(what, error) from error
+
+    def _sent(self, request: dict[str, Any]) -> Any:
+        return self._asked(str(request.get("action")), lambda: self._client.step(request))
+
+    def _asked(self, what: str, call: Callable[[], Any]) -> Any:
+        """Return the client's answer.
+
+        Raises:
+            ValueError: the simulator does not know such a request.
+            TypeError: an argument cannot be sent.
+            SimulatorError: anything else that the client raises: it is lost then.
+        """
+        if self._trouble:
+            raise SimulatorError(self._trouble)
+        try:
+            return call()
+        except (ValueError, TypeError):
+            raise
+        except Exception as error:  # the client raises many kinds, also plain ones
+            raise self._failed(what, error) from error
+
+    def _failed(self, what: str, error: Exception) -> SimulatorError:
+        self._trouble = explain_failure(what, error, self._options, self._log_start)
+        return SimulatorError(self._trouble)
+
+    def _no_scene(self, scene: object, message: str) -> str:
+        known = [n.removesuffix("_physics") for n in message.rpartition("\n")[2].split(", ")]
+        some = f"; it has {len(known)}, such as {known[0]}" if "\n" in message else ""
+        return f"AI2-THOR has no scene {scene!r}{some}"
+
+
+# Opening ------------------------------------------------------------------------------------------
+# AI2-THOR in a scene, as an environment.
+
+
+def open_thor(setup: EnvironmentSetup) -> RetryingEnvironment:
+    """Return AI2-THOR in a scene; interactions are tried again where the place was wrong.
+
+    Raises:
+        UsageError: an option cannot be used.
+        SceneError: the simulator has no such scene.
+        MissingExtraError: the package ai2thor is not installed.
+        SimulatorError: the simulator cannot be started.
+    """
+    options = read_options(setup.options)
+    return RetryingEnvironment(Thor(setup.scene, options, setup.folder), options.tries)

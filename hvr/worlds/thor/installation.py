@@ -1,0 +1,422 @@
+"""Whether AI2-THOR can run on this machine, how it is started, and why a start failed."""
+
+from __future__ import annotations
+
+import ctypes.util
+import os
+import platform
+import shlex
+import shutil
+import warnings
+from dataclasses import asdict, dataclass
+from importlib import import_module, metadata
+from pathlib import Path
+from typing import Any, Literal
+
+from hvr.errors import MissingExtraError, SimulatorError
+from hvr.worlds.thor.options import ThorOptions
+
+# Machine ------------------------------------------------------------------------------------------
+# Facts about this machine that matter to AI2-THOR.
+
+X_SOCKETS = Path("/tmp/.X11-unix")
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Facts, as found; nothing is judged.
+
+    Args:
+        system: `Linux`, `Darwin` or `Windows`.
+        architecture: of the processor, such as `x86_64`.
+        package: version of the package ai2thor; empty when it is not installed.
+        commit: of the build that this version uses; empty when unknown.
+        home: where AI2-THOR keeps its files.
+        free: bytes free there.
+        builds: names of the complete builds that are there.
+        display: an X display that AI2-THOR's client takes; empty when there is none.
+        display_trouble: why there is none.
+        vulkan: the Vulkan loader is installed.
+        vulkaninfo: so is the program of this name.
+        gpus: device files of GPUs.
+        cuda_devices: value of CUDA_VISIBLE_DEVICES when it names devices by number.
+        executable: path of the program that the options name; empty when it cannot be run.
+    """
+
+    system: str
+    architecture: str
+    package: str
+    commit: str
+    home: Path
+    free: int
+    builds: tuple[str, ...]
+    display: str
+    display_trouble: str
+    vulkan: bool
+    vulkaninfo: bool
+    gpus: tuple[str, ...]
+    cuda_devices: str
+    executable: str
+
+    @property
+    def usual_platform(self) -> str:
+        """The build that the client chooses on this system."""
+        return "OSXIntel64" if self.system == "Darwin" else "Linux64"
+
+
+def inspect_machine(options: ThorOptions) -> Machine:
+    """Look at this machine. Nothing is downloaded or started; an X server may be asked."""
+    home = ai2thor_home()
+    package = _version()
+    display, trouble = ("", "")
+    if not options.executable and not options.headless and options.platform != "CloudRendering":
+        display, trouble = _display(options, bool(package))
+    cuda = os.environ.get("CUDA_VISIBLE_DEVICES", "")
+    return Machine(
+        system=platform.system(),
+        architecture=platform.machine(),
+        package=package,
+        commit=_commit() if package else "",
+        home=home,
+        free=shutil.disk_usage(next(p for p in (home, *home.parents) if p.exists())).free,
+        builds=_builds(home / "releases"),
+        display=display,
+        display_trouble=trouble,
+        vulkan=ctypes.util.find_library("vulkan") is not None,
+        vulkaninfo=shutil.which("vulkaninfo") is not None,
+        gpus=tuple(sorted(map(str, (*_devices("nvidia[0-9]*"), *_devices("dri/renderD*"))))),
+        cuda_devices=cuda if any(part.strip().isdigit() for part in cuda.split(",")) else "",
+        executable=_program(options.executable),
+    )
+
+
+def ai2thor_home() -> Path:
+    """Return where AI2-THOR's client keeps builds and logs."""
+    return Path("~/.ai2thor").expanduser()
+
+
+def _version() -> str:
+    try:
+        return metadata.version("ai2thor")
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def _commit() -> str:
+    try:
+        return str(import_module("ai2thor._builds").COMMIT_ID)
+    except (ImportError, AttributeError):
+        return ""
+
+
+def _builds(releases: Path) -> tuple[str, ...]:
+    # Without metadata.json the client downloads the build anew.
+    return tuple(sorted(p.parent.name for p in releases.glob("thor-*/metadata.json")))
+
+
+def _devices(pattern: str) -> list[Path]:
+    return list(Path("/dev").glob(pattern))
+
+
+def _program(command: str) -> str:
+    try:
+        words = shlex.split(command)
+    except ValueError:  # an open quote
+        return ""
+    return (shutil.which(words[0]) or "") if words else ""
+
+
+def _display(options: ThorOptions, has_package: bool) -> tuple[str, str]:
+    """Return a display that the client accepts, or the reason why there is none."""
+    wanted = options.display or os.environ.get("DISPLAY", "")
+    wanted = f":{wanted}" if wanted and ":" not in wanted else wanted
+    if platform.system() != "Linux":
+        return "", ""
+    sockets = sorted(X_SOCKETS.glob("X[0-9]*"))
+    if not wanted and not sockets:
+        return "", f"no X server: DISPLAY is not set and {X_SOCKETS} is empty"
+    if not has_package:
+        return wanted or f":{sockets[0].name[1:]}", ""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            thor = import_module("ai2thor.platform")
+            request = thor.Request("Linux", options.width, options.height, wanted, False)
+            trouble = "; ".join(thor.Linux64.validate(request))
+    except Exception as error:  # Xlib raises many kinds, also plain ones
+        trouble = f"the X server cannot be asked: {error}"
+    return ("", trouble) if trouble else (wanted or "found", "")
+
+
+# Checks -------------------------------------------------------------------------------------------
+# Checks of whether AI2-THOR can run on this machine, with advice where it cannot.
+#
+# Nothing is downloaded, installed or started.
+
+MIN_FREE_BYTES = 4 * 10**9
+"""Bytes that should be free before a build is downloaded; a rule of thumb, not a measure."""
+
+Status = Literal["ok", "missing", "unneeded"]
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that AI2-THOR needs.
+
+    Args:
+        name: what, in a word.
+        status: there, needed and not there, or not needed with these options.
+        found: what was found.
+        advice: what to do; empty unless it is missing.
+    """
+
+    name: str
+    status: Status
+    found: str
+    advice: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        return asdict(self)
+
+
+def is_ready(checks: tuple[Check, ...]) -> bool:
+    """Return whether nothing is missing."""
+    return all(check.status != "missing" for check in checks)
+
+
+def check_requirements(machine: Machine, options: ThorOptions) -> tuple[Check, ...]:
+    """Return what AI2-THOR needs with these options, and whether this machine has it."""
+    checks = [_package(machine), _system(machine, options)]
+    if options.executable:
+        return (*checks, _executable(machine, options))
+    platform = options.platform or machine.usual_platform
+    return (
+        *checks,
+        _display_checks(machine, options, platform),
+        _vulkan(machine, platform),
+        _disk(machine),
+        _build(machine, platform),
+    )
+
+
+def _check(name: str, good: bool, found: str, advice: str) -> Check:
+    return Check(name, "ok" if good else "missing", found, "" if good else advice)
+
+
+def _package(machine: Machine) -> Check:
+    found = f"ai2thor {machine.package}" if machine.package else "the package ai2thor is not there"
+    return _check(
+        "package", bool(machine.package), found, "pip install '.[thor]' in a checkout of hvr"
+    )
+
+
+def _system(machine: Machine, options: ThorOptions) -> Check:
+    found = f"{machine.system} {machine.architecture}"
+    if options.executable:
+        return _check(
+            "platform",
+            machine.system in ("Linux", "Darwin"),
+            found,
+            "the client starts processes only on Linux and macOS",
+        )
+    fits = (machine.system == "Linux" and machine.architecture in ("x86_64", "AMD64")) or (
+        # Apple's own processors run the Intel build through Rosetta.
+        machine.system == "Darwin" and options.platform in ("", "OSXIntel64")
+    )
+    return _check(
+        "platform",
+        fits,
+        found,
+        "there are builds for 64-bit Linux on x86 processors and for macOS (OSXIntel64); use "
+        "such a machine, or hvr's kitchen, which needs none of this",
+    )
+
+
+def _executable(machine: Machine, options: ThorOptions) -> Check:
+    if machine.executable:
+        return Check(
+            "executable", "ok", f"{options.executable}: no build, display or GPU is needed"
+        )
+    return Check(
+        "executable",
+        "missing",
+        f"{options.executable}: no program of this name can be run",
+        "give the whole path of a file that may be executed, arguments may follow it",
+    )
+
+
+def _display_checks(machine: Machine, options: ThorOptions, platform: str) -> Check:
+    if platform != "Linux64":
+        return Check("display", "unneeded", f"{platform} needs no X server")
+    if options.headless:
+        return Check("display", "unneeded", "headless: no image is drawn")
+    if machine.display:
+        return Check("display", "ok", f"X server {machine.display}")
+    advice = (
+        "start an X server with GLX (with an NVIDIA GPU: sudo ai2thor-xorg start) and set "
+        "DISPLAY; or draw without one on a GPU with Vulkan: option platform=CloudRendering; "
+        "or do without images: option headless=true"
+    )
+    return Check("display", "missing", machine.display_trouble or "no X server", advice)
+
+
+def _vulkan(machine: Machine, platform: str) -> Check:
+    gpu = ", ".join(machine.gpus) or "no GPU device found"
+    library = "libvulkan is there" if machine.vulkan else "libvulkan is not there"
+    if platform != "CloudRendering":
+        return Check("vulkan", "unneeded", f"only CloudRendering uses it; {library}; {gpu}")
+    if not machine.vulkan:
+        return Check(
+            "vulkan",
+            "missing",
+            f"{library}; {gpu}",
+            "install the Vulkan loader and the GPU's driver (Debian, Ubuntu: "
+            "sudo apt-get install libvulkan1)",
+        )
+    if machine.cuda_devices and not machine.vulkaninfo:
+        return Check(
+            "vulkan",
+            "missing",
+            f"{library}; {gpu}; CUDA_VISIBLE_DEVICES={machine.cuda_devices}",
+            "the client then asks the program vulkaninfo, which is not there: install it "
+            "(Debian, Ubuntu: sudo apt-get install vulkan-tools) or unset CUDA_VISIBLE_DEVICES",
+        )
+    return _check(
+        "vulkan",
+        bool(machine.gpus),
+        f"{library}; {gpu}",
+        "use a machine with a GPU, and in a container pass it in (Docker: --gpus all)",
+    )
+
+
+def _disk(machine: Machine) -> Check:
+    found = f"{machine.free / 1e9:.1f} GB free at {machine.home}"
+    if machine.builds:
+        return Check("disk", "unneeded", f"{found}; a build is there already")
+    return _check(
+        "disk",
+        machine.free >= MIN_FREE_BYTES,
+        found,
+        f"make room for the download and what it unpacks to, some {MIN_FREE_BYTES / 1e9:.0f} GB",
+    )
+
+
+def _build(machine: Machine, platform: str) -> Check:
+    wanted = f"thor-{platform}-{machine.commit}"
+    if machine.commit and wanted in machine.builds:
+        return Check("build", "ok", f"{wanted} in {machine.home / 'releases'}")
+    others = f" (there are: {', '.join(machine.builds)})" if machine.builds else ""
+    choice = f"platform='{platform}', " if platform == "CloudRendering" else ""
+    return Check(
+        "build",
+        "missing",
+        f"no build for {platform} in {machine.home / 'releases'}{others}",
+        "let AI2-THOR's client download it once: python -c \"from ai2thor.controller import "
+        f'Controller; Controller({choice}download_only=True)"; or point hvr at a process that '
+        "speaks its protocol: option executable",
+    )
+
+
+# Launch -------------------------------------------------------------------------------------------
+# Start of the simulator: the arguments of AI2-THOR's client, and its failures explained.
+
+_TELLING = (TimeoutError, BrokenPipeError)
+_ADVICE = "`hvr doctor thor` checks the installation"
+
+
+def require_ready(options: ThorOptions) -> None:
+    """Refuse early what cannot work here.
+
+    Raises:
+        MissingExtraError: the package ai2thor is not installed.
+        SimulatorError: something else is missing; the message lists it with advice.
+    """
+    missing = [
+        c for c in check_requirements(inspect_machine(options), options) if c.status == "missing"
+    ]
+    if any(check.name == "package" for check in missing):
+        raise MissingExtraError("ai2thor", "thor")
+    if missing:
+        lines = [f"  {check.name}: {check.found}\n    {check.advice}" for check in missing]
+        title = "AI2-THOR cannot be started here (its options are those of thor):"
+        raise SimulatorError("\n".join([title, *lines]), field="thor", exit_code=2)
+
+
+def client_arguments(options: ThorOptions, platforms: dict[str, Any]) -> dict[str, Any]:
+    """Return arguments of the client's `Controller`, without the scene and the server's class.
+
+    Args:
+        options: how to start.
+        platforms: the client's classes of platforms by name.
+    """
+    arguments: dict[str, Any] = {
+        "width": options.width,
+        "height": options.height,
+        "quality": options.quality,
+        "headless": options.headless,
+        "port": options.port,
+        "server_timeout": options.timeout,
+        "server_start_timeout": options.start_timeout,
+        "gridSize": options.grid_size,
+        "visibilityDistance": options.visibility_distance,
+    }
+    if options.platform:
+        arguments["platform"] = platforms[options.platform]
+    if options.display:
+        arguments["x_display"] = options.display
+    if options.executable:
+        arguments["local_executable_path"] = options.executable
+        # Without a display the client fails on this way, although nobody contacts one.
+        arguments["x_display"] = options.display or os.environ.get("DISPLAY") or "0"
+    return arguments
+
+
+def log_file() -> Path:
+    """Return where the client writes what the simulator process prints."""
+    return ai2thor_home() / "log" / "unity.log"
+
+
+def explain_failure(what: str, error: BaseException, options: ThorOptions, log_start: int) -> str:
+    """Return what happened to the simulator, in a sentence or two.
+
+    Args:
+        what: the action that was going on, or `the start`.
+        error: as the client raised it.
+        options: how it was started.
+        log_start: size of the log before the start, bytes.
+    """
+    chain: list[BaseException] = [error]
+    while chain[-1].__context__ is not None:
+        chain.append(chain[-1].__context__)
+    telling = [e for e in chain if hasattr(e, "returncode") or isinstance(e, _TELLING)]
+    cause = telling[0] if telling else chain[-1]
+    code = getattr(cause, "returncode", None)
+    if isinstance(cause, TimeoutError):
+        limits = f"timeout {options.timeout:g} s"
+        if what == "the start":
+            limits = f"start_timeout {options.start_timeout:g} s, {limits}"
+        failure = (
+            f"AI2-THOR did not answer in time during {what} ({limits}; "
+            "if it only needs longer, raise these options of AI2-THOR)"
+        )
+    elif code is not None or isinstance(cause, BrokenPipeError):
+        ending = f" (exit code {code})" if code is not None else ""
+        failure = f"the AI2-THOR process ended{ending} during {what}"
+    else:
+        reason = " ".join(str(cause).split()) or type(cause).__name__
+        failure = f"AI2-THOR failed during {what}: {reason}"
+    printed = _last_line(log_start)
+    printed = f"; it printed: {printed}" if printed else ""
+    return f"{failure}{printed}; its output is in {log_file()}; {_ADVICE}"
+
+
+def _last_line(start: int) -> str:
+    """Return what the process printed last, if anything."""
+    try:
+        with log_file().open("rb") as file:
+            file.seek(start)
+            lines = file.read().decode("utf-8", "replace").splitlines()
+    except OSError:
+        return ""
+    return next((line.strip()[:200] for line in reversed(lines) if line.strip()), "")
