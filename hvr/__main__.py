@@ -17,8 +17,10 @@ def start() -> None:
         sys.exit(130)
     except Exception as error:
         # What hvr needs to say this better is itself damaged.
-        print(f"error: hvr failed: {type(error).__name__}: {error}; is it installed whole?",
-              file=sys.stderr)  # fmt: skip
+        print(
+            f"error: hvr failed: {type(error).__name__}: {error}; is it installed whole?",
+            file=sys.stderr,
+        )
         sys.exit(3)
 
 

@@ -22,10 +22,19 @@ Refusal = TypeVar("Refusal", bound=HvrError)
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 
-_PASSING = frozenset({
-    errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ESTALE, errno.ETIMEDOUT,
-    errno.EMFILE, errno.ENFILE, errno.ENOMEM,
-})  # fmt: skip
+_PASSING = frozenset(
+    {
+        errno.ENOSPC,
+        errno.EDQUOT,
+        errno.EFBIG,
+        errno.EIO,
+        errno.ESTALE,
+        errno.ETIMEDOUT,
+        errno.EMFILE,
+        errno.ENFILE,
+        errno.ENOMEM,
+    }
+)
 """The question was good and the machine did not deliver: later, or with room, it will."""
 
 _PASSING_SQLITE = frozenset({5, 7, 10, 13})
@@ -77,9 +86,13 @@ def commit() -> str:
 
     def git(*arguments: str) -> str:
         done = subprocess.run(
-            ["git", *arguments], cwd=_PACKAGE, check=True, timeout=20,
-            capture_output=True, text=True,
-        )  # fmt: skip
+            ["git", *arguments],
+            cwd=_PACKAGE,
+            check=True,
+            timeout=20,
+            capture_output=True,
+            text=True,
+        )
         return done.stdout.strip()
 
     try:

@@ -395,6 +395,10 @@ def _reason(error: Exception) -> str:
 
 
 _PLAIN: Mapping[str, tuple[type, ...]] = {
-    "str": (str,), "int": (int,), "float": (int, float), "bool": (bool,), "None": (type(None),),
-}  # fmt: skip
+    "str": (str,),
+    "int": (int,),
+    "float": (int, float),
+    "bool": (bool,),
+    "None": (type(None),),
+}
 _TOO_DEEP = f"it is nested more than {MAX_DEPTH} deep"

@@ -66,8 +66,12 @@ _COLUMNS = (
     ("EPV", "epv"),
 )
 _PAIRS = (("MPV", "mpv"), ("AABV", "aabv"))
-_SPECIAL = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
-            **{sign: f"\\{sign}" for sign in "&%$#_{}"}}  # fmt: skip
+_SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+}
 
 
 def to_latex(summary: Summary) -> str:
@@ -115,9 +119,7 @@ def _by_task(summary: Summary, model: str) -> str:
     return _table(caption, ["setting", *(escaped(label(task)) for task in summary.tasks)], lines)
 
 
-def _table(
-    caption: str, heads: Sequence[str], lines: Callable[[], Iterator[list[str]]]
-) -> str:  # fmt: skip
+def _table(caption: str, heads: Sequence[str], lines: Callable[[], Iterator[list[str]]]) -> str:
     body = "\n".join(f"{' & '.join(line)} \\\\" for line in lines())
     columns = "l" + "r" * (len(heads) - 1)
     return (

@@ -222,11 +222,15 @@ def subject_of(
         return list(dict.fromkeys(values))
 
     # Addresses may come from the environment or a file, too; answers of another server would mix.
-    addresses = {} if options.cassettes else {
-        model: Scrubber().text(url)
-        for model in unique([c.model for c in cells if c.model != NO_MODEL])
-        if (url := _address(model, options.model))
-    }  # fmt: skip
+    addresses = (
+        {}
+        if options.cassettes
+        else {
+            model: Scrubber().text(url)
+            for model in unique([c.model for c in cells if c.model != NO_MODEL])
+            if (url := _address(model, options.model))
+        }
+    )
     return {
         **({"addresses": addresses} if addresses and not options.model.base_url else {}),
         "tasks": unique([c.task for c in cells]),

@@ -216,10 +216,13 @@ def _summary(summary: Summary) -> str:
     for model in MODELS:
         values = paper_tables().summary(model)
         lengths = [
-            (setting, *(_number(row[key]) for _, _, key in _LENGTHS),
-             *(_pair(row, name) for _, name in _VERIFIED))
+            (
+                setting,
+                *(_number(row[key]) for _, _, key in _LENGTHS),
+                *(_pair(row, name) for _, name in _VERIFIED),
+            )
             for setting, row in values.items()
-        ]  # fmt: skip
+        ]
         correct = [(s, *(_number(row[key]) for _, _, key in _MAIN)) for s, row in values.items()]
         titles = [title for title, *_ in (*_LENGTHS, *_VERIFIED)]
         parts.append(

@@ -152,10 +152,15 @@ def _work(work: _Work) -> CellResult:
             # One cell must not end the bench, whatever a provider's library raises.
             message = Scrubber.of(os.environ).text(str(error) or repr(error))
             result = CellResult(
-                cell=cell, scores=None, error=message, error_kind=_kind(error),
-                exit_code=getattr(error, "exit_code", FAILED), model=cell.model,
-                simulated=cell.simulated, seconds=time.perf_counter() - started,
-            )  # fmt: skip
+                cell=cell,
+                scores=None,
+                error=message,
+                error_kind=_kind(error),
+                exit_code=getattr(error, "exit_code", FAILED),
+                model=cell.model,
+                simulated=cell.simulated,
+                seconds=time.perf_counter() - started,
+            )
         bench.write(result)
     return result
 
@@ -163,9 +168,14 @@ def _work(work: _Work) -> CellResult:
 def _lost(cell: Cell, reason: str, bench: BenchFolder) -> CellResult:
     """Write the result of a cell whose processes died."""
     result = CellResult(
-        cell=cell, scores=None, error=reason, error_kind="LostCellError", exit_code=FAILED,
-        model=cell.model, simulated=cell.simulated,
-    )  # fmt: skip
+        cell=cell,
+        scores=None,
+        error=reason,
+        error_kind="LostCellError",
+        exit_code=FAILED,
+        model=cell.model,
+        simulated=cell.simulated,
+    )
     bench.write(result)
     return result
 

@@ -65,8 +65,9 @@ def initial_belief(scene: SceneGraph, sight: Sight = Sight.OMNISCIENT) -> Belief
         names = not_enclosed(scene)
         unseen = {
             name: replace(o, parents=(), in_reach=False)
-            for name, o in scene.objects.items() if name not in names
-        }  # fmt: skip
+            for name, o in scene.objects.items()
+            if name not in names
+        }
         scene = scene.replace(objects=MappingProxyType({**scene.objects, **unseen}))
     return Belief(scene, names, MappingProxyType(dict.fromkeys(names, 0)))
 
@@ -305,8 +306,12 @@ def _pieces(name: str, objects: Mapping[str, SceneObject], names: Names) -> dict
     fields = MappingProxyType({"pickupable": True, **kept})
     return {
         piece: SceneObject(
-            piece, names.type_of(piece), names.object_id(piece), fields, whole.parents,
+            piece,
+            names.type_of(piece),
+            names.object_id(piece),
+            fields,
+            whole.parents,
             whole.position,
         )
         for piece in names.pieces(source)
-    }  # fmt: skip
+    }

@@ -93,9 +93,11 @@ def predicted_failure(
         wording: says what holds; hvr's own if None.
     """
     broken = report.failure
-    literals = () if broken is None else tuple(
-        u.formula if u.wanted else Not(u.formula) for u in broken.literals
-    )  # fmt: skip
+    literals = (
+        ()
+        if broken is None
+        else tuple(u.formula if u.wanted else Not(u.formula) for u in broken.literals)
+    )
     if broken is None or broken.action is None:
         return goal_unmet(step, literals, wording)
     kind, names = DeviationKind.MISSING_PRECONDITION, subjects(literals) or broken.action.args
@@ -168,10 +170,12 @@ class _Search:
         if finding is None:
             drifting = self.observed.sorts.drifting
             main = [
-                e for e in effects
-                if self._seen(atom_of(e)) and (atom_of(e).predicate != "near" or len(effects) == 1)
+                e
+                for e in effects
+                if self._seen(atom_of(e))
+                and (atom_of(e).predicate != "near" or len(effects) == 1)
                 and not (isinstance(e, Not) and atom_of(e).predicate in drifting)  # in its own time
-            ]  # fmt: skip
+            ]
             nothing = all(e in wrong for e in main) and not self._changed_at(touched)
             kind = DeviationKind.NO_EFFECT if nothing else DeviationKind.WRONG_EFFECT
             finding = RawDeviation(kind, tuple(wrong), subjects(wrong) or self.action.args)
@@ -263,9 +267,10 @@ class _Search:
                 objects = (name, *lies, *sorted(pieces)) if lies else (name,)
                 return RawDeviation(DeviationKind.DROPPED, (literal,), objects)
             before = {
-                a.args[1] for a in self.expected.before | self.observed.lost
+                a.args[1]
+                for a in self.expected.before | self.observed.lost
                 if a.predicate in PLACE_PREDICATES and a.args[0] == name
-            }  # fmt: skip
+            }
             heard = self._heard(name, SoundKind.DROPPED)
             was = bool(before) or Atom("holding", (name,)) in self.expected.before
             elsewhere = bool(now) and was and not before.issuperset(now)
@@ -304,10 +309,11 @@ class _Search:
         shows that the action did anything.
         """
         return any(
-            not set(a.args).isdisjoint(names) and self._seen(a)
+            not set(a.args).isdisjoint(names)
+            and self._seen(a)
             and a.predicate in self.expected.effects - self.observed.sorts.drifting - {"near"}
             for a in self.expected.before ^ self.observed.atoms
-        )  # fmt: skip
+        )
 
     def _seen(self, atom: Atom) -> bool:
         return self.observed.value(atom) is not Truth.NOT_SEEN

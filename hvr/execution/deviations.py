@@ -110,9 +110,13 @@ def constraint_broken(constraint: Trajectory, step: int, action: GroundAction | 
     formula = constraint.formulas[0]
     wanted = formula if constraint.operator == "always" else Not(formula)
     return Deviation(
-        DeviationKind.CONSTRAINT_BROKEN, Side.POST, (wanted,), step, action,
+        DeviationKind.CONSTRAINT_BROKEN,
+        Side.POST,
+        (wanted,),
+        step,
+        action,
         f"What was to be kept is broken after step {step}: {constraint}.",
-    )  # fmt: skip
+    )
 
 
 # Compare ------------------------------------------------------------------------------------------
@@ -215,10 +219,11 @@ class UnexplainedDifferences:
         new = should - expected.before
         self.missing |= {a for a in different.missing if self._is_missed(a, new)}
         self.unexpected |= {
-            a for a in different.unexpected
+            a
+            for a in different.unexpected
             if observed.value(a) is Truth.TRUE
             and not (a.predicate in drifting and a in expected.before)
-        }  # fmt: skip
+        }
         if observed.lost or observed.gained:
             within = self._within(self.touched())
             self.missing |= {a for a in observed.lost if self._is_odd(a, within)}
@@ -239,9 +244,10 @@ class UnexplainedDifferences:
         """
         before, after = self.expected.before, self.expected.after
         new: list[Expression] = [
-            a for a in sorted(after - before, key=str)
+            a
+            for a in sorted(after - before, key=str)
             if a.predicate != "near" or a.args[0] in self.action.args
-        ]  # fmt: skip
+        ]
         gone: list[Expression] = [
             Not(a) for a in sorted(before - after, key=str) if a.predicate != "near"
         ]

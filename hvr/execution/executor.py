@@ -162,9 +162,15 @@ class Executor(Generic[Goal]):
         report = Validator(planned.task).check(planned.plan.actions)
         self.planned(planned)
         self.listen(
-            PlanReady(planned.plan, report, planned.relevant.names, self.steps + 1,
-                      time.perf_counter() - started, looking_for)
-        )  # fmt: skip
+            PlanReady(
+                planned.plan,
+                report,
+                planned.relevant.names,
+                self.steps + 1,
+                time.perf_counter() - started,
+                looking_for,
+            )
+        )
         if not report.valid:
             raise InvalidPlanError(f"the plan does not validate: {report.explain()}")
 
@@ -235,10 +241,18 @@ class Executor(Generic[Goal]):
     def _finished(self, reason: str = "", unmet: Iterable[Expression] = ()) -> Finished:
         unmet, words = tuple(unmet), self.world.wording
         return Finished(
-            not reason, self.steps, self.replans, reason, tuple(map(str, unmet)),
-            tuple(f"{literal_clause(negated(e), words)}; wanted: {literal_clause(e, words)}" for e in unmet),
-            tuple(sorted(self._failures.items())), tuple(sorted(self._ladder.used.items())),
-        )  # fmt: skip
+            not reason,
+            self.steps,
+            self.replans,
+            reason,
+            tuple(map(str, unmet)),
+            tuple(
+                f"{literal_clause(negated(e), words)}; wanted: {literal_clause(e, words)}"
+                for e in unmet
+            ),
+            tuple(sorted(self._failures.items())),
+            tuple(sorted(self._ladder.used.items())),
+        )
 
     def _execute(self, planned: Planned, watch: Monitor) -> Impasse | None:
         """Carry out a plan; return the impasse it ends in, or None when its goal is reached."""

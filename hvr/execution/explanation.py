@@ -173,9 +173,10 @@ class Explanation(Value):
         telling = _TELLING.get(finding.kind, frozenset())
         types = {name.rpartition("-")[0] for name in finding.objects}
         return tuple(
-            f"heard: {sound}" for sound in self.sounds
+            f"heard: {sound}"
+            for sound in self.sounds
             if sound.noise in telling and sound.object_type.lower() in types
-        )  # fmt: skip
+        )
 
 
 _TELLING = {
@@ -225,10 +226,12 @@ def classify_refusal(action: GroundAction, observed: Observed) -> RawDeviation:
     message = (observed.error,) if observed.error else ()
     unmet = observed.unmet
     occupants = [
-        literal for literal in unmet
-        if isinstance(literal, Not) and isinstance(literal.operand, Atom)
+        literal
+        for literal in unmet
+        if isinstance(literal, Not)
+        and isinstance(literal.operand, Atom)
         and literal.operand.predicate in _PLACES
-    ]  # fmt: skip
+    ]
     error = observed.error
     if any(part in error for part in NO_ROOM) or (occupants and len(occupants) == len(unmet)):
         return _occupied(action, observed, occupants, message)
@@ -253,9 +256,10 @@ def _occupied(
 ) -> RawDeviation:
     place = action.args[-1]
     inside = [  # what has just come there first
-        a for a in (*sorted(observed.gained, key=str), *sorted(observed.atoms, key=str))
+        a
+        for a in (*sorted(observed.gained, key=str), *sorted(observed.atoms, key=str))
         if a.predicate in _PLACES and a.args[1] == place
-    ]  # fmt: skip
+    ]
     literals: tuple[Expression, ...] = tuple(occupants)
     if not literals and len(action.args) == 2:
         literals = (Atom("fits", action.args),)

@@ -303,10 +303,13 @@ class Perception:
         if self.senses.sight is Sight.OMNISCIENT:
             return ()
         return tuple(
-            o.name for o in self.scene.objects.values()
-            if o.attributes.get("pickupable") and not o.parents and o.name != self.scene.held
+            o.name
+            for o in self.scene.objects.values()
+            if o.attributes.get("pickupable")
+            and not o.parents
+            and o.name != self.scene.held
             and not (o.attributes.get("isSliced") or o.attributes.get("isBroken"))
-        )  # fmt: skip
+        )
 
     @property
     def unopened(self) -> tuple[str, ...]:
@@ -314,11 +317,14 @@ class Perception:
         if self.senses.sight is not Sight.DOORS:
             return ()
         return tuple(
-            o.name for o in self.scene.objects.values()
-            if o.attributes.get("openable") and o.attributes.get("receptacle")
-            and not o.attributes.get("isOpen") and o.name not in self._opened
+            o.name
+            for o in self.scene.objects.values()
+            if o.attributes.get("openable")
+            and o.attributes.get("receptacle")
+            and not o.attributes.get("isOpen")
+            and o.name not in self._opened
             and o.object_type not in LIDDED
-        )  # fmt: skip
+        )
 
     @property
     def stands_at(self) -> tuple[float, float, float]:
@@ -389,5 +395,6 @@ class Perception:
             return not_enclosed(self._there)
         return frozenset(
             self.names.name(o["objectId"])
-            for o in self.env.last_event.metadata["objects"] if o["visible"]
-        )  # fmt: skip
+            for o in self.env.last_event.metadata["objects"]
+            if o["visible"]
+        )

@@ -170,10 +170,13 @@ def crowded_place(
     place = next((f.objects[0] for f in impasse.failures if f.kind is DeviationKind.OCCUPIED), "")
     named = {n for f in impasse.failures for n in f.objects}
     strangers = [
-        o.name for o in scene.objects.values()
-        if place in o.parents and o.name not in relevant and o.attributes.get("pickupable")
+        o.name
+        for o in scene.objects.values()
+        if place in o.parents
+        and o.name not in relevant
+        and o.attributes.get("pickupable")
         and (o.name in named or not new)
-    ]  # fmt: skip
+    ]
     return place, tuple(strangers[:MAX_MOVED])
 
 
@@ -200,10 +203,12 @@ def replaceable(
         good_for = _affordances(name, inventory, impasse.task)
         others = inventory.of(graph.object_class(name))
         if any(
-            other != name and other not in avoid and inventory.true("present", other)
+            other != name
+            and other not in avoid
+            and inventory.true("present", other)
             and _affordances(other, inventory, impasse.task) == good_for
             for other in others
-        ):  # fmt: skip
+        ):
             return name
     return None
 
@@ -211,9 +216,10 @@ def replaceable(
 def _affordances(name: str, inventory: Inventory, task: Task) -> frozenset[str]:
     """Return the unary predicates that never change and are true of an object."""
     return frozenset(
-        predicate for predicate in task.domain.predicates
+        predicate
+        for predicate in task.domain.predicates
         if predicate not in task.fluent_predicates and Atom(predicate, (name,)) in inventory.facts
-    )  # fmt: skip
+    )
 
 
 # Ladder -------------------------------------------------------------------------------------------

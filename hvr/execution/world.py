@@ -87,9 +87,10 @@ def missing_objects(needed: Iterable[str], inventory: Inventory) -> tuple[str, .
     """
     lost = inventory.unplaced
     return tuple(
-        name for name in dict.fromkeys(needed)
+        name
+        for name in dict.fromkeys(needed)
         if name in lost and lost.issuperset(inventory.of(inventory.classes[name]))
-    )  # fmt: skip
+    )
 
 
 def likeliest_place(
@@ -177,8 +178,7 @@ class World:
         self._near: frozenset[str] = frozenset()
         self._marks: set[tuple[str, str]] = set()
         self._changes = ChangeReader(graph.ontology)
-        pieces = {name: parts for name in self.scene.objects
-                  if (parts := self.names.pieces(name))}  # fmt: skip
+        pieces = {name: parts for name in self.scene.objects if (parts := self.names.pieces(name))}
         graph.add_scene(self.scene, pieces)
         if self.perception.senses.sight is Sight.VISIBLE:
             facts = graph.facts()
@@ -299,10 +299,7 @@ class World:
         look = self.perception.look(step, result.success, added, deleted)
         change = self.graph.update(self.scene)
         stood = self._near
-        self._near = frozenset(
-            n for n in (near if result.success else stood)
-            if self._is_near(n)
-        )  # fmt: skip
+        self._near = frozenset(n for n in (near if result.success else stood) if self._is_near(n))
         if self._near != stood:
             self.graph.set_near(self._near)
         remembered = self._remember(result, before)
@@ -329,9 +326,16 @@ class World:
         """
         result = outcome.result
         self.graph.record(
-            ActionEvent(step, action.name, action.args, result.success, result.error,
-                        change=outcome.change, failures=_notes(failures))
-        )  # fmt: skip
+            ActionEvent(
+                step,
+                action.name,
+                action.args,
+                result.success,
+                result.error,
+                change=outcome.change,
+                failures=_notes(failures),
+            )
+        )
 
     def notice(self, step: int, failures: Iterable[Deviation]) -> None:
         """Write failures that belong to no executed step into the graph's event log.

@@ -433,9 +433,14 @@ def run_loop(
             after = measure(start, checked.plan)
             if after < size:
                 done = JudgeRound(
-                    name, size, after, checked.removed, checked.inserted, checked.rejected,
+                    name,
+                    size,
+                    after,
+                    checked.removed,
+                    checked.inserted,
+                    checked.rejected,
                     checked.plan,
-                )  # fmt: skip
+                )
         if done is None:
             return LoopResult(now, tuple(rounds), first, True)
         rounds.append(done)

@@ -106,9 +106,12 @@ def _judge_rest(
     )
     fails = "it cannot be executed" if failing == without + 1 else "with it the plan is not valid"
     first = Critique(
-        CritiqueKind.REMOVE, without + 1, (actions[without],),
-        f"{fails}, and without it the plan is valid", Cause.CONTRADICTORY,
-    )  # fmt: skip
+        CritiqueKind.REMOVE,
+        without + 1,
+        (actions[without],),
+        f"{fails}, and without it the plan is valid",
+        Cause.CONTRADICTORY,
+    )
     others = [replace(c, index=rest[c.index - 1] + 1) for c in verdict.critiques]
     critiques = tuple(sorted([first, *others], key=lambda critique: critique.index))
     return replace(verdict, plan=actions, critiques=critiques, valid=False)

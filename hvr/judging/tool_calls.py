@@ -87,9 +87,7 @@ def _request(log: CallLog, at: int) -> Sequence[str]:
     """
     turn = log.calls[at].turn
     last = log.heard(at)[-1:]
-    answered = (
-        other for other, call in enumerate(log.calls) if call.turn == turn and other != at
-    )  # fmt: skip
+    answered = (other for other, call in enumerate(log.calls) if call.turn == turn and other != at)
     return last if any(log.ask_for(last, other) for other in answered) else log.heard(at)
 
 
@@ -168,9 +166,10 @@ def _impossible(plan: ToolPlan, known: KnownTools) -> Iterator[CallFinding]:
             yield _misplaced(place, first)
             continue
         between = [
-            tool for tool in graph.successors(source)
+            tool
+            for tool in graph.successors(source)
             if graph.linked(tool, target) and tool not in plan.tools
-        ]  # fmt: skip
+        ]
         if between:
             request = stems(plan.request)
             likely = max(between, key=lambda tool: len(stems(tool) & request))
@@ -323,9 +322,7 @@ def _others_looked_up(log: CallLog, at: int) -> bool:
 def _looked_up_late(log: CallLog, at: int, leaf: Leaf) -> bool:
     """Return whether a later call reads the value before the user speaks again."""
     later = log.values[at].later.get(leaf)
-    return (
-        later is not None and log.reads(later) and log.calls[later].turn == log.calls[at].turn
-    )  # fmt: skip
+    return later is not None and log.reads(later) and log.calls[later].turn == log.calls[at].turn
 
 
 def _giver(log: CallLog, at: int, leaf: Leaf) -> tuple[str, str]:
@@ -336,9 +333,11 @@ def _giver(log: CallLog, at: int, leaf: Leaf) -> tuple[str, str]:
     wanted = stems(leaf[0])
     for place, other in enumerate(log.calls):
         keys = {key for key, _ in json_scalars(other.result)} if other.returned else set()
-        if other.tool != own and log.reads(place) and any(
-            wanted <= stems(key) for key in keys if wanted
-        ):  # fmt: skip
+        if (
+            other.tool != own
+            and log.reads(place)
+            and any(wanted <= stems(key) for key in keys if wanted)
+        ):
             return other.tool, "was not called for it"
     if log.known is not None:
         uncalled = [tool for tool in log.known.givers(leaf[0]) if tool != own]
@@ -597,6 +596,9 @@ def repaired_plan(plan: ToolPlan, verdict: PlanVerdict) -> ToolPlan:
             calls += plan.calls[number - 1 : number] if logged else ()
     links = tuple((a, b) for a, b in plan.links if a in tools and b in tools)
     return replace(
-        plan, tools=tuple(tools), steps=tuple(steps) if told else (), links=links,
+        plan,
+        tools=tuple(tools),
+        steps=tuple(steps) if told else (),
+        links=links,
         calls=tuple(calls) if logged else (),
-    )  # fmt: skip
+    )

@@ -182,8 +182,9 @@ class PlanVerdict:
     @property
     def edits(self) -> Edits:
         """The edits that the findings come to."""
-        gone = [(c.index, a) for c in self.critiques if c.kind is CritiqueKind.REMOVE
-                for a in c.actions]  # fmt: skip
+        gone = [
+            (c.index, a) for c in self.critiques if c.kind is CritiqueKind.REMOVE for a in c.actions
+        ]
         added = [(c.index, action) for c in self.missing for action in c.actions]
         moved = Counter([a for _, a in gone]) & Counter([a for _, a in added])
         left, replaced = _unmatched(gone, moved), 0

@@ -262,9 +262,12 @@ class KnowledgeGraph:
         missing = self._types.keys() - scene.objects.keys()
         if last is not None:
             missing &= last.objects.keys()
-        moved = last is None or scene.held != last.held or bool(missing) or any(
-            o.name not in earlier or o.parents != earlier[o.name].parents for o in known
-        )  # fmt: skip
+        moved = (
+            last is None
+            or scene.held != last.held
+            or bool(missing)
+            or any(o.name not in earlier or o.parents != earlier[o.name].parents for o in known)
+        )
         seen = set(self._reader.states(changed, self._types))
         seen |= {(obj(name), k("isPresent"), _FALSE) for name in missing}
         before = self._states_of([*(o.name for o in changed), *missing])

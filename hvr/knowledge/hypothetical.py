@@ -90,9 +90,9 @@ class _State:
         above = graph.ontology.rules.superproperties
         self._direct = {k(r.prop or r.term) for r in self._rules}
         self._derived = {a for p in self._direct for a in above.get(p, ())}
-        self._siblings = {
-            p for p, more in above.items() if self._derived & more
-        } - self._direct - self._derived  # fmt: skip
+        self._siblings = (
+            {p for p, more in above.items() if self._derived & more} - self._direct - self._derived
+        )
 
     def before(self) -> set[Triple]:
         """Return what the graph says now."""

@@ -110,10 +110,12 @@ def _answered(data: bytes, timeout: float) -> tuple[bytes, bytes, int]:
         _lifeline() as (line, inherited),
         subprocess.Popen(
             [sys.executable, "-S", "-c", command, str(line)],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             pass_fds=inherited,
         ) as process,
-    ):  # fmt: skip
+    ):
         try:
             out, err = process.communicate(data, timeout=timeout)
         finally:

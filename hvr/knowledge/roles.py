@@ -71,13 +71,56 @@ SOILED = "soiled"
 SITUATION = "situation"
 """States in which a thing is worth more or less than another of its kind."""
 
-ROLES = frozenset({
-    THING, AFFORDANCE, AGENT, LIQUID, PORTABLE, PLACE, SURFACE, CONTAINER, CARRIER, SLOT, WORKTOP,
-    STORAGE, GROUND, VESSEL, BOTTOMLESS, BASIN, DRAIN, SOURCE, INSTRUMENT, APPARATUS, TOOL, HELPER,
-    BESIDE, SERVED, BIN, SLICE, FURNITURE, LONG, CUP, FILLER, CUTTABLE, CRACKABLE, PRESENT, OPEN,
-    RUNNING, FILLED, CONTAINS, PIECE_OF, FITS, DIVIDED, SLICED, SWITCHES, RUNS_INTO, TREATS, SOILED,
-    SITUATION,
-})  # fmt: skip
+ROLES = frozenset(
+    {
+        THING,
+        AFFORDANCE,
+        AGENT,
+        LIQUID,
+        PORTABLE,
+        PLACE,
+        SURFACE,
+        CONTAINER,
+        CARRIER,
+        SLOT,
+        WORKTOP,
+        STORAGE,
+        GROUND,
+        VESSEL,
+        BOTTOMLESS,
+        BASIN,
+        DRAIN,
+        SOURCE,
+        INSTRUMENT,
+        APPARATUS,
+        TOOL,
+        HELPER,
+        BESIDE,
+        SERVED,
+        BIN,
+        SLICE,
+        FURNITURE,
+        LONG,
+        CUP,
+        FILLER,
+        CUTTABLE,
+        CRACKABLE,
+        PRESENT,
+        OPEN,
+        RUNNING,
+        FILLED,
+        CONTAINS,
+        PIECE_OF,
+        FITS,
+        DIVIDED,
+        SLICED,
+        SWITCHES,
+        RUNS_INTO,
+        TREATS,
+        SOILED,
+        SITUATION,
+    }
+)
 """All roles; docs/language.md describes them."""
 
 
@@ -96,11 +139,13 @@ class Roles:
         self._players = {role: tuple(names) for role, names in found.items()}
         self._extents: dict[str, frozenset[str]] = {
             role: frozenset(
-                c for name in names if ontology.has_class(name)
+                c
+                for name in names
+                if ontology.has_class(name)
                 for c in ontology.subclasses(name, reflexive=True)
             )
             for role, names in found.items()
-        }  # fmt: skip
+        }
 
     def players(self, role: str) -> tuple[str, ...]:
         """Return the classes, properties or individuals with a role, as the ontology lists them."""

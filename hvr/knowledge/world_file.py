@@ -187,8 +187,9 @@ class WorldFile:
         if self.tools:
             raise UsageError(
                 f"{self.name} is a world of tools, whose actions are calls: "
-                f"hvr tools run {self.name}", field="world",
-            )  # fmt: skip
+                f"hvr tools run {self.name}",
+                field="world",
+            )
         return parse_domain(self.domain_file)
 
     @cached_property
@@ -225,8 +226,9 @@ class WorldFile:
             raise UsageError(
                 f"{self.file}:{line_of(self.file, word)}: {self.name} would run {code}, and hvr "
                 f"runs code of a folder only if the path says so: write "
-                f"{os.curdir}{os.sep}{self.folder}", field="world",
-            )  # fmt: skip
+                f"{os.curdir}{os.sep}{self.folder}",
+                field="world",
+            )
 
     def matching_nothing(self) -> tuple[tuple[str, str], ...]:
         """Return the entries with patterns that no file matches, and the patterns."""
@@ -286,8 +288,9 @@ class WorldFile:
         if not good or not lists or not all(isinstance(one, str) for one in lists):
             raise self._wrong(
                 f'the task {name!r} needs done = ["TOOL"] or known = ["MEANING"], and may have '
-                'request = "…" and values = { NAME = … }', name
-            )  # fmt: skip
+                'request = "…" and values = { NAME = … }',
+                name,
+            )
         done, known = tuple(value.get("done", ())), tuple(value.get("known", ()))
         return ToolTask(name, value.get("request", ""), done, known, value.get("values", {}))
 
@@ -344,8 +347,9 @@ def find_world(name: str) -> Path:
         return path
     raise UsageError(
         f"no folder {name!r}, and no world of this name among those that hvr brings: "
-        f"{', '.join(shipped)}", field="world",
-    )  # fmt: skip
+        f"{', '.join(shipped)}",
+        field="world",
+    )
 
 
 def is_trusted(name: str) -> bool:

@@ -142,8 +142,14 @@ class Adjuncts:
         """
         draft = self.draft
         taxonomy, entity = self.taxonomy, draft.entities[number]
-        mark = next((m.mark for m in taxonomy.methods.means
-                     if m.asked_by and draft.is_a(number, *m.asked_by)), None)  # fmt: skip
+        mark = next(
+            (
+                m.mark
+                for m in taxonomy.methods.means
+                if m.asked_by and draft.is_a(number, *m.asked_by)
+            ),
+            None,
+        )
         helps = draft.plays(number, HELPER) or entity.liquid in taxonomy.roles.names(HELPER)
         if mark is None and not helps:
             raise LanguageError(
@@ -160,8 +166,11 @@ class Adjuncts:
         """
         label = self.taxonomy.label
         for tool in tools:
-            others = tuple(c for c in self.taxonomy.with_role(INSTRUMENT)
-                           if label(tool).endswith(f" {label(c)}"))  # fmt: skip
+            others = tuple(
+                c
+                for c in self.taxonomy.with_role(INSTRUMENT)
+                if label(tool).endswith(f" {label(c)}")
+            )
             if others:
                 self.draft.less_exact.append(Ban("(holding ?x)", others))
 
@@ -313,8 +322,12 @@ class Adjuncts:
         """Take what furniture is said to hold as telling which is meant; return whether it does:
         'open the drawer with the knife in it'.
         """
-        classes = tuple(c for t in adjunct.things for n in t.nouns
-                        for c in self.taxonomy.concrete(n.object_class))  # fmt: skip
+        classes = tuple(
+            c
+            for t in adjunct.things
+            for n in t.nouns
+            for c in self.taxonomy.concrete(n.object_class)
+        )
         furniture = [n for n in places if not self.draft.plays(n, PORTABLE)]
         if not (furniture and classes):
             return False
@@ -340,8 +353,9 @@ class Adjuncts:
 
     def into_sink(self, adjunct: Adjunct) -> bool:
         """Return whether an adjunct names a fixture, such as a sink."""
-        return any(self.taxonomy.plays(n.object_class, DRAIN)
-                   for t in adjunct.things for n in t.nouns)  # fmt: skip
+        return any(
+            self.taxonomy.plays(n.object_class, DRAIN) for t in adjunct.things for n in t.nouns
+        )
 
     def is_bin(self, adjunct: Adjunct) -> bool:
         """Return whether all that an adjunct names is a bin."""

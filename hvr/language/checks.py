@@ -134,8 +134,9 @@ def _check_place(choice: ObjectChoice, relation: SpatialRelation) -> None:
     if portable is None or not taxonomy.is_a(misfits[0], portable):
         told = f"{portable} ({taxonomy.label(portable)})" if portable else PORTABLE
         raise ImpossibleGoalError(f"cannot move the {label}: {a_label} lacks the affordance {told}")
-    places = sorted(taxonomy.label(p) for p in taxonomy.places(misfits[0])
-                    if choice.inventory.of(p))  # fmt: skip
+    places = sorted(
+        taxonomy.label(p) for p in taxonomy.places(misfits[0]) if choice.inventory.of(p)
+    )
     raise ImpossibleGoalError(
         f"{a_label} cannot be put on or in {taxonomy.a_label(outer[0])}; it can be put on or in: "
         f"{', '.join(dict.fromkeys(places)) or 'nothing here'}"

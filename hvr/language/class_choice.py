@@ -96,13 +96,20 @@ class ClassChoice:
             return entity.replace(conditions=conditions)
         classes = entity.classes
         needed = [c.requires for c in conditions if c.requires]
-        needed += [affordance for predicate, affordance in methods.requirements.items()
-                   for c in conditions if asks(c.template, predicate)]  # fmt: skip
+        needed += [
+            affordance
+            for predicate, affordance in methods.requirements.items()
+            for c in conditions
+            if asks(c.template, predicate)
+        ]
         for affordance in needed:
             # One after the other: each affordance narrows what the one before has left.
             able = tuple(c for c in classes if self.taxonomy.is_a(c, affordance))
-            pieces = tuple(p for c in classes if (p := self.taxonomy.pieces(c))
-                           and self.taxonomy.is_a(p, affordance))  # fmt: skip
+            pieces = tuple(
+                p
+                for c in classes
+                if (p := self.taxonomy.pieces(c)) and self.taxonomy.is_a(p, affordance)
+            )
             if entity.group and able:
                 continue  # of a group, `_fitting` leaves out what cannot be meant
             classes = able or pieces or classes
@@ -120,16 +127,21 @@ class ClassChoice:
         """Return what people confuse a thing with, if only that goes where it is to be: 'a cup' in
         a coffee machine is a mug.
         """
-        single = [self._asked[r.outer].classes for r in self.relations if r.inner == number
-                  and self.any_plays(self._asked[r.outer].classes, SLOT)]  # fmt: skip
+        single = [
+            self._asked[r.outer].classes
+            for r in self.relations
+            if r.inner == number and self.any_plays(self._asked[r.outer].classes, SLOT)
+        ]
         if not single or any(self.fits(c, o) for c in classes for o in single[0]):
             return classes
         pairs = self.taxonomy.ontology.pairs("confusedWith")
         like = (b if a in classes else a for a, b in pairs if {a, b} & set(classes))
         others = tuple(c for c in like if any(self.fits(c, o) for o in single[0]))
         for other in others[:1]:
-            self.note(f"read {self._asked[number].text!r} as {self.taxonomy.label(other)!r}, "
-                      f"since only that goes there")  # fmt: skip
+            self.note(
+                f"read {self._asked[number].text!r} as {self.taxonomy.label(other)!r}, "
+                f"since only that goes there"
+            )
         return others[:1] or classes
 
     def _more_exactly(self, number: int, classes: tuple[str, ...]) -> tuple[str, ...]:
@@ -143,8 +155,12 @@ class ClassChoice:
             outers = set(self._asked[relation.outer].classes)
             if relation.inner != number or not outers or any(outers & usual(c) for c in classes):
                 continue
-            exact = tuple(e for c in classes for e in self.taxonomy.more_exact(c)
-                          if outers & usual(e) and self.inventory.of(e))  # fmt: skip
+            exact = tuple(
+                e
+                for c in classes
+                for e in self.taxonomy.more_exact(c)
+                if outers & usual(e) and self.inventory.of(e)
+            )
             if exact:
                 told, read = self._asked[number].text, self.taxonomy.label(exact[0])
                 self.note(f"read {told!r} as {read!r}, since only that goes there")
@@ -208,8 +224,11 @@ class ClassChoice:
         """
         label = f" {self.taxonomy.label(object_class)}"
         here = dict.fromkeys(self.inventory.classes.values())
-        kinds = tuple(c for c in here if self.taxonomy.label(c).endswith(label)
-                      and self.taxonomy.source(c) is None)  # fmt: skip
+        kinds = tuple(
+            c
+            for c in here
+            if self.taxonomy.label(c).endswith(label) and self.taxonomy.source(c) is None
+        )
         if sum(len(self.inventory.of(c)) for c in (object_class, *kinds)) < count:
             return ()
         for kind in kinds:
@@ -227,8 +246,11 @@ class ClassChoice:
         if entity.count != 0:
             return [c for c in classes if self._suits(number, c)] or classes
         able = [c for c in classes if self._able(number, c)]
-        left_out = [self.taxonomy.label(c) for c in classes
-                    if able and c not in able and self.inventory.of(c)]  # fmt: skip
+        left_out = [
+            self.taxonomy.label(c)
+            for c in classes
+            if able and c not in able and self.inventory.of(c)
+        ]
         if left_out:
             self.note(f"left out, since it does not go with them: {', '.join(left_out)}")
         return able or classes

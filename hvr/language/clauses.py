@@ -96,8 +96,9 @@ def naming(group: NounGroup, things: tuple[NounPhrase, ...]) -> NounGroup:
     """Return a group with things in place of its pronoun."""
     if _spoken_of(group.things):
         return group.replace(things=things)
-    adjuncts = tuple(a.replace(things=things) if _spoken_of(a.things) else a
-                     for a in group.adjuncts)  # fmt: skip
+    adjuncts = tuple(
+        a.replace(things=things) if _spoken_of(a.things) else a for a in group.adjuncts
+    )
     return group.replace(adjuncts=adjuncts)
 
 
@@ -126,8 +127,9 @@ def _none(cursor: Cursor) -> Clause:
     if cursor.starts_thing() and not cursor.states(cursor.at) and not cursor.function("prep"):
         group = read_group(cursor, "no", subject=True)
     else:
-        group = NounGroup((NounPhrase("everything", "nothing", Determiner(0)),),
-                          read_adjuncts(cursor))  # fmt: skip
+        group = NounGroup(
+            (NounPhrase("everything", "nothing", Determiner(0)),), read_adjuncts(cursor)
+        )
     stated = _stated(cursor, group)
     things = tuple(t.replace(determiner=Determiner(0), relative=None) for t in group.things)
     places = tuple(a for a in (*group.adjuncts, *stated.adjuncts) if a.kind == "place")
@@ -170,10 +172,18 @@ def _stated(cursor: Cursor, group: NounGroup) -> NounGroup:
     if relative.adjuncts and stated:
         # 'the mug on the table should be clean': the place tells which mug
         things = tuple(
-            NounPhrase(t.kind, t.text, t.determiner, t.adjectives, t.nouns, t.dish, t.of,
-                  t.relative or relative)
+            NounPhrase(
+                t.kind,
+                t.text,
+                t.determiner,
+                t.adjectives,
+                t.nouns,
+                t.dish,
+                t.of,
+                t.relative or relative,
+            )
             for t in things
-        )  # fmt: skip
+        )
     return NounGroup(
         things,
         (*kept, *stated.adjuncts),
@@ -502,8 +512,11 @@ def _verbs(cursor: Cursor) -> list[Clause]:
         for group in last.groups
     )
     first = [Clause(verbs[0], (NounGroup(things),))]
-    middle = [Clause(verb, (NounGroup(g.things),), then) for verb, then
-              in zip(verbs[1:], after[1:-1], strict=True) for g in rest]  # fmt: skip
+    middle = [
+        Clause(verb, (NounGroup(g.things),), then)
+        for verb, then in zip(verbs[1:], after[1:-1], strict=True)
+        for g in rest
+    ]
     return [*first, *middle, Clause(last.verb, rest, after[-1]), *also]
 
 
@@ -582,8 +595,11 @@ def _skip_recipient(cursor: Cursor) -> None:
 
 def _rest_of_group(cursor: Cursor, things: tuple[NounPhrase, ...]) -> NounGroup:
     predicate = _after_things(cursor)
-    return NounGroup(things, (*predicate.adjuncts, *read_adjuncts(cursor)),
-                 Predication(predicate.adjectives, (), predicate.serve))  # fmt: skip
+    return NounGroup(
+        things,
+        (*predicate.adjuncts, *read_adjuncts(cursor)),
+        Predication(predicate.adjectives, (), predicate.serve),
+    )
 
 
 def _after_things(cursor: Cursor) -> Predication:

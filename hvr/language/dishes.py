@@ -54,10 +54,12 @@ class Making:
         """Let food of one clause that comes on plates come on one, as far as it has room."""
         draft = self.draft
         plates = [
-            n for n in things
-            if draft.entities[n].unnamed and draft.entities[n].liquid is None
+            n
+            for n in things
+            if draft.entities[n].unnamed
+            and draft.entities[n].liquid is None
             and self.taxonomy.relation(draft.entities[n].classes[0]) == "on"
-        ]  # fmt: skip
+        ]
         pieces = sum(draft.entities[r.inner].count for r in draft.relations if r.outer in plates)
         same = {draft.entities[n].classes[0] for n in plates}
         if len(same) == 1 and pieces <= PORTION:
@@ -67,10 +69,13 @@ class Making:
     def _in_vessel(self, adjunct: Adjunct) -> Adjunct:
         """Return a vessel that something is made 'using' as the place where it is made."""
         vessels = adjunct.things and all(
-            any(self.taxonomy.plays(n.object_class, VESSEL)
-                and self.taxonomy.plays(n.object_class, PORTABLE) for n in t.nouns)
+            any(
+                self.taxonomy.plays(n.object_class, VESSEL)
+                and self.taxonomy.plays(n.object_class, PORTABLE)
+                for n in t.nouns
+            )
             for t in adjunct.things
-        )  # fmt: skip
+        )
         return (
             adjunct.replace(kind="place", word="in")
             if (adjunct.kind == "means" and vessels)
@@ -172,14 +177,16 @@ class Making:
 
     def _is_means(self, things: list[int], adjunct: Adjunct) -> bool:
         """Return whether a place is what heats the things, as in 'cooked in the microwave'."""
-        conditions = [c.template for n in self.draft.live(things)
-                      for c in self.draft.entities[n].conditions]  # fmt: skip
+        conditions = [
+            c.template for n in self.draft.live(things) for c in self.draft.entities[n].conditions
+        ]
         asked_of = self.taxonomy.methods.asked_of
         return any(
             self.taxonomy.plays(n.object_class, APPARATUS)
             and any(asked_of(condition, (n.object_class,)) for condition in conditions)
-            for t in adjunct.things for n in t.nouns
-        )  # fmt: skip
+            for t in adjunct.things
+            for n in t.nouns
+        )
 
     def _want_idle(self, number: int, *, handed: bool) -> None:
         """Ask for a wanted thing of which nothing else is said: held, switched on, or just there.

@@ -115,8 +115,7 @@ def _of_entity(choice: ObjectChoice, number: int, before: list[Demand]) -> list[
     if entity.liquid:
         holds = choice.taxonomy.state(CONTAINS).replace("?x", f"?x {entity.liquid}")
         demands.append(Demand(2 * entity.liquid_clause, number, "liquid", holds))
-    places = [r for r in choice.relations
-              if r.inner == number and choice.entities[r.outer].classes]  # fmt: skip
+    places = [r for r in choice.relations if r.inner == number and choice.entities[r.outer].classes]
     demands += [Demand(2 * r.clause + 1, number, "place", "", r.outer) for r in places]
     if entity.returns is not None:
         demands.append(Demand(2 * entity.returns + 1, number, "place", at_origin(choice, number)))
@@ -128,8 +127,11 @@ def _of_entity(choice: ObjectChoice, number: int, before: list[Demand]) -> list[
     if entity.serve or (entity.rests and not held):
         demands.append(Demand(last, number, "place", _resting(choice, number)))
     elif not places and choice.any_plays(choice.classes[number], CARRIER):
-        filled = [2 * r.clause + 1 for r in choice.relations
-                  if r.outer == number and choice.entities[r.inner].classes]  # fmt: skip
+        filled = [
+            2 * r.clause + 1
+            for r in choice.relations
+            if r.outer == number and choice.entities[r.inner].classes
+        ]
         if filled and not held:
             demands += [Demand(max(filled), number, "open", text) for text in _in_the_open(choice)]
     return demands
@@ -181,15 +183,17 @@ def stages(choice: ObjectChoice, demands: list[Demand]) -> list[list[Demand]]:
     undone: dict[Demand, int] = {}
     for demand in demands:
         when = [
-            d.moment for d in demands
+            d.moment
+            for d in demands
             if d.moment > demand.moment
             and (_undoes(choice, d, demand) or _taken_out(choice, d, demand, demands))
-        ]  # fmt: skip
+        ]
         if when:
             undone[demand] = min(when)
     moments = {m for d, m in undone.items() if not _on_the_way(choice, d, demands)}
-    told = {m for m in (2 * clause for clause in choice.ordered)
-            if not _comes_last(choice, m, demands)}  # fmt: skip
+    told = {
+        m for m in (2 * clause for clause in choice.ordered) if not _comes_last(choice, m, demands)
+    }
     told.update(_washing_first(choice, demands))
     split: list[list[Demand]] = []
     for moment in sorted(moments | told):
@@ -209,14 +213,15 @@ def _comes_last(choice: ObjectChoice, moment: int, demands: list[Demand]) -> boo
     was asked before are only put where they end.
     """
     following = min((2 * c for c in choice.ordered if 2 * c > moment), default=None)
-    later = [d for d in demands
-             if d.moment >= moment and (following is None or d.moment < following)]  # fmt: skip
+    later = [
+        d for d in demands if d.moment >= moment and (following is None or d.moment < following)
+    ]
     earlier = [d for d in demands if d.moment < moment]
     return all(
-        d.key == "place" and any(_about(choice, d, e.entity) or _about(choice, e, d.entity)
-                                 for e in earlier)
+        d.key == "place"
+        and any(_about(choice, d, e.entity) or _about(choice, e, d.entity) for e in earlier)
         for d in later
-    )  # fmt: skip
+    )
 
 
 def _washing_first(choice: ObjectChoice, demands: list[Demand]) -> Iterator[int]:
@@ -229,8 +234,12 @@ def _washing_first(choice: ObjectChoice, demands: list[Demand]) -> Iterator[int]
             continue
         name = choice.entities[liquid.entity].liquid
         others = [p for p, left in choice.taxonomy.methods.floods.items() if left != name]
-        if any(d.entity == liquid.entity and d.moment < liquid.moment
-               and any(asks(d.text, p) for p in others) for d in demands):  # fmt: skip
+        if any(
+            d.entity == liquid.entity
+            and d.moment < liquid.moment
+            and any(asks(d.text, p) for p in others)
+            for d in demands
+        ):
             yield liquid.moment
 
 
@@ -265,9 +274,11 @@ def _taken_out(choice: ObjectChoice, later: Demand, running: Demand, demands: li
         and not any(choice.any_is(classes, c) for c in taxonomy.switched)
         and (later.key == "place" or later.holds)
         and later.outer != appliance
-        and any(d.outer == appliance and d.entity == later.entity and d.moment <= running.moment
-                for d in demands)
-    )  # fmt: skip
+        and any(
+            d.outer == appliance and d.entity == later.entity and d.moment <= running.moment
+            for d in demands
+        )
+    )
 
 
 def _undoes(choice: ObjectChoice, later: Demand, earlier: Demand) -> bool:
@@ -289,8 +300,9 @@ def _undoes(choice: ObjectChoice, later: Demand, earlier: Demand) -> bool:
         return True  # what is cut up is nowhere: its pieces are
     if later.key == earlier.key and later != earlier:
         return later.key in {"place", "liquid"} and (later.text, later.outer) != (
-            earlier.text, earlier.outer,
-        )  # fmt: skip
+            earlier.text,
+            earlier.outer,
+        )
     if earlier.key == "liquid" and any(asks(later.text, p) for p in methods.floods):
         return True
     # Emptying and filling exclude each other, and are not literals of one predicate.
@@ -548,9 +560,10 @@ def end_predicates(taxonomy: Taxonomy) -> frozenset[str]:
     """Return the predicates that preferences want so or not so when all is done."""
     ontology = taxonomy.ontology
     return frozenset(
-        str(predicate) for _, prop in _end_preferences(ontology)
+        str(predicate)
+        for _, prop in _end_preferences(ontology)
         for predicate in ontology.annotation(prop, "pddlPredicate")
-    )  # fmt: skip
+    )
 
 
 def _end_preferences(ontology: Ontology) -> list[tuple[str, str]]:
@@ -590,8 +603,9 @@ def one_of(goals: Sequence[Goal | ImpossibleGoalError]) -> Goal:
     if len(same) > 1 or any(len(goal.stages) > 1 for goal in possible):
         return Goal(first.stages, (*notes, "taking the first of the choices"), first.unread)
     wanted = dict.fromkeys(goal.stages[0].wanted for goal in possible)
-    ends = [end for end in first.stages[0].ends
-            if all(end in goal.stages[0].ends for goal in possible)]  # fmt: skip
+    ends = [
+        end for end in first.stages[0].ends if all(end in goal.stages[0].ends for goal in possible)
+    ]
     text = next(iter(wanted)) if len(wanted) == 1 else f"(or {' '.join(wanted)})"
     stage = Stage(text, tuple(ends), first.stages[0].constraints)
     return Goal((stage,), notes, first.unread)

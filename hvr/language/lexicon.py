@@ -170,10 +170,12 @@ class Lexicon:
         part of.
         """
         phrases = sorted(
-            " ".join(key) for key, entries in self.entries.items()
-            if word in key and not isinstance(entries[0], FunctionWord | Verb)
+            " ".join(key)
+            for key, entries in self.entries.items()
+            if word in key
+            and not isinstance(entries[0], FunctionWord | Verb)
             and not (isinstance(entries[0], Noun) and entries[0].plural)
-        )  # fmt: skip
+        )
         if phrases:
             return tuple(phrases[:count])
         # More than are returned, since a word and its plural are one suggestion.
@@ -194,8 +196,12 @@ def verb_of(lexicon: Lexicon, word: str, frame: str = "") -> Verb:
         LanguageError: there is no such verb.
     """
     exact = (entry for entry in lexicon.lookup(word) if isinstance(entry, Verb))
-    like = (entry for entries in lexicon.entries.values() for entry in entries
-            if isinstance(entry, Verb) and entry.frame == (frame or word))  # fmt: skip
+    like = (
+        entry
+        for entries in lexicon.entries.values()
+        for entry in entries
+        if isinstance(entry, Verb) and entry.frame == (frame or word)
+    )
     verb = next(exact, None) or next(like, None)
     if verb is None:
         raise LanguageError(f"this world has no verb for {word!r}")
@@ -342,18 +348,22 @@ def load_lexicon(ontology: Ontology) -> Lexicon:
         [*_adjectives(ontology), *_participles(ontology)],
         list(_dishes(ontology)),
         frozenset(
-            name for name in ontology.subjects("collective")
+            name
+            for name in ontology.subjects("collective")
             if _one(ontology, name, "collective") in {"True", "true"}
         ),
         _loose_nouns(ontology),
         (c for c in ontology.object_types if not roles.plays(c, PORTABLE)),
         [label for name in ontology.instances("Room") for label in ontology.labels(name)],
-    )  # fmt: skip
+    )
     examples = {of: ontology.label(name) for name, of in ontology.pairs("exampleOf")}
     return replace(
-        lexicon, fillings=_fillings(ontology), idioms=_idioms(ontology), examples=examples,
+        lexicon,
+        fillings=_fillings(ontology),
+        idioms=_idioms(ontology),
+        examples=examples,
         full=f"({filled} ?x)" if filled else "",
-    )  # fmt: skip
+    )
 
 
 def _idioms(ontology: Ontology) -> dict[tuple[str, ...], tuple[str, ...]]:

@@ -45,8 +45,12 @@ class Liquids:
         self.adjuncts = adjuncts
         self.referents: Referents = adjuncts.referents
         self.make = make
-        self.liquids = {e.liquid for es in lexicon.entries.values() for e in es
-                        if isinstance(e, Dish) and e.liquid}  # fmt: skip
+        self.liquids = {
+            e.liquid
+            for es in lexicon.entries.values()
+            for e in es
+            if isinstance(e, Dish) and e.liquid
+        }
         self.clear = clear
         self.vessel = self.taxonomy.roles.class_of(VESSEL)
 
@@ -175,8 +179,10 @@ class Liquids:
                     self.adjuncts.unless_wanted(vessel)
                 else:
                     draft.demand(vessel, self._empty, verb.word, self.vessel)
-        self.adjuncts.settle([target], [(n, a.word) for a in others if a.kind == "place"
-                                for n in self.adjuncts.places(a)])  # fmt: skip
+        self.adjuncts.settle(
+            [target],
+            [(n, a.word) for a in others if a.kind == "place" for n in self.adjuncts.places(a)],
+        )
         return draft.live([target, *targets])
 
     def _poured(

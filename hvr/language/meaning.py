@@ -451,8 +451,11 @@ class MeaningDraft:
         parts = [r.inner for r in self.relations if r.outer == vessel and r.part]
 
         def fits(number: int) -> bool:
-            return any(o in self.taxonomy.places(c) for c in self.entities[number].classes
-                       for o in self.entities[outer].classes)  # fmt: skip
+            return any(
+                o in self.taxonomy.places(c)
+                for c in self.entities[number].classes
+                for o in self.entities[outer].classes
+            )
 
         alone = len(parts) == 1 and not self.plays(outer, WORKTOP)
         bare = alone or not fits(vessel)

@@ -247,8 +247,11 @@ class Forbidding:
             return False
         classes = {c for noun in thing.nouns for c in self.taxonomy.concrete(noun.object_class)}
         classes |= {p for c in classes if (p := self.taxonomy.pieces(c))}
-        parts = [r.inner for r in self.draft.relations
-                 if r.part and classes & set(self.draft.entities[r.inner].classes)]  # fmt: skip
+        parts = [
+            r.inner
+            for r in self.draft.relations
+            if r.part and classes & set(self.draft.entities[r.inner].classes)
+        ]
         for number in parts:
             self.draft.forget(number)
         if not parts:

@@ -241,8 +241,11 @@ def read_group(
     things = read_things(cursor, after, listing=listing, subject=subject)
     predicate = read_predicate(cursor) if predicate_starts(cursor) else Predication()
     adjuncts = read_adjuncts(cursor)
-    return NounGroup(things, (*predicate.adjuncts, *adjuncts),
-                 Predication(predicate.adjectives, (), predicate.serve))  # fmt: skip
+    return NounGroup(
+        things,
+        (*predicate.adjuncts, *adjuncts),
+        Predication(predicate.adjectives, (), predicate.serve),
+    )
 
 
 def read_things(
@@ -344,8 +347,9 @@ def read_thing(cursor: Cursor, after: str) -> NounPhrase:
     if everything and everything.length > cursor.named():
         start = cursor.at
         cursor.take("everything")
-        return NounPhrase("everything", cursor.between(start), Determiner(0),
-                     relative=_relative(cursor))  # fmt: skip
+        return NounPhrase(
+            "everything", cursor.between(start), Determiner(0), relative=_relative(cursor)
+        )
     start = cursor.at
     pronoun = _pronoun(cursor)
     if pronoun is not None:
@@ -376,8 +380,16 @@ def read_thing(cursor: Cursor, after: str) -> NounPhrase:
         thing = thing.replace(determiner=thing.determiner.replace(count=2))  # 'both mugs'
     if cursor.word() == "of" and cursor.take("own"):
         thing = thing.replace(determiner=thing.determiner.replace(apart=True))
-    return NounPhrase(thing.kind, thing.text, thing.determiner, thing.adjectives, thing.nouns,
-                 thing.dish, thing.of, _relative(cursor))  # fmt: skip
+    return NounPhrase(
+        thing.kind,
+        thing.text,
+        thing.determiner,
+        thing.adjectives,
+        thing.nouns,
+        thing.dish,
+        thing.of,
+        _relative(cursor),
+    )
 
 
 def _rest(cursor: Cursor) -> str:
@@ -661,8 +673,9 @@ def read_predicate(cursor: Cursor, *, sole_place: bool = False) -> Predication:
         on_off = cursor.word() if cursor.word() in {"on", "off"} else ""
         if on_off and cursor.particle_here():
             cursor.at += 1
-            adjectives += [e for e in cursor.lexicon.lookup(f"switched {on_off}")
-                           if isinstance(e, Adjective)]  # fmt: skip
+            adjectives += [
+                e for e in cursor.lexicon.lookup(f"switched {on_off}") if isinstance(e, Adjective)
+            ]
         elif placed and not cursor.kind(Adjective):
             serve = serve or cursor.word() == "served"
             cursor.at += placed.length

@@ -145,8 +145,11 @@ class ObjectChoice(ClassChoice):
             return every
         if wanted < 0:  # 'some': two are the fewest that make a plural
             return min(2, every)
-        places = [len(self.pool(r.outer)) for r in self.relations
-                  if r.inner == number and self.entities[r.outer].each]  # fmt: skip
+        places = [
+            len(self.pool(r.outer))
+            for r in self.relations
+            if r.inner == number and self.entities[r.outer].each
+        ]
         count = wanted * max(places, default=1)  # 'a fork in each drawer'
         here = len(self.available(number))
         if count > here:
@@ -236,15 +239,18 @@ class ObjectChoice(ClassChoice):
         else:
             subject = f"no {self.label(number)} here"
         wording = wording_of(self.taxonomy.ontology)
-        told = [wording.clause(name, [subject], positive=wanted)
-                for name, wanted in sorted(literals(template))]  # fmt: skip
+        told = [
+            wording.clause(name, [subject], positive=wanted)
+            for name, wanted in sorted(literals(template))
+        ]
         rest = [text.removeprefix(f"{subject} ") for text in told[1:]]
         return " and ".join([*told[:1], *rest])
 
     def _holds_one_of(self, place: str, classes: tuple[str, ...]) -> bool:
         """Return whether something of some classes is on or in a place at the start."""
-        return any(self.inventory.parents.get(n) == place
-                   for c in classes for n in self.inventory.of(c))  # fmt: skip
+        return any(
+            self.inventory.parents.get(n) == place for c in classes for n in self.inventory.of(c)
+        )
 
     def _left(self, number: int, chosen: tuple[str, ...]) -> tuple[str, ...]:
         """Return the objects that are left of some when those of other entities are taken out.
@@ -256,8 +262,16 @@ class ObjectChoice(ClassChoice):
         taken: set[str] = set()
         if entity.distinct and not self._alike_before(number):
             # 'to the other table': not where it stands
-            taken.update(filter(None, (self.inventory.parents.get(n) for i in self.inside(number)
-                                       for n in self.pool(i)[: self.copies(i)])))  # fmt: skip
+            taken.update(
+                filter(
+                    None,
+                    (
+                        self.inventory.parents.get(n)
+                        for i in self.inside(number)
+                        for n in self.pool(i)[: self.copies(i)]
+                    ),
+                )
+            )
             if not taken & set(chosen):
                 # 'the second drawer': hvr does not number the things of a kitchen.
                 self.note(f"no other {entity.text} was named before: taking any")
@@ -318,8 +332,11 @@ class ObjectChoice(ClassChoice):
         entity = self.entities[number]
         if (entity.group and entity.cut_from is None) or not self.is_piece(number):
             return ()
-        pairs = [(p, s) for p, s in self.inventory.pairs(self.taxonomy.piece_of)
-                 if self.inventory.classes[p] in self.classes[number]]  # fmt: skip
+        pairs = [
+            (p, s)
+            for p, s in self.inventory.pairs(self.taxonomy.piece_of)
+            if self.inventory.classes[p] in self.classes[number]
+        ]
         pairs.sort(key=lambda pair: int(pair[0].rsplit("-", 1)[1]))
         if entity.cut_from is not None:
             sources = self.pool(entity.cut_from)
@@ -332,8 +349,15 @@ class ObjectChoice(ClassChoice):
         if present:
             return present
         owners = {s for _, s in pairs}
-        nearest = next((s for c in sorted({self.inventory.classes[s] for s in owners})
-                        for s in self.inventory.of(c) if s in owners), None)  # fmt: skip
+        nearest = next(
+            (
+                s
+                for c in sorted({self.inventory.classes[s] for s in owners})
+                for s in self.inventory.of(c)
+                if s in owners
+            ),
+            None,
+        )
         return tuple(p for p, s in pairs if s == nearest)
 
     def _bind_source(self, number: int) -> None:

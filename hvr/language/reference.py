@@ -37,8 +37,9 @@ class Pronouns:
         Raises:
             LanguageError: nothing was spoken of.
         """
-        groups = [g for g in self.draft.spoken()
-                  if not any(self.draft.entities[n].somewhere for n in g)]  # fmt: skip
+        groups = [
+            g for g in self.draft.spoken() if not any(self.draft.entities[n].somewhere for n in g)
+        ]
         together = thing.many and ("all" in thing.text or "both" in thing.text)
         if together and not groups:  # 'the pan and the cup in cabinets, all of them closed'
             groups = self.draft.spoken(now=True)
@@ -99,8 +100,11 @@ class Pronouns:
             LanguageError: nothing was spoken of of which something can be left.
         """
         draft = self.draft
-        named = [n for n in draft.live(draft.objects)
-                 if self._suits(n, requires) and not draft.holds_something(n)]  # fmt: skip
+        named = [
+            n
+            for n in draft.live(draft.objects)
+            if self._suits(n, requires) and not draft.holds_something(n)
+        ]
         if not named and requires and requires == self.taxonomy.roles.class_of(PLACE):
             outers = [r.outer for r in draft.relations if r.clause == draft.clause]
             named = draft.live(outers)[-1:]  # 'a fork in one drawer and a knife in another'
@@ -110,13 +114,24 @@ class Pronouns:
         if count := thing.determiner.count:  # 'the other one'
             other = Entity(known.classes, known.text, group=known.group, count=count)
             return draft.new(other.replace(cut_from=known.cut_from, distinct=True))
-        before = [n for n, entity in enumerate(draft.entities)
-                  if entity.classes == known.classes and entity.cut_from == known.cut_from
-                  and (entity.count != 0 or n in named)]  # fmt: skip
+        before = [
+            n
+            for n, entity in enumerate(draft.entities)
+            if entity.classes == known.classes
+            and entity.cut_from == known.cut_from
+            and (entity.count != 0 or n in named)
+        ]
         return draft.new(
-            Entity(known.classes, known.text, group=known.group, count=0,
-                   cut_from=known.cut_from, besides=tuple(before), rest=True)
-        )  # fmt: skip
+            Entity(
+                known.classes,
+                known.text,
+                group=known.group,
+                count=0,
+                cut_from=known.cut_from,
+                besides=tuple(before),
+                rest=True,
+            )
+        )
 
     def _several(self, group: list[int]) -> bool:
         return len(group) > 1 or self.draft.entities[group[0]].count != 1
@@ -231,8 +246,10 @@ class Referents:
             if entity.classes and same:
                 return number
         makers = self.taxonomy.methods.sources(dish.liquid) if dish.liquid else ()
-        return next((r.inner for r in reversed(self.draft.relations)
-                     if self.draft.is_a(r.outer, *makers)), None)  # fmt: skip
+        return next(
+            (r.inner for r in reversed(self.draft.relations) if self.draft.is_a(r.outer, *makers)),
+            None,
+        )
 
     def _known_part(self, part: str) -> int | None:
         """Return the thing spoken of before that is all of a dish: 'the boiled egg'."""
@@ -339,8 +356,9 @@ class Referents:
         object_class = of.nouns[0].object_class
         parts = self.taxonomy.slices(object_class)
         if of.determiner.count == 0 and len(parts) > 1:  # 'a slice of each vegetable'
-            return [self.draft.new(Entity((p,), self.taxonomy.label(p), count=count))
-                    for p in parts]  # fmt: skip
+            return [
+                self.draft.new(Entity((p,), self.taxonomy.label(p), count=count)) for p in parts
+            ]
         if object_class not in self.taxonomy.concrete(object_class) and parts:
             # 'a piece of fruit'
             return [self.draft.new(Entity(parts, of.text, group=True, count=count))]
@@ -395,8 +413,11 @@ class Referents:
         """Take in the adjectives of pieces. Those of a thing that is cut only now cannot be picked
         out by how they are at the start: 'slice an apple and put the chilled slices on a plate'.
         """
-        adjectives = [a for a in (*thing.adjectives, *(thing.of.adjectives if thing.of else ()))
-                      if not self.taxonomy.slices_it(a.condition)]  # fmt: skip
+        adjectives = [
+            a
+            for a in (*thing.adjectives, *(thing.of.adjectives if thing.of else ()))
+            if not self.taxonomy.slices_it(a.condition)
+        ]
         adjectives = [a for a in adjectives if not self._asked(number, a)]
         use = reading.use(thing)
         if self.draft.entities[number].cut_from is not None:
@@ -405,8 +426,11 @@ class Referents:
 
     def _asked(self, number: int, adjective: Adjective) -> bool:
         """Return whether an entity shall be so anyway: 'heat a slice and put the hot slice …'."""
-        asked = {part for condition in self.draft.entities[number].conditions
-                 for part in literals(condition.template)}  # fmt: skip
+        asked = {
+            part
+            for condition in self.draft.entities[number].conditions
+            for part in literals(condition.template)
+        }
         either = adjective.condition.startswith("(or ")
         return (any if either else all)(part in asked for part in literals(adjective.condition))
 
@@ -429,9 +453,15 @@ class Referents:
             self.add_parts(dish, place, (), copies)
             return [place]
         number = draft.new(
-            Entity(dish.vessels, dish.word, liquid=dish.liquid, liquid_clause=draft.clause,
-                   count=copies if dish.liquid else 1, unnamed=True)
-        )  # fmt: skip
+            Entity(
+                dish.vessels,
+                dish.word,
+                liquid=dish.liquid,
+                liquid_clause=draft.clause,
+                count=copies if dish.liquid else 1,
+                unnamed=True,
+            )
+        )
         if dish.liquid:
             qualify(self.draft, number, thing.adjectives)
         else:
@@ -447,9 +477,13 @@ class Referents:
             if part.condition:
                 conditions = (Condition(part.condition, self.draft.clause, dish.word),)
             inner = self.draft.new(
-                Entity((part.object_class,), self.taxonomy.label(part.object_class),
-                       count=part.count * copies, conditions=conditions)
-            )  # fmt: skip
+                Entity(
+                    (part.object_class,),
+                    self.taxonomy.label(part.object_class),
+                    count=part.count * copies,
+                    conditions=conditions,
+                )
+            )
             self.draft.relations.append(
                 SpatialRelation(inner, vessel, self.draft.clause, dish.word, part=True)
             )
@@ -471,8 +505,7 @@ class Referents:
         assert thing.of is not None
         if self._is_its_name(thing, thing.of):
             return self.all_of((thing.of,), reading)
-        vessels = [n for n in thing.nouns
-                   if self.taxonomy.plays(n.object_class, PLACE, VESSEL)]  # fmt: skip
+        vessels = [n for n in thing.nouns if self.taxonomy.plays(n.object_class, PLACE, VESSEL)]
         if not vessels:
             raise LanguageError(f"hvr does not understand '{thing.text} of {thing.of.text}'")
         bare = NounPhrase("noun", thing.text, thing.determiner, (), tuple(vessels))
@@ -552,8 +585,12 @@ class Referents:
         for adjunct in thing.relative.adjuncts:
             furniture = not any(self.draft.plays(n, PORTABLE) for n in things)
             if adjunct.kind == "with" and furniture and thing.determiner.definite:
-                held = [c for t in adjunct.things for n in t.nouns
-                        for c in self.taxonomy.concrete(n.object_class)]  # fmt: skip
+                held = [
+                    c
+                    for t in adjunct.things
+                    for n in t.nouns
+                    for c in self.taxonomy.concrete(n.object_class)
+                ]
                 for number in things if held else ():
                     self.draft.change(number, holding=tuple(held))
                 self.all_of(adjunct.things, ReferentReading(wanted=False))

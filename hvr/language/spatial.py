@@ -69,10 +69,12 @@ def with_as_beside(group: NounGroup) -> NounGroup:
     """
     if any(a.kind in {"place", "origin", "unplaced", "hand"} or a.inside for a in group.adjuncts):
         return group
-    return group.replace(adjuncts=tuple(
-        a.replace(kind="unplaced", word="next to") if a.kind == "with" else a
-        for a in group.adjuncts
-    ))  # fmt: skip
+    return group.replace(
+        adjuncts=tuple(
+            a.replace(kind="unplaced", word="next to") if a.kind == "with" else a
+            for a in group.adjuncts
+        )
+    )
 
 
 def _is_under(adjunct: Adjunct) -> bool:
@@ -111,13 +113,21 @@ def _place_near(adjunct: Adjunct) -> NounPhrase:
 # Which of several things are near another, by the coordinates of the scene.
 
 _SIDES = {
-    "left": (-1, 0), "right": (1, 0), "front": (0, -1), "behind": (0, 1),
-}  # fmt: skip
+    "left": (-1, 0),
+    "right": (1, 0),
+    "front": (0, -1),
+    "behind": (0, 1),
+}
 """Right of and behind a thing, for someone who looks at it from the middle of the room."""
 
 _HEIGHTS = {
-    "above": 1, "over": 1, "under": -1, "underneath": -1, "below": -1, "beneath": -1,
-}  # fmt: skip
+    "above": 1,
+    "over": 1,
+    "under": -1,
+    "underneath": -1,
+    "below": -1,
+    "beneath": -1,
+}
 
 
 _NOT_FAR = 1.0
@@ -161,8 +171,13 @@ def place_near(
         candidates: names of places.
         nearness: near what.
     """
-    holding = {h for c in nearness.classes for n in inventory.of(c)
-               if nearness.name in {None, n} for h in _holders(inventory, n)}  # fmt: skip
+    holding = {
+        h
+        for c in nearness.classes
+        for n in inventory.of(c)
+        if nearness.name in {None, n}
+        for h in _holders(inventory, n)
+    }
     holders = tuple(c for c in candidates if c in holding)
     level = not any(word in _HEIGHTS for word in nearness.word.split())
     if level and holders:
@@ -196,8 +211,12 @@ def nearest(
     Returns:
         `count` of them, or more if they are equally near; none if there is nothing to be near to.
     """
-    others = [n for c in nearness.classes for n in inventory.of(c)
-              if nearness.name in {None, n} and n in inventory.positions]  # fmt: skip
+    others = [
+        n
+        for c in nearness.classes
+        for n in inventory.of(c)
+        if nearness.name in {None, n} and n in inventory.positions
+    ]
     known = [c for c in candidates if c in inventory.positions]
     pairs = [(c, o) for c in known for o in others if c != o]
     if not pairs:

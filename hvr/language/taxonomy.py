@@ -172,14 +172,21 @@ class Methods:
         ontology says nothing of it.
         """
         wanted = literals(condition)
-        found = [(len(literals(c)), classes) for of, c, classes in self._vessels
-                 if of == liquid and literals(c) <= wanted]  # fmt: skip
+        found = [
+            (len(literals(c)), classes)
+            for of, c, classes in self._vessels
+            if of == liquid and literals(c) <= wanted
+        ]
         return max(found, default=(0, ()))[1]
 
     def vessels_with(self, means: Manner) -> frozenset[str]:
         """Return the classes in which liquids are treated by a means."""
-        return frozenset(c for _, condition, classes in self._vessels
-                         if asks(condition, means.achieves) for c in classes)  # fmt: skip
+        return frozenset(
+            c
+            for _, condition, classes in self._vessels
+            if asks(condition, means.achieves)
+            for c in classes
+        )
 
     @cached_property
     def _vessels(self) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
@@ -356,9 +363,8 @@ class Taxonomy:
     def switched(self) -> frozenset[str]:
         """The classes of things that are switched by others, by controls of their own."""
         return frozenset(
-            name for prop in self.roles.players(SWITCHES)
-            if (name := self.ontology.range_of(prop))
-        )  # fmt: skip
+            name for prop in self.roles.players(SWITCHES) if (name := self.ontology.range_of(prop))
+        )
 
     def with_controls(self, classes: set[str]) -> set[str]:
         """Return classes with those that are on and off together with them."""
@@ -404,11 +410,17 @@ class Taxonomy:
     def preferred(self, context: str) -> tuple[str, ...]:
         """Return the classes in the order of the preferences for a context ('serving')."""
         ontology = self.ontology
-        names = [n for n in ontology.instances("Preference")
-                 if ontology.annotation(n, "context") == (context,)]  # fmt: skip
+        names = [
+            n
+            for n in ontology.instances("Preference")
+            if ontology.annotation(n, "context") == (context,)
+        ]
         names.sort(key=lambda n: (int(str(ontology.annotation(n, "rank")[0])), n))
-        classes = [str(ontology.annotation(n, side)[0]).removeprefix("k:")
-                 for n in names for side in ("prefers", "over")]  # fmt: skip
+        classes = [
+            str(ontology.annotation(n, side)[0]).removeprefix("k:")
+            for n in names
+            for side in ("prefers", "over")
+        ]
         return tuple(dict.fromkeys(classes))
 
     @cached_property

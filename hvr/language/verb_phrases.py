@@ -57,8 +57,10 @@ class States:
                 self.draft.change(number, turns=condition)
             self._demand(number, verb)
             heat_vessel(self.draft, number, condition)
-        definite = all(t.determiner.definite or t.kind in {"pronoun", "name", "everything"}
-                       for t in group.things)  # fmt: skip
+        definite = all(
+            t.determiner.definite or t.kind in {"pronoun", "name", "everything"}
+            for t in group.things
+        )
         if group.things[0].kind == "everything":
             for adjunct in [a for a in adjuncts if a.kind == "place"][:1]:
                 adjuncts.remove(adjunct)  # 'wash everything in the sink'
@@ -230,8 +232,9 @@ class Interpreter:
 
     def _none(self, group: NounGroup) -> None:
         """Take in what shall hold of no thing: that none is so, or that none is at a place."""
-        kinds = [c for t in group.things for n in t.nouns
-                 for c in self.taxonomy.concrete(n.object_class)]  # fmt: skip
+        kinds = [
+            c for t in group.things for n in t.nouns for c in self.taxonomy.concrete(n.object_class)
+        ]
         for adjunct in group.adjuncts:
             all_of = tuple(t.replace(determiner=Determiner(0)) for t in adjunct.things)
             for place in self.adjuncts.places(adjunct.replace(things=all_of)):
@@ -422,9 +425,13 @@ class Interpreter:
         now: 'put the egg in the pan and put it on the stove'.
         """
         pronoun = len(group.things) == 1 and group.things[0].text == "it"
-        vessels = {r.outer for r in self.draft.relations
-                   if r.inner in things and r.clause == self.draft.clause - 1
-                   and self.draft.plays(r.outer, CARRIER)}  # fmt: skip
+        vessels = {
+            r.outer
+            for r in self.draft.relations
+            if r.inner in things
+            and r.clause == self.draft.clause - 1
+            and self.draft.plays(r.outer, CARRIER)
+        }
         if not (pronoun and places and len(vessels) == 1):
             return things
         vessel = vessels.pop()
@@ -434,9 +441,14 @@ class Interpreter:
     def _poured_rather(self, group: NounGroup) -> bool:
         """Return whether a word means the liquid: 'put wine in a cup', where no bottle fits."""
         kinds = {n.object_class for t in group.things if t.dish for n in t.nouns}
-        vessels = [n.object_class for a in group.adjuncts if a.kind == "place"
-                   for t in a.things for n in t.nouns
-                   if self.taxonomy.plays(n.object_class, VESSEL)]  # fmt: skip
+        vessels = [
+            n.object_class
+            for a in group.adjuncts
+            if a.kind == "place"
+            for t in a.things
+            for n in t.nouns
+            if self.taxonomy.plays(n.object_class, VESSEL)
+        ]
         return any(v not in self.taxonomy.places(k) for k in kinds for v in vessels)
 
     def _put_nowhere(self, verb: Verb, group: NounGroup, things: list[int]) -> list[int]:
@@ -469,8 +481,16 @@ class Interpreter:
         What the table is set with is all that comes on it.
         """
         things = group.things
-        dish = next((d for d in self._dishes() if d.at and len(things) == 1
-                     and any(n.object_class == d.at for n in things[0].nouns)), None)  # fmt: skip
+        dish = next(
+            (
+                d
+                for d in self._dishes()
+                if d.at
+                and len(things) == 1
+                and any(n.object_class == d.at for n in things[0].nouns)
+            ),
+            None,
+        )
         if dish is None or any(a.kind == "place" for a in group.adjuncts):
             return self._put(verb, group)
         place = self.referents.of(things[0], ReferentReading())[0]

@@ -122,8 +122,13 @@ def _table() -> Mapping[str, Price]:
 # The options by which a provider reaches a model.
 
 _POSITIVE = (
-    "timeout", "attempts", "seconds", "calls_per_plan", "requests_per_minute", "tokens_per_minute",
-)  # fmt: skip
+    "timeout",
+    "attempts",
+    "seconds",
+    "calls_per_plan",
+    "requests_per_minute",
+    "tokens_per_minute",
+)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -204,8 +204,11 @@ def connection_failed(name: str, options: ModelOptions, reason: str) -> ModelErr
     """Return the error for a connection that cannot be made or breaks off."""
     shown = brief(options, reason)
     way = _way(name, options)
-    ask = "does the proxy run, and may it connect to the server?" if way else (
-        "is the server running, and the base URL right?")  # fmt: skip
+    ask = (
+        "does the proxy run, and may it connect to the server?"
+        if way
+        else ("is the server running, and the base URL right?")
+    )
     return ModelError(
         f"{name}: no connection{_place(options)}{way} ({shown}); {ask}", kind="connection"
     )

@@ -246,9 +246,11 @@ class RetryPolicy:
                     raise self._final(error, attempt, discarded) from None
                 _log.warning(
                     "%s; asking again%s, attempt %d of %d",
-                    error, f" in {wait:.3g} s" if wait else "",
-                    attempt + 1, self._patience.attempts,
-                )  # fmt: skip
+                    error,
+                    f" in {wait:.3g} s" if wait else "",
+                    attempt + 1,
+                    self._patience.attempts,
+                )
             self._sleep(wait)
         raise AssertionError("the last attempt has no wait")
 

@@ -119,8 +119,10 @@ def _warn_of_clear_text(name: str, options: ModelOptions) -> None:
     if via is not None and options.api_key and (options.base_url or "").startswith("http:"):
         _log.warning(
             "%s: the key goes through %s in clear text; use an https address, or name the server "
-            "in NO_PROXY", name, via,
-        )  # fmt: skip
+            "in NO_PROXY",
+            name,
+            via,
+        )
 
 
 @dataclass(frozen=True)
@@ -138,8 +140,10 @@ class _Bounds:
         if not wait([outcome], quiet).done and self.seconds > quiet:
             _log.info(
                 "%s: no answer after %.3g s yet; waiting up to %.3g s",
-                self.name, quiet, self.seconds,
-            )  # fmt: skip
+                self.name,
+                quiet,
+                self.seconds,
+            )
             wait([outcome], self.seconds - quiet)
         if not outcome.done():
             raise failures.timed_out(self.name, self.options, self.seconds)

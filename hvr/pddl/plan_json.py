@@ -105,10 +105,22 @@ _WRAPPINGS = ("result", "output")
 _HELD = (*_PLANS, *_WRAPPINGS)
 _HOLDERS = frozenset((*_HELD, "blocks"))
 _MOST_WRAPPINGS = 4
-_NO_STEPS = frozenset((
-    "domain", "goal", "goals", "init", "initial_state", "macro", "metric", "objects",
-    "postcondition", "precondition", "problem", "state",
-))  # fmt: skip
+_NO_STEPS = frozenset(
+    (
+        "domain",
+        "goal",
+        "goals",
+        "init",
+        "initial_state",
+        "macro",
+        "metric",
+        "objects",
+        "postcondition",
+        "precondition",
+        "problem",
+        "state",
+    )
+)
 """Members of an object with a plan that may have facts in them, which look like steps."""
 _STEP_LINE = re.compile(
     r"^[ \t]*(?:[0-9.]+[ \t]*:[ \t]*)?"

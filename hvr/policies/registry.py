@@ -20,8 +20,18 @@ POLICIES = Registry(
 )
 """Each entry is a class with the methods of `hvr.planning.plans.Policy`."""
 
-_MEMBERS = ("open", "understand", "plan", "clearing", "judge", "records", "keep", "rungs",
-            "asks_model", "meter")  # fmt: skip
+_MEMBERS = (
+    "open",
+    "understand",
+    "plan",
+    "clearing",
+    "judge",
+    "records",
+    "keep",
+    "rungs",
+    "asks_model",
+    "meter",
+)
 
 _OWN = ("open", "understand", "plan", "clearing")
 

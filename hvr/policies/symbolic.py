@@ -195,9 +195,12 @@ class SymbolicPolicy(Policy[Stage]):
     def open(cls, context: PolicyContext) -> Self:
         """See `Policy`."""
         return cls(
-            context.ontology, context.domain, context.planner,
-            reader=context.reader, reading=context.reading,
-        )  # fmt: skip
+            context.ontology,
+            context.domain,
+            context.planner,
+            reader=context.reader,
+            reading=context.reading,
+        )
 
     @cached_property
     def reader(self) -> Reader:

@@ -222,9 +222,8 @@ def _lies(task: Task, seen: Observation) -> Iterator[str]:
         if facts:
             yield f"{text} {_listed(facts)}, unlike the problem"
     static = {
-        Atom(predicate, tuple(args)) for predicate, *args in seen.facts
-        if task.is_static(predicate)
-    }  # fmt: skip
+        Atom(predicate, tuple(args)) for predicate, *args in seen.facts if task.is_static(predicate)
+    }
     wrong = {a for a in static if a not in task.problem.init}
     if wrong:
         yield f"shows {_listed(wrong)}, which the problem does not have and no action changes"

@@ -123,10 +123,15 @@ class RunStatus:
         """
         name = type(error).__name__
         message = str(error) or ("interrupted" if isinstance(error, KeyboardInterrupt) else name)
-        self._write({
-            **self._begun, "state": RunState.BROKEN_OFF, "ended": _now(),
-            "error": name, "message": message,
-        })  # fmt: skip
+        self._write(
+            {
+                **self._begun,
+                "state": RunState.BROKEN_OFF,
+                "ended": _now(),
+                "error": name,
+                "message": message,
+            }
+        )
 
     def _write(self, values: Mapping[str, Any]) -> None:
         import os

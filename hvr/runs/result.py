@@ -87,20 +87,31 @@ class Run:
         from hvr.base.notebooks import html_card
 
         rows = [
-            (str(step.number), str(step.action), "as expected" if step.as_expected else
-             step.error or "; ".join(str(failure) for failure in step.failures))
+            (
+                str(step.number),
+                str(step.action),
+                "as expected"
+                if step.as_expected
+                else step.error or "; ".join(str(failure) for failure in step.failures),
+            )
             for step in self.steps
         ] or [
-            (str(number), str(action), "") for ready in self.plans[-1:]
+            (str(number), str(action), "")
+            for ready in self.plans[-1:]
             for number, action in enumerate(ready.plan.actions, 1)
-        ]  # fmt: skip
+        ]
         sentences = (
             self.verdict,
             *(self.goal.notes if self.goal else ()),
             f"Folder: {self.folder}",
         )
-        return html_card(f"{self.request}: {self._outcome}", sentences,
-                    ("step", "action", "what was seen"), rows, _way(self.folder))  # fmt: skip
+        return html_card(
+            f"{self.request}: {self._outcome}",
+            sentences,
+            ("step", "action", "what was seen"),
+            rows,
+            _way(self.folder),
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values."""

@@ -267,10 +267,24 @@ def _task(values: Mapping[str, Any], path: Path, *, own: bool) -> PaperTask:
     return task
 
 
-_ENTRIES = frozenset((
-    "id", "name", "goal_oriented", "constructive", "paraphrases", "goal", "constraints", "requires",
-    "scenes", "paper_steps", "step_budget", "unseen", "ground_truth", "optimum",
-))  # fmt: skip
+_ENTRIES = frozenset(
+    (
+        "id",
+        "name",
+        "goal_oriented",
+        "constructive",
+        "paraphrases",
+        "goal",
+        "constraints",
+        "requires",
+        "scenes",
+        "paper_steps",
+        "step_budget",
+        "unseen",
+        "ground_truth",
+        "optimum",
+    )
+)
 
 
 def _check_names(values: Mapping[str, Any]) -> None:

@@ -176,8 +176,22 @@ def _telling(value: str | float) -> bool:
 # Which tools a request speaks of, by the words of their names and descriptions.
 
 _WORD_asked = re.compile(r"[a-z]+")
-_ENDINGS = ("ations", "ation", "ings", "ing", "ions", "ion", "ies", "ers", "er", "es", "ed", "s",
-            "e", "y")  # fmt: skip
+_ENDINGS = (
+    "ations",
+    "ation",
+    "ings",
+    "ing",
+    "ions",
+    "ion",
+    "ies",
+    "ers",
+    "er",
+    "es",
+    "ed",
+    "s",
+    "e",
+    "y",
+)
 _SHORTEST = 3
 _EMPTY = frozenset(
     """
@@ -354,9 +368,14 @@ class CallLog:
             return call
         by_place = {p.name: v for p, v in zip(schema.takes, call.unnamed, strict=False)}
         return LoggedCall(
-            call.tool, by_place | dict(call.arguments or {}), (), call.result, call.returned,
-            call.failed, call.turn,
-        )  # fmt: skip
+            call.tool,
+            by_place | dict(call.arguments or {}),
+            (),
+            call.result,
+            call.returned,
+            call.failed,
+            call.turn,
+        )
 
     def schema(self, at: int) -> ToolSchema | None:
         return self.known.schemas.get(self.calls[at].tool) if self.known is not None else None

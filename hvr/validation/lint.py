@@ -65,8 +65,12 @@ def check_actions(domain: Domain) -> Iterator[LintFinding]:
             yield from _redundant(schema)
     for rule in domain.derived:
         if (clash := _clash(necessary_literals(rule.body))) is not None:
-            yield issue("HVR309", f"The rule for {rule.predicate} can never derive anything: "
-                        f"{_reason(clash)}.", rule.predicate, clash)  # fmt: skip
+            yield issue(
+                "HVR309",
+                f"The rule for {rule.predicate} can never derive anything: {_reason(clash)}.",
+                rule.predicate,
+                clash,
+            )
 
 
 def _contradiction(schema: Schema, kind: str) -> Iterator[LintFinding]:
@@ -76,8 +80,12 @@ def _contradiction(schema: Schema, kind: str) -> Iterator[LintFinding]:
         parts = [schema.precondition]
     for part in parts:
         if (clash := _clash(necessary_literals(part))) is not None:
-            yield issue("HVR309", f"The {kind} {schema.name} can never apply: {_reason(clash)}.",
-                        schema.name, clash)  # fmt: skip
+            yield issue(
+                "HVR309",
+                f"The {kind} {schema.name} can never apply: {_reason(clash)}.",
+                schema.name,
+                clash,
+            )
             return
 
 
@@ -89,8 +97,12 @@ def _dead_branches(schema: ActionSchema) -> Iterator[LintFinding]:
     for branch in _branches(schema.effect, hidden):
         clash = _clash([*needed, *necessary_literals(branch.condition)])
         if clash is not None:
-            yield issue("HVR309", f"A conditional effect of {schema.name} can never happen: "
-                        f"{_reason(clash)}.", schema.name, clash)  # fmt: skip
+            yield issue(
+                "HVR309",
+                f"A conditional effect of {schema.name} can never happen: {_reason(clash)}.",
+                schema.name,
+                clash,
+            )
 
 
 def _branches(effect: Expression, hidden: set[str]) -> Iterator[When]:
@@ -143,15 +155,29 @@ def _redundant(schema: ActionSchema) -> Iterator[LintFinding]:
     adding, deleting = _polarities(schema.effect)
     for atom in added:
         if atom in deleted:
-            yield issue("HVR312", f"{schema.name} deletes and adds {atom}; adding wins, so that "
-                        "the deletion has no effect.", schema.name, atom)  # fmt: skip
+            yield issue(
+                "HVR312",
+                f"{schema.name} deletes and adds {atom}; adding wins, so that "
+                "the deletion has no effect.",
+                schema.name,
+                atom,
+            )
         elif needed.get(atom) is True and atom.predicate not in deleting:
-            yield issue("HVR312", f"{schema.name} adds {atom}, which its precondition demands to "
-                        "be true already.", schema.name, atom)  # fmt: skip
+            yield issue(
+                "HVR312",
+                f"{schema.name} adds {atom}, which its precondition demands to be true already.",
+                schema.name,
+                atom,
+            )
     for atom in deleted:
         if needed.get(atom) is False and atom.predicate not in adding:
-            yield issue("HVR312", f"{schema.name} deletes {atom}, which its precondition demands "
-                        "to be false already.", schema.name, atom)  # fmt: skip
+            yield issue(
+                "HVR312",
+                f"{schema.name} deletes {atom}, which its precondition demands "
+                "to be false already.",
+                schema.name,
+                atom,
+            )
 
 
 def _polarities(effect: Expression) -> tuple[set[str], set[str]]:
@@ -196,15 +222,26 @@ def _predicates(
         changed = name in used.added or name in used.deleted
         if name not in used.read and not changed:
             ever = " by an action, rule or goal" if problem else " by an action or rule"
-            yield issue("HVR301", f"The predicate {predicate} is never used{ever}.", name,
-                        predicate)  # fmt: skip
+            yield issue(
+                "HVR301", f"The predicate {predicate} is never used{ever}.", name, predicate
+            )
         elif name not in used.read and problem is not None:
             by = "derived" if name not in used.deleted and _is_derived(domain, name) else "changed"
-            yield issue("HVR303", f"The predicate {predicate} is {by}, but no condition and not "
-                        "the goal of this problem reads it.", name, predicate)  # fmt: skip
+            yield issue(
+                "HVR303",
+                f"The predicate {predicate} is {by}, but no condition and not "
+                "the goal of this problem reads it.",
+                name,
+                predicate,
+            )
         elif problem is not None and name in used.read_true.keys() - used.added.keys() - initially:
-            yield issue("HVR302", f"Nothing ever makes the predicate {predicate} true: it is not "
-                        "in :init, and no effect or rule adds it.", name, predicate)  # fmt: skip
+            yield issue(
+                "HVR302",
+                f"Nothing ever makes the predicate {predicate} true: it is not "
+                "in :init, and no effect or rule adds it.",
+                name,
+                predicate,
+            )
 
 
 def _is_derived(domain: Domain, name: str) -> bool:
@@ -255,8 +292,12 @@ def _constants(domain: Domain, problem: Problem | None, used: Occurrences) -> It
     for constant in domain.constants:
         if constant.name not in names and not domain.has_type(constant.types, usable):
             where = "the domain and the problem" if problem else "the domain"
-            yield issue("HVR306", f"The constant {constant} is never named in {where}, and "
-                        "nothing takes its type.", constant.name, constant)  # fmt: skip
+            yield issue(
+                "HVR306",
+                f"The constant {constant} is never named in {where}, and nothing takes its type.",
+                constant.name,
+                constant,
+            )
 
 
 def _parameters(domain: Domain) -> Iterator[LintFinding]:
@@ -268,11 +309,14 @@ def _parameters(domain: Domain) -> Iterator[LintFinding]:
         for parameter in schema.parameters:
             if parameter.name not in used.names:
                 place = parameter if getattr(parameter, "location", None) else schema
-                yield issue("HVR307", f"The parameter {parameter} of {schema.name} occurs neither "
-                            "in its condition nor in its effect; each object of its type makes "
-                            f"another instance of the {kind_of(domain, schema)}.",
-                            f"{schema.name} {parameter.name}",
-                            place)  # fmt: skip
+                yield issue(
+                    "HVR307",
+                    f"The parameter {parameter} of {schema.name} occurs neither "
+                    "in its condition nor in its effect; each object of its type makes "
+                    f"another instance of the {kind_of(domain, schema)}.",
+                    f"{schema.name} {parameter.name}",
+                    place,
+                )
 
 
 # Problem ------------------------------------------------------------------------------------------
@@ -297,21 +341,34 @@ def check_problem(domain: Domain, problem: Problem, seconds: float) -> Iterator[
         yield from _goal_now(task)
         reachable = Reachable(task, seconds)
     except HvrError as error:
-        yield issue("HVR317", f"What can become true was not explored: {error}.", problem.name,
-                    in_problem=True)  # fmt: skip
+        yield issue(
+            "HVR317",
+            f"What can become true was not explored: {error}.",
+            problem.name,
+            in_problem=True,
+        )
         return
     if not reachable.complete:
-        yield issue("HVR317", "There are too many instances of actions to tell which can never "
-                    "apply and whether the goal can be reached.", problem.name,
-                    in_problem=True)  # fmt: skip
+        yield issue(
+            "HVR317",
+            "There are too many instances of actions to tell which can never "
+            "apply and whether the goal can be reached.",
+            problem.name,
+            in_problem=True,
+        )
     yield from _goal_ever(task, reachable)
     if reachable.complete:
         for schema in schemas_of(domain):
             if schema.name not in reachable.actions:
                 kind = kind_of(domain, schema)
-                yield issue("HVR310", f"The {kind} {schema.name} can never apply in this problem: "
-                            f"{_why(task, schema, reachable)}.", schema.name, schema,
-                            in_problem=True)  # fmt: skip
+                yield issue(
+                    "HVR310",
+                    f"The {kind} {schema.name} can never apply in this problem: "
+                    f"{_why(task, schema, reachable)}.",
+                    schema.name,
+                    schema,
+                    in_problem=True,
+                )
 
 
 # The goal -------------------------------------------------------------------------------------
@@ -330,8 +387,13 @@ def _goal_now(task: Task) -> Iterator[LintFinding]:
     except UndefinedValueError:
         return
     if holds:
-        yield issue("HVR313", "The goal holds in the initial state: the empty plan is valid.",
-                    task.problem.name, _first(task.problem), in_problem=True)  # fmt: skip
+        yield issue(
+            "HVR313",
+            "The goal holds in the initial state: the empty plan is valid.",
+            task.problem.name,
+            _first(task.problem),
+            in_problem=True,
+        )
 
 
 def _goal_ever(task: Task, reachable: Reachable) -> Iterator[LintFinding]:
@@ -342,16 +404,31 @@ def _goal_ever(task: Task, reachable: Reachable) -> Iterator[LintFinding]:
         static = task.is_static(literal.predicate)
         if positive and literal not in reachable and (static or reachable.complete):
             why = "nothing changes it" if static else "no action that could supply it can apply"
-            yield issue("HVR314", f"The goal needs {literal}, which can never be true: {why}.",
-                        task.problem.name, literal, in_problem=True)  # fmt: skip
+            yield issue(
+                "HVR314",
+                f"The goal needs {literal}, which can never be true: {why}.",
+                task.problem.name,
+                literal,
+                in_problem=True,
+            )
             return
         if not positive and static and literal in reachable:
-            yield issue("HVR314", f"The goal needs {literal} to be false, and nothing changes it.",
-                        task.problem.name, literal, in_problem=True)  # fmt: skip
+            yield issue(
+                "HVR314",
+                f"The goal needs {literal} to be false, and nothing changes it.",
+                task.problem.name,
+                literal,
+                in_problem=True,
+            )
             return
     if task.goal is FALSE:
-        yield issue("HVR314", "The goal can never hold: it contradicts what nothing changes.",
-                    task.problem.name, _first(task.problem), in_problem=True)  # fmt: skip
+        yield issue(
+            "HVR314",
+            "The goal can never hold: it contradicts what nothing changes.",
+            task.problem.name,
+            _first(task.problem),
+            in_problem=True,
+        )
 
 
 class _Place:
@@ -374,14 +451,17 @@ def _why(task: Task, schema: Schema, reachable: Reachable) -> str:
         if not task.members(parameter.types):
             return f"there is no object for its parameter {parameter}"
     literals = [
-        item for item in necessary_literals(without_times(conditions_of(schema), _TIMES))
+        item
+        for item in necessary_literals(without_times(conditions_of(schema), _TIMES))
         if item[1] or isinstance(item[0], Equal) or task.is_static(item[0].predicate)
-    ]  # fmt: skip
+    ]
     for literal, positive in literals:
         if positive and isinstance(literal, Atom) and not _some(task, schema, literal, reachable):
             if task.is_static(literal.predicate):
-                return f"it needs {literal}, and nothing changes this predicate, of which :init " \
-                       "has no fitting fact"  # fmt: skip
+                return (
+                    f"it needs {literal}, and nothing changes this predicate, of which :init "
+                    "has no fitting fact"
+                )
             return f"it needs {literal}, which no action that can apply makes true"
     return "no choice of objects fulfils all parts of its condition"
 
@@ -414,12 +494,18 @@ def _missing_values(domain: Domain, problem: Problem) -> Iterator[LintFinding]:
         function = domain.functions.get(name)
         if function is None or name in given or name == "total-cost":
             continue
-        fits = all(any(domain.has_type(o.types, p.types) for o in objects)
-                   for p in function.parameters)  # fmt: skip
+        fits = all(
+            any(domain.has_type(o.types, p.types) for o in objects) for p in function.parameters
+        )
         if fits:
-            yield issue("HVR315", f"The function {function} is read as {term}, but :init gives it "
-                        "no value and no effect assigns one.", name, function,
-                        in_problem=True)  # fmt: skip
+            yield issue(
+                "HVR315",
+                f"The function {function} is read as {term}, but :init gives it "
+                "no value and no effect assigns one.",
+                name,
+                function,
+                in_problem=True,
+            )
 
 
 def _all_changes(domain: Domain, problem: Problem) -> Iterator[Atom | NumericEffect]:
@@ -440,9 +526,14 @@ def _unused_objects(domain: Domain, problem: Problem) -> Iterator[LintFinding]:
         names.update(term.args)
     for thing in problem.objects:
         if thing.name not in names and not domain.has_type(thing.types, used.types):
-            yield issue("HVR316", f"The object {thing} is named nowhere, and no action or "
-                        "quantifier takes an object of its type.", thing.name, thing,
-                        in_problem=True)  # fmt: skip
+            yield issue(
+                "HVR316",
+                f"The object {thing} is named nowhere, and no action or "
+                "quantifier takes an object of its type.",
+                thing.name,
+                thing,
+                in_problem=True,
+            )
 
 
 # Timed literals -------------------------------------------------------------------------------
@@ -480,8 +571,9 @@ def _timed_literals(domain: Domain, problem: Problem) -> Iterator[LintFinding]:
                 "at time 0; write it without a time"
             )
         if why:
-            yield issue("HVR318", f"The timed literal {timed} {why}.", str(target), target,
-                        in_problem=True)  # fmt: skip
+            yield issue(
+                "HVR318", f"The timed literal {timed} {why}.", str(target), target, in_problem=True
+            )
         seen.add(timed)
         known[target] = value
 

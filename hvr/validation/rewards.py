@@ -480,9 +480,11 @@ def verifiers_reward(limits: Bounds | None = None) -> Callable[..., float]:
         if missing := [name for name in ("domain", "problem") if name not in info]:
             raise UsageError(f"the data set's info has no {missing[0]!r}")
         (score,) = rewards.scores(
-            [text_of(completion)], domain=info["domain"], problem=info["problem"],
+            [text_of(completion)],
+            domain=info["domain"],
+            problem=info["problem"],
             best=info.get("best"),
-        )  # fmt: skip
+        )
         return score.reward
 
     return plan_reward

@@ -322,9 +322,10 @@ class ConstraintMonitor:
     def unmet(self, state: State) -> tuple[Expression, ...]:
         """Return the conditions that are missing if a state is the last one."""
         return tuple(
-            one.formulas[0] for one in self.left
+            one.formulas[0]
+            for one in self.left
             if one.operator in ("sometime", "at end") and not state.holds(one.formulas[0])
-        )  # fmt: skip
+        )
 
     @property
     def prohibitions(self) -> tuple[Trajectory, ...]:

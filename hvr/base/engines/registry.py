@@ -225,8 +225,9 @@ class EngineChoice:
         if self.name is not None:
             ENGINES.check(self.name)
         if self.address is not None and self.name in (None, "here", "processes"):
-            raise UsageError("an address is of a cluster: name the engine, such as ray",
-                             field="address")  # fmt: skip
+            raise UsageError(
+                "an address is of a cluster: name the engine, such as ray", field="address"
+            )
 
     def open(self, cells: int | None = None) -> Engine:
         """Return the engine; it is to be closed.

@@ -226,9 +226,12 @@ class RayEngine:
         try:
             _knock(address)
             self._ray.init(
-                address=address, log_to_driver=False, logging_level=logging.ERROR,
-                include_dashboard=False if address is None else None, configure_logging=False,
-            )  # fmt: skip
+                address=address,
+                log_to_driver=False,
+                logging_level=logging.ERROR,
+                include_dashboard=False if address is None else None,
+                configure_logging=False,
+            )
         except (OSError, ValueError, RuntimeError) as error:
             where = address or "this machine"
             first = (str(error).splitlines() or [type(error).__name__])[0]
@@ -271,8 +274,12 @@ class RayEngine:
             LostCellError: the processes died that were at work on it.
         """
         errors = self._ray.exceptions
-        lost = (errors.WorkerCrashedError, errors.OutOfMemoryError, errors.NodeDiedError,
-                errors.ObjectLostError)  # fmt: skip
+        lost = (
+            errors.WorkerCrashedError,
+            errors.OutOfMemoryError,
+            errors.NodeDiedError,
+            errors.ObjectLostError,
+        )
         try:
             return self._ray.get(reference)
         except lost as error:

@@ -73,16 +73,30 @@ def add_report_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that say what is reported, and where."""
     group = parser.add_argument_group("report")
     add_json(group, "print one JSON document")
-    group.add_argument("--csv", metavar="FILE", type=Path, help=(
-        "write a CSV file with a line for each cell"))  # fmt: skip
-    group.add_argument("--html", metavar="FILE", type=Path, help=(
-        "write a page with the paper's tables beside these, and plots"))  # fmt: skip
-    group.add_argument("--latex", metavar="FILE", type=Path, help=(
-        "write the paper's tables 2 and 5 in LaTeX, with 95 per cent intervals"))  # fmt: skip
-    group.add_argument("--compare", metavar="BENCH", type=Path, help=(
-        "an earlier bench, as its folder or its --json: print what changed"))  # fmt: skip
-    group.add_argument("--per-task", action="store_true", help=(
-        "print a table for each measure, too"))  # fmt: skip
+    group.add_argument(
+        "--csv", metavar="FILE", type=Path, help=("write a CSV file with a line for each cell")
+    )
+    group.add_argument(
+        "--html",
+        metavar="FILE",
+        type=Path,
+        help=("write a page with the paper's tables beside these, and plots"),
+    )
+    group.add_argument(
+        "--latex",
+        metavar="FILE",
+        type=Path,
+        help=("write the paper's tables 2 and 5 in LaTeX, with 95 per cent intervals"),
+    )
+    group.add_argument(
+        "--compare",
+        metavar="BENCH",
+        type=Path,
+        help=("an earlier bench, as its folder or its --json: print what changed"),
+    )
+    group.add_argument(
+        "--per-task", action="store_true", help=("print a table for each measure, too")
+    )
 
 
 def check_report(args: argparse.Namespace) -> None:
@@ -154,8 +168,9 @@ def _print(
         where = f"{label(cell.task)} {cell.setting} {cell.model} seed {cell.seed}"
         screen.print(f"error in {where}: {result.error}", markup=False)
     if len(errors) > _MOST_ERRORS:
-        screen.print(f"and {len(errors) - _MOST_ERRORS} more errors: see {folder / 'cells'}",
-                      markup=False)  # fmt: skip
+        screen.print(
+            f"and {len(errors) - _MOST_ERRORS} more errors: see {folder / 'cells'}", markup=False
+        )
     done = sum(r.finished for r in results)
     screen.print(f"{done} of {len(results)} cells · saved in {folder}", markup=False)
 
@@ -191,38 +206,87 @@ _TWELVE = "T1,T2,T3,T4,T5,T6,T7,T8,T9,T10,T11,T12"
 _SETTINGS = "HVR,HV,HR,VR,R,LLM"
 _MODELS = ("scripted:error=0.1",)
 _MODEL_FIELDS = (
-    "base_url", "embedder", "prompts", "cache", "temperature", "timeout",
-    "calls_per_plan", "max_calls", "max_tokens", "max_dollars",
-)  # fmt: skip
+    "base_url",
+    "embedder",
+    "prompts",
+    "cache",
+    "temperature",
+    "timeout",
+    "calls_per_plan",
+    "max_calls",
+    "max_tokens",
+    "max_dollars",
+)
 
 
 def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description, parser.epilog = _RUN_DESCRIPTION, _RUN_EPILOG
-    parser.add_argument("--tasks", default=_TWELVE, help=(
-        "tasks, such as T2,T7 or T13-T24, or paper, or all, or files and folders of your own "
-        "(default: %(default)s)"))  # fmt: skip
-    parser.add_argument("--settings", help=(
-        "settings, such as HVR+, LLM+P or HVR+planner_repair "
-        f"(default: {_SETTINGS}, or none with --policy)"))  # fmt: skip
-    parser.add_argument("--policy", metavar="NAME|MODULE:ATTRIBUTE", action="append", default=[],
-                        help="a policy, such as symbolic or your own; may be repeated")  # fmt: skip
-    parser.add_argument("--models", action="append", help=(
-        "models, such as scripted:error=0.1 (a simulation) or openai:NAME "
-        f"(default: {_MODELS[0]})"))  # fmt: skip
-    parser.add_argument("--seeds", default="1", help=(
-        "how many (5 stands for 0 to 4), or which, as in 0,7 (default: %(default)s)"))  # fmt: skip
+    parser.add_argument(
+        "--tasks",
+        default=_TWELVE,
+        help=(
+            "tasks, such as T2,T7 or T13-T24, or paper, or all, or files and folders of your own "
+            "(default: %(default)s)"
+        ),
+    )
+    parser.add_argument(
+        "--settings",
+        help=(
+            "settings, such as HVR+, LLM+P or HVR+planner_repair "
+            f"(default: {_SETTINGS}, or none with --policy)"
+        ),
+    )
+    parser.add_argument(
+        "--policy",
+        metavar="NAME|MODULE:ATTRIBUTE",
+        action="append",
+        default=[],
+        help="a policy, such as symbolic or your own; may be repeated",
+    )
+    parser.add_argument(
+        "--models",
+        action="append",
+        help=(
+            "models, such as scripted:error=0.1 (a simulation) or openai:NAME "
+            f"(default: {_MODELS[0]})"
+        ),
+    )
+    parser.add_argument(
+        "--seeds",
+        default="1",
+        help=("how many (5 stands for 0 to 4), or which, as in 0,7 (default: %(default)s)"),
+    )
     parser.add_argument("--scene", help="where (default: where each task has its ground truth)")
-    parser.add_argument("--jobs", metavar="N", type=jobs, default=1, help=(
-        "processes; 0 for one a processor core (default: %(default)s)"))  # fmt: skip
+    parser.add_argument(
+        "--jobs",
+        metavar="N",
+        type=jobs,
+        default=1,
+        help=("processes; 0 for one a processor core (default: %(default)s)"),
+    )
     add_engine_options(parser)
-    parser.add_argument("--save", metavar="FOLDER", type=Path, help=(
-        "folder of the bench; one that is there is gone on with "
-        "(default: a new one under ./bench)"))  # fmt: skip
-    parser.add_argument("--execute", action=argparse.BooleanOptionalAction, default=True, help=(
-        "carry plans out in the kitchen"))  # fmt: skip
-    parser.add_argument("--cassettes", metavar="FOLDER", type=Path, help=(
-        "replay the answers in this folder, such as bench/x/transcripts"))  # fmt: skip
+    parser.add_argument(
+        "--save",
+        metavar="FOLDER",
+        type=Path,
+        help=(
+            "folder of the bench; one that is there is gone on with "
+            "(default: a new one under ./bench)"
+        ),
+    )
+    parser.add_argument(
+        "--execute",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help=("carry plans out in the kitchen"),
+    )
+    parser.add_argument(
+        "--cassettes",
+        metavar="FOLDER",
+        type=Path,
+        help=("replay the answers in this folder, such as bench/x/transcripts"),
+    )
     add_model_options(parser, _MODEL_FIELDS)
     add_report_options(parser)
 
@@ -255,9 +319,14 @@ def run_run(args: argparse.Namespace) -> int:
     try:
         with _progress(quiet=args.json) as listen, notices():
             results = run_bench(
-                folder, cells, cell.run_cell, options,
-                engine=engine_choice(args), prompts=prompts, listen=listen,
-            )  # fmt: skip
+                folder,
+                cells,
+                cell.run_cell,
+                options,
+                engine=engine_choice(args),
+                prompts=prompts,
+                listen=listen,
+            )
     except KeyboardInterrupt:
         print(
             f"finished cells are in {folder}, go on with --save {folder} and the same options",
@@ -294,16 +363,20 @@ def _progress(*, quiet: bool) -> Iterator[Listen]:
         TextColumn,
         TimeElapsedColumn,
         TimeRemainingColumn,
-    )  # fmt: skip
+    )
     from rich.progress import Progress as Bar
 
     from hvr.runs.tasks import label
 
     columns = (
-        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
-        TextColumn("{task.fields[rate]}"), TimeElapsedColumn(),
-        TextColumn("left"), TimeRemainingColumn(),
-    )  # fmt: skip
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
     with Bar(*columns, console=console(stderr=True)) as bar:
         task = bar.add_task("cells", total=None, rate="")
         begun = time.monotonic()

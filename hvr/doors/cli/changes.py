@@ -53,9 +53,17 @@ def _changed_files(revision: str) -> frozenset[str]:
     """Return the paths of files that differ from a revision, or that git does not know."""
     top = Path(_git("rev-parse", "--show-toplevel").removesuffix("\n"))
     differing = _git(
-        "-C", str(top), "diff", "--name-only", "-z", "--no-renames", "--no-ext-diff",
-        "--end-of-options", revision, "--",
-    )  # fmt: skip
+        "-C",
+        str(top),
+        "diff",
+        "--name-only",
+        "-z",
+        "--no-renames",
+        "--no-ext-diff",
+        "--end-of-options",
+        revision,
+        "--",
+    )
     untracked = _git("-C", str(top), "ls-files", "-z", "--others", "--exclude-standard")
     names = (*differing.split("\0"), *untracked.split("\0"))
     return frozenset(os.path.realpath(top / name) for name in names if name)

@@ -224,8 +224,9 @@ examples:
 def add_completion_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
-    parser.add_argument("shell", metavar="SHELL", choices=tuple(SHELLS), help=(
-        f"one of {', '.join(SHELLS)}"))  # fmt: skip
+    parser.add_argument(
+        "shell", metavar="SHELL", choices=tuple(SHELLS), help=(f"one of {', '.join(SHELLS)}")
+    )
 
 
 def run_completion(args: argparse.Namespace) -> int:

@@ -38,10 +38,19 @@ def add_convert_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     parser.add_argument("plan", metavar="PLAN", type=Path, help="a plan; for hddl, a run's folder")
     parser.add_argument("--to", choices=_FORMS, default="tree", help="(default: tree)")
-    parser.add_argument("--model", metavar=("DOMAIN", "PROBLEM"), nargs=2, type=Path, help=(
-        "find a decomposition of the actions of the plan"))  # fmt: skip
-    parser.add_argument("--folder", metavar="DIR", type=Path, help=(
-        "for hddl: where to write domain.hddl, problem.hddl and plan.txt"))  # fmt: skip
+    parser.add_argument(
+        "--model",
+        metavar=("DOMAIN", "PROBLEM"),
+        nargs=2,
+        type=Path,
+        help=("find a decomposition of the actions of the plan"),
+    )
+    parser.add_argument(
+        "--folder",
+        metavar="DIR",
+        type=Path,
+        help=("for hddl: where to write domain.hddl, problem.hddl and plan.txt"),
+    )
 
 
 def run_convert(args: argparse.Namespace) -> int:

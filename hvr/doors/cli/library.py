@@ -24,9 +24,15 @@ if TYPE_CHECKING:
 
 def add_library_option(parser: argparse.ArgumentParser) -> None:
     """Add the option that names a library."""
-    parser.add_argument("--library", metavar="FILE", type=Path, help=(
-        "the library, .ttl or .json (default: $HVR_LIBRARY, or library.ttl in the folder for "
-        "users' data, ~/.local/share/hvr on Linux)"))  # fmt: skip
+    parser.add_argument(
+        "--library",
+        metavar="FILE",
+        type=Path,
+        help=(
+            "the library, .ttl or .json (default: $HVR_LIBRARY, or library.ttl in the folder for "
+            "users' data, ~/.local/share/hvr on Linux)"
+        ),
+    )
 
 
 def add_agent_option(parser: argparse.ArgumentParser) -> None:
@@ -191,11 +197,21 @@ def _lines(entry: Entry, cluster: Cluster) -> list[str]:
 
     origins = tuple(
         ", ".join(
-            filter(None, (o.request, o.scene, o.model, "simulated" if o.simulated else "",
-                          o.date, f"hvr {o.version}" if o.version else "", o.run))
+            filter(
+                None,
+                (
+                    o.request,
+                    o.scene,
+                    o.model,
+                    "simulated" if o.simulated else "",
+                    o.date,
+                    f"hvr {o.version}" if o.version else "",
+                    o.run,
+                ),
+            )
         )
         for o in entry.origins
-    )  # fmt: skip
+    )
     same = tuple(f"{e.id}  {e.name}  ({e.agent})" for e in cluster.members if e.id != entry.id)
     return [
         f"{entry.name}  ({entry.agent})",

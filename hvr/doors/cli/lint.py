@@ -54,17 +54,31 @@ def add_lint_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     parser.usage = f"{parser.prog} [OPTIONS] DOMAIN [PROBLEM] | FILES..."
     parser.add_argument("files", nargs="*", metavar="FILES", help="domains and problems")
-    parser.add_argument("--select", metavar="RULES", action="append", help=(
-        "report only rules that begin so, such as HVR3 or HVR301,HVR311"))  # fmt: skip
-    parser.add_argument("--ignore", metavar="RULES", action="append", help=(
-        "do not report rules that begin so"))  # fmt: skip
-    parser.add_argument("--skip", metavar="PATTERN", action="append", help=(
-        "leave out files that are called so; may be given several times"))  # fmt: skip
+    parser.add_argument(
+        "--select",
+        metavar="RULES",
+        action="append",
+        help=("report only rules that begin so, such as HVR3 or HVR301,HVR311"),
+    )
+    parser.add_argument(
+        "--ignore", metavar="RULES", action="append", help=("do not report rules that begin so")
+    )
+    parser.add_argument(
+        "--skip",
+        metavar="PATTERN",
+        action="append",
+        help=("leave out files that are called so; may be given several times"),
+    )
     add_report_arguments(parser, _FORMATS)
-    parser.add_argument("--strict", action="store_const", const=True, help=(
-        "exit with 1 for notes, too"))  # fmt: skip
-    parser.add_argument("--lenient", action="store_const", const=True, help=(
-        "report what a lenient reading overlooks, instead of refusing the file"))  # fmt: skip
+    parser.add_argument(
+        "--strict", action="store_const", const=True, help=("exit with 1 for notes, too")
+    )
+    parser.add_argument(
+        "--lenient",
+        action="store_const",
+        const=True,
+        help=("report what a lenient reading overlooks, instead of refusing the file"),
+    )
 
 
 def run_lint(args: argparse.Namespace) -> int:

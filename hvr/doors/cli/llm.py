@@ -50,17 +50,24 @@ def add_check_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description, parser.epilog = _CHECK_DESCRIPTION, _CHECK_EPILOG
     parser.add_argument(
-        "spec", metavar="MODEL", nargs="?", type=utf8_text,
+        "spec",
+        metavar="MODEL",
+        nargs="?",
+        type=utf8_text,
         help="openai:MODEL, gemini:MODEL or hf:NAME (default: $HVR_LLM)",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--base-url", metavar="URL", type=utf8_text,
+        "--base-url",
+        metavar="URL",
+        type=utf8_text,
         help="address of the server, such as http://localhost:8000/v1",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--timeout", metavar="SECONDS", type=seconds,
+        "--timeout",
+        metavar="SECONDS",
+        type=seconds,
         help="how long to wait (default: $HVR_LLM_TIMEOUT, or 60)",
-    )  # fmt: skip
+    )
     add_trust(parser)
     add_json(parser)
 

@@ -26,15 +26,24 @@ def add_trust(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None
     """Add the option, unless the parser has it."""
     if parser.get_default("trust_project") is not None:
         return
-    parser.add_argument("--trust-project", action="store_true", default=False, help=(
-        "use what worlds and the nearest pyproject.toml name: code, engines, a model and its "
-        "address (SECURITY.md)"))  # fmt: skip
+    parser.add_argument(
+        "--trust-project",
+        action="store_true",
+        default=False,
+        help=(
+            "use what worlds and the nearest pyproject.toml name: code, engines, a model and its "
+            "address (SECURITY.md)"
+        ),
+    )
 
 
 def add_run(parser: argparse.ArgumentParser) -> None:
     """Add `--run` to a command that only looks at a world otherwise."""
-    parser.add_argument("--run", action="store_true", help=(
-        "run the world's own code: open its environment or tools, start its server"))  # fmt: skip
+    parser.add_argument(
+        "--run",
+        action="store_true",
+        help=("run the world's own code: open its environment or tools, start its server"),
+    )
 
 
 # Engine options -----------------------------------------------------------------------------------
@@ -55,14 +64,22 @@ def add_engine_options(
         parser: takes the options.
         when: words of the help about when they are of use.
     """
-    parser.add_argument("--engine", metavar="NAME", help=(
-        f"{when}where the work is done: here, processes, or ray (the extra ray) (default: "
-        "HVR_ENGINE, then name in [tool.hvr.engine] of pyproject.toml, then processes if --jobs is "
-        "above 1)"
-    ))  # fmt: skip
-    parser.add_argument("--address", help=(
-        f"{when}of a Ray cluster, such as auto or ray://HOST:10001, which needs ray[client] "
-        "(default: address in [tool.hvr.engine]; else one is started here)"))  # fmt: skip
+    parser.add_argument(
+        "--engine",
+        metavar="NAME",
+        help=(
+            f"{when}where the work is done: here, processes, or ray (the extra ray) (default: "
+            "HVR_ENGINE, then name in [tool.hvr.engine] of pyproject.toml, then processes if --jobs is "
+            "above 1)"
+        ),
+    )
+    parser.add_argument(
+        "--address",
+        help=(
+            f"{when}of a Ray cluster, such as auto or ray://HOST:10001, which needs ray[client] "
+            "(default: address in [tool.hvr.engine]; else one is started here)"
+        ),
+    )
     add_trust(parser)
 
 
@@ -136,46 +153,59 @@ def _section(folder: Path) -> tuple[dict[str, str], Path | None]:
 # By the fields of ModelChoice; a limit is `max_` and a field of its Limits.
 _OPTIONS: dict[str, dict[str, Any]] = {
     "spec": {
-        "flag": "--llm", "metavar": "MODEL", "type": utf8_text,
+        "flag": "--llm",
+        "metavar": "MODEL",
+        "type": utf8_text,
         "help": "openai:MODEL, gemini:MODEL, hf:NAME, replay:RUN or scripted:... "
-                "(default: $HVR_LLM)",
+        "(default: $HVR_LLM)",
     },
     "base_url": {"metavar": "URL", "type": utf8_text, "help": "address of the model's server"},
     "setting": {
         "help": "HVR+, HVR, HV, HR, VR, R or LLM, and switches, as in HVR+planner_repair; or "
-                "LLM+P, the policy goal (default: HVR+)",
+        "LLM+P, the policy goal (default: HVR+)",
     },
     "embedder": {
         "help": "what maps names to objects: lexical, minilm, st:NAME, openai:MODEL or "
-                "gemini:MODEL (default: lexical)",
+        "gemini:MODEL (default: lexical)",
     },
     "prompts": {"metavar": "FOLDER", "type": Path, "help": "folder of your own prompts"},
     "library": {
-        "metavar": "FILE", "type": Path,
+        "metavar": "FILE",
+        "type": Path,
         "help": "macro actions to use and to add to (default: $HVR_LIBRARY, or none)",
     },
     "cache": {
-        "metavar": "FILE", "type": Path,
+        "metavar": "FILE",
+        "type": Path,
         "help": "file of answers, so that none is paid for twice",
     },
     "temperature": {
-        "metavar": "T", "type": real, "help": "of the model's sampling (default: 0)",
+        "metavar": "T",
+        "type": real,
+        "help": "of the model's sampling (default: 0)",
     },
     "timeout": {
-        "metavar": "SECONDS", "type": seconds,
+        "metavar": "SECONDS",
+        "type": seconds,
         "help": "for a request at most (default: $HVR_LLM_TIMEOUT, or 60)",
     },
     "calls_per_plan": {
-        "metavar": "N", "type": whole_number,
+        "metavar": "N",
+        "type": whole_number,
         "help": "requests for a plan at most (default: $HVR_LLM_CALLS_PER_PLAN, or 100)",
     },
     "max_calls": {
-        "metavar": "N", "type": whole_number,
+        "metavar": "N",
+        "type": whole_number,
         "help": "requests to the model at most (default: $HVR_LLM_CALLS_PER_PLAN, or 100)",
     },
-    "max_tokens": {"metavar": "N", "type": whole_number, "help": "tokens at most, prompts and answers"},
+    "max_tokens": {
+        "metavar": "N",
+        "type": whole_number,
+        "help": "tokens at most, prompts and answers",
+    },
     "max_dollars": {"metavar": "N", "type": real, "help": "US dollars at most"},
-}  # fmt: skip
+}
 _OF_MANY_PLANS = {
     "max_calls": {"metavar": "N", "type": whole_number, "help": "requests at most, in all"}
 }

@@ -48,9 +48,22 @@ exit codes:
 """
 
 _FIELDS = (
-    "world", "scene", "policy", "planner", "budget", "seed", "max_replans", "save", "env", "sight",
-    "error_rate", "faults", "reader", "reading", "store",
-)  # fmt: skip
+    "world",
+    "scene",
+    "policy",
+    "planner",
+    "budget",
+    "seed",
+    "max_replans",
+    "save",
+    "env",
+    "sight",
+    "error_rate",
+    "faults",
+    "reader",
+    "reading",
+    "store",
+)
 _SWITCHES = {
     **dict.fromkeys(("1", "true", "t", "yes", "y", "on"), True),
     **dict.fromkeys(("0", "false", "f", "no", "n", "off"), False),
@@ -74,9 +87,15 @@ def add_plan_arguments(parser: argparse.ArgumentParser) -> None:
             "(default: llm with --llm, else symbolic)"
         ),
     )
-    parser.add_argument("--resume", metavar="FOLDER", type=Path, help=(
-        "go on with a run that broke off, with its own request and options; limits, time-out and "
-        "address may be others"))  # fmt: skip
+    parser.add_argument(
+        "--resume",
+        metavar="FOLDER",
+        type=Path,
+        help=(
+            "go on with a run that broke off, with its own request and options; limits, time-out and "
+            "address may be others"
+        ),
+    )
     _add_environment_options(parser)
     _add_planner_options(parser)
     add_model_options(parser)
@@ -151,25 +170,47 @@ def _asked(error: AmbiguousError) -> int | None:
 
 def _add_environment_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("environment", argument_default=argparse.SUPPRESS)
-    group.add_argument("--scene", help=(
-        "a scene, such as FloorPlan1 (`hvr scenes` lists them), or FILE.json with the metadata of "
-        "an AI2-THOR event or with a ProcTHOR house (default: the first of the world; of a task, "
-        "its own)"))  # fmt: skip
-    group.add_argument("--world", help=(
-        "a world with scenes, by name or folder: kitchen, home (default: that of the scene)"
-    ))  # fmt: skip
-    group.add_argument("--env", help=(
-        "where: kitchen (hvr's own), thor (AI2-THOR, docs/thor.md), an installed one or "
-        "module:attribute (default: the world's first)"))  # fmt: skip
-    group.add_argument("--env-option", dest="env_options", metavar="NAME=VALUE", action="append",
-                       help="an option of the environment")  # fmt: skip
-    group.add_argument("--thor-executable", metavar="COMMAND", help=(
-        "with --env thor: command line of a process that speaks AI2-THOR's protocol "
-        "(default: $HVR_THOR_EXECUTABLE)"))  # fmt: skip
-    group.add_argument("--thor", metavar="NAME=VALUE", action="append", help=(
-        "an option of AI2-THOR, such as platform=CloudRendering"))  # fmt: skip
-    group.add_argument("--seed", type=whole_number, help=(
-        "seed of the environment (default: 0)"))  # fmt: skip
+    group.add_argument(
+        "--scene",
+        help=(
+            "a scene, such as FloorPlan1 (`hvr scenes` lists them), or FILE.json with the metadata of "
+            "an AI2-THOR event or with a ProcTHOR house (default: the first of the world; of a task, "
+            "its own)"
+        ),
+    )
+    group.add_argument(
+        "--world",
+        help=("a world with scenes, by name or folder: kitchen, home (default: that of the scene)"),
+    )
+    group.add_argument(
+        "--env",
+        help=(
+            "where: kitchen (hvr's own), thor (AI2-THOR, docs/thor.md), an installed one or "
+            "module:attribute (default: the world's first)"
+        ),
+    )
+    group.add_argument(
+        "--env-option",
+        dest="env_options",
+        metavar="NAME=VALUE",
+        action="append",
+        help="an option of the environment",
+    )
+    group.add_argument(
+        "--thor-executable",
+        metavar="COMMAND",
+        help=(
+            "with --env thor: command line of a process that speaks AI2-THOR's protocol "
+            "(default: $HVR_THOR_EXECUTABLE)"
+        ),
+    )
+    group.add_argument(
+        "--thor",
+        metavar="NAME=VALUE",
+        action="append",
+        help=("an option of AI2-THOR, such as platform=CloudRendering"),
+    )
+    group.add_argument("--seed", type=whole_number, help=("seed of the environment (default: 0)"))
     group.add_argument(
         "--sight",
         help=(
@@ -177,41 +218,83 @@ def _add_environment_options(parser: argparse.ArgumentParser) -> None:
             "doors), or visible (default: omniscient; with a task that hides things doors)"
         ),
     )
-    group.add_argument("--error-rate", metavar="RATE", type=real, help=(
-        "wrong readings that its sensor is taken to have, 0 to 0.5 (default: 0)"))  # fmt: skip
-    group.add_argument("--faults", metavar="FILE", type=Path, help=(
-        "faults to play, a JSON file (docs/faults.md)"))  # fmt: skip
+    group.add_argument(
+        "--error-rate",
+        metavar="RATE",
+        type=real,
+        help=("wrong readings that its sensor is taken to have, 0 to 0.5 (default: 0)"),
+    )
+    group.add_argument(
+        "--faults", metavar="FILE", type=Path, help=("faults to play, a JSON file (docs/faults.md)")
+    )
 
 
 def _add_planner_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("planning", argument_default=argparse.SUPPRESS)
-    group.add_argument("--reader", help=(
-        "who reads the request: grammar, learnt (the extra language), or both "
-        "(default: both where the extra is installed, else grammar)"))  # fmt: skip
-    group.add_argument("--planner", help=(
-        "fast-downward, up:NAME for an engine of unified-planning, an installed one or "
-        "module:attribute (default: fast-downward)"))  # fmt: skip
-    group.add_argument("--reading", metavar="NUMBER", type=whole_number, help=(
-        "which reading of a request is meant, where it has several; from 1"))  # fmt: skip
-    group.add_argument("--budget", metavar="SECONDS", type=seconds, help=(
-        "for one planner call at most (default: 10)"))  # fmt: skip
-    group.add_argument("--max-replans", metavar="N", type=whole_number, help=(
-        "new plans at most when the world differs (default: 3)"))  # fmt: skip
-    group.add_argument("--dry-run", action=argparse.BooleanOptionalAction, help=(
-        "plan, prove whether the plan reaches the goal, do not execute"))  # fmt: skip
+    group.add_argument(
+        "--reader",
+        help=(
+            "who reads the request: grammar, learnt (the extra language), or both "
+            "(default: both where the extra is installed, else grammar)"
+        ),
+    )
+    group.add_argument(
+        "--planner",
+        help=(
+            "fast-downward, up:NAME for an engine of unified-planning, an installed one or "
+            "module:attribute (default: fast-downward)"
+        ),
+    )
+    group.add_argument(
+        "--reading",
+        metavar="NUMBER",
+        type=whole_number,
+        help=("which reading of a request is meant, where it has several; from 1"),
+    )
+    group.add_argument(
+        "--budget",
+        metavar="SECONDS",
+        type=seconds,
+        help=("for one planner call at most (default: 10)"),
+    )
+    group.add_argument(
+        "--max-replans",
+        metavar="N",
+        type=whole_number,
+        help=("new plans at most when the world differs (default: 3)"),
+    )
+    group.add_argument(
+        "--dry-run",
+        action=argparse.BooleanOptionalAction,
+        help=("plan, prove whether the plan reaches the goal, do not execute"),
+    )
 
 
 def _add_output_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("output")
-    group.add_argument("--save", metavar="FOLDER", type=Path, help=(
-        "run folder, new or empty (default: one under ./runs)"))  # fmt: skip
-    group.add_argument("--store", metavar="URL", default=argparse.SUPPRESS, help=(
-        "a SPARQL server that gets the graph of the run, too (docs/knowledge.md)"))  # fmt: skip
-    group.add_argument("--html", metavar="FILE", type=Path, help=(
-        "write the run as one self-contained page"))  # fmt: skip
-    group.add_argument("--verify", action=argparse.BooleanOptionalAction, help=(
-        "show the plan verifier's score, too, where the extra gnn is installed; it takes less "
-        "than a second (default: $HVR_VERIFY, or yes)"))  # fmt: skip
+    group.add_argument(
+        "--save",
+        metavar="FOLDER",
+        type=Path,
+        help=("run folder, new or empty (default: one under ./runs)"),
+    )
+    group.add_argument(
+        "--store",
+        metavar="URL",
+        default=argparse.SUPPRESS,
+        help=("a SPARQL server that gets the graph of the run, too (docs/knowledge.md)"),
+    )
+    group.add_argument(
+        "--html", metavar="FILE", type=Path, help=("write the run as one self-contained page")
+    )
+    group.add_argument(
+        "--verify",
+        action=argparse.BooleanOptionalAction,
+        help=(
+            "show the plan verifier's score, too, where the extra gnn is installed; it takes less "
+            "than a second (default: $HVR_VERIFY, or yes)"
+        ),
+    )
     add_json(group, "print one JSON document")
     group.add_argument("--quiet", "-q", action="store_true", help="print only the result")
 

@@ -118,13 +118,22 @@ def add_report_arguments(
     group: argparse._ArgumentGroup | argparse.ArgumentParser, formats: Collection[str] = FORMATS
 ) -> None:
     """Add `--format` and `--output-file`."""
-    option = group.add_argument("--format", metavar="FORMAT[=FILE]", action="append", help=(
-        f"how to report: {', '.join(formats)} (default: text; github where GITHUB_ACTIONS is "
-        "true); with a file, the report is written there; may be given several times"))  # fmt: skip
+    option = group.add_argument(
+        "--format",
+        metavar="FORMAT[=FILE]",
+        action="append",
+        help=(
+            f"how to report: {', '.join(formats)} (default: text; github where GITHUB_ACTIONS is "
+            "true); with a file, the report is written there; may be given several times"
+        ),
+    )
     # For completion: as `choices`, argparse would refuse FORMAT=FILE.
     option.offered = tuple(formats)  # type: ignore[attr-defined]
-    group.add_argument("--output-file", metavar="FILE", help=(
-        "write the report of the format without a file there"))  # fmt: skip
+    group.add_argument(
+        "--output-file",
+        metavar="FILE",
+        help=("write the report of the format without a file there"),
+    )
 
 
 def read_reports(

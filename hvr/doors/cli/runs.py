@@ -36,9 +36,11 @@ def add_show_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     parser.add_argument("run", metavar="RUN", type=Path, help="folder of a run, as runs/boil")
     parser.add_argument(
-        "--html", metavar="FILE", type=Path,
+        "--html",
+        metavar="FILE",
+        type=Path,
         help="write one self-contained page instead of printing",
-    )  # fmt: skip
+    )
 
 
 def run_show(args: argparse.Namespace) -> int:

@@ -39,23 +39,36 @@ examples:
 
 _SUFFIXES = (".svg", ".png")
 _STYLES = {
-    "surface": "yellow", "furniture": "green", "storage": "color(137)", "basin": "cyan",
-    "appliance": "bright_black", "fixture": "blue", "dot": "dim", "agent": "bold bright_blue",
-    "small": "bold bright_yellow", "label": "bold",
-}  # fmt: skip
+    "surface": "yellow",
+    "furniture": "green",
+    "storage": "color(137)",
+    "basin": "cyan",
+    "appliance": "bright_black",
+    "fixture": "blue",
+    "dot": "dim",
+    "agent": "bold bright_blue",
+    "small": "bold bright_yellow",
+    "label": "bold",
+}
 
 
 def add_show_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     parser.add_argument("name", metavar="SCENE", nargs="?", help="the scene, as FloorPlan16")
-    parser.add_argument("--output", "-o", metavar="FILE", type=Path, help=(
-        "write a picture: FILE.svg or FILE.png"))  # fmt: skip
-    parser.add_argument("--run", metavar="FOLDER", type=Path, help=(
-        "draw the scene of this run, with the robot's way and steps"))  # fmt: skip
+    parser.add_argument(
+        "--output", "-o", metavar="FILE", type=Path, help=("write a picture: FILE.svg or FILE.png")
+    )
+    parser.add_argument(
+        "--run",
+        metavar="FOLDER",
+        type=Path,
+        help=("draw the scene of this run, with the robot's way and steps"),
+    )
     parser.add_argument("--objects", action="store_true", help="list all objects, too")
-    parser.add_argument("--labels", action="store_true", help=(
-        "name small things in the picture, too"))  # fmt: skip
+    parser.add_argument(
+        "--labels", action="store_true", help=("name small things in the picture, too")
+    )
     add_json(parser, "print the objects as JSON")
 
 
@@ -173,10 +186,16 @@ def _wrapped(items: list[str], width: int) -> list[str]:
 def _list(plan: FloorPlan) -> None:
     header = ("object", "type", "kind", "on or in", "x", "y", "z", "state")
     rows = [
-        (s.name, s.object_type, s.kind.value, s.place,
-         *(f"{value:.2f}" for value in s.box.center), ", ".join(s.state))
+        (
+            s.name,
+            s.object_type,
+            s.kind.value,
+            s.place,
+            *(f"{value:.2f}" for value in s.box.center),
+            ", ".join(s.state),
+        )
         for s in plan.shapes
-    ]  # fmt: skip
+    ]
     widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
     print()
     for row in (header, *rows):

@@ -211,56 +211,138 @@ exit codes:
 def add_solve_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
-    parser.add_argument("domain", metavar="DOMAIN", type=Path, nargs="?", help=(
-        "PDDL domain, or a set: a folder, or a manifest that ends in .jsonl"))  # fmt: skip
-    parser.add_argument("file", metavar="PROBLEM", type=Path, nargs="?", help=(
-        "PDDL problem, or a folder of problems"))  # fmt: skip
-    parser.add_argument("--world", metavar="FOLDER", help=(
-        "a world instead of DOMAIN and PROBLEM: its folder, or one that hvr brings; code of a "
-        "folder is run only if it is written as ./FOLDER"))  # fmt: skip
+    parser.add_argument(
+        "domain",
+        metavar="DOMAIN",
+        type=Path,
+        nargs="?",
+        help=("PDDL domain, or a set: a folder, or a manifest that ends in .jsonl"),
+    )
+    parser.add_argument(
+        "file",
+        metavar="PROBLEM",
+        type=Path,
+        nargs="?",
+        help=("PDDL problem, or a folder of problems"),
+    )
+    parser.add_argument(
+        "--world",
+        metavar="FOLDER",
+        help=(
+            "a world instead of DOMAIN and PROBLEM: its folder, or one that hvr brings; code of a "
+            "folder is run only if it is written as ./FOLDER"
+        ),
+    )
     add_trust(parser)
-    parser.add_argument("--problem", metavar="NAME", help=(
-        "which task or problem of the world (after --world its name alone does, too); not needed "
-        "where it has only one"))  # fmt: skip
-    parser.add_argument("--goal", metavar="TEXT", help=(
-        "another goal: PDDL, or a simple sentence in the world's words"))  # fmt: skip
+    parser.add_argument(
+        "--problem",
+        metavar="NAME",
+        help=(
+            "which task or problem of the world (after --world its name alone does, too); not needed "
+            "where it has only one"
+        ),
+    )
+    parser.add_argument(
+        "--goal",
+        metavar="TEXT",
+        help=("another goal: PDDL, or a simple sentence in the world's words"),
+    )
     parser.add_argument("--planner", metavar="NAME", help="see below (default: those that can)")
-    parser.add_argument("--optimal", action="store_true", help=(
-        "search until the plan is proven to be best, or the time is up"))  # fmt: skip
-    parser.add_argument("--anytime", action="store_true", help=(
-        "print each better plan as soon as it is found and valid, until the time is up; with "
-        "--json a line for each"))  # fmt: skip
+    parser.add_argument(
+        "--optimal",
+        action="store_true",
+        help=("search until the plan is proven to be best, or the time is up"),
+    )
+    parser.add_argument(
+        "--anytime",
+        action="store_true",
+        help=(
+            "print each better plan as soon as it is found and valid, until the time is up; with "
+            "--json a line for each"
+        ),
+    )
     own = parser.add_mutually_exclusive_group()
-    own.add_argument("--alias", metavar="NAME", help=(
-        "let Fast Downward plan alone with an alias of its own, such as lama"))  # fmt: skip
-    own.add_argument("--search", metavar="TEXT", help=(
-        "let Fast Downward plan alone with a search of its own, such as "
-        "'lazy_greedy([ff()])'"))  # fmt: skip
-    parser.add_argument("--budget", metavar="SECONDS", type=seconds, default=60.0, help=(
-        "wall time at most (default: 60)"))  # fmt: skip
+    own.add_argument(
+        "--alias",
+        metavar="NAME",
+        help=("let Fast Downward plan alone with an alias of its own, such as lama"),
+    )
+    own.add_argument(
+        "--search",
+        metavar="TEXT",
+        help=(
+            "let Fast Downward plan alone with a search of its own, such as 'lazy_greedy([ff()])'"
+        ),
+    )
+    parser.add_argument(
+        "--budget",
+        metavar="SECONDS",
+        type=seconds,
+        default=60.0,
+        help=("wall time at most (default: 60)"),
+    )
     limit = "GiB of memory that a planner may use, with all that it starts (default: no limit)"
     parser.add_argument("--memory", metavar="GIB", type=gibibytes, default=0, help=limit)
-    parser.add_argument("--save", metavar="FOLDER", type=Path, help=(
-        "folder for domain, problem, plan and solution.json; new or empty"))  # fmt: skip
+    parser.add_argument(
+        "--save",
+        metavar="FOLDER",
+        type=Path,
+        help=("folder for domain, problem, plan and solution.json; new or empty"),
+    )
     sets = parser.add_argument_group("sets")
-    sets.add_argument("--jobs", metavar="N", type=jobs, default=1, help=(
-        "problems at a time; 0 for one a processor core (default: 1)"))  # fmt: skip
+    sets.add_argument(
+        "--jobs",
+        metavar="N",
+        type=jobs,
+        default=1,
+        help=("problems at a time; 0 for one a processor core (default: 1)"),
+    )
     sets.add_argument("--csv", metavar="FILE", type=Path, help="write the table as CSV, too")
-    sets.add_argument("--reference", metavar="FOLDER", type=Path, help=(
-        "results of another run of the set, whose costs qualities refer to"))  # fmt: skip
+    sets.add_argument(
+        "--reference",
+        metavar="FOLDER",
+        type=Path,
+        help=("results of another run of the set, whose costs qualities refer to"),
+    )
     acting = parser.add_argument_group("acting")
     acting.add_argument("--execute", action="store_true", help="carry the plan out, and recover")
-    acting.add_argument("--faults", metavar="KIND:RATE", action="append", default=[], help=(
-        "faults to inject, see below; may be repeated"))  # fmt: skip
-    acting.add_argument("--seed", metavar="N", type=whole_number, default=0, help=(
-        "of the faults that are drawn (default: 0)"))  # fmt: skip
-    acting.add_argument("--hide", metavar="PREDICATE", action="append", default=[], help=(
-        "facts of this predicate or function are not seen; may be repeated"))  # fmt: skip
-    acting.add_argument("--max-replans", metavar="N", type=whole_number, default=20, help=(
-        "most new plans (default: 20)"))  # fmt: skip
-    acting.add_argument("--env-timeout", metavar="SECONDS", type=seconds, help=(
-        "for each call of the world's own environment (default: env_timeout in world.toml, or "
-        "60)"))  # fmt: skip
+    acting.add_argument(
+        "--faults",
+        metavar="KIND:RATE",
+        action="append",
+        default=[],
+        help=("faults to inject, see below; may be repeated"),
+    )
+    acting.add_argument(
+        "--seed",
+        metavar="N",
+        type=whole_number,
+        default=0,
+        help=("of the faults that are drawn (default: 0)"),
+    )
+    acting.add_argument(
+        "--hide",
+        metavar="PREDICATE",
+        action="append",
+        default=[],
+        help=("facts of this predicate or function are not seen; may be repeated"),
+    )
+    acting.add_argument(
+        "--max-replans",
+        metavar="N",
+        type=whole_number,
+        default=20,
+        help=("most new plans (default: 20)"),
+    )
+    acting.add_argument(
+        "--env-timeout",
+        metavar="SECONDS",
+        type=seconds,
+        help=(
+            "for each call of the world's own environment (default: env_timeout in world.toml, or "
+            "60)"
+        ),
+    )
     add_model_options(parser)
     add_json(parser, "print one JSON document")
     parser.add_argument("--quiet", "-q", action="store_true", help="print only the result")
@@ -282,9 +364,11 @@ def run_solve(args: argparse.Namespace) -> int:
     for name in ("csv", "reference"):
         if getattr(args, name) is not None:
             raise UsageError("this is for sets: name a folder or a manifest", field=name)
-    if args.save is not None and args.save.exists() and (
-        not args.save.is_dir() or any(args.save.iterdir())
-    ):  # fmt: skip
+    if (
+        args.save is not None
+        and args.save.exists()
+        and (not args.save.is_dir() or any(args.save.iterdir()))
+    ):
         raise UsageError(f"{args.save} is there already and not an empty folder", field="save")
     if not hasattr(args, "spec"):
         refuse_model_options(args, "none is asked: name one with --llm")
@@ -315,8 +399,9 @@ def _own_options(args: argparse.Namespace) -> tuple[str, ...]:
     if args.planner not in (None, "downward"):
         raise UsageError("this is for the planner downward, which it stands for", field=field)
     if args.optimal:
-        raise UsageError("a search of your own is not known to be optimal: leave --optimal out",
-                         field=field)  # fmt: skip
+        raise UsageError(
+            "a search of your own is not known to be optimal: leave --optimal out", field=field
+        )
     if not value.strip() or value.startswith("-"):
         raise UsageError(f"{value!r} cannot be used", field=field)
     return f"--{field}", value

@@ -43,8 +43,11 @@ def execute_solution(args: argparse.Namespace) -> int:
         HvrError: files or options cannot be used.
     """
     if args.optimal:
-        raise UsageError("plans are made anew while they run, not searched to the optimum; leave "
-                         "it out with --execute", field="optimal")  # fmt: skip
+        raise UsageError(
+            "plans are made anew while they run, not searched to the optimum; leave "
+            "it out with --execute",
+            field="optimal",
+        )
     rules = read_faults(args.faults)
     from hvr.policies.llm.settings import is_goal
 
@@ -71,9 +74,14 @@ def _carried_out(
             planner = model_planner(args, asked, listen)
         try:
             run = run_world(
-                env, domain, problem, asked.words.wording,
-                planner=planner, max_replans=args.max_replans, listen=listen,
-            )  # fmt: skip
+                env,
+                domain,
+                problem,
+                asked.words.wording,
+                planner=planner,
+                max_replans=args.max_replans,
+                listen=listen,
+            )
         except SimulatorError as error:
             if asked.world is None or not asked.world.environment:
                 raise
@@ -134,8 +142,9 @@ def _environment(
         if getattr(args, name):
             raise UsageError(
                 "hvr makes these in the PDDL environment only; this world has its own "
-                f"({asked.world.environment})", field=name,
-            )  # fmt: skip
+                f"({asked.world.environment})",
+                field=name,
+            )
     return asked.world.open(asked.problem, args.seed, args.env_timeout)
 
 
@@ -185,13 +194,18 @@ def model_planner(
             raise UsageError("a language model plans here; leave it out with --llm", field=name)
     world = asked.world
     return open_model(
-        model_choice(args), asked.domain, asked.problem, asked.words,
+        model_choice(args),
+        asked.domain,
+        asked.problem,
+        asked.words,
         goal_text(asked.problem.goal, asked.words),
         planner=AutomaticPlanner(min(args.budget, 10.0)),
         ontology=world.ontology if world is not None else None,
         prompts=world.prompts if world is not None else None,
-        seed=args.seed, folder=args.save, listen=listen,
-    )  # fmt: skip
+        seed=args.seed,
+        folder=args.save,
+        listen=listen,
+    )
 
 
 def posed_with_model_goal(args: argparse.Namespace) -> tuple[PosedProblem, PosedProblem, Meter]:
@@ -210,13 +224,18 @@ def posed_with_model_goal(args: argparse.Namespace) -> tuple[PosedProblem, Posed
     known = asked if asked.known else replace(asked, problem=asked.problem.replace(goal=TRUE))
     with display("none") as listen:
         model = open_model(
-            choice, known.domain, known.problem, known.words,
+            choice,
+            known.domain,
+            known.problem,
+            known.words,
             asked.request or goal_text(asked.problem.goal, asked.words),
             planner=AutomaticPlanner(min(args.budget, 10.0)),
             ontology=world.ontology if world is not None else None,
             prompts=world.prompts if world is not None else None,
-            seed=args.seed, folder=args.save, listen=listen,
-        )  # fmt: skip
+            seed=args.seed,
+            folder=args.save,
+            listen=listen,
+        )
         goal = model.goal(asked.problem)
     if not args.quiet:
         said = f"goal, as {model.meter.name} reads it: {goal_text(goal, asked.words)}"

@@ -58,9 +58,11 @@ _LOCK = ".lock"
 def is_problem_set(args: argparse.Namespace) -> bool:
     """Return whether the arguments mean a set of problems."""
     last = args.domain if args.file is None else args.file
-    return last is not None and args.world is None and (
-        last.is_dir() or last.name.endswith(MANIFEST_ENDING)
-    )  # fmt: skip
+    return (
+        last is not None
+        and args.world is None
+        and (last.is_dir() or last.name.endswith(MANIFEST_ENDING))
+    )
 
 
 def solve_problem_set(args: argparse.Namespace) -> int:
@@ -93,8 +95,10 @@ def solve_problem_set(args: argparse.Namespace) -> int:
                 told.row(row)
         except KeyboardInterrupt:
             if args.save is not None:
-                print(f"finished problems are in {args.save}: the same command goes on",
-                      file=sys.stderr)  # fmt: skip
+                print(
+                    f"finished problems are in {args.save}: the same command goes on",
+                    file=sys.stderr,
+                )
             raise
     ordered = [rows[one.key] for one in asked]
     _report(ordered, best, args)
@@ -142,8 +146,9 @@ def _results(
             # By content: the set may have moved, and a file may have changed.
             current = {
                 one.key: replace(known[digest], domain=one.domain, problem=one.problem)
-                for one in asked if (digest := digest_of(one)) in known
-            }  # fmt: skip
+                for one in asked
+                if (digest := digest_of(one)) in known
+            }
 
             def keep(row: SetRow) -> None:
                 file.write(json.dumps(row.to_json(), ensure_ascii=False).encode() + b"\n")
@@ -305,7 +310,7 @@ def _table(lines: Sequence[Mapping[str, str]]) -> Iterator[str]:
         padded = (
             line[name].ljust(widths[name]) if name in left else line[name].rjust(widths[name])
             for name in _COLUMNS
-        )  # fmt: skip
+        )
         return "  ".join(padded).rstrip()
 
     yield cells({name: name for name in _COLUMNS})
@@ -313,12 +318,16 @@ def _table(lines: Sequence[Mapping[str, str]]) -> Iterator[str]:
 
 
 def _said(figures: Mapping[str, float]) -> str:
-    parts = [f"{figures['solved']} of {count(int(figures['problems']), 'problem')} solved, "
-             f"all plans valid, {figures['proven_best']} proven best"]  # fmt: skip
+    parts = [
+        f"{figures['solved']} of {count(int(figures['problems']), 'problem')} solved, "
+        f"all plans valid, {figures['proven_best']} proven best"
+    ]
     for key, words in (
-        ("proven_without_plan", "proven to have no plan"), ("undecided", "undecided"),
-        ("unusable", "unusable"), ("lost", "lost"),
-    ):  # fmt: skip
+        ("proven_without_plan", "proven to have no plan"),
+        ("undecided", "undecided"),
+        ("unusable", "unusable"),
+        ("lost", "lost"),
+    ):
         if figures[key]:
             parts.append(f"{figures[key]} {words}")
     if figures["quality_of"]:
@@ -370,13 +379,15 @@ class AnytimePrinter:
                 self._folder.mkdir(parents=True, exist_ok=True)
             write_whole(self._folder / "plan.pddl", print_plan(found.steps, cost))
         if self._json_lines:
-            print_json({
-                "event": "plan",
-                "seconds": round(found.seconds, 3),
-                "cost": None if cost is None else decimal_text(cost),
-                "planner": found.planner,
-                "steps": [str(step) for step in found.steps],
-            })  # fmt: skip
+            print_json(
+                {
+                    "event": "plan",
+                    "seconds": round(found.seconds, 3),
+                    "cost": None if cost is None else decimal_text(cost),
+                    "planner": found.planner,
+                    "steps": [str(step) for step in found.steps],
+                }
+            )
             return
         steps = count(len(found.steps), "step")
         told = "" if cost is None else f"cost {decimal_text(cost)}, "

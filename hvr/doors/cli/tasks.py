@@ -40,13 +40,23 @@ def run_tasks(args: argparse.Namespace) -> int:
     usual = world is load_world()
     tasks = [load_task(n if usual else str(files[n])) for n in task_ids(world=str(world.folder))]
     if args.json:
-        print_json([
-            {"id": t.id, "name": t.name, "goal_oriented": t.goal_oriented,
-             "constructive": t.constructive, "paraphrases": list(t.paraphrases),
-             "goal": t.goal, "constraints": list(t.constraints), "scenes": list(t.scenes),
-             "step_budget": t.step_budget, "unseen": t.unseen}
-            for t in tasks
-        ])  # fmt: skip
+        print_json(
+            [
+                {
+                    "id": t.id,
+                    "name": t.name,
+                    "goal_oriented": t.goal_oriented,
+                    "constructive": t.constructive,
+                    "paraphrases": list(t.paraphrases),
+                    "goal": t.goal,
+                    "constraints": list(t.constraints),
+                    "scenes": list(t.scenes),
+                    "step_budget": t.step_budget,
+                    "unseen": t.unseen,
+                }
+                for t in tasks
+            ]
+        )
     else:
         for t in tasks:
             print(f"{t.id:6} {t.name:44} {len(t.scenes):2} scenes  {t.goal_oriented}")
@@ -122,18 +132,45 @@ The same options give the same problems.
 def add_problems_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description, parser.epilog = _DESCRIPTION, _PROBLEMS_EPILOG
-    parser.add_argument("--family", metavar="NAMES", default="all", help=(
-        "families, such as blocksworld,ferry (default: %(default)s)"))  # fmt: skip
-    parser.add_argument("--level", metavar="LEVELS", default="1-5", help=(
-        "levels from 1 to 5, such as 2 or 1-3 (default: %(default)s)"))  # fmt: skip
-    parser.add_argument("--count", metavar="N", type=whole_number, default=40, help=(
-        "number of problems, spread over families and levels (default: %(default)s)"))  # fmt: skip
-    parser.add_argument("--seed", metavar="N", type=whole_number, default=0, help=(
-        "seed of the first problem; the others follow (default: %(default)s)"))  # fmt: skip
-    parser.add_argument("--unsolvable", metavar="SHARE", type=real, default=0.0, help=(
-        "share of problems without a plan (default: %(default)s)"))  # fmt: skip
-    parser.add_argument("--output", metavar="FILE", type=Path, help=(
-        "write the problems there (default: standard output)"))  # fmt: skip
+    parser.add_argument(
+        "--family",
+        metavar="NAMES",
+        default="all",
+        help=("families, such as blocksworld,ferry (default: %(default)s)"),
+    )
+    parser.add_argument(
+        "--level",
+        metavar="LEVELS",
+        default="1-5",
+        help=("levels from 1 to 5, such as 2 or 1-3 (default: %(default)s)"),
+    )
+    parser.add_argument(
+        "--count",
+        metavar="N",
+        type=whole_number,
+        default=40,
+        help=("number of problems, spread over families and levels (default: %(default)s)"),
+    )
+    parser.add_argument(
+        "--seed",
+        metavar="N",
+        type=whole_number,
+        default=0,
+        help=("seed of the first problem; the others follow (default: %(default)s)"),
+    )
+    parser.add_argument(
+        "--unsolvable",
+        metavar="SHARE",
+        type=real,
+        default=0.0,
+        help=("share of problems without a plan (default: %(default)s)"),
+    )
+    parser.add_argument(
+        "--output",
+        metavar="FILE",
+        type=Path,
+        help=("write the problems there (default: standard output)"),
+    )
 
 
 def run_problems(args: argparse.Namespace) -> int:

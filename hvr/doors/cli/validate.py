@@ -104,83 +104,191 @@ def add_validate_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     parser.usage = f"{parser.prog} [OPTIONS] DOMAIN PROBLEM PLAN... | SUITE..."
     parser.add_argument("files", nargs="*", metavar="FILES", help="domain, problem, plans")
-    parser.add_argument("--skip", metavar="PATTERN", action="append", help=(
-        "leave out files that are called so; may be given several times"))  # fmt: skip
+    parser.add_argument(
+        "--skip",
+        metavar="PATTERN",
+        action="append",
+        help=("leave out files that are called so; may be given several times"),
+    )
 
     judging = parser.add_argument_group("judging")
-    _flag(judging, "--extract",
-          "take the plan out of texts that do not mark it, such as the answers of language "
-          "models; done for standard input, and for what planners print")  # fmt: skip
-    _value(judging, "--plan-number", "N", arguments.whole_number,
-           "which plan of a text with several, from 1 on; 0: the last")  # fmt: skip
+    _flag(
+        judging,
+        "--extract",
+        "take the plan out of texts that do not mark it, such as the answers of language "
+        "models; done for standard input, and for what planners print",
+    )
+    _value(
+        judging,
+        "--plan-number",
+        "N",
+        arguments.whole_number,
+        "which plan of a text with several, from 1 on; 0: the last",
+    )
     _flag(judging, "--lenient", "accept what VAL accepts of what the language forbids")
-    _value(judging, "--epsilon", "N", arguments.number,
-           "steps no further apart are simultaneous (default: tolerance / 10)")  # fmt: skip
-    _value(judging, "--tolerance", "N", arguments.number,
-           "how far a duration may be from what its action demands (default: 0.01)")  # fmt: skip
-    _value(judging, "--numeric-tolerance", "N", arguments.number,
-           "how far a numeric condition may be missed (default: 0; VAL: 0.0001)")  # fmt: skip
-    _value(judging, "--until", "TIME", arguments.number,
-           "let processes and events go on until then, after the last step, too")  # fmt: skip
-    _flag(judging, "--any-order",
-          "hierarchical plans: let the tasks of a method be listed in any order")  # fmt: skip
-    judging.add_argument("--no-decomposition", action="store_true", help=(
-        "hierarchical plans: read the actions only, and look for a decomposition"))  # fmt: skip
-    _value(judging, "--jobs", "N", arguments.jobs,
-           "use N processes; 0: one for each processor core (default: 1)")  # fmt: skip
+    _value(
+        judging,
+        "--epsilon",
+        "N",
+        arguments.number,
+        "steps no further apart are simultaneous (default: tolerance / 10)",
+    )
+    _value(
+        judging,
+        "--tolerance",
+        "N",
+        arguments.number,
+        "how far a duration may be from what its action demands (default: 0.01)",
+    )
+    _value(
+        judging,
+        "--numeric-tolerance",
+        "N",
+        arguments.number,
+        "how far a numeric condition may be missed (default: 0; VAL: 0.0001)",
+    )
+    _value(
+        judging,
+        "--until",
+        "TIME",
+        arguments.number,
+        "let processes and events go on until then, after the last step, too",
+    )
+    _flag(
+        judging,
+        "--any-order",
+        "hierarchical plans: let the tasks of a method be listed in any order",
+    )
+    judging.add_argument(
+        "--no-decomposition",
+        action="store_true",
+        help=("hierarchical plans: read the actions only, and look for a decomposition"),
+    )
+    _value(
+        judging,
+        "--jobs",
+        "N",
+        arguments.jobs,
+        "use N processes; 0: one for each processor core (default: 1)",
+    )
 
     add_engine_options(judging)
 
     asking = parser.add_argument_group("asking for more")
-    asking.add_argument("--on-failure", choices=tuple(OnFailure), help=(
-        "what to do after a failing step: stop there, or report every failure, going on as if "
-        "the step were skipped, or executed by force (default: stop)"))  # fmt: skip
-    asking.add_argument("--all-failures", dest="on_failure", action="store_const",
-        const=OnFailure.SKIP, help="short for --on-failure skip")  # fmt: skip
+    asking.add_argument(
+        "--on-failure",
+        choices=tuple(OnFailure),
+        help=(
+            "what to do after a failing step: stop there, or report every failure, going on as if "
+            "the step were skipped, or executed by force (default: stop)"
+        ),
+    )
+    asking.add_argument(
+        "--all-failures",
+        dest="on_failure",
+        action="store_const",
+        const=OnFailure.SKIP,
+        help="short for --on-failure skip",
+    )
     _flag(asking, "--advise", "search for steps that would mend an invalid plan")
     _flag(asking, "--minimise", "find steps that a valid plan does not need")
-    _value(asking, "--state-at", "STEP", arguments.whole_number,
-           "show the state after a step; 0: the initial state")  # fmt: skip
+    _value(
+        asking,
+        "--state-at",
+        "STEP",
+        arguments.whole_number,
+        "show the state after a step; 0: the initial state",
+    )
     _flag(asking, "--happenings", "show what changed when")
-    asking.add_argument("--values", metavar="FILE.svg", nargs="?", const=True, help=(
-        "show the numeric fluents over time; with FILE.svg draw those of the one plan, with its "
-        "processes"))  # fmt: skip
-    asking.add_argument("--no-values", dest="values", action="store_const", const=False,
-        help=argparse.SUPPRESS)  # fmt: skip
-    asking.add_argument("--gantt", metavar="FILE", help=(
-        "draw the one plan over time, as a picture (.svg) or a page (.html)"))  # fmt: skip
-    asking.add_argument("--certificate", metavar="FILE", help=(
-        "write a proof of the verdict on the one plan, for hvr check"))  # fmt: skip
+    asking.add_argument(
+        "--values",
+        metavar="FILE.svg",
+        nargs="?",
+        const=True,
+        help=(
+            "show the numeric fluents over time; with FILE.svg draw those of the one plan, with its "
+            "processes"
+        ),
+    )
+    asking.add_argument(
+        "--no-values", dest="values", action="store_const", const=False, help=argparse.SUPPRESS
+    )
+    asking.add_argument(
+        "--gantt",
+        metavar="FILE",
+        help=("draw the one plan over time, as a picture (.svg) or a page (.html)"),
+    )
+    asking.add_argument(
+        "--certificate",
+        metavar="FILE",
+        help=("write a proof of the verdict on the one plan, for hvr check"),
+    )
 
     reporting = parser.add_argument_group("reporting")
     add_report_arguments(reporting)
     reporting.add_argument("--json", action="store_true", help="short for --format json")
-    reporting.add_argument("--explain-skipped", action="store_true", help=(
-        "list every file that is not validated, why, and how to include it"))  # fmt: skip
+    reporting.add_argument(
+        "--explain-skipped",
+        action="store_true",
+        help=("list every file that is not validated, why, and how to include it"),
+    )
     _flag(reporting, "--exit-zero", "exit with 0 when plans are invalid; not when in doubt")
     _flag(reporting, "--quiet", "print nothing", "-q")
-    _flag(reporting, "--failures-only",
-          "text and github: print only what is not valid, and the counts")  # fmt: skip
-    _flag(reporting, "--require-plans",
-          "report problems without a plan and domains without a problem (HVR007)")  # fmt: skip
-    reporting.add_argument("--baseline", metavar="FILE", help=(
-        "report only findings that this file of accepted ones does not have"))  # fmt: skip
-    reporting.add_argument("--update-baseline", action="store_true", help=(
-        "write the findings of this run to the file of --baseline, and exit with 0"))  # fmt: skip
-    reporting.add_argument("--changed-since", metavar="REV", help=(
-        "leave out plans that are the same as in a revision of git, as are their domains and "
-        "problems"))  # fmt: skip
-    reporting.add_argument("--watch", action="store_true", help=(
-        "validate again whenever a file changes, until Ctrl-C"))  # fmt: skip
-    reporting.add_argument("--rows", metavar="FILE", help=(
-        "judge each row of a file of JSON lines (- for standard input) or Parquet, with the texts "
-        "domain, problem and plan: a line of JSON each, in order; with --output-file it goes on "
-        "where it was killed"))  # fmt: skip
-    reporting.add_argument("--serve", action="store_true", help=(
-        "stay, and answer requests: a line of JSON each with domain, problem and plan, from "
-        "standard input"))  # fmt: skip
-    reporting.add_argument("--texts-only", action="store_true", help=(
-        "with --serve: open no file that a request names"))  # fmt: skip
+    _flag(
+        reporting,
+        "--failures-only",
+        "text and github: print only what is not valid, and the counts",
+    )
+    _flag(
+        reporting,
+        "--require-plans",
+        "report problems without a plan and domains without a problem (HVR007)",
+    )
+    reporting.add_argument(
+        "--baseline",
+        metavar="FILE",
+        help=("report only findings that this file of accepted ones does not have"),
+    )
+    reporting.add_argument(
+        "--update-baseline",
+        action="store_true",
+        help=("write the findings of this run to the file of --baseline, and exit with 0"),
+    )
+    reporting.add_argument(
+        "--changed-since",
+        metavar="REV",
+        help=(
+            "leave out plans that are the same as in a revision of git, as are their domains and "
+            "problems"
+        ),
+    )
+    reporting.add_argument(
+        "--watch",
+        action="store_true",
+        help=("validate again whenever a file changes, until Ctrl-C"),
+    )
+    reporting.add_argument(
+        "--rows",
+        metavar="FILE",
+        help=(
+            "judge each row of a file of JSON lines (- for standard input) or Parquet, with the texts "
+            "domain, problem and plan: a line of JSON each, in order; with --output-file it goes on "
+            "where it was killed"
+        ),
+    )
+    reporting.add_argument(
+        "--serve",
+        action="store_true",
+        help=(
+            "stay, and answer requests: a line of JSON each with domain, problem and plan, from "
+            "standard input"
+        ),
+    )
+    reporting.add_argument(
+        "--texts-only",
+        action="store_true",
+        help=("with --serve: open no file that a request names"),
+    )
 
 
 def run_validate(args: argparse.Namespace) -> int:
@@ -439,8 +547,12 @@ def _report(
 
     shown = shown and not request.quiet
     reports = request.reports
-    options = ReportOptions(base=report_base(), rules_url=request.rules_url, problems=several,
-                            failures_only=request.failures_only)  # fmt: skip
+    options = ReportOptions(
+        base=report_base(),
+        rules_url=request.rules_url,
+        problems=several,
+        failures_only=request.failures_only,
+    )
     doubts: list[Judged] = []
     aside = shown and reports.shown not in FOR_PEOPLE
     counted = _counted(results, outcomes, doubts, aside=aside)

@@ -171,23 +171,49 @@ examples:
 def add_plan_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description, parser.epilog = _PLAN_DESCRIPTION, _PLAN_EPILOG
-    parser.add_argument("plan", metavar="PLAN", type=Path, help=(
-        "tool plans or agents' logs (JSON), the folder of an hvr run, or a PDDL plan"))  # fmt: skip
-    parser.add_argument("--request", metavar="TEXT", type=utf8_text, help=(
-        "what was asked, if the plan does not say"))  # fmt: skip
-    parser.add_argument("--model", metavar="FOLDER", type=Path, help=(
-        "a verifier that `hvr verify train` wrote (default for robot plans: the one that comes "
-        "with hvr)"))  # fmt: skip
-    parser.add_argument("--tools", metavar="FILE", type=Path, help=(
-        "the tools: tools.json, function schemas, MCP, OpenAPI or Python"))  # fmt: skip
-    parser.add_argument("--graph", metavar="FILE", type=Path, help=(
-        "their links (default: those that follow from the tools)"))  # fmt: skip
-    parser.add_argument("--domain", metavar="FILE", type=Path, help=(
-        "the domain of a PDDL plan (default: hvr's kitchen)"))  # fmt: skip
-    parser.add_argument("--problem", metavar="FILE", type=Path, help=(
-        "the problem of a PDDL plan"))  # fmt: skip
-    parser.add_argument("--svg", metavar="FILE", type=Path, help=(
-        "draw the plan with its risks; for one plan only"))  # fmt: skip
+    parser.add_argument(
+        "plan",
+        metavar="PLAN",
+        type=Path,
+        help=("tool plans or agents' logs (JSON), the folder of an hvr run, or a PDDL plan"),
+    )
+    parser.add_argument(
+        "--request",
+        metavar="TEXT",
+        type=utf8_text,
+        help=("what was asked, if the plan does not say"),
+    )
+    parser.add_argument(
+        "--model",
+        metavar="FOLDER",
+        type=Path,
+        help=(
+            "a verifier that `hvr verify train` wrote (default for robot plans: the one that comes "
+            "with hvr)"
+        ),
+    )
+    parser.add_argument(
+        "--tools",
+        metavar="FILE",
+        type=Path,
+        help=("the tools: tools.json, function schemas, MCP, OpenAPI or Python"),
+    )
+    parser.add_argument(
+        "--graph",
+        metavar="FILE",
+        type=Path,
+        help=("their links (default: those that follow from the tools)"),
+    )
+    parser.add_argument(
+        "--domain",
+        metavar="FILE",
+        type=Path,
+        help=("the domain of a PDDL plan (default: hvr's kitchen)"),
+    )
+    parser.add_argument("--problem", metavar="FILE", type=Path, help=("the problem of a PDDL plan"))
+    parser.add_argument(
+        "--svg", metavar="FILE", type=Path, help=("draw the plan with its risks; for one plan only")
+    )
     add_json(parser)
 
 
@@ -260,20 +286,49 @@ def add_train_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = "Train a verifier on true plans over your tools."
     parser.epilog = _TRAIN_EPILOG
     parser.add_argument("plans", metavar="PLANS", type=Path, help="true plans, JSON lines")
-    parser.add_argument("--tools", metavar="FILE", type=Path, required=True, help=(
-        "the tools: tools.json, function schemas, MCP, OpenAPI or Python"))  # fmt: skip
-    parser.add_argument("--graph", metavar="FILE", type=Path, help=(
-        "their links (graph.json or graph_desc.json; default: those that follow from the "
-        "tools)"))  # fmt: skip
-    parser.add_argument("--out", metavar="FOLDER", type=Path, default=Path("verifier"), help=(
-        "folder for the verifier (default: %(default)s)"))  # fmt: skip
-    parser.add_argument("--encoder", metavar="NAME", type=utf8_text, default="minilm", help=(
-        "encoder of requests and steps: minilm, lexical-hash, or st: and a name of "
-        "sentence-transformers (default: %(default)s)"))  # fmt: skip
-    parser.add_argument("--seen-links", action="store_true", help=(
-        "links are those that occur in these plans, whatever else the files list"))  # fmt: skip
-    parser.add_argument("--seed", type=whole_number, default=0, help=(
-        "seed of the simulated drafts (default: %(default)s)"))  # fmt: skip
+    parser.add_argument(
+        "--tools",
+        metavar="FILE",
+        type=Path,
+        required=True,
+        help=("the tools: tools.json, function schemas, MCP, OpenAPI or Python"),
+    )
+    parser.add_argument(
+        "--graph",
+        metavar="FILE",
+        type=Path,
+        help=(
+            "their links (graph.json or graph_desc.json; default: those that follow from the tools)"
+        ),
+    )
+    parser.add_argument(
+        "--out",
+        metavar="FOLDER",
+        type=Path,
+        default=Path("verifier"),
+        help=("folder for the verifier (default: %(default)s)"),
+    )
+    parser.add_argument(
+        "--encoder",
+        metavar="NAME",
+        type=utf8_text,
+        default="minilm",
+        help=(
+            "encoder of requests and steps: minilm, lexical-hash, or st: and a name of "
+            "sentence-transformers (default: %(default)s)"
+        ),
+    )
+    parser.add_argument(
+        "--seen-links",
+        action="store_true",
+        help=("links are those that occur in these plans, whatever else the files list"),
+    )
+    parser.add_argument(
+        "--seed",
+        type=whole_number,
+        default=0,
+        help=("seed of the simulated drafts (default: %(default)s)"),
+    )
     add_json(parser)
 
 
@@ -308,12 +363,18 @@ def run_train(args: argparse.Namespace) -> int:
         save_judge(judge, args.out)
     at = judge.thresholds
     if judge.weights is None:
-        print(f"{len(judge.past)} plans are too few to learn from (there must be {MIN_PLANS}): "
-              "plans will be judged and corrected by the names of tools alone",
-              file=sys.stderr)  # fmt: skip
+        print(
+            f"{len(judge.past)} plans are too few to learn from (there must be {MIN_PLANS}): "
+            "plans will be judged and corrected by the names of tools alone",
+            file=sys.stderr,
+        )
     if args.json:
-        about = {"verifier": str(args.out), "tools": len(tools), "plans": len(judge.past),
-                 "thresholds": asdict(at)}  # fmt: skip
+        about = {
+            "verifier": str(args.out),
+            "tools": len(tools),
+            "plans": len(judge.past),
+            "thresholds": asdict(at),
+        }
         print_json(about)
     else:
         print(
@@ -352,13 +413,22 @@ examples:
 def add_correct_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description, parser.epilog = _CORRECT_DESCRIPTION, _CORRECT_EPILOG
-    parser.add_argument("model", metavar="VERIFIER", type=Path, help=(
-        "folder that `hvr verify train` wrote"))  # fmt: skip
+    parser.add_argument(
+        "model", metavar="VERIFIER", type=Path, help=("folder that `hvr verify train` wrote")
+    )
     parser.add_argument("plans", metavar="PLANS", type=Path, help="plans to correct, JSON lines")
-    parser.add_argument("--requests", metavar="FILE", type=Path, help=(
-        "JSON lines with id and user_request, for plans that lack their request"))  # fmt: skip
-    parser.add_argument("--out", metavar="FILE", type=Path, help=(
-        "write the plans as JSON lines (default: print them)"))  # fmt: skip
+    parser.add_argument(
+        "--requests",
+        metavar="FILE",
+        type=Path,
+        help=("JSON lines with id and user_request, for plans that lack their request"),
+    )
+    parser.add_argument(
+        "--out",
+        metavar="FILE",
+        type=Path,
+        help=("write the plans as JSON lines (default: print them)"),
+    )
 
 
 def run_correct(args: argparse.Namespace) -> int:
@@ -380,14 +450,20 @@ def run_correct(args: argparse.Namespace) -> int:
         check_writable(args.out)
     judge = load_judge(args.model)
     if judge.weights is None:
-        print(f"the verifier knows {len(judge.past)} plans, too few to learn from: only names of "
-              "tools and links are corrected", file=sys.stderr)  # fmt: skip
+        print(
+            f"the verifier knows {len(judge.past)} plans, too few to learn from: only names of "
+            "tools and links are corrected",
+            file=sys.stderr,
+        )
     drafts = read_tool_plans(args.plans)
     if args.requests is not None:
         drafts = _asked(drafts, {p.id: p.request for p in read_plans(args.requests)})
     if unasked := sum(not p.request for p in drafts):
-        print(f"{unasked} of {len(drafts)} plans have no request, and are corrected by their "
-              "steps alone: give --requests", file=sys.stderr)  # fmt: skip
+        print(
+            f"{unasked} of {len(drafts)} plans have no request, and are corrected by their "
+            "steps alone: give --requests",
+            file=sys.stderr,
+        )
     records, changed = [], 0
     for draft, (corrected, changes) in zip(drafts, _corrected(judge, drafts), strict=True):
         changed += corrected.tools != draft.tools
@@ -439,12 +515,18 @@ examples:
 def add_evaluate_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description, parser.epilog = _EVALUATE_DESCRIPTION, _EVALUATE_EPILOG
-    parser.add_argument("model", metavar="VERIFIER", type=Path, help=(
-        "folder that `hvr verify train` wrote"))  # fmt: skip
-    parser.add_argument("plans", metavar="PLANS", type=Path, help=(
-        "true plans that it has not seen, JSON lines"))  # fmt: skip
-    parser.add_argument("--seed", type=whole_number, default=1, help=(
-        "of the wrong plans made of them (default: %(default)s)"))  # fmt: skip
+    parser.add_argument(
+        "model", metavar="VERIFIER", type=Path, help=("folder that `hvr verify train` wrote")
+    )
+    parser.add_argument(
+        "plans", metavar="PLANS", type=Path, help=("true plans that it has not seen, JSON lines")
+    )
+    parser.add_argument(
+        "--seed",
+        type=whole_number,
+        default=1,
+        help=("of the wrong plans made of them (default: %(default)s)"),
+    )
     add_json(parser)
 
 

@@ -35,8 +35,14 @@ def add_new_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description, parser.epilog = _NEW_DESCRIPTION, _NEW_EPILOG
     parser.add_argument("folder", metavar="FOLDER", type=Path, help="new or empty")
     parser.add_argument("--domain", metavar="FILE", type=Path, help="the PDDL domain")
-    parser.add_argument("--problem", metavar="FILE", type=Path, action="append", default=[],
-                        help="a PDDL problem; may be repeated")  # fmt: skip
+    parser.add_argument(
+        "--problem",
+        metavar="FILE",
+        type=Path,
+        action="append",
+        default=[],
+        help="a PDDL problem; may be repeated",
+    )
 
 
 def run_new(args: argparse.Namespace) -> int:
@@ -86,8 +92,12 @@ def add_check_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description, parser.epilog = _CHECK_DESCRIPTION, _CHECK_EPILOG
     parser.add_argument("world", metavar="WORLD", help="a folder, or a world that hvr brings")
     add_run(parser)
-    parser.add_argument("--env-timeout", metavar="SECONDS", type=seconds, help=(
-        "for each call of the environment (default: that of world.toml, or 60)"))  # fmt: skip
+    parser.add_argument(
+        "--env-timeout",
+        metavar="SECONDS",
+        type=seconds,
+        help=("for each call of the environment (default: that of world.toml, or 60)"),
+    )
     add_json(parser)
 
 
@@ -209,8 +219,11 @@ def _show_tools(world: WorldFile, args: argparse.Namespace) -> int:
     for tool in view["tools"] or ():
         takes = ", ".join(p["name"] + ("" if p["required"] else "?") for p in tool["takes"])
         gives = ", ".join(tool["gives"])
-        print(one_line(f"  {tool['name']}({takes}){f' -> {gives}' if gives else ''}  "
-                       f"[{tool['effect']}]"))  # fmt: skip
+        print(
+            one_line(
+                f"  {tool['name']}({takes}){f' -> {gives}' if gives else ''}  [{tool['effect']}]"
+            )
+        )
     print("the same value:")
     for name, slots in view["shared"].items():
         print(one_line(f"  {name}: {', '.join(slots)}"))

@@ -233,8 +233,9 @@ class FactWorld(ExecutionWorld):
         if not isinstance(error, str):
             raise SimulatorError(
                 f"the environment answers {action} with {type(error).__name__}, not with a text "
-                "(empty for done, else why not)", exit_code=2,
-            )  # fmt: skip
+                "(empty for done, else why not)",
+                exit_code=2,
+            )
         if error:
             self._refused[action] += 1
         else:
@@ -257,9 +258,10 @@ class FactWorld(ExecutionWorld):
         atoms, numbers = read_observation(self.task, seen)
         atoms |= {a for a in base_atoms(believed) if a.predicate in self.hidden}
         numbers |= {
-            t: v for t, v in believed.numbers().items()
+            t: v
+            for t, v in believed.numbers().items()
             if t.function in self.hidden or (t not in numbers and t.function == "total-cost")
-        }  # fmt: skip
+        }
         return believed.task.state_with(atoms, numbers)
 
     def doubt(self, action: GroundAction, state: State) -> tuple[Atom, State] | None:
@@ -382,9 +384,14 @@ class FactMonitor:
         unmet = failed_literals(Validator(self.task, state=self.state).apply(action).failure)
         why = explain_state(unmet, self.world.wording) or "a condition is unmet"
         return Deviation(
-            DeviationKind.MISSING_PRECONDITION, Side.PRE, unmet, number, action,
-            f"{action} is not possible, because {why}.", action.args,
-        )  # fmt: skip
+            DeviationKind.MISSING_PRECONDITION,
+            Side.PRE,
+            unmet,
+            number,
+            action,
+            f"{action} is not possible, because {why}.",
+            action.args,
+        )
 
     def unmet_goal(self) -> tuple[Expression, ...]:
         """See `hvr.execution.recovery.Monitor`."""
@@ -410,9 +417,10 @@ class FactMonitor:
     def _in_vain(self, before: State, expected: State, observed: State) -> bool:
         """Return whether none of the effects that can be seen has come, of a step that has some."""
         effects = {
-            effect for effect in effects_of(before, expected)
+            effect
+            for effect in effects_of(before, expected)
             if predicate_of(effect) not in self.world.hidden
-        }  # fmt: skip
+        }
         return bool(effects) and effects <= set(missing_literals(expected, observed))
 
     def _own(self, state: State) -> State:

@@ -48,11 +48,22 @@ from hvr.worlds.facts.lexicon import WorldLexicon, object_phrases, plural, words
 # COMPARED   = is [not] [at least | at most | more than | less than | …] | >= | <= | > | < | =
 
 _OPERATORS = {
-    "at least": ">=", "no less than": ">=", "at most": "<=", "no more than": "<=",
-    "more than": ">", "greater than": ">", "above": ">", "over": ">",
-    "less than": "<", "fewer than": "<", "below": "<", "under": "<",
-    "exactly": "=", "equal to": "=", "": "=",
-}  # fmt: skip
+    "at least": ">=",
+    "no less than": ">=",
+    "at most": "<=",
+    "no more than": "<=",
+    "more than": ">",
+    "greater than": ">",
+    "above": ">",
+    "over": ">",
+    "less than": "<",
+    "fewer than": "<",
+    "below": "<",
+    "under": "<",
+    "exactly": "=",
+    "equal to": "=",
+    "": "=",
+}
 _SYMBOLS = (">=", "<=", ">", "<", "=")
 COMPARISON_WORDS = tuple(
     dict.fromkeys(word for text in ("is not", *_OPERATORS) for word in text.split())
@@ -118,8 +129,17 @@ def function_patterns(
 
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 _ALL, _SOME, _NONE = "every", "some", "no"
-_QUANTIFIERS = {"every": _ALL, "each": _ALL, "all": _ALL, "all the": _ALL, "some": _SOME,
-                "a": _SOME, "an": _SOME, "any": _SOME, "no": _NONE}  # fmt: skip
+_QUANTIFIERS = {
+    "every": _ALL,
+    "each": _ALL,
+    "all": _ALL,
+    "all the": _ALL,
+    "some": _SOME,
+    "a": _SOME,
+    "an": _SOME,
+    "any": _SOME,
+    "no": _NONE,
+}
 
 
 @dataclass(frozen=True)
@@ -322,9 +342,10 @@ class _Reader:
         known = [self._example(name) for name in self.words.wording.predicates]
         known += [self._compared(name) for name in self.domain.functions]
         unknown = [
-            word for word in re.findall(r"[\w-]+", text)
+            word
+            for word in re.findall(r"[\w-]+", text)
             if word not in self._vocabulary() and not _NUMBER.fullmatch(word)
-        ]  # fmt: skip
+        ]
         hint = ""
         if unknown:
             near = nearest(unknown[0], self._vocabulary())

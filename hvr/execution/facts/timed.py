@@ -71,9 +71,11 @@ class TimedWorld(FactWorld):
         self._last: dict[GroundAction, tuple[Fraction, Fraction]] = {}
         self._ends: dict[GroundAction, Fraction] = {}
         super().__init__(
-            adapter or env, self.timing.domain, self.timing.problem(problem),
+            adapter or env,
+            self.timing.domain,
+            self.timing.problem(problem),
             self.timing.wording(wording),
-        )  # fmt: skip
+        )
 
     def watch(
         self, planned: Planned, promises: ConstraintMonitor, *, aside: bool = False
@@ -182,10 +184,16 @@ class TimedWatch(FactMonitor):
             world.state = self._state
             if not Validator(self.task, state=self._state).apply(action).ok:
                 return StepDone(
-                    number=number, action=action, block=block, success=False, error="",
-                    difference=waited, sent=(), failures=(*noticed, self.cannot(number, action)),
+                    number=number,
+                    action=action,
+                    block=block,
+                    success=False,
+                    error="",
+                    difference=waited,
+                    sent=(),
+                    failures=(*noticed, self.cannot(number, action)),
                     time=world.now,
-                )  # fmt: skip
+                )
         was = self._state
         done = super().step(number, action, block, before, report)
         broken, off = self._break_off(number, was, action)

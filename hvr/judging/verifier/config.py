@@ -222,9 +222,18 @@ class VerifierConfig:
 
 
 _COUNTS = (
-    "neighbours", "hidden", "layers", "batch", "epochs_graph", "epochs_local", "patience",
-    "align_hidden", "align_batch", "align_epochs", "align_patience",
-)  # fmt: skip
+    "neighbours",
+    "hidden",
+    "layers",
+    "batch",
+    "epochs_graph",
+    "epochs_local",
+    "patience",
+    "align_hidden",
+    "align_batch",
+    "align_epochs",
+    "align_patience",
+)
 _CHOICES = {
     "tool_text": ("description", "name_and_description"),
     "step_names": ("keep", "remove"),

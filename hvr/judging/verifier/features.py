@@ -61,9 +61,12 @@ class Alignment:
             hidden: width of the hidden layer.
         """
         return {
-            "step.weight": (hidden, dim), "step.bias": (hidden,), "tool.weight": (hidden, dim),
-            "out.weight": (1, hidden), "out.bias": (1,),
-        }  # fmt: skip
+            "step.weight": (hidden, dim),
+            "step.bias": (hidden,),
+            "tool.weight": (hidden, dim),
+            "out.weight": (1, hidden),
+            "out.bias": (1,),
+        }
 
     def project_tools(self, tools: Floats) -> Floats:
         """Return W_t e(t) of tools (tools, hidden), to be kept for `step_logits`."""

@@ -77,10 +77,17 @@ def best_threshold(
 # --------------------------------------------------------------------------------------------------
 
 WRONG_PLAN_KINDS = (
-    "other request, near", "other request, far", "tail missing", "dropped",
-    "superfluous, related", "superfluous, unrelated", "order", "replaced", "hallucinated",
+    "other request, near",
+    "other request, far",
+    "tail missing",
+    "dropped",
+    "superfluous, related",
+    "superfluous, unrelated",
+    "order",
+    "replaced",
+    "hallucinated",
     "misspelt",
-)  # fmt: skip
+)
 _NEAR = 20
 """Similar requests, or tools, that are drawn from."""
 
@@ -107,8 +114,11 @@ class WrongPlans:
         made = {}
         for kind in kinds:
             rng = Random(f"{self.seed} {kind} {plan.id} {plan.request}")
-            wrong = self._request(rng, plan, kind) if "request" in kind else self._steps(
-                rng, plan, kind)  # fmt: skip
+            wrong = (
+                self._request(rng, plan, kind)
+                if "request" in kind
+                else self._steps(rng, plan, kind)
+            )
             if wrong is not None and (wrong.tools, wrong.request) != (plan.tools, plan.request):
                 made[kind] = wrong
         return made

@@ -143,8 +143,9 @@ class _Expander:
             made = [p for p, s in self._source.items() if s == name]
             heats = [h for h in self._all(APPARATUS) if any(self._treats(h, p) for p in made)]
             slots = [h for h in heats if self._plays(h, SLOT)]
-            dishes = [d for h in slots or heats for d in self._takes[h]
-                      if self._true("fits", name, d)]  # fmt: skip
+            dishes = [
+                d for h in slots or heats for d in self._takes[h] if self._true("fits", name, d)
+            ]
             if dishes and not any(d in self._chosen for d in dishes):
                 yield dishes[0], f"for {name} when it is cracked"
 

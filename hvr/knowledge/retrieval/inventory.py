@@ -71,10 +71,13 @@ class Inventory:
         """Things that can be carried and of which nobody knows where they are."""
         held = set(self.held)
         return frozenset(
-            name for name in self.classes
-            if self.true("pickupable", name) and self.true("present", name)
-            and name not in self.parents and name not in held
-        )  # fmt: skip
+            name
+            for name in self.classes
+            if self.true("pickupable", name)
+            and self.true("present", name)
+            and name not in self.parents
+            and name not in held
+        )
 
     def _rank(self, name: str) -> tuple[bool, int, float, int, str]:
         """Return a sort key: places with room first, what lies open before what is behind a
@@ -153,11 +156,12 @@ class Inventory:
         preferred = self.preferred(work)
         predicates = self.roles.predicates(role)
         able = (
-            a.args[0] for a in self.facts
+            a.args[0]
+            for a in self.facts
             if a.predicate in predicates
             and a.args[0] not in self.avoided
             and self.true("present", a.args[0])
-        )  # fmt: skip
+        )
         return tuple(
             sorted(
                 able,
@@ -261,9 +265,14 @@ def take_inventory(
         for name, (x, _, z) in (positions or {}).items()
     }
     return Inventory(
-        scene, graph.ontology, classes, graph.facts(), distances, graph.did_not_fit(),
+        scene,
+        graph.ontology,
+        classes,
+        graph.facts(),
+        distances,
+        graph.did_not_fit(),
         positions=dict(positions or {}),
-    )  # fmt: skip
+    )
 
 
 # Chosen -------------------------------------------------------------------------------------------
@@ -371,15 +380,18 @@ class ObjectChoice:
             count: how many.
             reason: why.
         """
-        owners = [(p, s) for p, s in self.pieces
-                  if self.inventory.classes[p] == object_class]  # fmt: skip
+        owners = [(p, s) for p, s in self.pieces if self.inventory.classes[p] == object_class]
         present = [p for p, _ in owners if self.inventory.true("present", p)]
         for name in present[:count]:
             self.add(name, reason)
         missing = count - len(present)
         sources = {s for _, s in owners if self.inventory.true("present", s)}
-        ranked = [n for c in sorted({self.inventory.classes[s] for s in sources})
-                  for n in self.inventory.of(c) if n in sources]  # fmt: skip
+        ranked = [
+            n
+            for c in sorted({self.inventory.classes[s] for s in sources})
+            for n in self.inventory.of(c)
+            if n in sources
+        ]
         for source in ranked:
             if missing <= 0:
                 break

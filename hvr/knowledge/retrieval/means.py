@@ -287,16 +287,22 @@ class Means:
         vessel = None
         if supply.needs not in places:
             dishes = [c for c in supply.goes_into if c != supply.needs]
-            named = [n for n in self.chosen.reasons
-                     if self.inventory.classes[n] in places.intersection(dishes)]  # fmt: skip
+            named = [
+                n
+                for n in self.chosen.reasons
+                if self.inventory.classes[n] in places.intersection(dishes)
+            ]
             kind = next((c for c in dishes if c in places), dishes[-1])
             vessel = named[0] if named else self.chosen.first(kind, "to cook in")
         every = self.inventory.of(supply.needs)
         if not every:
             return
         dishes = [n for n in self.chosen.reasons if self.inventory.parents.get(n) in every]
-        under = [self.inventory.parents[n] for n in (vessel, *dishes) if n
-                 and self.inventory.parents.get(n) in every]  # fmt: skip
+        under = [
+            self.inventory.parents[n]
+            for n in (vessel, *dishes)
+            if n and self.inventory.parents.get(n) in every
+        ]
         free = [b for b in every if not self.inventory.contents.get(b)]
         used = [b for b in every if b in self.chosen.reasons]
         # The one under the dish saves moving it, a free one saves clearing it.
@@ -352,8 +358,11 @@ class Means:
             source = self.chosen.first(supply.needs, supply.reason)
             fits = {p for c in classes for p in related("placeableIn", c)}
             if source is not None and plays(supply.needs, FILLER) and supply.needs not in fits:
-                kinds = sorted(c for c in self.inventory.ontology.object_types
-                               if supply.needs in related("placeableIn", c))  # fmt: skip
+                kinds = sorted(
+                    c
+                    for c in self.inventory.ontology.object_types
+                    if supply.needs in related("placeableIn", c)
+                )
                 label = self.inventory.ontology.label(supply.needs)
                 self.chosen.pick(tuple(kinds), 1, f"fits the {label}")
         if not any(plays(c, PORTABLE) for c in classes):

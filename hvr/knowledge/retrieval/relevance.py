@@ -57,9 +57,11 @@ def constrained_objects(
     classes = {ontology.class_of_pddl_type(kind) for kind in kinds}
     for atom in sorted(inventory.facts, key=str) if kinds else ():
         own = inventory.classes.get(atom.args[0]) if atom.args else None
-        if own is not None and atom.predicate in predicates and any(
-            c is None or ontology.is_a(own, c) for c in classes
-        ):  # fmt: skip
+        if (
+            own is not None
+            and atom.predicate in predicates
+            and any(c is None or ontology.is_a(own, c) for c in classes)
+        ):
             yield atom.args[0]
 
 
@@ -284,8 +286,10 @@ class _Chooser:
                 more.append((parent, f"where {name} is"))
             # What stands on a table is in nobody's way: there is room beside it.
             if self.inventory.plays(name, SLOT) or portable:
-                more += [(inner, f"is on or in {name}")
-                         for inner in self.inventory.contents.get(name, ())]  # fmt: skip
+                more += [
+                    (inner, f"is on or in {name}")
+                    for inner in self.inventory.contents.get(name, ())
+                ]
             for other, reason in more:
                 if other not in self.chosen.reasons:
                     self.chosen.add(other, reason)
@@ -388,10 +392,11 @@ def forbid_objects(problem: Problem, names: Collection[str]) -> Problem:
     if not names:
         return problem
     kept = (
-        a for a in problem.init
+        a
+        for a in problem.init
         if not (a.predicate == "fits" and a.args[1] in names)
         and not (a.predicate == "toggleable" and a.args[0] in names)
-    )  # fmt: skip
+    )
     return problem.replace(init=frozenset(kept))
 
 

@@ -256,8 +256,11 @@ class _Chooser:
 
     def _of_sources(self, pieces: list[str], reason: str, limit: int) -> None:
         """Add the first pieces, those that are made already before others, with their sources."""
-        rank = {n: i for c in {self._inventory.classes[self._source[p]] for p in pieces}
-                for i, n in enumerate(self._inventory.of(c))}  # fmt: skip
+        rank = {
+            n: i
+            for c in {self._inventory.classes[self._source[p]] for p in pieces}
+            for i, n in enumerate(self._inventory.of(c))
+        }
         pieces.sort(
             key=lambda n: (not self._there(n), rank[self._source[n]], int(n.rsplit("-", 1)[1]))
         )

@@ -20,9 +20,17 @@ def squeezed(text: str) -> str:
 def singular(word: str) -> str:
     """Return a noun without the ending of its plural: mugs, knives, tomatoes, dishes, berries."""
     for ending, instead in (
-        ("nives", "nife"), ("leaves", "leaf"), ("loaves", "loaf"), ("helves", "helf"),
-        ("ies", "y"), ("oes", "o"), ("ches", "ch"), ("shes", "sh"), ("sses", "ss"), ("xes", "x"),
-    ):  # fmt: skip
+        ("nives", "nife"),
+        ("leaves", "leaf"),
+        ("loaves", "loaf"),
+        ("helves", "helf"),
+        ("ies", "y"),
+        ("oes", "o"),
+        ("ches", "ch"),
+        ("shes", "sh"),
+        ("sses", "ss"),
+        ("xes", "x"),
+    ):
         if word.endswith(ending) and len(word) > len(ending) - len(instead) + 2:
             return word[: -len(ending)] + instead
     if word.endswith("s") and len(word) > 3 and word[-2] not in "su":

@@ -103,8 +103,9 @@ class EndStates:
     def kinds(self, goal: Goal) -> frozenset[str]:
         """Return of which types of things and places the end of a goal speaks."""
         end = self._conjunction(goal.stages[-1], "a")
-        return frozenset(t for types in (*end.types.values(), *self._named(end).values())
-                         for t in types)  # fmt: skip
+        return frozenset(
+            t for types in (*end.types.values(), *self._named(end).values()) for t in types
+        )
 
     def entails(self, one: Goal, other: Goal) -> bool:
         """Return whether whatever meets one goal meets the other.
@@ -129,10 +130,13 @@ class EndStates:
             stronger.parts += [part for part in earlier.parts if self._lasts(part)]
         held = {_canonical(part) for part in [*stronger.parts, *self._follows(stronger)]}
         fitting = [
-            [t for t, types in {**self._named(stronger), **stronger.types}.items()
-             if self._domain.fits(types, wanted)]
+            [
+                t
+                for t, types in {**self._named(stronger), **stronger.types}.items()
+                if self._domain.fits(types, wanted)
+            ]
             for wanted in weaker.types.values()
-        ]  # fmt: skip
+        ]
         ways = 1
         for terms in fitting:
             ways *= max(1, len(terms))

@@ -114,9 +114,12 @@ class Space:
                 yield name, float(in_scene[i]), float(anywhere[i])
 
     def _of_kind(
-        self, kind: str, log: float, scores: Scores,
+        self,
+        kind: str,
+        log: float,
+        scores: Scores,
         fills: Mapping[str, list[tuple[str | None, float, float]]],
-    ) -> Iterator[Candidate]:  # fmt: skip
+    ) -> Iterator[Candidate]:
         if kind == OTHER:
             yield Candidate(Frame(OTHER, ""), log, log)
             return

@@ -226,8 +226,9 @@ def gelu(x: Array) -> Array:
     np = load("numpy", "numpy", EXTRA)
     z = np.abs(x) / math.sqrt(2.0)
     t = 1.0 / (1.0 + 0.3275911 * z)
-    poly = t * (0.254829592 + t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027
-                + t * 1.061405429))))  # fmt: skip
+    poly = t * (
+        0.254829592 + t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027 + t * 1.061405429)))
+    )
     erf = np.sign(x) * (1.0 - poly * np.exp(-z * z))
     return 0.5 * x * (1.0 + erf)
 

@@ -74,9 +74,13 @@ def meaning_of(frame: Frame, text: str, taxonomy: Taxonomy) -> Meaning:
             raise ImpossibleGoalError(f"nothing brings about here what is to {frame.kind}")
         conditions.append(Condition(verb.condition, 0, verb.word, verb.requires))
     entities = [
-        Entity((thing,), taxonomy.label(thing), count=2 if frame.kind == "two" else 1,
-               conditions=tuple(conditions))
-    ]  # fmt: skip
+        Entity(
+            (thing,),
+            taxonomy.label(thing),
+            count=2 if frame.kind == "two" else 1,
+            conditions=tuple(conditions),
+        )
+    ]
     relations = []
     for place in filter(None, (frame.carrier, frame.place)):
         entities.append(Entity((place,), taxonomy.label(place)))
@@ -88,8 +92,12 @@ def meaning_of(frame: Frame, text: str, taxonomy: Taxonomy) -> Meaning:
 def states_of(ontology: Ontology) -> frozenset[str]:
     """Return the predicates, but for places, of which frames speak that put things somewhere."""
     verbs = (learnt_verb(ontology, kind) for kind in sorted(PLACING - ONLY_PLACING))
-    return frozenset(name for verb in verbs if verb is not None and verb.condition
-                     for name, _ in literals(verb.condition))  # fmt: skip
+    return frozenset(
+        name
+        for verb in verbs
+        if verb is not None and verb.condition
+        for name, _ in literals(verb.condition)
+    )
 
 
 # Limits -------------------------------------------------------------------------------------------
@@ -117,18 +125,27 @@ def beyond(request: str) -> str:
 
 
 def _phrases() -> Iterator[str]:
-    for role in ("unsupported", "question", "everything", "except", "rest", "until", "instead",
-                 "none"):  # fmt: skip
+    for role in (
+        "unsupported",
+        "question",
+        "everything",
+        "except",
+        "rest",
+        "until",
+        "instead",
+        "none",
+    ):
         yield from _words(role)
     yield from (phrase for phrase in _words("origin") if " " in phrase)
     for role in ("det", "number"):
         words = FUNCTION_WORDS[role]
         assert isinstance(words, Mapping)
         yield from (
-            phrase for phrase, count in words.items()
+            phrase
+            for phrase, count in words.items()
             if (count == 0 and "both" not in phrase and phrase != "each")
             or (isinstance(count, int) and count > _MOST)
-        )  # fmt: skip
+        )
 
 
 def _words(role: str) -> Iterable[str]:

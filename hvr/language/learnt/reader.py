@@ -60,9 +60,14 @@ class LearntReader:
     """
 
     def __init__(
-        self, ontology: Ontology, domain: Domain, lexicon: Lexicon, taxonomy: Taxonomy, *,
+        self,
+        ontology: Ontology,
+        domain: Domain,
+        lexicon: Lexicon,
+        taxonomy: Taxonomy,
+        *,
         restricted: bool = True,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.ontology = ontology
         self.domain = domain
         self.lexicon = lexicon

@@ -176,9 +176,7 @@ def least_common_class(pddl_types: Sequence[str], ontology: Ontology) -> str:
         return _ROOT
     above = [ontology.superclasses(c, reflexive=True) for c in classes if c is not None]
     shared = frozenset.intersection(*above)
-    least = [
-        c for c in shared if not any(o != c and ontology.is_a(o, c) for o in shared)
-    ]  # fmt: skip
+    least = [c for c in shared if not any(o != c and ontology.is_a(o, c) for o in shared)]
     types = frozenset(ontology.object_types)
 
     def size(name: str) -> tuple[int, str]:

@@ -128,9 +128,7 @@ def _nearest(
     facts: frozenset[Atom],
     slots: Slots,
 ) -> list[dict[str, str]]:
-    members = {
-        v: dict.fromkeys(slots.members(entry, v, allowed.get(v))) for v in variables
-    }  # fmt: skip
+    members = {v: dict.fromkeys(slots.members(entry, v, allowed.get(v))) for v in variables}
     if not all(members.values()):
         return []
     # The choice for each variable is a type of its own for the join.
@@ -267,9 +265,12 @@ class _Search:
                     self.name, conditions.precondition(), conditions.postcondition()
                 )
                 return Match(
-                    candidate.entry, AABlock(macro, actions), key,
-                    candidate.score, candidate.generalised,
-                )  # fmt: skip
+                    candidate.entry,
+                    AABlock(macro, actions),
+                    key,
+                    candidate.score,
+                    candidate.generalised,
+                )
         return None
 
     def _distance(self, name: str) -> float:

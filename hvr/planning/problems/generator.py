@@ -130,9 +130,16 @@ def graded(family: str, level: int, seed: int, *, solvable: bool = True) -> Grad
             continue
         plan = proven.plan
         return GradedProblem(
-            family, level, seed, domain, _text(draft, domain), len(plan) if plan else None, plan,
-            proven.proof, family == _TIMED,
-        )  # fmt: skip
+            family,
+            level,
+            seed,
+            domain,
+            _text(draft, domain),
+            len(plan) if plan else None,
+            plan,
+            proven.proof,
+            family == _TIMED,
+        )
 
 
 def series(

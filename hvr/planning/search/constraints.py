@@ -164,9 +164,14 @@ def _changed(operator: Operator, change: _Change) -> Operator | None:
         return None
     effects = tuple(effect for effect in change.effects if effect[0] is not FALSE)
     return Operator(
-        operator.action, needs, operator.add, operator.delete, operator.conditional + effects,
-        operator.numeric, operator.preferences,
-    )  # fmt: skip
+        operator.action,
+        needs,
+        operator.add,
+        operator.delete,
+        operator.conditional + effects,
+        operator.numeric,
+        operator.preferences,
+    )
 
 
 def _change(watched: _Watched, operator: Operator, memory: int) -> _Change:

@@ -134,8 +134,10 @@ class _Writer:
         # a fluent that is both deleted and added is true.
         adds: list[Effect] = []
         deletes: list[Effect] = []
-        for literals, add, delete in ((Literals(), operator.add, operator.delete),
-                                      *operator.conditional):  # fmt: skip
+        for literals, add, delete in (
+            (Literals(), operator.add, operator.delete),
+            *operator.conditional,
+        ):
             facts = self._facts(literals)
             if facts is None or any(needs.get(v, value) != value for v, value in facts.items()):
                 continue

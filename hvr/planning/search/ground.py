@@ -74,8 +74,9 @@ def build(task: Task, *, reduce: bool = True) -> SearchProblem:
     if task.derived_predicates:
         raise PlannerError(
             "this planner does not know derived predicates, such as "
-            f"{min(task.derived_predicates)!r}", exit_code=2,
-        )  # fmt: skip
+            f"{min(task.derived_predicates)!r}",
+            exit_code=2,
+        )
     # What is cheap comes first: finding mutexes looks at pairs of fluents for every operator.
     reached, can = explore(task)
     compiled = compile_constraints(task, reached)

@@ -171,11 +171,16 @@ class RecordedPlanner:
             raise
         self._known[digest] = result
         plan = None if result.plan is None else [[a.name, *a.args] for a in result.plan]
-        self._write({
-            "problem": digest, "plan": plan, "optimal": result.optimal,
-            "planner": result.planner, "operators": result.operators,
-            "lower_bound": result.lower_bound,
-        })  # fmt: skip
+        self._write(
+            {
+                "problem": digest,
+                "plan": plan,
+                "optimal": result.optimal,
+                "planner": result.planner,
+                "operators": result.operators,
+                "lower_bound": result.lower_bound,
+            }
+        )
         return result
 
     def _write(self, line: Mapping[str, Any]) -> None:
@@ -195,9 +200,12 @@ def _read(path: Path) -> dict[str, SearchResult | PlannerError]:
             plan = line["plan"]
             results[str(line["problem"])] = SearchResult(
                 None if plan is None else tuple(GroundAction(a[0], tuple(a[1:])) for a in plan),
-                bool(line["optimal"]), 0.0, str(line["planner"]), int(line["operators"]),
+                bool(line["optimal"]),
+                0.0,
+                str(line["planner"]),
+                int(line["operators"]),
                 int(line["lower_bound"]),
-            )  # fmt: skip
+            )
     except (ValueError, KeyError, TypeError, IndexError) as error:
         raise DataFileError(f"{path}: this is no record of a planner: {error}") from error
     return results

@@ -138,8 +138,11 @@ _ALL_LACK = frozenset({Feature.CONTINUOUS})
 _BOTH_LACK = _ALL_LACK | {Feature.DURATIVE, Feature.NUMERIC, Feature.TIMED}
 _GROUNDED_LACKS = _BOTH_LACK | {Feature.DERIVED}
 _FORWARD_LACKS = _ALL_LACK | {
-    Feature.DURATIVE, Feature.TIMED, Feature.CONSTRAINTS, Feature.PREFERENCES,
-}  # fmt: skip
+    Feature.DURATIVE,
+    Feature.TIMED,
+    Feature.CONSTRAINTS,
+    Feature.PREFERENCES,
+}
 _DOWNWARD_LACKS = _BOTH_LACK | {Feature.CONSTRAINTS, Feature.PREFERENCES, Feature.METRIC}
 _LM_CUT = "astar(lmcut())"
 _MAKES_RULES = frozenset({Feature.DERIVED, Feature.UNIVERSAL})
@@ -238,9 +241,10 @@ FORWARD = Program("forward", _FORWARD_LACKS, "hvr.planning.solving.forward")
 
 
 TEMPORAL = Program(
-    "temporal", _ALL_LACK | {Feature.DERIVED, Feature.PREFERENCES, Feature.CONSTRAINTS},
+    "temporal",
+    _ALL_LACK | {Feature.DERIVED, Feature.PREFERENCES, Feature.CONSTRAINTS},
     "hvr.planning.solving.temporal",
-)  # fmt: skip
+)
 """hvr's own search over happenings."""
 
 

@@ -237,8 +237,10 @@ def find_set(name: str, domain: str | None = None) -> tuple[list[SetProblem], li
     """
     left: list[Left] = []
     if name.endswith(MANIFEST_ENDING):
-        found = [_entry(line, f"{name}:{n}", Path(name).parent)
-                 for n, line in read_json_lines(Path(name))]  # fmt: skip
+        found = [
+            _entry(line, f"{name}:{n}", Path(name).parent)
+            for n, line in read_json_lines(Path(name))
+        ]
     else:
         from hvr.validation.suites.collection import files_below
         from hvr.validation.suites.files import FileKind, definition, with_domains

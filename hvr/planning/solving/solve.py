@@ -150,9 +150,11 @@ def solve(
     best = outcome.best
     if best is None and not outcome.proven:
         raise _undecided(outcome, ends)
-    notes = [] if best is None else [
-        f"{name} {why}" for name, (end, why) in ends.items() if end in _FAULTS
-    ]  # fmt: skip
+    notes = (
+        []
+        if best is None
+        else [f"{name} {why}" for name, (end, why) in ends.items() if end in _FAULTS]
+    )
     notes += [_rejection(candidate) for candidate in outcome.rejected]
     return Solution(
         None if best is None else best.steps,
@@ -200,11 +202,14 @@ def _outcome(
     def race_of(entry: RaceField, seconds: float, place: str) -> RaceResult:
         (folder / place).mkdir()
         return race(
-            entry, replace(job, seconds=seconds), folder / place, judged,
+            entry,
+            replace(job, seconds=seconds),
+            folder / place,
+            judged,
             patience=how.patience,
             proves=lambda program: _proves(program, job.features, job.optimal),
             listen=how.listen,
-        )  # fmt: skip
+        )
 
     with ExitStack() as stack:
         excluded, entry = dict(chosen.excluded), RaceField(chosen.programs, turns_of, how.slots)

@@ -408,11 +408,14 @@ def temporal(domain: Domain, problem: Problem, seconds: float) -> TemporalOutcom
     space = _Happenings(task, names, relaxation, Validator(Task(domain, problem)))
     literals = [
         _Going(
-            Fraction(timed.time), number - len(problem.timed_init), -1, None,
+            Fraction(timed.time),
+            number - len(problem.timed_init),
+            -1,
+            None,
             task.operator(GroundAction("at"), {}, TRUE, timed.effect),
         )
         for number, timed in enumerate(problem.timed_init)
-    ]  # fmt: skip
+    ]
     agenda = tuple(sorted(literals, key=lambda one: (one.end, one.order)))
     start = _Instant(task.initial.bits, task.initial.values, 0, agenda)
     end = BestFirst(space, clock).run(start)

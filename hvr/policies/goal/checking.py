@@ -118,9 +118,10 @@ class _Checker:
             self.problems += [self.words.unknown_predicate(name) for name in wrong]
             return
         left = tuple(
-            name for name in meant.objects
+            name
+            for name in meant.objects
             if all(self._is_so(x, thing.name, name) == x.holds for x in thing.where)
-        )  # fmt: skip
+        )
         if not left:
             said = " ".join(map(str, thing.where))
             label = " or ".join(meant.classes[:_MOST_NAMED])
@@ -211,8 +212,9 @@ class _Checker:
         """Return how goals say what a thing holds, and how that is."""
         roles, methods = self.words.taxonomy.roles, self.words.taxonomy.methods
         holds = [f"({name} x {liquid})" for name in roles.predicates(CONTAINS)]
-        states = [f"({state_of} x) where it is to be {state}"
-                  for state, state_of in methods.contents]  # fmt: skip
+        states = [
+            f"({state_of} x) where it is to be {state}" for state, state_of in methods.contents
+        ]
         return f": {', and '.join((*holds, *states))}" if holds else ""
 
     # What can be true -----------------------------------------------------------------------

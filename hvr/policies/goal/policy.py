@@ -84,9 +84,10 @@ def unmentioned_objects(request: str, answer: GoalAnswer, words: GoalVocabulary)
         return not carried or bool(liquids.intersection(map(str, pours)))
 
     return tuple(
-        phrase for phrase, meant in kinds_mentioned(request, inventory)
+        phrase
+        for phrase, meant in kinds_mentioned(request, inventory)
         if told.isdisjoint(meant) and not any(map(means, meant))
-    )  # fmt: skip
+    )
 
 
 def _related(kind: str, words: GoalVocabulary) -> Iterable[str]:

@@ -148,9 +148,13 @@ class BlockWriter:
         before = count_applicable(task, state, written) == len(written)
         if not self.settings.verification:
             return BlockRecord(
-                macro=work.macro, written=written, actions=written, verified_before=before,
-                verified_after=None, unmapped=tuple(self._unmapped),
-            )  # fmt: skip
+                macro=work.macro,
+                written=written,
+                actions=written,
+                verified_before=before,
+                verified_after=None,
+                unmapped=tuple(self._unmapped),
+            )
         block, tries = self._correct(work, foresight, written, values)
         repaired = False
         if self.settings.planner_repair and self._error(work, foresight, block):
@@ -161,12 +165,19 @@ class BlockWriter:
                 self._announce(work, block, "planner")
         return finish_record(
             BlockRecord(
-                macro=work.macro, written=written, actions=block, verified_before=before,
-                verified_after=None, tries=tries, repaired=repaired,
+                macro=work.macro,
+                written=written,
+                actions=block,
+                verified_before=before,
+                verified_after=None,
+                tries=tries,
+                repaired=repaired,
                 unmapped=tuple(self._unmapped),
             ),
-            task, state, work.hierarchical,
-        )  # fmt: skip
+            task,
+            state,
+            work.hierarchical,
+        )
 
     # Asking -------------------------------------------------------------------------------
 
@@ -266,9 +277,13 @@ class BlockWriter:
                 work = wider
                 values["objects"] = self.telling.objects(foresight, work.names)
             answer = self.dialogue.ask(
-                prompt, **values, block=numbered_steps(block), problem=problem,
-                attempt=str(tries), attempts=str(most),
-            )  # fmt: skip
+                prompt,
+                **values,
+                block=numbered_steps(block),
+                problem=problem,
+                attempt=str(tries),
+                attempts=str(most),
+            )
             corrected = self._read(answer, work, foresight)
             # An answer without a single action has used up a try and changes nothing.
             if corrected:

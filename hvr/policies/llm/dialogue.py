@@ -216,9 +216,11 @@ def _meant(macro: MacroAction, task: Task) -> tuple[str, ...]:
     objects = {o.name for o in task.problem.objects}
     texts = (*macro.postcondition, *macro.precondition)
     named = dict.fromkeys(
-        word for text in texts for word in text.replace("(", " ").replace(")", " ").split()
+        word
+        for text in texts
+        for word in text.replace("(", " ").replace(")", " ").split()
         if word in objects
-    )  # fmt: skip
+    )
     return tuple(name for name in named if _named(name.rsplit("-", 1)[0], spoken))
 
 

@@ -243,6 +243,10 @@ class LLMPolicy(Policy[str]):
         if self._library is None or len(self.plans) != 1:
             return
         learn_macros(
-            self._library, self.equipment, planned,
-            about=self._about, run=run, used=self._library_uses,
-        )  # fmt: skip
+            self._library,
+            self.equipment,
+            planned,
+            about=self._about,
+            run=run,
+            used=self._library_uses,
+        )

@@ -440,9 +440,10 @@ class PredictedFacts(PredictedWorld):
         wanted = {squeezed(name), squeezed(" ".join(map(singular, words(name))))}
         domain, there = self.task.domain, set(self._kinds.values())
         called = [
-            kind for kind in {OBJECT, *domain.types, *there}
+            kind
+            for kind in {OBJECT, *domain.types, *there}
             if wanted & {squeezed(one) for one in (kind, *self._types.get(kind, ()))}
-        ]  # fmt: skip
+        ]
         return {kind for kind in there if any(domain.is_subtype(kind, above) for above in called)}
 
     def _touching(self, names: Collection[str], among: Collection[str]) -> Iterator[str]:
@@ -478,8 +479,10 @@ class PredictedFacts(PredictedWorld):
                 term: Decimal(value.numerator) / Decimal(value.denominator)
                 for term, value in self._numbers(state).items()
             },
-            goal=goal, constraints=And(kept), metric=None,
-        )  # fmt: skip
+            goal=goal,
+            constraints=And(kept),
+            metric=None,
+        )
         return Task(self.task.domain, problem)
 
 
@@ -491,8 +494,9 @@ def _check(task: Task) -> None:
     if wrong:
         raise UsageError(
             f"a language model plans step by step here, and this problem has {wrong}: leave --llm "
-            "out", field="llm",
-        )  # fmt: skip
+            "out",
+            field="llm",
+        )
 
 
 def _literals(goal: Formula) -> Iterator[Atom | Not]:

@@ -140,9 +140,11 @@ class PredictedScene(PredictedWorld):
         steps = reader == "steps"
         predicates = self.nearness if steps else self.task.fluent_predicates - self.nearness
         return notes(
-            self._source.ontology, reader=reader, predicates=predicates,
+            self._source.ontology,
+            reader=reader,
+            predicates=predicates,
             classes=sorted(self._classes(names)) if steps else (),
-        )  # fmt: skip
+        )
 
     def _classes(self, names: Iterable[str]) -> set[str]:
         return {self._source.object_class(name) for name in names}
@@ -236,11 +238,12 @@ class PredictedScene(PredictedWorld):
             domain.name,
             tuple(TypedName(o.name, o.types) for o in there),
             frozenset(
-                a for a in now.facts
+                a
+                for a in now.facts
                 if a.predicate in domain.predicates and known.issuperset(a.args)
             ),
             goal,
-        )  # fmt: skip
+        )
         problem = forbid_untidy_places(problem, goal, now)
         return Task(domain, problem.replace(constraints=And(kept)))
 
@@ -267,11 +270,12 @@ def _spoken_of(
     classes = {inventory.classes[name] for name in chosen}
     wanted = (*mentioned(request, inventory), *ingredients(request, inventory.ontology))
     missing = [
-        name for name in dict.fromkeys(wanted)
+        name
+        for name in dict.fromkeys(wanted)
         if classes.isdisjoint(
             inventory.classes[n] for n in select([name], inventory, embedder).names
         )
-    ]  # fmt: skip
+    ]
     more = [*select(missing, inventory, embedder).names, *_several(request, inventory)]
     return dict.fromkeys(more, "the request speaks of it")
 

@@ -67,9 +67,17 @@ class PolicySettings:
 
 
 _PAPER = PolicySettings(
-    expansion=False, planner_repair=False, elimination=False, library=False, knowledge=False,
-    direct=False, batching=False, constraints=False, block_tries=None, macro_tries=5,
-)  # fmt: skip
+    expansion=False,
+    planner_repair=False,
+    elimination=False,
+    library=False,
+    knowledge=False,
+    direct=False,
+    batching=False,
+    constraints=False,
+    block_tries=None,
+    macro_tries=5,
+)
 
 NAMED_SETTINGS: Mapping[str, PolicySettings] = {
     "HVR+": PolicySettings(),

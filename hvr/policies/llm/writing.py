@@ -106,9 +106,12 @@ class ObjectRetrieval:
                 return picked
         answer = self.dialogue.ask("select", request=request, classes=", ".join(foresight.kinds))
         reasons, unmatched = foresight.pick(
-            read_objects(answer), request, self.embedder,
-            knowledge=settings.knowledge, expansion=settings.expansion,
-        )  # fmt: skip
+            read_objects(answer),
+            request,
+            self.embedder,
+            knowledge=settings.knowledge,
+            expansion=settings.expansion,
+        )
         picked = tuple(n for n in reasons if n in there) or otherwise or names
         self.listen(ObjectsChosen(request, picked, unmatched))
         return picked
@@ -285,9 +288,11 @@ class Writing:
         request, limit = self.request, self.settings.macro_limit
         for _ in range(2):
             answer = self._dialogue.ask(
-                "macro_plan", request=request, objects=objects,
+                "macro_plan",
+                request=request,
+                objects=objects,
                 knowledge=self._telling.task(self._foresight, self._names),
-            )  # fmt: skip
+            )
             titles = read_macro_plan(answer) or (self.request,)
             if len(titles) <= limit:
                 self._listen(MacroPlanWritten(titles))

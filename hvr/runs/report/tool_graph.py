@@ -47,9 +47,21 @@ def draw_tool_graph(graph: NavigationGraph) -> str:
         *(_box(graph, name, place) for name, place in places.items()),
     ]
     body = "".join(f"\n{part}" for part in parts)
-    return element("svg", body, "\n", xmlns=SVG, width=wide, height=high,
-                   viewBox=f"0 0 {wide} {high}", role="img", font_family="sans-serif",
-                   font_size=12) + "\n"  # fmt: skip
+    return (
+        element(
+            "svg",
+            body,
+            "\n",
+            xmlns=SVG,
+            width=wide,
+            height=high,
+            viewBox=f"0 0 {wide} {high}",
+            role="img",
+            font_family="sans-serif",
+            font_size=12,
+        )
+        + "\n"
+    )
 
 
 def tool_graph_page(graph: NavigationGraph, note: str = "") -> str:
@@ -59,12 +71,16 @@ def tool_graph_page(graph: NavigationGraph, note: str = "") -> str:
         element("p", escaped(summary(graph))),
         paragraph(note, "note"),
         element("figure", draw_tool_graph(graph), style="overflow:auto"),
-        table("Tools", _TOOL_HEAD, _tool_rows(graph),
-              "Chance: share of successes, smoothed by one of each; old calls count less. "
-              "Prune: the higher, the sooner the tool is removed (above 0.7)."),
+        table(
+            "Tools",
+            _TOOL_HEAD,
+            _tool_rows(graph),
+            "Chance: share of successes, smoothed by one of each; old calls count less. "
+            "Prune: the higher, the sooner the tool is removed (above 0.7).",
+        ),
         table("Calls after calls", _LINK_HEAD, _link_rows(graph.calls)),
         table("Values passed on", _LINK_HEAD, _link_rows(graph.passes)),
-    ]  # fmt: skip
+    ]
     return page("Tool graph", "\n".join(parts))
 
 
@@ -126,12 +142,15 @@ def _places(graph: NavigationGraph, names: Sequence[str]) -> Mapping[str, tuple[
     depth: dict[str, int] = {}
     for column in range(_COLUMNS):
         ready = [
-            name for name in names if name not in depth and all(
+            name
+            for name in names
+            if name not in depth
+            and all(
                 not (givers := shown.intersection(graph.outputs.sources(p)) - {name})
                 or givers & depth.keys()
                 for p in graph.tools[name].needs
             )
-        ]  # fmt: skip
+        ]
         depth |= dict.fromkeys(ready, column)
     # Where tools feed each other in a circle none of them is first.
     depth |= dict.fromkeys(shown - depth.keys(), 0)
@@ -161,12 +180,22 @@ def _box(graph: NavigationGraph, name: str, place: tuple[int, int]) -> str:
     fill = _colour(evidence.weight) if evidence.count else "#eee"
     dash = "5 3" if name in graph.absent else None
     return element(
-        "g", tooltip(title),
-        element("rect", x=x, y=y, width=_WIDE, height=_HIGH, rx=6, fill=fill, stroke="#444",
-                stroke_dasharray=dash),
+        "g",
+        tooltip(title),
+        element(
+            "rect",
+            x=x,
+            y=y,
+            width=_WIDE,
+            height=_HIGH,
+            rx=6,
+            fill=fill,
+            stroke="#444",
+            stroke_dasharray=dash,
+        ),
         element("text", escaped(short(_name(name), 30)), x=x + 8, y=y + 18),
         element("text", escaped(figures), x=x + 8, y=y + 35, fill="#333", font_size=11),
-    )  # fmt: skip
+    )
 
 
 def _arc(link: _Link, places: Mapping[str, tuple[int, int]]) -> str:
@@ -174,8 +203,10 @@ def _arc(link: _Link, places: Mapping[str, tuple[int, int]]) -> str:
     ends = f"{_name(link.source)} -> {_name(link.target)}"
     start, end = (x1 + _WIDE, y1 + _HIGH / 2), (x2, y2 + _HIGH / 2)
     bend = _GAP_X * (1.0 if end[0] > start[0] else 2.0)
-    path = f"M{start[0]} {start[1]:.0f} C{start[0] + bend:.0f} {start[1]:.0f} " \
-           f"{end[0] - bend:.0f} {end[1]:.0f} {end[0]} {end[1]:.0f}"  # fmt: skip
+    path = (
+        f"M{start[0]} {start[1]:.0f} C{start[0] + bend:.0f} {start[1]:.0f} "
+        f"{end[0] - bend:.0f} {end[1]:.0f} {end[0]} {end[1]:.0f}"
+    )
     if link.evidence is not None:
         weight = link.evidence.weight
         title = f"{ends}: {link.evidence.successes} of {link.evidence.count}, chance {weight:.2f}"
@@ -215,18 +246,28 @@ def _tool_rows(graph: NavigationGraph) -> Iterator[tuple[str, ...]]:
     for name, tool in sorted(graph.tools.items()):
         evidence = tool.evidence
         yield (
-            _name(name), state(graph, name), str(evidence.count), str(evidence.successes),
-            f"{evidence.weight:.2f}", _date(evidence.last),
-            f"{prune_score(tool, most, PRUNING):.2f}", _listed(tool.needs), _listed(tool.gives),
-        )  # fmt: skip
+            _name(name),
+            state(graph, name),
+            str(evidence.count),
+            str(evidence.successes),
+            f"{evidence.weight:.2f}",
+            _date(evidence.last),
+            f"{prune_score(tool, most, PRUNING):.2f}",
+            _listed(tool.needs),
+            _listed(tool.gives),
+        )
 
 
 def _link_rows(links: Links) -> Iterator[tuple[str, ...]]:
     for source, target, evidence in links:
         yield (
-            _name(source), _name(target), str(evidence.count), str(evidence.successes),
-            f"{evidence.weight:.2f}", _date(evidence.last),
-        )  # fmt: skip
+            _name(source),
+            _name(target),
+            str(evidence.count),
+            str(evidence.successes),
+            f"{evidence.weight:.2f}",
+            _date(evidence.last),
+        )
 
 
 def _name(name: str) -> str:

@@ -71,14 +71,13 @@ class Overview:
         return {
             "name": self.name,
             "types": [
-                {"name": t.name, "parent": t.parent, "objects": list(t.objects)}
-                for t in self.types
+                {"name": t.name, "parent": t.parent, "objects": list(t.objects)} for t in self.types
             ],
             "facts": [{"pddl": pddl, "words": words} for words, pddl in self.facts],
             "numbers": list(self.numbers),
             "actions": [{"pddl": pddl, "words": words} for words, pddl in self.actions],
             "tasks": list(self.tasks),
-        }  # fmt: skip
+        }
 
 
 def overview(world: WorldFolder, problem: Problem | None = None) -> Overview:
@@ -93,12 +92,14 @@ def overview(world: WorldFolder, problem: Problem | None = None) -> Overview:
     return Overview(
         world.name,
         tuple(_tree(domain, objects)),
-        tuple(_fact(name, parameters.parameters, words) for name, parameters
-              in domain.predicates.items()),
+        tuple(
+            _fact(name, parameters.parameters, words)
+            for name, parameters in domain.predicates.items()
+        ),
         tuple(str(function) for function in domain.functions.values()),
         tuple(_order(name, schema.parameters, words) for name, schema in domain.actions.items()),
         tuple(dict.fromkeys(tasks)),
-    )  # fmt: skip
+    )
 
 
 def _tree(domain: Domain, objects: tuple[TypedName, ...]) -> Iterator[TypeNode]:
@@ -147,10 +148,13 @@ def draw_world(view: Overview) -> str:
     """Return an SVG picture: types on the left, facts in the middle, actions on the right."""
     columns = [
         [("types", "head", "", 0), *_types(view)],
-        [("facts", "head", "", 0), *((words, "", pddl, 0) for words, pddl in view.facts),
-         *((number, "pddl", "a number", 0) for number in view.numbers)],
+        [
+            ("facts", "head", "", 0),
+            *((words, "", pddl, 0) for words, pddl in view.facts),
+            *((number, "pddl", "a number", 0) for number in view.numbers),
+        ],
         [("actions", "head", "", 0), *((words, "", pddl, 0) for words, pddl in view.actions)],
-    ]  # fmt: skip
+    ]
     parts: list[str] = []
     x = 20.0
     for rows in columns:
@@ -170,9 +174,16 @@ def draw_world(view: Overview) -> str:
     back = element("rect", width=x, height=height, fill="#fff")
     style = element("style", _STYLE)
     return element(
-        "svg", style, back, title, *parts,
-        xmlns=SVG, width=x, height=height, viewBox=f"0 0 {x:.1f} {height:.1f}",
-    )  # fmt: skip
+        "svg",
+        style,
+        back,
+        title,
+        *parts,
+        xmlns=SVG,
+        width=x,
+        height=height,
+        viewBox=f"0 0 {x:.1f} {height:.1f}",
+    )
 
 
 def _types(view: Overview) -> Iterator[tuple[str, str, str, int]]:

@@ -139,9 +139,9 @@ def reported_problems(text: str) -> list[str]:
     return lines or [text]
 
 
-def undo_conditions(written: Sequence[Sides], true: Sequence[Sides], problem: str) -> tuple[
-    Sides, ...
-]:  # fmt: skip
+def undo_conditions(
+    written: Sequence[Sides], true: Sequence[Sides], problem: str
+) -> tuple[Sides, ...]:
     """Undo the earliest error that explains a problem.
 
     That is the first difference of the macro action that the problem names, or of one before it,

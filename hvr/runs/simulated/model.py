@@ -269,8 +269,9 @@ class Scripted:
         listed = {kind.lower(): kind for kind in prompt.kinds}
         needed = [
             self.script.kinds.get(name) or _listed_class(name, listed)
-            for action in steps for name in action.args
-        ]  # fmt: skip
+            for action in steps
+            for name in action.args
+        ]
         true = [kind for kind in dict.fromkeys(needed) if kind]
         spare = [kind for kind in prompt.kinds if kind not in true]
         chosen: list[str] = []

@@ -308,9 +308,12 @@ def helpful_steps(problem: str, providers: Providers) -> tuple[GroundAction, ...
 
 
 def adapted(
-    written: Sequence[GroundAction], failed: int, problem: str, providers: Providers,
+    written: Sequence[GroundAction],
+    failed: int,
+    problem: str,
+    providers: Providers,
     held: Iterable[str],
-) -> Steps | None:  # fmt: skip
+) -> Steps | None:
     """Return the block with a way to the first missing condition before the step that failed.
 
     Args:

@@ -63,9 +63,11 @@ class GuardServer:
         from mcp.server.lowlevel.server import Server
 
         return Server(
-            "hvr guard", instructions=_INSTRUCTIONS, on_list_tools=self._list,
+            "hvr guard",
+            instructions=_INSTRUCTIONS,
+            on_list_tools=self._list,
             on_call_tool=self._call,
-        )  # fmt: skip
+        )
 
     async def _list(self, ctx: Any, params: Any) -> Any:
         import mcp_types as types
@@ -142,9 +144,10 @@ class GuardServer:
         if answer is not None and answer is not self._seen:
             self._seen = answer
             return types.CallToolResult(
-                content=answer.content, structured_content=answer.structured_content,
+                content=answer.content,
+                structured_content=answer.structured_content,
                 is_error=answer.is_error,
-            )  # fmt: skip
+            )
         if not outcome.ok:
             text = f"{outcome.failure}: {outcome.error}"
             return types.CallToolResult(content=[types.TextContent(text=text)], is_error=True)

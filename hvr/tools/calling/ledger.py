@@ -188,10 +188,17 @@ class CallLedger:
             "sources": sources_json(call, sources),
         }
         told = told if self._secrets else {name: redacted(value) for name, value in told.items()}
-        self._append({
-            "event": "open", "id": number, "key": key_of(call), "time": _now(),
-            "request": self._request, "tool": call.tool, **told,
-        })  # fmt: skip
+        self._append(
+            {
+                "event": "open",
+                "id": number,
+                "key": key_of(call),
+                "time": _now(),
+                "request": self._request,
+                "tool": call.tool,
+                **told,
+            }
+        )
         self._own.add(number)
         return number
 
@@ -204,8 +211,9 @@ class CallLedger:
         state = CallState.DONE if outcome.ok else CallState.UNCERTAIN
         state = CallState.NOT_DONE if outcome.failure in _NOT_DONE else state
         error = error_text(outcome, secrets=self._secrets)
-        self._append({"event": "close", "id": number, "time": _now(), "state": state.value,
-                      "error": error})  # fmt: skip
+        self._append(
+            {"event": "close", "id": number, "time": _now(), "state": state.value, "error": error}
+        )
 
     def settle(self, call: ToolCall, by: str, *, done: bool) -> None:
         """Write down what was found out about a call that may have been done.
@@ -221,8 +229,15 @@ class CallLedger:
         state = CallState.DONE if done else CallState.NOT_DONE
         for one in self.entries():
             if one.key == key_of(call) and one.unclear:
-                self._append({"event": "settle", "id": one.id, "time": _now(),
-                              "state": state.value, "error": without_keys(by)})  # fmt: skip
+                self._append(
+                    {
+                        "event": "settle",
+                        "id": one.id,
+                        "time": _now(),
+                        "state": state.value,
+                        "error": without_keys(by),
+                    }
+                )
 
     def _append(self, record: dict[str, Any]) -> None:
         if self._path is None:
@@ -254,9 +269,13 @@ class CallLedger:
                 raise ValueError
             if record["event"] == "open":
                 entries[record["id"]] = LedgerEntry(
-                    record["id"], record["key"], record["tool"], record["arguments"],
-                    record["request"], record["time"],
-                )  # fmt: skip
+                    record["id"],
+                    record["key"],
+                    record["tool"],
+                    record["arguments"],
+                    record["request"],
+                    record["time"],
+                )
             else:
                 state, error = CallState(record["state"]), str(record.get("error", ""))
                 entries[record["id"]] = replace(entries[record["id"]], state=state, error=error)

@@ -205,11 +205,14 @@ def open_server(value: Any, folder: Path, place: str) -> McpTools:
         )
     return McpTools(
         McpServer(
-            tuple(value.get("command", ())), value.get("url", ""), folder,
-            dict(value.get("env", {})), float(value.get("seconds", 30.0)),
+            tuple(value.get("command", ())),
+            value.get("url", ""),
+            folder,
+            dict(value.get("env", {})),
+            float(value.get("seconds", 30.0)),
             value.get("trusted", False),
         )
-    )  # fmt: skip
+    )
 
 
 class McpTools:
@@ -330,9 +333,11 @@ class McpTools:
         if self._server.command:
             program, *arguments = supervised(self._server.command)
             parameters = StdioServerParameters(
-                command=program, args=arguments, env=self._server.env or None,
+                command=program,
+                args=arguments,
+                env=self._server.env or None,
                 cwd=self._server.folder,
-            )  # fmt: skip
+            )
             # What a server prints is not for the terminal; the end of it explains a failure.
             said = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
             self._said = self._stack.enter_context(said)

@@ -86,9 +86,11 @@ def read_server(value: Any, folder: Path, place: str) -> OpenApiServer:
             f'"URL", seconds, and auth = {{ SCHEME = "VARIABLE" }}, found {quoted(value)}'
         )
     return OpenApiServer(
-        folder / table["file"], table.get("server", ""), float(table.get("seconds", 30.0)),
+        folder / table["file"],
+        table.get("server", ""),
+        float(table.get("seconds", 30.0)),
         dict(table.get("auth", {})),
-    )  # fmt: skip
+    )
 
 
 def listed_operations(server: OpenApiServer) -> Catalogue:
@@ -111,8 +113,9 @@ def _described(server: OpenApiServer) -> tuple[Any, tuple[ApiOperation, ...], Ca
     unsendable = tuple(
         f"{server.file}: {one.method} {quoted(one.path)} left out: its body is "
         f"{quoted(one.media)}; JSON, forms and texts can be sent"
-        for one in described.operations if not sendable(one.media)
-    )  # fmt: skip
+        for one in described.operations
+        if not sendable(one.media)
+    )
     tools = tuple(one.tool for one in operations)
     return document, operations, Catalogue(tools, (*described.left_out, *unsendable))
 

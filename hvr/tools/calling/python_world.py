@@ -40,8 +40,14 @@ from hvr.tools.catalogue.schema import Catalogue, quoted
 
 _DATES = (datetime, date, time)
 _WRITTEN = (UUID, PurePath)
-_PLAIN = {str: (str,), int: (int,), float: (int, float), bool: (bool,), list: (list,),
-          dict: (dict,)}  # fmt: skip
+_PLAIN = {
+    str: (str,),
+    int: (int,),
+    float: (int, float),
+    bool: (bool,),
+    list: (list,),
+    dict: (dict,),
+}
 
 
 class TypedFunction:

@@ -79,9 +79,10 @@ class ToolRewards:
         self._end = environment.state()
         self._goal = _places(self._end)
         self._needed = {
-            place for place in self._start.keys() | self._goal.keys()
+            place
+            for place in self._start.keys() | self._goal.keys()
             if self._start.get(place, _ABSENT) != self._goal.get(place, _ABSENT)
-        }  # fmt: skip
+        }
 
     def scores(
         self, completions: Sequence[str | Sequence[Mapping[str, Any]]], *, discount: float = 1.0
@@ -95,9 +96,7 @@ class ToolRewards:
         """
         return [self._score(completion, discount) for completion in completions]
 
-    def _score(
-        self, completion: str | Sequence[Mapping[str, Any]], discount: float
-    ) -> ToolScore:  # fmt: skip
+    def _score(self, completion: str | Sequence[Mapping[str, Any]], discount: float) -> ToolScore:
         try:
             calls = calls_of(completion)
         except (HvrError, RecursionError) as error:
@@ -123,9 +122,15 @@ class ToolRewards:
         if len(calls) > self._most:
             says.append(f"there are {len(calls)} calls, more than {self._most}")
         return ToolScore(
-            final, reached, shaped(potentials, float(reached), discount), right,
-            len(self._needed), wrong, len(failed), "" if reached else "; ".join(says),
-        )  # fmt: skip
+            final,
+            reached,
+            shaped(potentials, float(reached), discount),
+            right,
+            len(self._needed),
+            wrong,
+            len(failed),
+            "" if reached else "; ".join(says),
+        )
 
     def _begun(self) -> dict[_Place, Json]:
         self._environment.reset()
@@ -138,9 +143,10 @@ class ToolRewards:
         """Return how many places are right that had to change, and how many others are wrong."""
         state = _places(self._environment.state())
         different = {
-            place for place in state.keys() | self._goal.keys()
+            place
+            for place in state.keys() | self._goal.keys()
             if state.get(place, _ABSENT) != self._goal.get(place, _ABSENT)
-        }  # fmt: skip
+        }
         return len(self._needed - different), len(different - self._needed)
 
     def _potential(self) -> float:

@@ -50,8 +50,9 @@ def check_tools(world: WorldFile, *, run: bool = False) -> tuple[str, ...]:
         wrong = [f"there is no tool {name!r}" for name in task.done if name not in names]
         wrong += [
             f"no parameter is called {name!r}"
-            for name in (*task.known, *task.values) if name not in called
-        ]  # fmt: skip
+            for name in (*task.known, *task.values)
+            if name not in called
+        ]
         line = line_of(world.file, f"tasks.{task.name}")
         findings += [f"{world.file}:{line}: the task {task.name!r}: {text}" for text in wrong]
     return tuple(findings)
@@ -61,8 +62,14 @@ def code_of(world: WorldFile) -> str:
     """Return the entry of `world.toml` that names code or a server to run; empty without one."""
     if world.environment:
         return f"environment = {world.environment!r}"
-    return next((f"{key} = {world.tools[key]!r}" for key in SOURCES
-                 if key in world.tools and key != "openapi"), "")  # fmt: skip
+    return next(
+        (
+            f"{key} = {world.tools[key]!r}"
+            for key in SOURCES
+            if key in world.tools and key != "openapi"
+        ),
+        "",
+    )
 
 
 def overview(world: WorldFile, *, run: bool = False) -> dict[str, Any]:

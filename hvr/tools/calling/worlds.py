@@ -237,8 +237,9 @@ def _opened_source(world: WorldFile, source: ToolSource) -> ToolEnvironment:
     except (Exception, SystemExit) as error:  # code of the world, which may raise anything
         raise SimulatorError(
             f"{world.file}: the tools of {quoted(source.label)} cannot be opened: "
-            f"{type(error).__name__}: {error}", exit_code=2,
-        ) from error  # fmt: skip
+            f"{type(error).__name__}: {error}",
+            exit_code=2,
+        ) from error
 
 
 def _listed_source(world: WorldFile, source: ToolSource) -> Catalogue | None:

@@ -103,8 +103,16 @@ def result_parameters(schema: Any, root: Any) -> tuple[ToolParameter, ...]:
                 flat = _resolved(value, root)
                 if not flat["writeOnly"]:
                     path = f"{place.name}{marks}.{key}".removeprefix(".")
-                    todo.append(_Place(flat, path, always and key in inner["required"], above,
-                                       (*place.order, number), thing))  # fmt: skip
+                    todo.append(
+                        _Place(
+                            flat,
+                            path,
+                            always and key in inner["required"],
+                            above,
+                            (*place.order, number),
+                            thing,
+                        )
+                    )
         elif place.name or place.flat["type"]:
             # `[]` stands for what is in a list, so the type is that of its parts.
             inner["description"] = inner["description"] or place.flat["description"]
@@ -148,8 +156,17 @@ class _Flat(dict[str, Any]):
 
 
 def _resolved(schema: Any, root: Any) -> _Flat:
-    flat = _Flat(properties={}, required=frozenset(), type="", description="", choices=(),
-                 items=None, nullable=False, readOnly=False, writeOnly=False)  # fmt: skip
+    flat = _Flat(
+        properties={},
+        required=frozenset(),
+        type="",
+        description="",
+        choices=(),
+        items=None,
+        nullable=False,
+        readOnly=False,
+        writeOnly=False,
+    )
     types: list[str] = []
     objects: set[int] = set()
     todo, seen = [schema], set[int]()
@@ -205,8 +222,12 @@ def _names(schema: Any, depth: int) -> Iterator[str]:
         if found:  # what an object extends comes first
             yield from found
             return
-    found = [n for key in ("anyOf", "oneOf") for part in _listed(schema, key)
-             for n in _names(part, depth + 1)]  # fmt: skip
+    found = [
+        n
+        for key in ("anyOf", "oneOf")
+        for part in _listed(schema, key)
+        for n in _names(part, depth + 1)
+    ]
     title = schema.get("title")
     if not found and isinstance(title, str) and isinstance(schema.get("properties"), dict):
         found = [title]
@@ -245,8 +266,16 @@ def _required(schema: Any, root: Any, above: frozenset[int]) -> frozenset[str]:
 _DEEP = 20
 """References and alternatives within each other that are followed for what is required."""
 
-_TYPES = {"dict": "object", "float": "number", "tuple": "array", "int": "integer", "str": "string",
-          "list": "array", "bool": "boolean", "any": ""}  # fmt: skip
+_TYPES = {
+    "dict": "object",
+    "float": "number",
+    "tuple": "array",
+    "int": "integer",
+    "str": "string",
+    "list": "array",
+    "bool": "boolean",
+    "any": "",
+}
 """Names that schemas of Python functions give JSON Schema's types."""
 
 

@@ -239,9 +239,14 @@ class _Reader:
             raise ValueError(f"does not describe its path parameter {quoted(sorted(lacking)[0])}")
         tool = _tool(name, method, operation, tuple(takes.values()), self._gives(operation))
         return ApiOperation(
-            _with_resources(tool), method.upper(), path, fields, media,
-            _servers(operation) or _servers(item), read_security(operation.get("security")),
-        )  # fmt: skip
+            _with_resources(tool),
+            method.upper(),
+            path,
+            fields,
+            media,
+            _servers(operation) or _servers(item),
+            read_security(operation.get("security")),
+        )
 
     def _outside(
         self, holder: Mapping[str, Any], path: str
@@ -267,16 +272,20 @@ class _Reader:
             yield (
                 replace(
                     read,
-                    description=" ".join(told.split()) if isinstance(told, str) else
-                    read.description,
+                    description=" ".join(told.split())
+                    if isinstance(told, str)
+                    else read.description,
                     required=value.get("required") is True or where == "path",
                     resource=self._resources.of(path, name) if where == "path" else "",
                 ),
                 RequestField(
-                    name, RequestPart(where), str(value.get("style", "")),
-                    explode if isinstance(explode, bool) else None, as_json,
+                    name,
+                    RequestPart(where),
+                    str(value.get("style", "")),
+                    explode if isinstance(explode, bool) else None,
+                    as_json,
                 ),
-            )  # fmt: skip
+            )
 
     def _body(self, holder: Any) -> tuple[str, list[tuple[ToolParameter, RequestField]]]:
         """Return a body's media type and properties; a body that has none is one parameter."""

@@ -12,17 +12,43 @@ from typing import Any
 from hvr.errors import DataFileError
 from hvr.tools.catalogue.schema import ToolParameter, ToolSchema
 
-_ARRAYS = ("list", "tuple", "set", "frozenset", "deque", "List", "Tuple", "Set", "FrozenSet",
-           "Sequence", "MutableSequence", "Iterable", "Iterator", "Collection",
-           "AbstractSet")  # fmt: skip
-_OBJECTS = ("dict", "Dict", "Mapping", "MutableMapping", "TypedDict", "defaultdict", "OrderedDict",
-            "Counter")  # fmt: skip
+_ARRAYS = (
+    "list",
+    "tuple",
+    "set",
+    "frozenset",
+    "deque",
+    "List",
+    "Tuple",
+    "Set",
+    "FrozenSet",
+    "Sequence",
+    "MutableSequence",
+    "Iterable",
+    "Iterator",
+    "Collection",
+    "AbstractSet",
+)
+_OBJECTS = (
+    "dict",
+    "Dict",
+    "Mapping",
+    "MutableMapping",
+    "TypedDict",
+    "defaultdict",
+    "OrderedDict",
+    "Counter",
+)
 _TEXTS = ("str", "date", "datetime", "time", "UUID", "Path", "PurePath")
 _TYPES = {
-    "int": "integer", "float": "number", "bool": "boolean", "Decimal": "number|string",
-    **dict.fromkeys(_ARRAYS, "array"), **dict.fromkeys(_OBJECTS, "object"),
+    "int": "integer",
+    "float": "number",
+    "bool": "boolean",
+    "Decimal": "number|string",
+    **dict.fromkeys(_ARRAYS, "array"),
+    **dict.fromkeys(_OBJECTS, "object"),
     **dict.fromkeys(_TEXTS, "string"),
-}  # fmt: skip
+}
 _WRAPPERS = ("Annotated", "Required", "NotRequired", "ReadOnly", "Final", "ClassVar")
 _ENUMS = ("Enum", "IntEnum", "StrEnum", "Flag", "IntFlag")
 _NO_TOOLS = ("property", "cached_property", "setter", "deleter", "overload")
@@ -104,9 +130,13 @@ def _parameter(
 ) -> ToolParameter:
     hint = hints.read(argument.annotation)
     return ToolParameter(
-        argument.arg, hint.type, described.get(argument.arg, ""),
-        required and not hint.nullable, hint.choices, required and hint.nullable,
-    )  # fmt: skip
+        argument.arg,
+        hint.type,
+        described.get(argument.arg, ""),
+        required and not hint.nullable,
+        hint.choices,
+        required and hint.nullable,
+    )
 
 
 @dataclass(frozen=True)
@@ -193,9 +223,12 @@ class _Hints:
                 yield ToolParameter("result", hint.type, required=required, choices=hint.choices)
         else:
             yield ToolParameter(
-                name + marks, inner.type, required=required, choices=inner.choices,
+                name + marks,
+                inner.type,
+                required=required,
+                choices=inner.choices,
                 resource=above[-1] if above else "",
-            )  # fmt: skip
+            )
 
     def _of_class(self, name: str) -> _Hint:
         node = self._classes[name]

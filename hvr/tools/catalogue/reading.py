@@ -87,10 +87,14 @@ def read_tool_graph(path: Path, encoder: TextVectors | None = None) -> ToolGraph
         document = read_document(path)
         if not is_openapi(document) and not any(map(is_schema, _entries(document, path))):
             tools = tuple(
-                Tool(t.name, t.description, tuple(p.name for p in t.takes),
-                     tuple(p.name for p in t.gives))
+                Tool(
+                    t.name,
+                    t.description,
+                    tuple(p.name for p in t.takes),
+                    tuple(p.name for p in t.gives),
+                )
                 for t in read_tools(path)
-            )  # fmt: skip
+            )
             links = document.get("links", []) if isinstance(document, dict) else []
             return ToolGraph(tools, read_links(links, path))
     catalogue = read_catalogue([path])

@@ -267,17 +267,25 @@ def tool_graph(catalogue: Catalogue, found: Iterable[ParameterMeaning]) -> ToolG
         takes = [meaning[Slot(tool.name, p.name)] for p in tool.takes]
         gives = [meaning[Slot(tool.name, p.name, gives=True)] for p in tool.gives]
         tools.append(
-            Tool(tool.name, tool.description, tuple(dict.fromkeys(takes)),
-                 tuple(dict.fromkeys(gives)))
-        )  # fmt: skip
+            Tool(
+                tool.name,
+                tool.description,
+                tuple(dict.fromkeys(takes)),
+                tuple(dict.fromkeys(gives)),
+            )
+        )
     takers: dict[str, list[str]] = defaultdict(list)
     for made in tools:
         for kind in made.inputs:
             takers[kind].append(made.id)
     links = [
-        (made.id, taker) for made in tools for kind in made.outputs if kind not in made.inputs
-        for taker in takers[kind] if taker != made.id
-    ]  # fmt: skip
+        (made.id, taker)
+        for made in tools
+        for kind in made.outputs
+        if kind not in made.inputs
+        for taker in takers[kind]
+        if taker != made.id
+    ]
     return ToolGraph(tuple(tools), tuple(links))
 
 
@@ -412,11 +420,17 @@ def _parted(slots: list[Slot], apart: list[list[set[Slot]]]) -> list[list[Slot]]
     """Return a group in parts, none of which has two slots that are to be apart."""
     parts: list[list[Slot]] = []
     for slot in slots:
-        mine = [(g, k) for g, group in enumerate(apart) for k, some in enumerate(group)
-                if slot in some]  # fmt: skip
+        mine = [
+            (g, k) for g, group in enumerate(apart) for k, some in enumerate(group) if slot in some
+        ]
         for part in parts:
-            theirs = [(g, k) for other in part for g, group in enumerate(apart)
-                      for k, some in enumerate(group) if other in some]  # fmt: skip
+            theirs = [
+                (g, k)
+                for other in part
+                for g, group in enumerate(apart)
+                for k, some in enumerate(group)
+                if other in some
+            ]
             if not any(g == h and k != n for g, k in mine for h, n in theirs):
                 part.append(slot)
                 break

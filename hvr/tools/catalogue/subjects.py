@@ -22,11 +22,37 @@ if TYPE_CHECKING:
 
 BARE_NAMES = frozenset(
     (
-        "id", "ids", "name", "names", "value", "values", "result", "results", "status", "type",
-        "types", "data", "message", "key", "code", "number", "date", "time", "text", "content",
-        "title", "description", "url", "list", "item", "items", "query", "count", "amount",
+        "id",
+        "ids",
+        "name",
+        "names",
+        "value",
+        "values",
+        "result",
+        "results",
+        "status",
+        "type",
+        "types",
+        "data",
+        "message",
+        "key",
+        "code",
+        "number",
+        "date",
+        "time",
+        "text",
+        "content",
+        "title",
+        "description",
+        "url",
+        "list",
+        "item",
+        "items",
+        "query",
+        "count",
+        "amount",
     )
-)  # fmt: skip
+)
 """Names that say nothing without the thing that they are of."""
 
 
@@ -58,7 +84,7 @@ _LABELS = frozenset(("name", "title"))
 """Names of properties that a thing is commonly asked for by."""
 _JOINTS = frozenset(
     ("by", "for", "of", "from", "to", "in", "into", "with", "on", "at", "and", "as", "using")
-)  # fmt: skip
+)
 """Words after which a tool's name says something else than the thing it is about."""
 
 Words = tuple[str, ...]

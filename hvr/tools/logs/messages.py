@@ -267,14 +267,27 @@ LANGCHAIN = "LangChain messages"
 VERCEL = "AI SDK messages"
 
 _ROLES = {
-    "human": "user", "humanmessage": "user", "humanmessagechunk": "user",
-    "ai": "assistant", "aimessage": "assistant", "aimessagechunk": "assistant",
-    "gpt": "assistant", "model": "assistant", "bot": "assistant", "tool-call": "assistant",
-    "function": "tool", "toolmessage": "tool", "functionmessage": "tool", "ipython": "tool",
-    "observation": "tool", "tool-response": "tool", "tool_response": "tool",
-    "developer": "system", "systemmessage": "system",
+    "human": "user",
+    "humanmessage": "user",
+    "humanmessagechunk": "user",
+    "ai": "assistant",
+    "aimessage": "assistant",
+    "aimessagechunk": "assistant",
+    "gpt": "assistant",
+    "model": "assistant",
+    "bot": "assistant",
+    "tool-call": "assistant",
+    "function": "tool",
+    "toolmessage": "tool",
+    "functionmessage": "tool",
+    "ipython": "tool",
+    "observation": "tool",
+    "tool-response": "tool",
+    "tool_response": "tool",
+    "developer": "system",
+    "systemmessage": "system",
     **{name: name for name in ("user", "assistant", "tool", "system")},
-}  # fmt: skip
+}
 """The names that frameworks give the four roles."""
 
 _BODIES = ("content", "value", "parts", "data", "tool_calls", "function_call", "tool_messages")

@@ -157,8 +157,17 @@ KNOWN = (
 """The formats that are read, for messages."""
 
 _IDS = ("id", "task_id", "custom_id", "thread_id", "trace_id", "question_id")
-_COLLECTIONS = ("simulations", "records", "plans", "logs", "trajectories", "samples", "threads",
-                "conversations", "runs")  # fmt: skip
+_COLLECTIONS = (
+    "simulations",
+    "records",
+    "plans",
+    "logs",
+    "trajectories",
+    "samples",
+    "threads",
+    "conversations",
+    "runs",
+)
 
 
 @dataclass(frozen=True)

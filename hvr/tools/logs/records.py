@@ -31,8 +31,14 @@ SMOLAGENTS = "smolagents steps"
 INTERMEDIATE = "LangChain intermediate steps"
 PLAIN = "plain calls"
 
-_SILENT_ITEMS = ("reasoning", "mcp_list_tools", "mcp_approval_request", "mcp_approval_response",
-                 "item_reference", "compaction")  # fmt: skip
+_SILENT_ITEMS = (
+    "reasoning",
+    "mcp_list_tools",
+    "mcp_approval_request",
+    "mcp_approval_response",
+    "item_reference",
+    "compaction",
+)
 _OUTPUTS = ("_call_output",)
 _CODE_TOOLS = ("python_interpreter", "python", "code_interpreter")
 _ARGUMENTS = ("arguments", "args", "parameters", "kwargs", "input", "tool_input", "action_input")
@@ -48,9 +54,11 @@ def is_item(value: Record) -> bool:
     kind = value.get("type")
     if not isinstance(kind, str) or "function" in value:
         return False
-    return kind in _SILENT_ITEMS or kind.endswith("_call_output") or (
-        kind.endswith("_call") and kind != "tool_call"
-    )  # fmt: skip
+    return (
+        kind in _SILENT_ITEMS
+        or kind.endswith("_call_output")
+        or (kind.endswith("_call") and kind != "tool_call")
+    )
 
 
 def item(value: Record) -> Iterator[Event]:
@@ -196,20 +204,66 @@ def plain_result(value: Record) -> Iterator[Event]:
 
 CALL_TEXT = "BFCL calls"
 
-_REQUESTS = ("task", "user_request", "instruction", "query", "question", "prompt", "user", "goal",
-             "input")  # fmt: skip
+_REQUESTS = (
+    "task",
+    "user_request",
+    "instruction",
+    "query",
+    "question",
+    "prompt",
+    "user",
+    "goal",
+    "input",
+)
 """Keys whose text is what the user asked."""
 
 _HOLDERS = (
-    "request", "body", "kwargs", "data", "values", "channel_values", "state", "inputs",
-    "system_prompt", *_REQUESTS,
-    "contents", "automatic_function_calling_history", "chat_history", "history", "messages",
-    "conversation", "conversations", "traj", "trajectory", "turns", "dialog", "message",
-    "raw_item", "steps", "items", "new_items", "intermediate_steps", "events", "calls",
-    "gold_calls", "tool_calls", "function_calls", "answers", "actions", "action", "response",
-    "choices", "candidates", "generations", "content", "output", "outputs", "result",
-    "results", "ground_truth",
-)  # fmt: skip
+    "request",
+    "body",
+    "kwargs",
+    "data",
+    "values",
+    "channel_values",
+    "state",
+    "inputs",
+    "system_prompt",
+    *_REQUESTS,
+    "contents",
+    "automatic_function_calling_history",
+    "chat_history",
+    "history",
+    "messages",
+    "conversation",
+    "conversations",
+    "traj",
+    "trajectory",
+    "turns",
+    "dialog",
+    "message",
+    "raw_item",
+    "steps",
+    "items",
+    "new_items",
+    "intermediate_steps",
+    "events",
+    "calls",
+    "gold_calls",
+    "tool_calls",
+    "function_calls",
+    "answers",
+    "actions",
+    "action",
+    "response",
+    "choices",
+    "candidates",
+    "generations",
+    "content",
+    "output",
+    "outputs",
+    "result",
+    "results",
+    "ground_truth",
+)
 """Keys that may hold a part of a log, in the order in which the parts happened."""
 
 _CALLS_AS_TEXT = ("result", "ground_truth", "answers", "tool_calls")

@@ -114,9 +114,11 @@ class Binder:
     def __post_init__(self) -> None:
         self._identifier = EntityLinker(self.found, self.graph, self.readers)
         direct = {
-            key(value) for goal in self.request.goals
-            for _, _, value in given_leaves(goal.arguments) if value is not None
-        }  # fmt: skip
+            key(value)
+            for goal in self.request.goals
+            for _, _, value in given_leaves(goal.arguments)
+            if value is not None
+        }
         self._every: dict[int, list[Json]] = {}
         self._passed: dict[int, list[Json]] = {}
         self._beside = tuple(one for one in self.request.said if key(one.value) not in direct)
@@ -137,13 +139,24 @@ class Binder:
             self._passed.setdefault(number, []).append(at(call.arguments, place))
 
     def _every_place(self, number: int) -> Place | None:
-        return next((place for place, _, query in leaves(self.request.goals[number].arguments)
-                     if isinstance(query, EntityQuery) and query.every), None)  # fmt: skip
+        return next(
+            (
+                place
+                for place, _, query in leaves(self.request.goals[number].arguments)
+                if isinstance(query, EntityQuery) and query.every
+            ),
+            None,
+        )
 
     def _each(
-        self, number: int, goal: GoalCall, place: Place, name: str, query: EntityQuery,
+        self,
+        number: int,
+        goal: GoalCall,
+        place: Place,
+        name: str,
+        query: EntityQuery,
         found: Identification,
-    ) -> tuple[UserQuestion | None, Json]:  # fmt: skip
+    ) -> tuple[UserQuestion | None, Json]:
         """Return the next of the values that are all meant, or the question to which one leads."""
         if number not in self._passed:
             # What calls change is no reason to take other entities than at first.
@@ -198,9 +211,12 @@ class Binder:
                 continue
             entities = self._entities(known)
             open_ = [
-                one for one in self._beside
-                if all(self.graph.fit(entity, one) is not ConstraintMatch.MET for entity in entities)
-            ]  # fmt: skip
+                one
+                for one in self._beside
+                if all(
+                    self.graph.fit(entity, one) is not ConstraintMatch.MET for entity in entities
+                )
+            ]
             if number in self._passed and query.every:
                 known[place] = before[place] = next(iter(self.pending(number)), None)
                 sources[place] = Source(Provenance.IDENTIFIED, f"a {name} of all that were found")
@@ -240,18 +256,24 @@ class Binder:
         return self._identifier.names_entity(keys[-1], parameter)
 
     def _decided(
-        self, number: int, goal: GoalCall, place: Place, name: str, query: EntityQuery,
+        self,
+        number: int,
+        goal: GoalCall,
+        place: Place,
+        name: str,
+        query: EntityQuery,
         found: Identification,
-    ) -> tuple[UserQuestion | None, Json]:  # fmt: skip
+    ) -> tuple[UserQuestion | None, Json]:
         """Return the value that is identified, or the question to which candidates lead."""
         chosen = self._allowed(goal, name, found.chosen)
         values = [one.found.value for one in chosen]
         if not goal.tool:
             # What a look-up took has led to the answer, although it says nothing of this entity.
             doubts = [
-                one for one in chosen
+                one
+                for one in chosen
                 if one.broken or any(not self.found.taken(c.value) for c in one.untold)
-            ]  # fmt: skip
+            ]
             if not doubts:  # several answers are all answers
                 return None, values[0] if len(values) == 1 else values
             why = self._doubt(doubts[0])
@@ -316,8 +338,9 @@ class Binder:
         others = [n for n, one in enumerate(goals) if one.tool and n not in {number, *self.made}]
         queries = any(
             isinstance(v, EntityQuery)
-            for n in others for _, _, v in leaves(self.request.goals[n].arguments)
-        )  # fmt: skip
+            for n in others
+            for _, _, v in leaves(self.request.goals[n].arguments)
+        )
         entities = self._entities(known)
         for call in self.made.values():
             entities += self._entities({p: v for p, _, v in given_leaves(call.arguments)})
@@ -330,16 +353,27 @@ class Binder:
         broken = [said for said in open_ if ConstraintMatch.BROKEN in fits[said]]
         if not broken and not final:
             names = [
-                (place, name) for place, name, _ in leaves(goal.arguments)
+                (place, name)
+                for place, name, _ in leaves(goal.arguments)
                 if place in known and self._names_entity(goal, place)
-            ]  # fmt: skip
+            ]
             values = tuple(known[place] for place, _ in names)
             near = dict.fromkeys((*values, *self._near(self._entities(known))))
             lacking = frozenset(one.name for one in open_ if one.name)
             if names and lacking:
                 query = EntityQuery(tuple(open_))
-                return [QueryTarget(names[0][1], query, values, values, goal.tool, tuple(near),
-                               lacking, found=True)], []  # fmt: skip
+                return [
+                    QueryTarget(
+                        names[0][1],
+                        query,
+                        values,
+                        values,
+                        goal.tool,
+                        tuple(near),
+                        lacking,
+                        found=True,
+                    )
+                ], []
         if not any(isinstance(query, EntityQuery) for _, _, query in leaves(goal.arguments)):
             open_ = broken  # the request names what it means itself
         if not open_:
@@ -352,15 +386,20 @@ class Binder:
 
     def _contradiction(self, said: NamedValue, entities: Iterable[int]) -> str:
         has = next(
-            (self.graph.property(n, said.name) for n in entities
-             if self.graph.fit(n, said) is ConstraintMatch.BROKEN), ()
-        )  # fmt: skip
+            (
+                self.graph.property(n, said.name)
+                for n in entities
+                if self.graph.fit(n, said) is ConstraintMatch.BROKEN
+            ),
+            (),
+        )
         listed = ", ".join(short(one_line(str(value)), 80) for value in has[:3])
         return f"{quoted(said.name)} is {listed}, not {short(one_line(str(said.value)), 80)}"
 
     def _entities(self, known: Mapping[Place, Json]) -> list[int]:
-        return [n for value in known.values() if value is not None
-                for n in self.graph.holders(value)]  # fmt: skip
+        return [
+            n for value in known.values() if value is not None for n in self.graph.holders(value)
+        ]
 
     def _writes(self, goal: GoalCall) -> bool:
         return bool(goal.tool) and self.schemas[goal.tool].effect is not Effect.READS
@@ -374,15 +413,21 @@ class Binder:
         """Return values with what tells each of them from the others."""
         described = [self.graph.telling(one.entity) for one in chosen]
         alike = {
-            name for name in (described[0] if described else {})
+            name
+            for name in (described[0] if described else {})
             if len(described) > 1 and all(d.get(name) == described[0][name] for d in described)
-        }  # fmt: skip
+        }
         return tuple(
-            (one.found.value, ", ".join(
-                f"{name} {short(one_line(str(value)), 60)}" for name, value in said.items()
-                if name not in alike and key(value) != key(one.found.value)))
+            (
+                one.found.value,
+                ", ".join(
+                    f"{name} {short(one_line(str(value)), 60)}"
+                    for name, value in said.items()
+                    if name not in alike and key(value) != key(one.found.value)
+                ),
+            )
             for one, said in zip(chosen, described, strict=True)
-        )  # fmt: skip
+        )
 
     def _allowed(
         self, goal: GoalCall, name: str, chosen: tuple[EntityCandidate, ...]

@@ -90,9 +90,8 @@ def affordable_tools(
     return tuple(
         tool
         for i, tool in enumerate(tools)
-        if i in least.before and i in onward
-        and least.before[i] + steps[i].cost + onward[i] <= most
-    )  # fmt: skip
+        if i in least.before and i in onward and least.before[i] + steps[i].cost + onward[i] <= most
+    )
 
 
 def _known(meanings: Iterable[str]) -> frozenset[Fact]:

@@ -129,10 +129,12 @@ class EntityGraph:
         found = self._holders.get(_same(value), {})
         named = tuple(n for n in found if _same(self._entities[n].id) == _same(value))
         return named or tuple(
-            n for n in found
-            if any(_same(v) == _same(value) for vs in self._entities[n].properties.values()
-                   for v in vs)
-        )  # fmt: skip
+            n
+            for n in found
+            if any(
+                _same(v) == _same(value) for vs in self._entities[n].properties.values() for v in vs
+            )
+        )
 
     def having(self, value: Json) -> tuple[int, ...]:
         """Return the entities whose id or property a value is."""

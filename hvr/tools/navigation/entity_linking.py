@@ -147,9 +147,11 @@ class EntityLinker:
         return Identification(self._best(candidates, demanded, query, bound), told=told, met=met)
 
     def _open(
-        self, candidates: Sequence[EntityCandidate], demanded: frozenset[NamedValue],
+        self,
+        candidates: Sequence[EntityCandidate],
+        demanded: frozenset[NamedValue],
         bound: Iterable[Json],
-    ) -> list[EntityCandidate]:  # fmt: skip
+    ) -> list[EntityCandidate]:
         """Return the candidates that more has to be known about before one is chosen.
 
         Once some meet the query, others are left out if a result of the same kind would show that
@@ -160,15 +162,17 @@ class EntityLinker:
         best = self._of_same_owner(full, bound)
         owners = self._owners(best, bound)
         rivals = [
-            one for one in candidates
+            one
+            for one in candidates
             if not demanded <= one.met
             and not any(
                 self.graph.shown_alike(other.entity, one.entity, untold.name)
-                for other in best for untold in demanded & one.untold
+                for other in best
+                for untold in demanded & one.untold
             )
             and one.fit >= min([SAME_NAME_COMPATIBILITY, *(other.fit for other in best)])
             and owners <= self.graph.above(one.entity)
-        ]  # fmt: skip
+        ]
         # What contradicts the request where another does not needs no closer look.
         clean = _least(best, lambda one: len(one.broken))
         return [one for one in (*clean, *rivals) if one.untold]
@@ -199,15 +203,22 @@ class EntityLinker:
         return some
 
     def _candidates(
-        self, name: str, tool: str, query: EntityQuery, said: Collection[NamedValue],
-        taken: Collection[Json], *, final: bool,
-    ) -> list[EntityCandidate]:  # fmt: skip
+        self,
+        name: str,
+        tool: str,
+        query: EntityQuery,
+        said: Collection[NamedValue],
+        taken: Collection[Json],
+        *,
+        final: bool,
+    ) -> list[EntityCandidate]:
         gone = {key(value) for value in taken}
         found: dict[tuple[str, int], EntityCandidate] = {}
         suiting = [
-            one for one in self.values.suiting(name, tool)
+            one
+            for one in self.values.suiting(name, tool)
             if not one.said and one.value is not None and key(one.value) not in gone
-        ]  # fmt: skip
+        ]
         for one in suiting:
             for entity in self.graph.holders(one.value):
                 place = key(one.value), entity
@@ -216,9 +227,15 @@ class EntityLinker:
         return list(found.values())
 
     def _judged(
-        self, found: KnownValue, entity: int, query: EntityQuery, said: Iterable[NamedValue],
-        name: str, tool: str, final: bool,
-    ) -> EntityCandidate:  # fmt: skip
+        self,
+        found: KnownValue,
+        entity: int,
+        query: EntityQuery,
+        said: Iterable[NamedValue],
+        name: str,
+        tool: str,
+        final: bool,
+    ) -> EntityCandidate:
         by: dict[ConstraintMatch, set[NamedValue]] = {fit: set() for fit in ConstraintMatch}
         for constraint in {*query.constraints, *said}:
             judged = self.graph.fit(entity, constraint)
@@ -241,9 +258,12 @@ class EntityLinker:
         return EntityCandidate(found, entity, met, untold, broken, suits)
 
     def _best(
-        self, candidates: Sequence[EntityCandidate], demanded: frozenset[NamedValue],
-        query: EntityQuery, bound: Iterable[Json],
-    ) -> tuple[EntityCandidate, ...]:  # fmt: skip
+        self,
+        candidates: Sequence[EntityCandidate],
+        demanded: frozenset[NamedValue],
+        query: EntityQuery,
+        bound: Iterable[Json],
+    ) -> tuple[EntityCandidate, ...]:
         """Return the candidates that meet most constraints and belong to the call's entities."""
         some = _least(candidates, lambda one: len(demanded - one.met))
         some = _least(some, lambda one: len(one.broken))

@@ -402,8 +402,9 @@ def proposed_calls(
     if not makers:
         return ()
     writers = set(goals).union(*makers.values())
-    tools = [tool for tool in catalogue.tools
-             if tool.effect is Effect.READS or tool.name in writers]  # fmt: skip
+    tools = [
+        tool for tool in catalogue.tools if tool.effect is Effect.READS or tool.name in writers
+    ]
     found = tuple(found)
     steps = with_enablers(navigation_tools(Catalogue(tuple(tools)), found), makers)
     known = CallFacts(frozenset(said) | _shown(outcomes, found))
@@ -423,14 +424,17 @@ def _shown(outcomes: Iterable[CallOutcome], found: Iterable[ParameterMeaning]) -
         paths = (path for path, _ in values_in(outcome.result) if outcome.ok)
         names |= {singular_words(step) for path in paths for step in path[-1:]}
     return frozenset(
-        meaning.name for meaning in found
+        meaning.name
+        for meaning in found
         if any(singular_words(slot.name.rpartition(".")[2]) in names for slot in meaning.slots)
-    )  # fmt: skip
+    )
 
 
 def proposal(calls: Sequence[str], goals: Sequence[str]) -> str:
     """Return the question whether to make calls before goals, with the options that confirm it."""
     before, after = (", ".join(map(quoted, names)) for names in (calls, goals))
     options = " ".join(f"--goal {name}" for name in (*calls, *goals))
-    return (f"{before} made {after} possible before: to confirm that it is to be called, "
-            f"too, give {options}.")  # fmt: skip
+    return (
+        f"{before} made {after} possible before: to confirm that it is to be called, "
+        f"too, give {options}."
+    )

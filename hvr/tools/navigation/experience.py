@@ -233,16 +233,20 @@ def learnt_counts(
 def _counts(graph: NavigationGraph, name: str, before: str) -> CallCounts:
     tool = graph.tools.get(name) or GraphTool(name)
     sources = (before,) if before else graph.calls.sources(name)
-    seen = [evidence.weight for source in sources
-            if (evidence := graph.calls.get(source, name)) is not None]  # fmt: skip
+    seen = [
+        evidence.weight
+        for source in sources
+        if (evidence := graph.calls.get(source, name)) is not None
+    ]
     return CallCounts(tool.evidence.successes, tool.evidence.failures, max(seen, default=1.0))
 
 
 # Graph experience ---------------------------------------------------------------------------------
 # The learnt graph of tools as experience: costs, shapes and flows by what its links have seen.
 
-NOT_THE_TOOL = frozenset((CallFailure.NOT_ALLOWED, CallFailure.BAD_ARGUMENTS,
-                          CallFailure.UNKNOWN_TOOL))  # fmt: skip
+NOT_THE_TOOL = frozenset(
+    (CallFailure.NOT_ALLOWED, CallFailure.BAD_ARGUMENTS, CallFailure.UNKNOWN_TOOL)
+)
 """Failures that say nothing of a tool."""
 
 
@@ -375,9 +379,10 @@ def opened_experience(
     now = datetime.now(UTC).timestamp()
     names = {tool.name for tool in catalogue.tools}
     events += [
-        ToolRemoved(name, now) for name in sorted(graph.tools)
+        ToolRemoved(name, now)
+        for name in sorted(graph.tools)
         if name not in names and not getattr(graph.absent.get(name), "gone", False)
-    ]  # fmt: skip
+    ]
     for event in events:
         graph = applied(graph, event)
         if log is not None and write:
@@ -394,17 +399,25 @@ def _observed(outcome: CallOutcome, before: str, passing: Passing) -> ObservedCa
     paths = (path for path, _ in values_in(outcome.result))
     returned = dict.fromkeys(_place(tool, path) for path in paths) if outcome.ok else ()
     return ObservedCall(
-        tool, outcome.ok, 0.0, before, given=tuple(outcome.call.arguments),
-        returned=tuple(returned), passed=tuple(map(_passed, passed)),
-    )  # fmt: skip
+        tool,
+        outcome.ok,
+        0.0,
+        before,
+        given=tuple(outcome.call.arguments),
+        returned=tuple(returned),
+        passed=tuple(map(_passed, passed)),
+    )
 
 
 def _there(graph: NavigationGraph, tool: GraphTool) -> bool:
     known, absence = graph.tools.get(tool.name), graph.absent.get(tool.name)
     same = known is not None and known.needs == tool.needs and known.takes >= tool.takes
-    return same and known is not None and known.gives >= tool.gives and not (
-        absence is not None and absence.gone
-    )  # fmt: skip
+    return (
+        same
+        and known is not None
+        and known.gives >= tool.gives
+        and not (absence is not None and absence.gone)
+    )
 
 
 def _graph_tool(tool: ToolSchema) -> GraphTool:

@@ -345,8 +345,13 @@ class NavigationGraph:
             outputs = outputs.add(tool.name, parameter)
         absence = self.absent.get(tool.name)
         absent = self.absent.delete(tool.name) if absence and absence.gone else self.absent
-        return replace(self, tools=self.tools.set(tool.name, tool), inputs=inputs,
-                       outputs=outputs, absent=absent)  # fmt: skip
+        return replace(
+            self,
+            tools=self.tools.set(tool.name, tool),
+            inputs=inputs,
+            outputs=outputs,
+            absent=absent,
+        )
 
     def without_tool(self, name: str, time: float) -> NavigationGraph:
         """Return the graph in which a tool is gone; what calls showed is kept for its return."""

@@ -110,19 +110,35 @@ def event_record(event: GraphEvent) -> dict[str, Any]:
     """Return an event as JSON values."""
     if isinstance(event, ToolAdded):
         tool = event.tool
-        return {"event": "tool", "tool": tool.name, "needs": sorted(tool.needs),
-                "takes": sorted(tool.takes), "gives": sorted(tool.gives)}  # fmt: skip
+        return {
+            "event": "tool",
+            "tool": tool.name,
+            "needs": sorted(tool.needs),
+            "takes": sorted(tool.takes),
+            "gives": sorted(tool.gives),
+        }
     if isinstance(event, ToolRemoved):
         return {"event": "gone", "tool": event.name, "time": event.time}
     if isinstance(event, GraphReview):
         pruning = event.pruning
-        return {"event": "look", "time": event.time, "balance": pruning.balance,
-                "threshold": pruning.threshold, "again": pruning.again}  # fmt: skip
+        return {
+            "event": "look",
+            "time": event.time,
+            "balance": pruning.balance,
+            "threshold": pruning.threshold,
+            "again": pruning.again,
+        }
     return {
-        "event": "call", "tool": event.tool, "ok": event.ok, "time": event.time,
-        "before": event.before, "given": list(event.given), "returned": list(event.returned),
-        "missing": list(event.missing), "passed": [list(pair) for pair in event.passed],
-    }  # fmt: skip
+        "event": "call",
+        "tool": event.tool,
+        "ok": event.ok,
+        "time": event.time,
+        "before": event.before,
+        "given": list(event.given),
+        "returned": list(event.returned),
+        "missing": list(event.missing),
+        "passed": [list(pair) for pair in event.passed],
+    }
 
 
 def event_of(record: Any, place: str) -> GraphEvent:
@@ -151,9 +167,15 @@ def event_of(record: Any, place: str) -> GraphEvent:
             given, returned, missing = (tuple(map(str, record[k])) for k in _LISTS)
             passed = tuple((str(a), str(b)) for a, b in record["passed"])
             return ObservedCall(
-                str(record["tool"]), bool(record["ok"]), float(record["time"]),
-                str(record["before"]), given, returned, missing, passed,
-            )  # fmt: skip
+                str(record["tool"]),
+                bool(record["ok"]),
+                float(record["time"]),
+                str(record["before"]),
+                given,
+                returned,
+                missing,
+                passed,
+            )
     except (KeyError, TypeError, ValueError) as error:
         raise DataFileError(
             f"{place}: is no event of a tool graph: {type(error).__name__} {error}"
@@ -173,8 +195,11 @@ def graph_record(graph: NavigationGraph) -> dict[str, Any]:
     """Return a graph as JSON values, sorted."""
     return {
         "tools": [
-            {"name": name, **{side: sorted(getattr(tool, side)) for side in _SIDES},
-             **_shown(tool.evidence)}
+            {
+                "name": name,
+                **{side: sorted(getattr(tool, side)) for side in _SIDES},
+                **_shown(tool.evidence),
+            }
             for name, tool in sorted(graph.tools.items())
         ],
         "parameters": list(graph.parameters()),
@@ -186,7 +211,7 @@ def graph_record(graph: NavigationGraph) -> dict[str, Any]:
             {"name": name, "since": a.since, "tried": a.tried, "trial": a.trial, "gone": a.gone}
             for name, a in sorted(graph.absent.items())
         ],
-    }  # fmt: skip
+    }
 
 
 def graph_text(graph: NavigationGraph) -> str:
@@ -313,12 +338,15 @@ def _observation(
     # Beyond some depth the log does not say what came.
     missing = [p for p in promised if p not in came and p.count(".") < MAX_SHOWN_DEPTH - 1]
     return ObservedCall(
-        tool, ok, time, before,
+        tool,
+        ok,
+        time,
+        before,
         tuple(given.values()),
         tuple(names.name(tool, place, gives=True) for place in came),
         tuple(names.name(tool, place, gives=True) for place in missing),
         tuple(passed),
-    )  # fmt: skip
+    )
 
 
 def _places(shape: Any, at: str = "") -> Iterator[str]:

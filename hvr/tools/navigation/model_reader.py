@@ -335,8 +335,10 @@ class _Checker:
         self._allowed = allowed_text(self.text, self._clauses)
         self._named = {
             (slot.tool, slot.name): meaning.name
-            for meaning in self.meanings for slot in meaning.slots if not slot.gives
-        }  # fmt: skip
+            for meaning in self.meanings
+            for slot in meaning.slots
+            if not slot.gives
+        }
 
     def read(self, answer: Mapping[str, Any]) -> ReadRequest:
         move = NextMove(answer["move"])
@@ -351,8 +353,11 @@ class _Checker:
         calls += [GoalCall("", {one["name"]: self._query(one)}) for one in answer.get("known", [])]
         # Look-ups start from said values, and the values of descriptions are said.
         described = [one for call in calls for one in _constraints(call)]
-        said = [*self._said(answer.get("said", [])), *described,
-                *(NamedValue(name, value) for name, value in self.given.items())]  # fmt: skip
+        said = [
+            *self._said(answer.get("said", [])),
+            *described,
+            *(NamedValue(name, value) for name, value in self.given.items()),
+        ]
         request = ToolRequest(tuple(calls), tuple(dict.fromkeys(said)), text=self.text)
         why = f"The model reads: {'; '.join(map(_paraphrase, calls))}. {why}"
         if self.left_out:
@@ -374,8 +379,13 @@ class _Checker:
             return read
         whys = dict.fromkeys(f"{q.why[0].upper()}{q.why[1:]}." for q in self.questions)
         questions = (*read.questions, *self.questions)
-        return replace(read, request=None, why=" ".join([read.why, *whys]), move=NextMove.ASK,
-                       questions=questions)  # fmt: skip
+        return replace(
+            read,
+            request=None,
+            why=" ".join([read.why, *whys]),
+            move=NextMove.ASK,
+            questions=questions,
+        )
 
     def _ordered(self, tool: ToolSchema, goal: GoalCall) -> bool:
         """Return whether an order names the action of a call.
@@ -383,9 +393,10 @@ class _Checker:
         Arguments hold the object of a call. Without any, the order must name the object.
         """
         orders = [
-            clause for clause in self._clauses
+            clause
+            for clause in self._clauses
             if clause.mood is Mood.ORDER and _asks_for(verb_of(clause), tool)
-        ]  # fmt: skip
+        ]
         if goal.arguments:
             return bool(orders)
         own = stems_of(f"{tool.name} {tool.description}") - {*verbs_of(tool)}

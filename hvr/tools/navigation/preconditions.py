@@ -102,9 +102,11 @@ class LearntEnablers:
         self.seen.add(thing)
         shared = old.shared & pairs if old.well else pairs
         self.known[both] = replace(
-            old, shared=shared if ok else old.shared,
-            well=old.well + ok, refused=old.refused + (not ok),
-        )  # fmt: skip
+            old,
+            shared=shared if ok else old.shared,
+            well=old.well + ok,
+            refused=old.refused + (not ok),
+        )
 
 
 def digest(*parts: str) -> str:
@@ -209,9 +211,7 @@ class SeenStates:
         if key(value) not in times:
             more = len(self.well) == MAX_STATE_VALUES
             return replace(self, well=None if more else (*self.well, (value, 1)))
-        return replace(
-            self, well=tuple((v, n + (key(v) == key(value))) for v, n in self.well)
-        )  # fmt: skip
+        return replace(self, well=tuple((v, n + (key(v) == key(value))) for v, n in self.well))
 
     def candidate(self) -> tuple[Json, ...]:
         """Return the values that may be the condition; none if nothing speaks for one."""
@@ -278,8 +278,9 @@ class LearntConditions:
         said = [
             f"{quoted(tool)} is refused unless {' '.join(sorted(one.name))} of {one.parameter} is "
             + " or ".join(map(str, one.values))
-            for one in self.conditions(tool) if one.confirmed
-        ]  # fmt: skip
+            for one in self.conditions(tool)
+            if one.confirmed
+        ]
         makers = self.enabling.confirmed([tool]).get(tool, ())
         return (*said, *(f"{quoted(by)} made {quoted(tool)} possible" for by in makers))
 

@@ -378,8 +378,9 @@ One that goes well in the end, so that its tool has come back, gives all of them
 MAX_FRUITLESS_QUERIES = 15
 """Look-ups for one want that answer and bring nothing nearer, until it is given up."""
 
-UNCERTAIN_FAILURES = frozenset({CallFailure.TIMED_OUT, CallFailure.UNAVAILABLE, CallFailure.WRONG_TYPE,
-                    CallFailure.EMPTY})  # fmt: skip
+UNCERTAIN_FAILURES = frozenset(
+    {CallFailure.TIMED_OUT, CallFailure.UNAVAILABLE, CallFailure.WRONG_TYPE, CallFailure.EMPTY}
+)
 """Failures of the tool itself, which may pass; it may have changed the world all the same."""
 
 

@@ -71,12 +71,16 @@ class TaskChain:
         """What is known and done now."""
         steps = self._steps
         known = {
-            name for name, takers in self._takers.items()
+            name
+            for name, takers in self._takers.items()
             if any(steps.found.suiting(name_, tool) for tool, name_ in takers)
-        }  # fmt: skip
+        }
         bound = {n: steps.bound(n) for n in {slot.want for slot in self._slots}}
-        known |= {slot.name for slot in self._slots if slot.place in bound[slot.want]
-                  or slot.want in steps.done}  # fmt: skip
+        known |= {
+            slot.name
+            for slot in self._slots
+            if slot.place in bound[slot.want] or slot.want in steps.done
+        }
         # A wanted look-up is another step than one that serves a want.
         called = Counter(outcome.call.tool for outcome in steps.outcomes if outcome.ok)
         called -= Counter(steps.errand.goals[n].tool for n in steps.done)
@@ -149,19 +153,25 @@ class TaskChain:
     def _look_up(self, tool: ToolSchema) -> NavigationTool:
         needs = [self._meaning(tool.name, p.name) for p in tool.takes if p.required]
         shape = shape_of(tool, self._steps.experience)
-        given = self._given(tool.name, shape) if shape is not None else (
-            frozenset(self._takers).union(slot.name for slot in self._slots)
-        )  # fmt: skip
+        given = (
+            self._given(tool.name, shape)
+            if shape is not None
+            else (frozenset(self._takers).union(slot.name for slot in self._slots))
+        )
         return NavigationTool(tool.name, frozenset(needs), given)
 
     def _given(self, tool: str, shape: Shape) -> frozenset[str]:
         found = self._steps.found
         known = {
-            name for name, takers in self._takers.items()
+            name
+            for name, takers in self._takers.items()
             if any(found.gives(tool, shape, parameter, taker) for taker, parameter in takers)
-        }  # fmt: skip
-        slots = {slot.name for slot in self._slots
-                 if found.gives(tool, shape, slot.taker[1], slot.taker[0])}  # fmt: skip
+        }
+        slots = {
+            slot.name
+            for slot in self._slots
+            if found.gives(tool, shape, slot.taker[1], slot.taker[0])
+        }
         return frozenset(known | slots)
 
     def _wanted(self) -> Iterable[NavigationTool]:
@@ -217,8 +227,9 @@ class ToolDomain:
         """Return the problem from some facts to others, as far as the domain knows them."""
         return parse_problem(
             f"(define (problem request) (:domain tools) (:init {self._listed(facts)}) "
-            f"(:goal (and {self._listed(goal)})))", self.domain,
-        )  # fmt: skip
+            f"(:goal (and {self._listed(goal)})))",
+            self.domain,
+        )
 
     def _listed(self, some: CallFacts) -> str:
         known = [f"(known {self.meanings[m]})" for m in sorted(some.known) if m in self.meanings]
@@ -263,8 +274,9 @@ def tool_domain(tools: Collection[NavigationTool], facts: CallFacts, goal: CallF
     )
     problem = parse_problem(
         f"(define (problem request) (:domain tools) (:init {listed(facts)}) "
-        f"(:goal (and {listed(goal)})))", domain,
-    )  # fmt: skip
+        f"(:goal (and {listed(goal)})))",
+        domain,
+    )
     return ToolDomain(domain, problem, meanings, names)
 
 

@@ -353,7 +353,9 @@ class TaskSteps:
             if not want.tool and patience is not RetryLevel.END and self._calls_left():
                 continue  # what is read before something is done may not be so any more
             if self._waits.get(number, -1) < len(self.done) or patience in (
-                RetryLevel.MOST, RetryLevel.END):  # fmt: skip
+                RetryLevel.MOST,
+                RetryLevel.END,
+            ):
                 yield number
 
     def _calls_left(self) -> bool:
@@ -370,9 +372,14 @@ class TaskSteps:
             return False
         name, values = " ".join(sorted(broken.name)), ", ".join(map(str, broken.values))
         self._why[number] = f"it is refused unless {name} is {values}"
-        first = next((place for place, own, value in leaves(self.errand.goals[number].arguments)
-                      if isinstance(value, EntityQuery) and own == broken.parameter),
-                     None)  # fmt: skip
+        first = next(
+            (
+                place
+                for place, own, value in leaves(self.errand.goals[number].arguments)
+                if isinstance(value, EntityQuery) and own == broken.parameter
+            ),
+            None,
+        )
         if first is None:
             return True
         self._binder.unfit.setdefault(number, []).append(at(call.arguments, first))
@@ -514,9 +521,7 @@ def tool_request(asked: ToolGoals, catalogue: Catalogue, suits: ParameterMatcher
     """
     schemas = {tool.name: tool for tool in catalogue.tools}
     wants = [goal_call(schemas[name], asked.values, suits) for name in asked.done]
-    wants += [
-        GoalCall("", {name: asked.values.get(name, EntityQuery())}) for name in asked.known
-    ]  # fmt: skip
+    wants += [GoalCall("", {name: asked.values.get(name, EntityQuery())}) for name in asked.known]
     facts = tuple(NamedValue(name, value) for name, value in asked.values.items())
     return ToolRequest(tuple(wants), facts, ordered=False, text=asked.request)
 
@@ -554,9 +559,10 @@ def with_answers(
     goals = []
     for goal in request.goals:
         given = {
-            name: values[called] for name in goal.arguments
+            name: values[called]
+            for name in goal.arguments
             if (called := _called(goal.tool, name, suits)) in values
-        }  # fmt: skip
+        }
         goals.append(replace(goal, arguments={**goal.arguments, **given}))
     kept = [one for one in request.said if one.name not in values]
     said = (*kept, *(NamedValue(name, value) for name, value in values.items()))

@@ -139,9 +139,11 @@ class ToolWorld:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None,
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
         trace: TracebackType | None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Close the world."""
         self.close()
 
@@ -191,16 +193,22 @@ class ToolWorld:
         """
         request, learnt, text = self._request(goals, values)
         guarded = GuardedTools(
-            self._tools, self._world.name, policy, self._ledger.for_request(text),
+            self._tools,
+            self._world.name,
+            policy,
+            self._ledger.for_request(text),
             approve or _no_one,
-        )  # fmt: skip
+        )
         done = carry_out(guarded, request, learnt, listen=listen)
         return ToolResult(done, guarded.waiting, guarded.uncertain)
 
     async def arun(
-        self, *goals: str, approve: Approve | None = None, policy: CallPolicy | None = None,
+        self,
+        *goals: str,
+        approve: Approve | None = None,
+        policy: CallPolicy | None = None,
         **values: Json,
-    ) -> ToolResult:  # fmt: skip
+    ) -> ToolResult:
         """Carry a request out without blocking the event loop; see `run`.
 
         When the task is cancelled, the run ends before its next call that may write.
@@ -213,9 +221,12 @@ class ToolWorld:
             raise
 
     def events(
-        self, *goals: str, approve: Approve | None = None, policy: CallPolicy | None = None,
+        self,
+        *goals: str,
+        approve: Approve | None = None,
+        policy: CallPolicy | None = None,
         **values: Json,
-    ) -> RunEvents:  # fmt: skip
+    ) -> RunEvents:
         """Carry a request out in a thread of its own, and return its events; see `run`."""
 
         def carry(listen: Callable[[Event], None], go_on: Callable[[], None]) -> ToolResult:

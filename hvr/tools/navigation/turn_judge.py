@@ -99,15 +99,18 @@ class TurnJudge:
         requests = [one.turn.request for one in turns]
         for part in sorted(set(parts)):
             inside = parts == part
-            rest = _Wording([r for r, i in zip(requests, inside, strict=True) if not i],
-                            asks[~inside], encode)  # fmt: skip
+            rest = _Wording(
+                [r for r, i in zip(requests, inside, strict=True) if not i], asks[~inside], encode
+            )
             told[inside] = rest.told([r for r, i in zip(requests, inside, strict=True) if i])
         self._wording = _Wording(requests, asks, encode)
         held = self._needs.held_out(parts.tolist())
-        rows = np.array([
-            self._row(one.turn, held[part], one.dialogue)[0]
-            for one, part in zip(turns, parts.tolist(), strict=True)
-        ])  # fmt: skip
+        rows = np.array(
+            [
+                self._row(one.turn, held[part], one.dialogue)[0]
+                for one, part in zip(turns, parts.tolist(), strict=True)
+            ]
+        )
         self._models = [model.fit(np.hstack([rows, told]), labels) for model in _models(seed)]
 
     def decide(self, turn: Turn) -> TurnDecision:
@@ -133,8 +136,9 @@ class TurnJudge:
         classes = self._models[0].classes_
         by_move = {MOVES[int(c)]: float(p) for c, p in zip(classes, chances, strict=True)}
         move = max(by_move, key=lambda one: by_move[one])
-        needed = _best(turn.outside, outside) if move is NextMove.FIND else _best(
-            turn.at_hand, at_hand)  # fmt: skip
+        needed = (
+            _best(turn.outside, outside) if move is NextMove.FIND else _best(turn.at_hand, at_hand)
+        )
         return TurnDecision(move, _why(move, turn, needed), by_move, needed)
 
     def _row(
@@ -151,17 +155,24 @@ class TurnJudge:
         asked = (takes * at_hand[:, None]).sum(axis=0) if len(takes) else np.zeros(len(KINDS))
         stated, before = spans(turn.request), spans(" ".join(turn.earlier))
         row = [
-            *_top(at_hand), *_top(outside), *_top(beside),
+            *_top(at_hand),
+            *_top(outside),
+            *_top(beside),
             _logit(_most(outside)) - _logit(_most(at_hand)),
             _logit(_most(beside)) - _logit(_most(at_hand)),
-            float(turn.idle), float(not turn.text), min(len(turn.earlier), 5),
-            *asked, *stated, *before[:3], *manner(turn.request),
+            float(turn.idle),
+            float(not turn.text),
+            min(len(turn.earlier), 5),
+            *asked,
+            *stated,
+            *before[:3],
+            *manner(turn.request),
             *left_open(turn.request, frozenset().union(*(nouns(t.schema) for t in turn.at_hand))),
             asked[KINDS.index("number")] - stated[1],
             asked[KINDS.index("file")] - stated[2] - stated[0],
             asked[KINDS.index("text")] - stated[0],
             asked[KINDS.index("name")] - stated[4] - stated[5] - stated[0],
-        ]  # fmt: skip
+        ]
         return np.array(row, dtype=np.float64), at_hand, outside
 
 
@@ -202,11 +213,15 @@ def _models(seed: int) -> list[Any]:
     ensemble = load("sklearn.ensemble", "scikit-learn", "embeddings")
     return [
         ensemble.HistGradientBoostingClassifier(
-            max_iter=120, learning_rate=0.06, max_leaf_nodes=8, l2_regularization=2.0,
-            min_samples_leaf=10, random_state=seed,
+            max_iter=120,
+            learning_rate=0.06,
+            max_leaf_nodes=8,
+            l2_regularization=2.0,
+            min_samples_leaf=10,
+            random_state=seed,
         ),
         ensemble.ExtraTreesClassifier(400, min_samples_leaf=2, random_state=seed),
-    ]  # fmt: skip
+    ]
 
 
 def _top(chances: Vectors) -> list[float]:
@@ -361,9 +376,13 @@ class LearntMoves:
 
 
 def learn_moves(
-    dialogues: Sequence[Dialogue], catalogue: Catalogue, encoder: str, encode: Encoder,
-    seed: int = 0, place: str = "",
-) -> LearntMoves:  # fmt: skip
+    dialogues: Sequence[Dialogue],
+    catalogue: Catalogue,
+    encoder: str,
+    encode: Encoder,
+    seed: int = 0,
+    place: str = "",
+) -> LearntMoves:
     """Return what dialogues teach, and how well it tells the moves in some that it has not seen.
 
     Args:
@@ -381,9 +400,10 @@ def learn_moves(
     """
     tools = {tool.schema.name: tool for tool in offered(catalogue.tools)}
     turns = [
-        turn for number, one in enumerate(dialogues, 1)
+        turn
+        for number, one in enumerate(dialogues, 1)
         for turn in judged_turns(one, tools, f"{place}: dialogue {number}")
-    ]  # fmt: skip
+    ]
     names = list(dict.fromkeys(turn.dialogue for turn in turns))
     _enough(turns)
     decided: list[tuple[NextMove, NextMove]] = []
@@ -454,9 +474,12 @@ def write_moves(path: Path, learnt: LearntMoves) -> None:
         DataFileError: the file cannot be written.
     """
     record = {
-        "form": FORM, "encoder": learnt.encoder, "seed": learnt.seed,
-        "figures": dict(learnt.figures), "dialogues": list(learnt.dialogues),
-    }  # fmt: skip
+        "form": FORM,
+        "encoder": learnt.encoder,
+        "seed": learnt.seed,
+        "figures": dict(learnt.figures),
+        "dialogues": list(learnt.dialogues),
+    }
     write_whole(path, json.dumps(record, indent=1, ensure_ascii=False) + "\n")
 
 

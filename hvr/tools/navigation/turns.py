@@ -243,8 +243,23 @@ _FALSE = 25
 """Tools that were not used which are learnt from, for each turn; the more alike half of them."""
 
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
-_COMMON = frozenset({"the", "and", "for", "with", "this", "that", "from", "your", "you", "could",
-                     "please", "tool", "user"})  # fmt: skip
+_COMMON = frozenset(
+    {
+        "the",
+        "and",
+        "for",
+        "with",
+        "this",
+        "that",
+        "from",
+        "your",
+        "you",
+        "could",
+        "please",
+        "tool",
+        "user",
+    }
+)
 
 
 class ToolNeeds:
@@ -293,11 +308,13 @@ class ToolNeeds:
         whole, inner = texts @ parts[0], (texts @ parts[1:].T).max(axis=1)
         said = _stems(turn.request)
         columns = [
-            whole, inner, inner - inner.max(),
+            whole,
+            inner,
+            inner - inner.max(),
             np.array([_shared(tool.schema.name, said) for tool in tools]),
             np.array([_shared(tool.text, said) for tool in tools]),
             *self._served.evidence(parts, [tool.schema.name for tool in tools], dialogue),
-        ]  # fmt: skip
+        ]
         return np.stack(columns, axis=1).astype(np.float64)
 
     def _example(self, one: JudgedTurn, random: np.random.Generator) -> tuple[Vectors, Vectors]:
@@ -364,9 +381,12 @@ class _Served:
         served = self._used & allowed[:, None]
         by_sentence = np.max([self._votes(one, self._owner) for one in each], axis=0)
         found = (
-            *_likest(whole, served), *_likest(inner, served), np.log1p(served.sum(axis=0)),
-            self._votes(whole, np.arange(len(whole))), by_sentence,
-        )  # fmt: skip
+            *_likest(whole, served),
+            *_likest(inner, served),
+            np.log1p(served.sum(axis=0)),
+            self._votes(whole, np.arange(len(whole))),
+            by_sentence,
+        )
         return tuple(column[columns] for column in found)
 
     def _votes(self, alike: Vectors, owner: Vectors) -> Vectors:
@@ -416,8 +436,17 @@ _POINTING = re.compile(r"\b(?:this|that|these|those|it)\b", re.IGNORECASE)
 _SPANS = (_QUOTED, _NUMBER, _FILE, _TAG, _CODE, _NAME)
 
 _FILES = ("file", "folder", "dir", "source", "destination", "path")
-_TEXTS = ("message", "content", "comment", "description", "query", "title", "text", "body",
-          "resolution")  # fmt: skip
+_TEXTS = (
+    "message",
+    "content",
+    "comment",
+    "description",
+    "query",
+    "title",
+    "text",
+    "body",
+    "resolution",
+)
 _NAMES = ("id", "user", "receiver", "password", "token", "symbol", "stock", "card")
 
 
@@ -450,9 +479,12 @@ def spans(text: str) -> list[int]:
 def manner(text: str) -> list[int]:
     """Return how much a text leaves open: vague, indefinite and pointing words; its length."""
     return [
-        len(_VAGUE.findall(text)), len(_INDEFINITE.findall(text)), len(_POINTING.findall(text)),
-        len(text.split()), text.count("?"),
-    ]  # fmt: skip
+        len(_VAGUE.findall(text)),
+        len(_INDEFINITE.findall(text)),
+        len(_POINTING.findall(text)),
+        len(text.split()),
+        text.count("?"),
+    ]
 
 
 def masked(text: str) -> str:
@@ -479,16 +511,50 @@ _DETERMINERS = (
 )
 """Words before a noun: it is left open; it is new; it is somebody's; it is known already."""
 
-_PEOPLE = frozenset({"friend", "cousin", "colleague", "advisor", "brother", "sister", "companion",
-                     "someone", "teammate", "boss", "contact", "mother", "father"})  # fmt: skip
+_PEOPLE = frozenset(
+    {
+        "friend",
+        "cousin",
+        "colleague",
+        "advisor",
+        "brother",
+        "sister",
+        "companion",
+        "someone",
+        "teammate",
+        "boss",
+        "contact",
+        "mother",
+        "father",
+    }
+)
 _TELLS = frozenset({"QUOTED", "FILE", "NUMBER", "AT", "TAG", "NAME", "CODE"})
 _ENDING = frozenset(".,;?!") - {","}
 _SHORT = re.compile(r"\b(?!(?:QUOTED|FILE|NUMBER|AT|TAG|NAME)\b)[A-Z]{2,5}\b")
 _TOKEN = re.compile(r"[\w']+|[.,;?!]")
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
-_UNTELLING = frozenset({"name", "names", "with", "that", "from", "this", "only", "optional", "used",
-                        "default", "note", "list", "current", "will", "should", "string", "value",
-                        "number"})  # fmt: skip
+_UNTELLING = frozenset(
+    {
+        "name",
+        "names",
+        "with",
+        "that",
+        "from",
+        "this",
+        "only",
+        "optional",
+        "used",
+        "default",
+        "note",
+        "list",
+        "current",
+        "will",
+        "should",
+        "string",
+        "value",
+        "number",
+    }
+)
 
 AHEAD, BEHIND = 5, 2
 """Words after and before a noun in which a value is taken to be the noun's."""

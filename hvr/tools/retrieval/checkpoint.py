@@ -152,8 +152,12 @@ def _decoder(values: Mapping[str, Any], graph: ToolGraph) -> Decoder:
     skip = -math.inf if rule["skip"] is None else float(rule["skip"])
     return Decoder(
         Transitions(graph, links, starts, int(counts["steps"]), int(counts["stays"])),
-        rule["rule"], rule["weight"], rule["temperature"], skip, rule["once"],
-    )  # fmt: skip
+        rule["rule"],
+        rule["weight"],
+        rule["temperature"],
+        skip,
+        rule["once"],
+    )
 
 
 def _load_parameters(scorer: Scorer, folder: Path, expected: str) -> None:

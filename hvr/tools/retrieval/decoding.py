@@ -126,10 +126,14 @@ def _forward(
         arrive = into + value
         np.fill_diagonal(arrive, -np.inf)
         source = arrive.argmax(axis=1)
-        options = np.stack([
-            arrive[np.arange(tools), source] + row, value + row + stay, value + skip,
-            idle + start + row,
-        ])  # fmt: skip
+        options = np.stack(
+            [
+                arrive[np.arange(tools), source] + row,
+                value + row + stay,
+                value + skip,
+                idle + start + row,
+            ]
+        )
         which = options.argmax(axis=0)
         pointer = np.where(which == 0, source, np.where(which == 3, _FIRST, _CONTINUE))
         back.append(pointer.astype(np.int64))

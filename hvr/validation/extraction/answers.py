@@ -102,9 +102,15 @@ class NumberedLines:
         ignored = len(self._told) - len(self._told & {number for number, _ in steps})
         until = self._waits_until(steps[-1][0] if steps else first)
         return Candidate(
-            reader, tuple(steps), first, ignored, marked, until, stray=stray,
+            reader,
+            tuple(steps),
+            first,
+            ignored,
+            marked,
+            until,
+            stray=stray,
             mentions=tuple(mentions),
-        )  # fmt: skip
+        )
 
     def _waits_until(self, place: int) -> Fraction | None:
         """Return the time at which the last of the waiting ends that lines begin with."""

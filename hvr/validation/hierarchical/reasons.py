@@ -122,9 +122,10 @@ class Reasons:
             parents = tree.parents(node)
             if len(parents) > 1:
                 wrong = [
-                    p for p in parents
+                    p
+                    for p in parents
                     if len(tree.children[p]) != len(method_of[p].network.subtasks)
-                ]  # fmt: skip
+                ]
                 both = " and below ".join(self._name(parent) for parent in parents[:2])
                 message = f"{_upper(self._name(node))} stands below {both}."
                 yield self._about((wrong or parents)[-1], kind, message)

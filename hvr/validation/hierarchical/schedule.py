@@ -87,9 +87,20 @@ class _Open:
     """A task that is being placed: which of its matches is tried, and how far that has come."""
 
     __slots__ = (
-        "asked", "at", "best", "children", "chosen", "further", "high", "low", "matches", "node",
-        "position", "result", "way",
-    )  # fmt: skip
+        "asked",
+        "at",
+        "best",
+        "children",
+        "chosen",
+        "further",
+        "high",
+        "low",
+        "matches",
+        "node",
+        "position",
+        "result",
+        "way",
+    )
 
     def __init__(self, key: _Key) -> None:
         self.node, self.low, self.high = key

@@ -158,8 +158,10 @@ def render_result(
     else:
         lines = _verdict(result.report, one_line(result.plan) + of, limit, sources, ids=True)
     if result.blocked:
-        lines.append(f"  {count(len(result.blocked), 'plan')} not judged because of this: "
-                     f"{one_line(', '.join(result.blocked))}")  # fmt: skip
+        lines.append(
+            f"  {count(len(result.blocked), 'plan')} not judged because of this: "
+            f"{one_line(', '.join(result.blocked))}"
+        )
     lines += _preferences(result.report)
     if judged.repair is not None:
         lines += _advice(judged.repair)

@@ -90,9 +90,12 @@ def plans_of(
     if not plans and not listed.doubtful:
         raise UsageError(f"there is no plan in {_shown(names)}")
     models = {os.path.normpath(domain), os.path.normpath(problem)}
-    more = [Left(seen.file, f"it is a {kind}", "to have its plans validated, name it as well")
-            for kind in (FileKind.DOMAIN, FileKind.PROBLEM)
-            for seen in listed.of(kind) if os.path.normpath(seen.file) not in models]  # fmt: skip
+    more = [
+        Left(seen.file, f"it is a {kind}", "to have its plans validated, name it as well")
+        for kind in (FileKind.DOMAIN, FileKind.PROBLEM)
+        for seen in listed.of(kind)
+        if os.path.normpath(seen.file) not in models
+    ]
     jobs = (Job(domain, problem, plans),) if plans else ()
     return Suite(
         jobs,
@@ -326,8 +329,9 @@ def expand_patterns(
     for pattern in (domain, problem, *plans):
         for field in _FIELD.findall(pattern):
             if field not in FIELDS:
-                raise UsageError(f"{pattern!r} has the field {{{field}}}; there are {{domain}} "
-                                 "and {problem}")  # fmt: skip
+                raise UsageError(
+                    f"{pattern!r} has the field {{{field}}}; there are {{domain}} and {{problem}}"
+                )
     jobs: list[Job] = []
     taken: set[str] = set()
     without: list[str] = []

@@ -146,21 +146,78 @@ _JSON_STEPS = re.compile(
     re.VERBOSE,
 )
 """How a plan in JSON begins, with the keys in their usual order."""
-_NEVER_PLANS = frozenset((
-    "bib", "c", "cfg", "cpp", "css", "csv", "gif", "h", "hddl", "html", "ini", "jpg", "js", "lisp",
-    "lock", "md", "pdf", "png", "py", "rst", "sarif", "sh", "svg", "tex", "toml", "ts", "tsv",
-    "xml", "yaml", "yml", "zip",
-))  # fmt: skip
+_NEVER_PLANS = frozenset(
+    (
+        "bib",
+        "c",
+        "cfg",
+        "cpp",
+        "css",
+        "csv",
+        "gif",
+        "h",
+        "hddl",
+        "html",
+        "ini",
+        "jpg",
+        "js",
+        "lisp",
+        "lock",
+        "md",
+        "pdf",
+        "png",
+        "py",
+        "rst",
+        "sarif",
+        "sh",
+        "svg",
+        "tex",
+        "toml",
+        "ts",
+        "tsv",
+        "xml",
+        "yaml",
+        "yml",
+        "zip",
+    )
+)
 """Endings of files that are nothing but what their ending says, even with a plan inside."""
-_TEXT_ENDINGS = frozenset((
-    "", "answer", "json", "jsonl", "log", "markdown", "md", "out", "output", "response", "rst",
-    "stdout", "text", "txt",
-))  # fmt: skip
+_TEXT_ENDINGS = frozenset(
+    (
+        "",
+        "answer",
+        "json",
+        "jsonl",
+        "log",
+        "markdown",
+        "md",
+        "out",
+        "output",
+        "response",
+        "rst",
+        "stdout",
+        "text",
+        "txt",
+    )
+)
 """Endings of texts in which people, planners and language models leave plans."""
-_ABOUT = frozenset((
-    "authors", "changelog", "changes", "citation", "code_of_conduct", "contributing", "copying",
-    "history", "licence", "license", "notice", "readme", "security",
-))  # fmt: skip
+_ABOUT = frozenset(
+    (
+        "authors",
+        "changelog",
+        "changes",
+        "citation",
+        "code_of_conduct",
+        "contributing",
+        "copying",
+        "history",
+        "licence",
+        "license",
+        "notice",
+        "readme",
+        "security",
+    )
+)
 """Names of files about a repository."""
 
 

@@ -152,10 +152,10 @@ class FaultyWorld:
         """See `FactEnvironment`."""
         self._steps += 1
         kinds = {
-            rule.kind for rule in self.rules
-            if (rule.step is None or rule.step == self._steps)
-            and self._random.random() < rule.rate
-        }  # fmt: skip
+            rule.kind
+            for rule in self.rules
+            if (rule.step is None or rule.step == self._steps) and self._random.random() < rule.rate
+        }
         action = GroundAction(name, args)
         if WorldFault.REFUSED in kinds:
             self._note(WorldFault.REFUSED, action, ())

@@ -101,8 +101,9 @@ class WorldFolder(WorldFile):
         if not path.is_file():
             near = nearest(name, known)
             hint = f"did you mean {near!r}?" if near else f"there are {', '.join(known) or 'none'}"
-            raise UsageError(f"{self.name} has no task or problem {name!r}; {hint}",
-                             field="problem")  # fmt: skip
+            raise UsageError(
+                f"{self.name} has no task or problem {name!r}; {hint}", field="problem"
+            )
         return parse_problem(path, self.domain), ""
 
     def open(
@@ -147,8 +148,9 @@ class WorldFolder(WorldFile):
         except (Exception, SystemExit) as error:
             raise SimulatorError(
                 f"{self._place}: the environment {self.environment} cannot be opened: "
-                f"{type(error).__name__}: {error}{error_location(error)}", exit_code=2,
-            ) from error  # fmt: skip
+                f"{type(error).__name__}: {error}{error_location(error)}",
+                exit_code=2,
+            ) from error
         lacking = [name for name in ("reset", "step", "observe") if not hasattr(opened, name)]
         if lacking:
             raise UsageError(

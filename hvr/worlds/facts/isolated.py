@@ -75,13 +75,16 @@ class IsolatedEnvironment:
         self._replies: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         self._printed: deque[bytes] = deque(maxlen=2)
         for listen, stream in (
-            (self._hear, self._process.stdout), (self._drop, self._process.stderr),
-        ):  # fmt: skip
+            (self._hear, self._process.stdout),
+            (self._drop, self._process.stderr),
+        ):
             threading.Thread(target=listen, args=(stream,), daemon=True).start()
         about: dict[str, Any] = {
-            "folder": str(folder), "problem": print_problem(problem), "seed": seed,
+            "folder": str(folder),
+            "problem": print_problem(problem),
+            "seed": seed,
             "path": sys.path,
-        }  # fmt: skip
+        }
         self._answer("starting", max(timeout, _START_S))
         self.methods = frozenset(self._call("opening", "open", **about))
         """The methods for durative actions that the environment has."""
@@ -350,9 +353,16 @@ def _close(env: FactEnvironment, _: dict[str, Any]) -> None:
 
 
 _CALLS: dict[str, Callable[[FactEnvironment, dict[str, Any]], Any]] = {
-    "reset": _reset, "step": _step, "start": _step, "end": _step, "stop": _stop, "wait": _wait,
-    "observe": _observe, "sent": _sent, "close": _close,
-}  # fmt: skip
+    "reset": _reset,
+    "step": _step,
+    "start": _step,
+    "end": _step,
+    "stop": _stop,
+    "wait": _wait,
+    "observe": _observe,
+    "sent": _sent,
+    "close": _close,
+}
 
 
 def _limited(items: Any) -> Iterator[Any]:

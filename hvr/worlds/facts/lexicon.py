@@ -65,10 +65,16 @@ def lexicon_for(domain: Domain, ontology: Ontology | None = None) -> WorldLexico
             predicates[name] = _derived(predicate, clauses.said[name])
     types = {name: _called(name, ontology) for name in ("object", *domain.types)}
     wording = Wording(
-        MappingProxyType(actions), MappingProxyType(predicates), MappingProxyType(types),
-        MappingProxyType({}), MappingProxyType({}), frozenset(),
-        MappingProxyType({}), MappingProxyType({}), frozenset(),
-    )  # fmt: skip
+        MappingProxyType(actions),
+        MappingProxyType(predicates),
+        MappingProxyType(types),
+        MappingProxyType({}),
+        MappingProxyType({}),
+        frozenset(),
+        MappingProxyType({}),
+        MappingProxyType({}),
+        frozenset(),
+    )
     return WorldLexicon(wording, MappingProxyType(types))
 
 

@@ -181,8 +181,11 @@ def check_actable(domain: Domain, problem: Problem) -> None:
         require_untimed(domain, problem)
         return
     strange = features_of(domain, problem) & {
-        Feature.CONTINUOUS, Feature.TIMED, Feature.PREFERENCES, Feature.CONSTRAINTS,
-    }  # fmt: skip
+        Feature.CONTINUOUS,
+        Feature.TIMED,
+        Feature.PREFERENCES,
+        Feature.CONSTRAINTS,
+    }
     if strange:
         raise UsageError(
             f"{domain.name} has durative actions with {', '.join(sorted(strange))}: carrying out "

@@ -193,9 +193,17 @@ class _House:
         (x0, x1), (z0, z1) = ((min(side), max(side)) for side in zip(*points, strict=True))
         facts = self.book.types[FLOOR]
         return ObjectSpec(
-            _FLOOR_ID, FLOOR, FLOOR, "", (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), facts.properties,
-            mass=facts.mass, materials=facts.materials, box=Box(x0, -0.1, z0, x1, 0.0, z1),
-        )  # fmt: skip
+            _FLOOR_ID,
+            FLOOR,
+            FLOOR,
+            "",
+            (0.0, 0.0, 0.0),
+            (0.0, 0.0, 0.0),
+            facts.properties,
+            mass=facts.mass,
+            materials=facts.materials,
+            box=Box(x0, -0.1, z0, x1, 0.0, z1),
+        )
 
     def _objects(
         self, entries: Sequence[Mapping[str, Any]], parents: tuple[str, ...], depth: int
@@ -222,8 +230,9 @@ class _House:
         """Yield the parts of walls that one cannot walk through, as seen from above."""
         feet = {
             str(wall["id"]): _foot(wall["polygon"])
-            for wall in self.house.get("walls") or () if not wall.get("empty")
-        }  # fmt: skip
+            for wall in self.house.get("walls") or ()
+            if not wall.get("empty")
+        }
         openings = list(self._openings(feet))
         whole = list(feet.values()) or [
             side for room in self.rooms for side in zip(room, [*room[1:], room[0]], strict=True)
@@ -271,8 +280,9 @@ def _spec(
     if openness and "openable" in facts.properties:
         state = {"isOpen": True, "openness": float(openness)}
     for told, kept, needs in (
-        ("isOn", "isToggled", "toggleable"), ("isDirty", "isDirty", "dirtyable"),
-    ):  # fmt: skip
+        ("isOn", "isToggled", "toggleable"),
+        ("isDirty", "isDirty", "dirtyable"),
+    ):
         if entry.get(told) is not None and needs in facts.properties:
             state[kept] = bool(entry[told])
     return ObjectSpec(
@@ -309,10 +319,13 @@ class _Ground:
     ) -> None:
         self._rooms, self._walls = rooms, walls
         self._boxes = [
-            one.box for one in objects
-            if one.object_type not in _ON_WALLS and one.object_id != _FLOOR_ID
-            and one.box.y1 > _STEP and one.box.y0 < _HEAD
-        ]  # fmt: skip
+            one.box
+            for one in objects
+            if one.object_type not in _ON_WALLS
+            and one.object_id != _FLOOR_ID
+            and one.box.y1 > _STEP
+            and one.box.y0 < _HEAD
+        ]
 
     def reached(self, start: _Point) -> tuple[_Point, ...]:
         """Return the points of the grid that the robot can walk to, and its start."""

@@ -121,8 +121,9 @@ def warn_unknown_effects(unknown: list[str]) -> None:
         names = short(one_line(", ".join(unknown)), _SHOWN)
         print(
             f"note: nothing says what these tools do, so none was used to look something up: "
-            f"{names}; list those that only read as reads = […] in [tools]", file=sys.stderr,
-        )  # fmt: skip
+            f"{names}; list those that only read as reads = […] in [tools]",
+            file=sys.stderr,
+        )
 
 
 # Effects ------------------------------------------------------------------------------------------

@@ -23,17 +23,41 @@ if TYPE_CHECKING:
 
 def add_tool_graph_options(parser: argparse.ArgumentParser) -> None:
     """Add catalogues, logs, and how meanings are found."""
-    parser.add_argument("files", metavar="FILE", nargs="*", help=(
-        "descriptions of tools, as `hvr tools import` reads them, or a world"))  # fmt: skip
-    parser.add_argument("--log", metavar="FILE", type=Path, action="append", default=[], help=(
-        "log of calls, or of a graph (--events); may be repeated"))  # fmt: skip
-    parser.add_argument("--encoder", default="lexical-hash", help=(
-        "what tells likeness: lexical-hash, minilm or st:NAME (default: %(default)s)"))  # fmt: skip
-    parser.add_argument("--overrides", metavar="FILE", type=Path, help=(
-        "TOML file with parameters that mean the same, or not"))  # fmt: skip
-    parser.add_argument("--look", metavar="DAYS", type=real, default=0.0, help=(
-        "prune the graph after every DAYS days of a log of calls: failing tools are removed, some "
-        "are tried again, and weights age (default: never)"))  # fmt: skip
+    parser.add_argument(
+        "files",
+        metavar="FILE",
+        nargs="*",
+        help=("descriptions of tools, as `hvr tools import` reads them, or a world"),
+    )
+    parser.add_argument(
+        "--log",
+        metavar="FILE",
+        type=Path,
+        action="append",
+        default=[],
+        help=("log of calls, or of a graph (--events); may be repeated"),
+    )
+    parser.add_argument(
+        "--encoder",
+        default="lexical-hash",
+        help=("what tells likeness: lexical-hash, minilm or st:NAME (default: %(default)s)"),
+    )
+    parser.add_argument(
+        "--overrides",
+        metavar="FILE",
+        type=Path,
+        help=("TOML file with parameters that mean the same, or not"),
+    )
+    parser.add_argument(
+        "--look",
+        metavar="DAYS",
+        type=real,
+        default=0.0,
+        help=(
+            "prune the graph after every DAYS days of a log of calls: failing tools are removed, some "
+            "are tried again, and weights age (default: never)"
+        ),
+    )
 
 
 def meaning_names(args: argparse.Namespace) -> MeaningNames:
@@ -121,10 +145,15 @@ def add_graph_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description, parser.epilog = _GRAPH_DESCRIPTION, _GRAPH_EPILOG
     add_tool_graph_options(parser)
-    parser.add_argument("--out", metavar="FILE", type=Path, help=(
-        "picture (.svg), or page with tables (.html)"))  # fmt: skip
-    parser.add_argument("--events", metavar="FILE", type=Path, help=(
-        "file for the log of the graph, from which it is rebuilt byte for byte"))  # fmt: skip
+    parser.add_argument(
+        "--out", metavar="FILE", type=Path, help=("picture (.svg), or page with tables (.html)")
+    )
+    parser.add_argument(
+        "--events",
+        metavar="FILE",
+        type=Path,
+        help=("file for the log of the graph, from which it is rebuilt byte for byte"),
+    )
     add_json(parser)
 
 
@@ -228,16 +257,30 @@ examples:
 def add_learn_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description, parser.epilog = _LEARN_DESCRIPTION, _LEARN_EPILOG
-    parser.add_argument("files", metavar="FILE", nargs="+", help=(
-        "the tools of the dialogues: a world, or descriptions of tools"))  # fmt: skip
-    parser.add_argument("--turns", metavar="FILE", type=Path, required=True, help=(
-        "judged dialogues, JSON lines"))  # fmt: skip
+    parser.add_argument(
+        "files",
+        metavar="FILE",
+        nargs="+",
+        help=("the tools of the dialogues: a world, or descriptions of tools"),
+    )
+    parser.add_argument(
+        "--turns", metavar="FILE", type=Path, required=True, help=("judged dialogues, JSON lines")
+    )
     parser.add_argument("--out", metavar="FILE", type=Path, help="file for what was learnt")
-    parser.add_argument("--vectors", metavar="ENCODER", default="minilm", help=(
-        "encoder of requests and tools: lexical-hash, minilm or st:NAME "
-        "(default: %(default)s)"))  # fmt: skip
-    parser.add_argument("--seed", type=whole_number, default=0, help=(
-        "seed of the folds and of training (default: %(default)s)"))  # fmt: skip
+    parser.add_argument(
+        "--vectors",
+        metavar="ENCODER",
+        default="minilm",
+        help=(
+            "encoder of requests and tools: lexical-hash, minilm or st:NAME (default: %(default)s)"
+        ),
+    )
+    parser.add_argument(
+        "--seed",
+        type=whole_number,
+        default=0,
+        help=("seed of the folds and of training (default: %(default)s)"),
+    )
     add_json(parser)
 
 

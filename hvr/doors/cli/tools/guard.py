@@ -36,33 +36,82 @@ in the configuration of an agent:
 def add_guard_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
-    parser.add_argument("command", metavar="COMMAND", nargs="*", help=(
-        "program and arguments, after --, of the MCP server behind the guard"))  # fmt: skip
+    parser.add_argument(
+        "command",
+        metavar="COMMAND",
+        nargs="*",
+        help=("program and arguments, after --, of the MCP server behind the guard"),
+    )
     parser.add_argument("--url", help="address of an MCP server that runs (streamable HTTP)")
-    parser.add_argument("--world", metavar="FOLDER", help=(
-        "a world of tools behind the guard; its [tools] says which of them read"))  # fmt: skip
-    parser.add_argument("--trusted", action="store_true", help=(
-        "take the server's word for which of its tools only read"))  # fmt: skip
-    parser.add_argument("--reads", metavar="TOOL", action="append", default=[], help=(
-        "a tool that only reads; may be repeated"))  # fmt: skip
-    parser.add_argument("--http", metavar="PORT", type=whole_number, help=(
-        "serve streamable HTTP at http://127.0.0.1:PORT/mcp instead of stdio"))  # fmt: skip
-    parser.add_argument("--budget", metavar="CALLS", type=whole_number, default=100, help=(
-        "calls that reach the tools at most (default: 100)"))  # fmt: skip
-    parser.add_argument("--seconds", metavar="S", type=seconds, default=30.0, help=(
-        "time for one answer of the server (default: 30)"))  # fmt: skip
+    parser.add_argument(
+        "--world",
+        metavar="FOLDER",
+        help=("a world of tools behind the guard; its [tools] says which of them read"),
+    )
+    parser.add_argument(
+        "--trusted",
+        action="store_true",
+        help=("take the server's word for which of its tools only read"),
+    )
+    parser.add_argument(
+        "--reads",
+        metavar="TOOL",
+        action="append",
+        default=[],
+        help=("a tool that only reads; may be repeated"),
+    )
+    parser.add_argument(
+        "--http",
+        metavar="PORT",
+        type=whole_number,
+        help=("serve streamable HTTP at http://127.0.0.1:PORT/mcp instead of stdio"),
+    )
+    parser.add_argument(
+        "--budget",
+        metavar="CALLS",
+        type=whole_number,
+        default=100,
+        help=("calls that reach the tools at most (default: 100)"),
+    )
+    parser.add_argument(
+        "--seconds",
+        metavar="S",
+        type=seconds,
+        default=30.0,
+        help=("time for one answer of the server (default: 30)"),
+    )
     parser.add_argument("--dry-run", action="store_true", help="let only reading calls pass")
-    parser.add_argument("--yes", action="store_true", help=(
-        "let calls that write pass without asking if the user said each value"))  # fmt: skip
-    parser.add_argument("--yes-destructive", action="store_true", help=(
-        "like --yes, also for calls that destroy or whose effect is unknown"))  # fmt: skip
-    parser.add_argument("--ledger", metavar="FILE", type=Path, help=(
-        "file of calls that may write (default: one for each server in hvr's data folder, or "
-        "beside the world's file)"))  # fmt: skip
-    parser.add_argument("--session", metavar="NAME", default="guard", help=(
-        "a call that was done may be done again in another session (default: guard)"))  # fmt: skip
-    parser.add_argument("--log", metavar="FILE", type=Path, help=(
-        "log of all calls with the source of each argument"))  # fmt: skip
+    parser.add_argument(
+        "--yes",
+        action="store_true",
+        help=("let calls that write pass without asking if the user said each value"),
+    )
+    parser.add_argument(
+        "--yes-destructive",
+        action="store_true",
+        help=("like --yes, also for calls that destroy or whose effect is unknown"),
+    )
+    parser.add_argument(
+        "--ledger",
+        metavar="FILE",
+        type=Path,
+        help=(
+            "file of calls that may write (default: one for each server in hvr's data folder, or "
+            "beside the world's file)"
+        ),
+    )
+    parser.add_argument(
+        "--session",
+        metavar="NAME",
+        default="guard",
+        help=("a call that was done may be done again in another session (default: guard)"),
+    )
+    parser.add_argument(
+        "--log",
+        metavar="FILE",
+        type=Path,
+        help=("log of all calls with the source of each argument"),
+    )
 
 
 def run_guard(args: argparse.Namespace) -> int:
@@ -112,9 +161,13 @@ def _opened(args: argparse.Namespace) -> tuple[str, ToolEnvironment]:
         return world.name, _Readers(open_tools(world), args.reads)
     # The agent's configuration gives the server's variables to the guard.
     server = McpServer(
-        tuple(args.command), args.url or "", Path.cwd() if args.command else None,
-        dict(os.environ) if args.command else {}, args.seconds, args.trusted,
-    )  # fmt: skip
+        tuple(args.command),
+        args.url or "",
+        Path.cwd() if args.command else None,
+        dict(os.environ) if args.command else {},
+        args.seconds,
+        args.trusted,
+    )
     return " ".join(args.command) or args.url, _Readers(McpTools(server), args.reads)
 
 

@@ -39,16 +39,36 @@ _SHOWN = 20
 def add_import_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
-    parser.add_argument("files", metavar="FILE", type=Path, nargs="+", help=(
-        "descriptions of tools, in any of these formats"))  # fmt: skip
-    parser.add_argument("--out", metavar="FILE", type=Path, help=(
-        "JSON file for tools, meanings and links; other commands take it as --tools"))  # fmt: skip
-    parser.add_argument("--encoder", default="lexical-hash", help=(
-        "what tells likeness: lexical-hash, minilm or st:NAME (default: %(default)s)"))  # fmt: skip
-    parser.add_argument("--alike", metavar="COSINE", type=real, help=(
-        "least likeness of what means the same (default: 0.8)"))  # fmt: skip
-    parser.add_argument("--overrides", metavar="FILE", type=Path, help=(
-        "TOML file with what is the same and what is to be kept apart"))  # fmt: skip
+    parser.add_argument(
+        "files",
+        metavar="FILE",
+        type=Path,
+        nargs="+",
+        help=("descriptions of tools, in any of these formats"),
+    )
+    parser.add_argument(
+        "--out",
+        metavar="FILE",
+        type=Path,
+        help=("JSON file for tools, meanings and links; other commands take it as --tools"),
+    )
+    parser.add_argument(
+        "--encoder",
+        default="lexical-hash",
+        help=("what tells likeness: lexical-hash, minilm or st:NAME (default: %(default)s)"),
+    )
+    parser.add_argument(
+        "--alike",
+        metavar="COSINE",
+        type=real,
+        help=("least likeness of what means the same (default: 0.8)"),
+    )
+    parser.add_argument(
+        "--overrides",
+        metavar="FILE",
+        type=Path,
+        help=("TOML file with what is the same and what is to be kept apart"),
+    )
     add_json(parser)
 
 
@@ -96,21 +116,31 @@ def _document(
     """Return what is known as one JSON object, in the format of the files of tool graphs."""
     return {
         "nodes": [
-            {"id": tool.id, "desc": tool.description, "input-type": list(tool.inputs),
-             "output-type": list(tool.outputs), "effect": schema.effect.value}
+            {
+                "id": tool.id,
+                "desc": tool.description,
+                "input-type": list(tool.inputs),
+                "output-type": list(tool.outputs),
+                "effect": schema.effect.value,
+            }
             for tool, schema in zip(graph.tools, catalogue.tools, strict=True)
         ],
         "links": [{"source": a, "target": b} for a, b in graph.links],
         "meanings": [
-            {"name": m.name, "alike": round(m.alike, 3), "said": m.said, "subject": m.subject,
-             "parameters": [
-                 {"tool": s.tool, "name": s.name, "of": "result" if s.gives else "arguments"}
-                 for s in m.slots
-             ]}
+            {
+                "name": m.name,
+                "alike": round(m.alike, 3),
+                "said": m.said,
+                "subject": m.subject,
+                "parameters": [
+                    {"tool": s.tool, "name": s.name, "of": "result" if s.gives else "arguments"}
+                    for s in m.slots
+                ],
+            }
             for m in found
         ],
         "left_out": list(catalogue.left_out),
-    }  # fmt: skip
+    }
 
 
 def _lines(
@@ -140,8 +170,10 @@ def _lines(
         if len(t.takes) >= MAX_PARAMETERS or len(t.gives) >= MAX_SCHEMA_VALUES
     ]
     if cut:
-        lines.append(f"no more than {MAX_PARAMETERS} parameters and {MAX_SCHEMA_VALUES} values of a result are "
-                     f"read: {_few(cut)}")  # fmt: skip
+        lines.append(
+            f"no more than {MAX_PARAMETERS} parameters and {MAX_SCHEMA_VALUES} values of a result are "
+            f"read: {_few(cut)}"
+        )
     return [one_line(line) for line in lines]
 
 

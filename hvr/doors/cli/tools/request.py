@@ -68,27 +68,67 @@ class OpenedRequest:
 
 def add_request_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments that say where and what."""
-    parser.add_argument("world", metavar="WORLD", help=(
-        "a folder whose world.toml has [tools], written as ./FOLDER since it is run, or one that "
-        "hvr brings"))  # fmt: skip
+    parser.add_argument(
+        "world",
+        metavar="WORLD",
+        help=(
+            "a folder whose world.toml has [tools], written as ./FOLDER since it is run, or one that "
+            "hvr brings"
+        ),
+    )
     add_trust(parser)
-    parser.add_argument("request", metavar="REQUEST", nargs="?", help=(
-        "the name of a task of the world; or a request in words, whose goal is said with --goal "
-        "or read by --llm; not needed where the world has one task"))  # fmt: skip
-    parser.add_argument("--goal", metavar="WHAT", action="append", default=[], help=(
-        "a tool that is to have been called, or a parameter of which a value is to be known; may "
-        "be repeated"))  # fmt: skip
-    parser.add_argument("--given", metavar="NAME=VALUE", action="append", default=[], help=(
-        "a value that is known: JSON, or a text; may be repeated"))  # fmt: skip
-    parser.add_argument("--encoder", default="lexical-hash", help=(
-        "what tells which parameters mean the same: lexical-hash, minilm or st:NAME "
-        "(default: %(default)s)"))  # fmt: skip
-    parser.add_argument("--graph", metavar="FILE", type=Path, help=(
-        "log of the graph learnt from calls (hvr tools graph --log): costs and links come from it, "
-        "and `run` adds what its calls show; begun anew if it is not there"))  # fmt: skip
-    parser.add_argument("--decisions", metavar="FILE", type=Path, help=(
-        "what `hvr tools learn --turns` learnt of the next move: it says of a request in words "
-        "whether any tool is of use, and which (default: what the world names)"))  # fmt: skip
+    parser.add_argument(
+        "request",
+        metavar="REQUEST",
+        nargs="?",
+        help=(
+            "the name of a task of the world; or a request in words, whose goal is said with --goal "
+            "or read by --llm; not needed where the world has one task"
+        ),
+    )
+    parser.add_argument(
+        "--goal",
+        metavar="WHAT",
+        action="append",
+        default=[],
+        help=(
+            "a tool that is to have been called, or a parameter of which a value is to be known; may "
+            "be repeated"
+        ),
+    )
+    parser.add_argument(
+        "--given",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        help=("a value that is known: JSON, or a text; may be repeated"),
+    )
+    parser.add_argument(
+        "--encoder",
+        default="lexical-hash",
+        help=(
+            "what tells which parameters mean the same: lexical-hash, minilm or st:NAME "
+            "(default: %(default)s)"
+        ),
+    )
+    parser.add_argument(
+        "--graph",
+        metavar="FILE",
+        type=Path,
+        help=(
+            "log of the graph learnt from calls (hvr tools graph --log): costs and links come from it, "
+            "and `run` adds what its calls show; begun anew if it is not there"
+        ),
+    )
+    parser.add_argument(
+        "--decisions",
+        metavar="FILE",
+        type=Path,
+        help=(
+            "what `hvr tools learn --turns` learnt of the next move: it says of a request in words "
+            "whether any tool is of use, and which (default: what the world names)"
+        ),
+    )
     add_json(parser, "print one JSON document")
 
 
@@ -217,8 +257,19 @@ def _value(text: str) -> Any:
 
 def add_reader(parser: argparse.ArgumentParser) -> None:
     """Add the options of the model that reads requests."""
-    add_model_options(parser, ("spec", "base_url", "cache", "temperature", "timeout", "max_calls",
-                               "max_tokens", "max_dollars"))  # fmt: skip
+    add_model_options(
+        parser,
+        (
+            "spec",
+            "base_url",
+            "cache",
+            "temperature",
+            "timeout",
+            "max_calls",
+            "max_tokens",
+            "max_dollars",
+        ),
+    )
 
 
 def connect_model(args: argparse.Namespace, transcript: Path | None = None) -> Meter | None:
@@ -259,9 +310,10 @@ def read_request_in_words(
         reader = ModelRequestReader(model, asked.tools.catalogue, asked.meanings)
         return WeighedRequest(reader.read(asked.request, beside))
     found = with_dialogue_opinion(
-        _by_rules(asked, beside), _opinion(asked, args.decisions),
+        _by_rules(asked, beside),
+        _opinion(asked, args.decisions),
         lambda tool: _by_rules(asked, beside, tool),
-    )  # fmt: skip
+    )
     if found.read.request is None and found.read.move is None:
         raise UsageError(found.read.why, field="goal")
     return found
@@ -282,12 +334,18 @@ def report_without_calls(
 
     assert read.move is not None
     if args.json:
-        print_json({
-            "request": asked.request, "decision": read.move.value, "why": read.why,
-            "ask": [one.name for one in read.questions],
-            "questions": [question_json(one) for one in read.questions],
-            "left_out": list(asked.tools.catalogue.left_out), "calls": [], **more,
-        })  # fmt: skip
+        print_json(
+            {
+                "request": asked.request,
+                "decision": read.move.value,
+                "why": read.why,
+                "ask": [one.name for one in read.questions],
+                "questions": [question_json(one) for one in read.questions],
+                "left_out": list(asked.tools.catalogue.left_out),
+                "calls": [],
+                **more,
+            }
+        )
     else:
         warn_malformed_tools(asked.tools.catalogue.left_out)
         print(one_line(f"{read.move.value}: {read.why}"))

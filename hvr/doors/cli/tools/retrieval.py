@@ -36,24 +36,52 @@ def add_retrieve_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description = "Print the tools for the steps of a plan, in order."
     parser.epilog = _RETRIEVE_EPILOG
-    parser.add_argument("model", metavar="MODEL", type=Path, help=(
-        "folder that `hvr tools train` wrote, or a file of tools (tools.json, function schemas, "
-        "MCP, OpenAPI or Python), to retrieve by their texts and links alone"))  # fmt: skip
-    parser.add_argument("--graph", metavar="FILE", type=Path, help=(
-        "links of the tools of a file (default: those that follow from the tools)"))  # fmt: skip
-    parser.add_argument("--encoder", help=(
-        "of the texts of a file: lexical-hash, minilm or st:NAME (default: minilm)"))  # fmt: skip
-    parser.add_argument("steps", metavar="STEP", nargs="*", type=utf8_text, help=(
-        "steps of a plan, in order, in words"))  # fmt: skip
-    parser.add_argument("--fine-steps", action="store_true", help=(
-        "steps are finer than the tools of a file, and many call none"))  # fmt: skip
+    parser.add_argument(
+        "model",
+        metavar="MODEL",
+        type=Path,
+        help=(
+            "folder that `hvr tools train` wrote, or a file of tools (tools.json, function schemas, "
+            "MCP, OpenAPI or Python), to retrieve by their texts and links alone"
+        ),
+    )
+    parser.add_argument(
+        "--graph",
+        metavar="FILE",
+        type=Path,
+        help=("links of the tools of a file (default: those that follow from the tools)"),
+    )
+    parser.add_argument(
+        "--encoder",
+        help=("of the texts of a file: lexical-hash, minilm or st:NAME (default: minilm)"),
+    )
+    parser.add_argument(
+        "steps",
+        metavar="STEP",
+        nargs="*",
+        type=utf8_text,
+        help=("steps of a plan, in order, in words"),
+    )
+    parser.add_argument(
+        "--fine-steps",
+        action="store_true",
+        help=("steps are finer than the tools of a file, and many call none"),
+    )
     parser.add_argument(
         "--request", metavar="TEXT", type=utf8_text, default="", help="what the plan is for"
     )
-    parser.add_argument("--plans", metavar="FILE", type=Path, help=(
-        "JSON lines with user_request and task_steps instead"))  # fmt: skip
-    parser.add_argument("--names", action=argparse.BooleanOptionalAction, default=True, help=(
-        "read names of tools in steps, or ignore them"))  # fmt: skip
+    parser.add_argument(
+        "--plans",
+        metavar="FILE",
+        type=Path,
+        help=("JSON lines with user_request and task_steps instead"),
+    )
+    parser.add_argument(
+        "--names",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help=("read names of tools in steps, or ignore them"),
+    )
     add_json(parser)
 
 
@@ -121,25 +149,51 @@ examples:
 def add_train_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description, parser.epilog = "Train a retriever on true plans.", _TRAIN_EPILOG
-    parser.add_argument("data", metavar="DATA", type=Path, help=(
-        "folder of tools, graph and plans, in GNN4TaskPlan's format"))  # fmt: skip
-    parser.add_argument("--out", metavar="FOLDER", type=Path, required=True, help=(
-        "folder for the trained retriever"))  # fmt: skip
-    parser.add_argument("--split", default="train", help=(
-        "which plans to learn from (default: %(default)s)"))  # fmt: skip
-    parser.add_argument("--settings", default="own", help=(
-        "own (hvr's) or paper (GNN4Plan's) (default: %(default)s)"))  # fmt: skip
-    parser.add_argument("--layer", default="sage", help=(
-        "of the graph: none or sage (default: %(default)s)"))  # fmt: skip
-    parser.add_argument("--encoder", default="minilm", help=(
-        "lexical-hash, minilm or st:NAME (default: %(default)s)"))  # fmt: skip
-    parser.add_argument("--seen-links", action="store_true", help=(
-        "keep only links that occur in these plans"))  # fmt: skip
-    parser.add_argument("--epochs", metavar="N", type=whole_number, help=(
-        "at most (default: what the settings say)"))  # fmt: skip
+    parser.add_argument(
+        "data",
+        metavar="DATA",
+        type=Path,
+        help=("folder of tools, graph and plans, in GNN4TaskPlan's format"),
+    )
+    parser.add_argument(
+        "--out",
+        metavar="FOLDER",
+        type=Path,
+        required=True,
+        help=("folder for the trained retriever"),
+    )
+    parser.add_argument(
+        "--split", default="train", help=("which plans to learn from (default: %(default)s)")
+    )
+    parser.add_argument(
+        "--settings",
+        default="own",
+        help=("own (hvr's) or paper (GNN4Plan's) (default: %(default)s)"),
+    )
+    parser.add_argument(
+        "--layer", default="sage", help=("of the graph: none or sage (default: %(default)s)")
+    )
+    parser.add_argument(
+        "--encoder",
+        default="minilm",
+        help=("lexical-hash, minilm or st:NAME (default: %(default)s)"),
+    )
+    parser.add_argument(
+        "--seen-links", action="store_true", help=("keep only links that occur in these plans")
+    )
+    parser.add_argument(
+        "--epochs",
+        metavar="N",
+        type=whole_number,
+        help=("at most (default: what the settings say)"),
+    )
     parser.add_argument("--device", default="cpu", help="cpu or cuda (default: %(default)s)")
-    parser.add_argument("--seed", type=whole_number, default=0, help=(
-        "of all that is random (default: %(default)s)"))  # fmt: skip
+    parser.add_argument(
+        "--seed",
+        type=whole_number,
+        default=0,
+        help=("of all that is random (default: %(default)s)"),
+    )
 
 
 def run_train(args: argparse.Namespace) -> int:
@@ -162,9 +216,13 @@ def run_train(args: argparse.Namespace) -> int:
     plans = data.split(args.split)
     with _epochs(config) as tell:
         fitted = fit_retriever(
-            config, data.graph, plans,
-            seen_links=args.seen_links, device=args.device, progress=tell,
-        )  # fmt: skip
+            config,
+            data.graph,
+            plans,
+            seen_links=args.seen_links,
+            device=args.device,
+            progress=tell,
+        )
     save_retriever(fitted, args.out, data_fingerprint(plans))
     print(f"{args.out}: trained on {len(plans)} plans over {len(data.graph)} tools")
     return 0
@@ -213,16 +271,27 @@ examples:
 def add_evaluate_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description, parser.epilog = _DESCRIPTION, _EVALUATE_EPILOG
-    parser.add_argument("data", metavar="DATA", type=Path, help=(
-        "folder of tools, graph and plans, in GNN4TaskPlan's format"))  # fmt: skip
-    parser.add_argument("--model", metavar="FOLDER", type=Path, help=(
-        "a trained retriever, given the true steps"))  # fmt: skip
-    parser.add_argument("--plans", metavar="FILE", type=Path, help=(
-        "or predicted plans, JSON lines"))  # fmt: skip
-    parser.add_argument("--split", default="val", help=(
-        "which true plans to compare with (default: %(default)s)"))  # fmt: skip
-    parser.add_argument("--names", action=argparse.BooleanOptionalAction, default=True, help=(
-        "read names of tools in steps, or ignore them"))  # fmt: skip
+    parser.add_argument(
+        "data",
+        metavar="DATA",
+        type=Path,
+        help=("folder of tools, graph and plans, in GNN4TaskPlan's format"),
+    )
+    parser.add_argument(
+        "--model", metavar="FOLDER", type=Path, help=("a trained retriever, given the true steps")
+    )
+    parser.add_argument(
+        "--plans", metavar="FILE", type=Path, help=("or predicted plans, JSON lines")
+    )
+    parser.add_argument(
+        "--split", default="val", help=("which true plans to compare with (default: %(default)s)")
+    )
+    parser.add_argument(
+        "--names",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help=("read names of tools in steps, or ignore them"),
+    )
     add_json(parser)
 
 

@@ -212,25 +212,51 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     add_request_arguments(parser)
-    parser.add_argument("--dry-run", action="store_true", help=(
-        "call only tools that are known to read"))  # fmt: skip
-    parser.add_argument("--yes", action="store_true", help=(
-        "make calls that write without asking, and carry out a doubted reading"))  # fmt: skip
-    parser.add_argument("--yes-destructive", action="store_true", help=(
-        "like --yes, also for calls that destroy or whose effect is unknown"))  # fmt: skip
-    parser.add_argument("--repeat", action="store_true", help=(
-        "make calls again that the ledger shows as done, or perhaps done"))  # fmt: skip
-    parser.add_argument("--ledger", metavar="FILE", type=Path, help=(
-        "file in which each call that may write is entered before it is made (default: "
-        "ledger.jsonl beside the world's file, or in the run folder where the world begins anew "
-        "each time)"))  # fmt: skip
-    parser.add_argument("--budget", metavar="CALLS", type=whole_number, default=30, help=(
-        "calls that reach the tools at most (default: 30)"))  # fmt: skip
-    parser.add_argument("--save", metavar="FOLDER", type=Path, help=(
-        "folder for plans, events, the log of calls, and the page; new or empty"))  # fmt: skip
+    parser.add_argument(
+        "--dry-run", action="store_true", help=("call only tools that are known to read")
+    )
+    parser.add_argument(
+        "--yes",
+        action="store_true",
+        help=("make calls that write without asking, and carry out a doubted reading"),
+    )
+    parser.add_argument(
+        "--yes-destructive",
+        action="store_true",
+        help=("like --yes, also for calls that destroy or whose effect is unknown"),
+    )
+    parser.add_argument(
+        "--repeat",
+        action="store_true",
+        help=("make calls again that the ledger shows as done, or perhaps done"),
+    )
+    parser.add_argument(
+        "--ledger",
+        metavar="FILE",
+        type=Path,
+        help=(
+            "file in which each call that may write is entered before it is made (default: "
+            "ledger.jsonl beside the world's file, or in the run folder where the world begins anew "
+            "each time)"
+        ),
+    )
+    parser.add_argument(
+        "--budget",
+        metavar="CALLS",
+        type=whole_number,
+        default=30,
+        help=("calls that reach the tools at most (default: 30)"),
+    )
+    parser.add_argument(
+        "--save",
+        metavar="FOLDER",
+        type=Path,
+        help=("folder for plans, events, the log of calls, and the page; new or empty"),
+    )
     parser.add_argument("--html", metavar="FILE", type=Path, help="write the page of the run")
-    parser.add_argument("--log-secrets", action="store_true", help=(
-        "keep values that look like keys in the log"))  # fmt: skip
+    parser.add_argument(
+        "--log-secrets", action="store_true", help=("keep values that look like keys in the log")
+    )
     parser.add_argument("--quiet", "-q", action="store_true", help="print only the result")
     add_reader(parser)
 
@@ -241,9 +267,11 @@ def run_run(args: argparse.Namespace) -> int:
     Raises:
         HvrError: the world cannot be opened, the model not be asked, or files not be written.
     """
-    if args.save is not None and args.save.exists() and (
-        not args.save.is_dir() or any(args.save.iterdir())
-    ):  # fmt: skip
+    if (
+        args.save is not None
+        and args.save.exists()
+        and (not args.save.is_dir() or any(args.save.iterdir()))
+    ):
         raise UsageError(f"{args.save} is there already and not an empty folder", field="save")
     if args.html is not None:
         check_writable(args.html)
@@ -284,8 +312,11 @@ def _confirmed(args: argparse.Namespace, found: WeighedRequest) -> None:
     if args.yes or args.yes_destructive or not found.doubted:
         return
     if args.json or not sys.stdin.isatty():
-        raise UsageError(f"{one_line(found.read.why)} It is doubted: confirm it with --yes, or say "
-                         "what is wanted with --goal", field="yes")  # fmt: skip
+        raise UsageError(
+            f"{one_line(found.read.why)} It is doubted: confirm it with --yes, or say "
+            "what is wanted with --goal",
+            field="yes",
+        )
     if input("Is that what you want? [y/N] ").strip().lower() not in ("y", "yes"):
         raise UsageError("say with --goal what is wanted", field="goal")
 
@@ -302,8 +333,9 @@ def _carried(args: argparse.Namespace, asked: OpenedRequest, wanted: ToolRequest
     log = args.save / "calls.jsonl" if args.save is not None else None
     graph = args.graph or (args.save / "graph.jsonl" if args.save is not None else None)
     policy = CallPolicy(args.budget, args.dry_run, log, args.log_secrets)
-    approve = approvals(writes=args.yes, destroys=args.yes_destructive, repeats=args.repeat,
-                        silent=args.json)  # fmt: skip
+    approve = approvals(
+        writes=args.yes, destroys=args.yes_destructive, repeats=args.repeat, silent=args.json
+    )
     path = ledger_path(asked.world, asked.tools, args.ledger, args.save)
     what = f"{wanted.text} ({values_text(values_of(wanted, asked.suits))})"
     ledger = CallLedger(path, what, secrets=args.log_secrets)
@@ -366,9 +398,13 @@ def _proposing(
         return done, ()
     goals = [goal.tool for goal in wanted.goals if goal.tool]
     calls = proposed_calls(
-        goals, values_of(wanted, asked.suits).keys(), done.outcomes, learnt.conditions.enabling,
-        asked.tools.catalogue, asked.meanings,
-    )  # fmt: skip
+        goals,
+        values_of(wanted, asked.suits).keys(),
+        done.outcomes,
+        learnt.conditions.enabling,
+        asked.tools.catalogue,
+        asked.meanings,
+    )
     if not calls:
         return done, ()
     why = f"{done.decision.why.rstrip('.')}. {proposal(calls, goals)}"
@@ -411,8 +447,12 @@ def _told(
     for proposed in carried.waiting:
         print(f"to be confirmed: {proposal_text(proposed)}")
     for entry in carried.uncertain:
-        print(one_line(f"may have been done at {entry.time}: {entry.tool} "
-                       f"{values_text(entry.arguments)} {entry.error}"))  # fmt: skip
+        print(
+            one_line(
+                f"may have been done at {entry.time}: {entry.tool} "
+                f"{values_text(entry.arguments)} {entry.error}"
+            )
+        )
     calls = len(done.outcomes)
     print(one_line(f"{_ENDED[carried.exit_code]}: {calls} calls; {carried.why}"))
     warn_malformed_tools(asked.tools.catalogue.left_out)
@@ -452,8 +492,9 @@ def _save(folder: Path, asked: OpenedRequest, wanted: ToolRequest, done: ToolRun
         "verdict": done.decision.why,
     }
     domain = done.domain
-    save_run(folder, domain.domain, domain.problem, world, request=without_keys(wanted.text),
-             about=about)  # fmt: skip
+    save_run(
+        folder, domain.domain, domain.problem, world, request=without_keys(wanted.text), about=about
+    )
     write_whole_output(folder / "run.html", render(read_story(folder)))
 
 

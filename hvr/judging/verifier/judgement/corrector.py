@@ -84,8 +84,9 @@ def _from_nothing(judge: Judge, plan: ToolPlan) -> Correction:
     nearest = judge.past.plans[int(expected.likeness.argmax())]
     tools = [judge.embeddings.tools.tools[t] for t in nearest]
     ids = tuple(t.id for t in tools)
-    made = replace(plan, steps=tuple(map(call_step, tools)), tools=ids,
-                   links=tuple(itertools.pairwise(ids)))  # fmt: skip
+    made = replace(
+        plan, steps=tuple(map(call_step, tools)), tools=ids, links=tuple(itertools.pairwise(ids))
+    )
     return Correction(made, ("the plan was empty",), 0.0)
 
 

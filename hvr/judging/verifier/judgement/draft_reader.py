@@ -110,9 +110,13 @@ class DraftReader:
         names = tuple(spelt_nodes[i].tool for i in order)
         made = replace(plan, steps=tuple(said), tools=names, links=links)
         return ReadDraft(
-            graph, numbers, made, unknown, misspelt,
+            graph,
+            numbers,
+            made,
+            unknown,
+            misspelt,
             _asked_again(plan.request, numbers, said) | _called_apart(plan, numbers, order),
-        )  # fmt: skip
+        )
 
     def _spelt(self, name: str) -> str | None:
         squeezed = _squeezed(name)

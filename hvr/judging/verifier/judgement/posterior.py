@@ -104,9 +104,20 @@ def _permutation(draft: Tools, plan: Tools) -> tuple[tuple[int, int], ...]:
 T = TypeVar("T")
 
 FEATURES = (
-    "moves", "tools", "length", "seen", "replaced", "deleted", "inserted", "reordered",
-    "another", "unlinked", "unseen_link", "cover", "repeated",
-)  # fmt: skip
+    "moves",
+    "tools",
+    "length",
+    "seen",
+    "replaced",
+    "deleted",
+    "inserted",
+    "reordered",
+    "another",
+    "unlinked",
+    "unseen_link",
+    "cover",
+    "repeated",
+)
 """Names of the features of a candidate plan, in order; saved judges use them as keys.
 
 moves            log-odds of each tool following the one before, by regression on the request

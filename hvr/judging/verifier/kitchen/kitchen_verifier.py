@@ -246,10 +246,16 @@ def _without(
 # The kitchen verifier that comes with hvr.
 
 STATES: Mapping[str, str] = {
-    "heat": "hot or cooked", "cold": "cold", "wash": "washed", "slice": "sliced",
-    "crack": "cracked", "fill": "filled", "open": "open", "switch": "switched on",
+    "heat": "hot or cooked",
+    "cold": "cold",
+    "wash": "washed",
+    "slice": "sliced",
+    "crack": "cracked",
+    "fill": "filled",
+    "open": "open",
+    "switch": "switched on",
     "hold": "in the hand",
-}  # fmt: skip
+}
 """What families of states are called. They group predicates for the verifier alone, so that the
 ontology has no words for them."""
 _DOUBT = (
@@ -352,9 +358,15 @@ def _without_steps(verifier: Verifier, plan: LinkedPlan, request: str) -> Verdic
     findings = (RiskFinding(0, risk, reason),) if found.lacking else ()
     limits = verifier.thresholds
     return Verdict(
-        graph, 1 - risk, (risk,), (risk,), limits, findings, found.unread,
+        graph,
+        1 - risk,
+        (risk,),
+        (risk,),
+        limits,
+        findings,
+        found.unread,
         claim="nothing to do: as hvr reads the request, it is so already",
-    )  # fmt: skip
+    )
 
 
 def _of_the_whole(verdict: Verdict, plan: LinkedPlan) -> RiskFinding:

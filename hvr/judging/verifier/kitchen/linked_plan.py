@@ -226,8 +226,11 @@ def causal_links(*parts: tuple[Task, Sequence[GroundAction]]) -> LinkedPlan:
 
 
 _ENABLED = {
-    "openable": "opened", "toggleable": "toggled", "dirtyable": "dirty", "fillable": "filled",
-}  # fmt: skip
+    "openable": "opened",
+    "toggleable": "toggled",
+    "dirtyable": "dirty",
+    "fillable": "filled",
+}
 
 
 def start_of(problem: Problem) -> dict[str, list[Fact]]:

@@ -31,12 +31,24 @@ from hvr.language.lexicon import (
 # adjective that a name comes with. `mention_reader.py` reads it.
 
 FAMILIES: Mapping[str, str] = {
-    "hot": "heat", "microwaved": "heat", "stove_heated": "heat", "toasted": "heat",
-    "cooked": "heat", "warm_liquid": "heat", "cold": "cold", "chilled": "cold",
-    "washed": "wash", "dirty": "wash", "sliced": "slice", "cracked": "crack",
-    "filled": "fill", "contains": "fill", "opened": "open", "toggled": "switch",
+    "hot": "heat",
+    "microwaved": "heat",
+    "stove_heated": "heat",
+    "toasted": "heat",
+    "cooked": "heat",
+    "warm_liquid": "heat",
+    "cold": "cold",
+    "chilled": "cold",
+    "washed": "wash",
+    "dirty": "wash",
+    "sliced": "slice",
+    "cracked": "crack",
+    "filled": "fill",
+    "contains": "fill",
+    "opened": "open",
+    "toggled": "switch",
     "holding": "hold",
-}  # fmt: skip
+}
 """Predicates of states, and what they have in common."""
 
 PAST_EVENTS = frozenset({"washed", "microwaved", "stove_heated", "toasted", "chilled"})
@@ -342,10 +354,11 @@ class _Reader:
         self._end_clause()
         self._go_usual()
         things = (
-            NamedThing(t.named.classes, t.named.count, t.named.optional, t.named.role,
-                  frozenset(t.states))
+            NamedThing(
+                t.named.classes, t.named.count, t.named.optional, t.named.role, frozenset(t.states)
+            )
             for t in self._things
-        )  # fmt: skip
+        )
         return Mentions(
             tuple(dict.fromkeys(things)),
             frozenset(self._states),

@@ -102,8 +102,11 @@ class PlanOutcome:
             changed=frozenset(classes[n] for n in changed),
             changed_names=changed,
             tools=frozenset(
-                n.fact.args[0] for s in plan.steps if s.action.name == "slice_obj"
-                for n in s.needs if n.fact.predicate == "holding"
+                n.fact.args[0]
+                for s in plan.steps
+                if s.action.name == "slice_obj"
+                for n in s.needs
+                if n.fact.predicate == "holding"
             ),
             carried=tuple(dict.fromkeys([*moved, *sorted(held)])),
             held=held,
@@ -125,7 +128,7 @@ class PlanOutcome:
             ),
             liquids=frozenset(f.args[1] for f in poured),
             vessels=tuple(dict.fromkeys(classes[f.args[0]] for f in poured)),
-        )  # fmt: skip
+        )
 
 
 def _left_alone(plan: LinkedPlan) -> Iterator[Fact]:
@@ -306,10 +309,12 @@ def only_similar(plan: LinkedPlan, asked: Mentions) -> tuple[NamedThing, ...]:
     """Return the things of the request for which steps handle only something similar."""
     handled = PlanOutcome.of(plan).handled
     return tuple(
-        t for t in named_things(asked)
+        t
+        for t in named_things(asked)
         if t.role not in _PLACES
-        and max((best_match(t.classes, c) for c in handled), default=NameMatch.NONE) is NameMatch.LIKE
-    )  # fmt: skip
+        and max((best_match(t.classes, c) for c in handled), default=NameMatch.NONE)
+        is NameMatch.LIKE
+    )
 
 
 def missing_states(plan: LinkedPlan, asked: Mentions) -> tuple[str, ...]:
@@ -390,8 +395,9 @@ def _of_counts(outcome: PlanOutcome, asked: Mentions) -> Iterator[str]:
             continue
         changed = sum(
             best_match(thing.classes, kind) > 0
-            for name, kind in outcome.classes.items() if name in outcome.changed_names
-        )  # fmt: skip
+            for name, kind in outcome.classes.items()
+            if name in outcome.changed_names
+        )
         wanted = thing.count if thing.count > 0 else 2
         number = "several" if thing.count < 1 else "number"
         yield f"* {number} {'done' if changed >= wanted else 'not done'}"
@@ -454,12 +460,9 @@ def _of_places(outcome: PlanOutcome, asked: Mentions) -> Iterator[str]:
 
 def _met(outcome: PlanOutcome, thing: NamedThing, place: NamedThing) -> NameMatch:
     return max(
-        (
-            min(best_match(thing.classes, a), best_match(place.classes, b))
-            for a, b in outcome.above
-        ),
+        (min(best_match(thing.classes, a), best_match(place.classes, b)) for a, b in outcome.above),
         default=NameMatch.NONE,
-    )  # fmt: skip
+    )
 
 
 def _of_states(outcome: PlanOutcome, asked: Mentions) -> Iterator[str]:
@@ -481,9 +484,10 @@ def _of_states(outcome: PlanOutcome, asked: Mentions) -> Iterator[str]:
         for family, wanted in sorted(thing.states):
             kept = outcome.kept if (family, wanted) in lasting_states(outcome, asked) else ()
             levels = [
-                best_match(thing.classes, kind) for kind, states in (*outcome.states_of, *kept)
+                best_match(thing.classes, kind)
+                for kind, states in (*outcome.states_of, *kept)
                 if (family, wanted) in states
-            ]  # fmt: skip
+            ]
             sign = "" if wanted else "not "
             level = max(levels, default=NameMatch.NONE)
             yield f"* {sign}{family} of its thing {level.word}"

@@ -32,20 +32,39 @@ NAMES: Mapping[str, frozenset[str]] = {
     ),
     "blocks": frozenset({"request", "objects", "knowledge", "actions", "history", "macros"}),
     "correct_block": frozenset(
-        {"request", "objects", "knowledge", "actions", "history", "macro", "wanted", "block",
-         "problem", "attempt",
-         "attempts"}
+        {
+            "request",
+            "objects",
+            "knowledge",
+            "actions",
+            "history",
+            "macro",
+            "wanted",
+            "block",
+            "problem",
+            "attempt",
+            "attempts",
+        }
     ),
     "plan": frozenset({"request", "objects", "knowledge", "actions", "history"}),
     "correct_plan": frozenset(
-        {"request", "objects", "knowledge", "actions", "history", "block", "problem", "attempt",
-         "attempts"}
+        {
+            "request",
+            "objects",
+            "knowledge",
+            "actions",
+            "history",
+            "block",
+            "problem",
+            "attempt",
+            "attempts",
+        }
     ),
     "goal": frozenset({"request", "predicates", "kinds", "knowledge", "liquids", "ends"}),
     "correct_goal": frozenset(
         {"request", "predicates", "kinds", "knowledge", "liquids", "ends", "goal", "problem"}
     ),
-}  # fmt: skip
+}
 """The templates and the names of the values that each may use."""
 
 DEFAULT_PROMPTS = Path(__file__).parent

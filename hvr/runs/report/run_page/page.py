@@ -342,10 +342,14 @@ def has_facts(story: Story) -> bool:
 def facts_by_step(story: Story) -> str:
     """Return a table of the facts that each step was seen to change."""
     rows = (
-        (str(step.number), step.action, _listed(step.changed, held=True),
-         _listed(step.changed, held=False))
+        (
+            str(step.number),
+            step.action,
+            _listed(step.changed, held=True),
+            _listed(step.changed, held=False),
+        )
         for step in story.steps
-    )  # fmt: skip
+    )
     return table("What each step changed", ("step", "action", "holds now", "no longer holds"), rows)
 
 
@@ -360,14 +364,16 @@ def net_changes(story: Story) -> str:
             last[about] = text
     # A fact that first ceased to hold and holds in the end, or the other way round, is as it was.
     kept = [
-        text for about, text in sorted(last.items())
+        text
+        for about, text in sorted(last.items())
         if text.startswith("(= ") or _denied(text) == _denied(first[about])
-    ]  # fmt: skip
+    ]
     if not kept:
         return "<p>Nothing that stayed so.</p>"
-    rows = ((about, "does not hold" if _denied(text) else _value(text)) for about, text in (
-        (_about(text), text) for text in kept
-    ))  # fmt: skip
+    rows = (
+        (about, "does not hold" if _denied(text) else _value(text))
+        for about, text in ((_about(text), text) for text in kept)
+    )
     return table("1 fact" if len(kept) == 1 else f"{len(kept)} facts", ("fact", "after"), rows)
 
 

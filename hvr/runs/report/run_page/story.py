@@ -190,9 +190,13 @@ def _item(turn: DialogueTurn) -> str:
     kind = {True: "good", False: "bad", None: "open"}[turn.good]
     mark = {True: " ✓", False: " ✗", None: ""}[turn.good]
     head = element(
-        "p", element("strong", escaped(turn.speaker)), " ", escaped(turn.title),
-        element("span", mark, class_="mark"), class_="title",
-    )  # fmt: skip
+        "p",
+        element("strong", escaped(turn.speaker)),
+        " ",
+        escaped(turn.title),
+        element("span", mark, class_="mark"),
+        class_="title",
+    )
     lines = [element("code", escaped(line)) for line in turn.lines if line]
     body = bullets(lines) if lines else ""
     problem = paragraph(turn.problem, "problem")

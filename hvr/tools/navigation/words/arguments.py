@@ -267,8 +267,9 @@ def _prefix(text: str, name: str) -> bool:
     """Return whether an id begins like the name of what it names: P-1001 of a parcel."""
     letters = re.match(r"#?([A-Za-z]{1,4})-?\d", text)
     first = words_in(name)[:1]
-    return bool(letters and first and len(words_in(name)) > 1
-                and first[0].startswith(letters[1].lower()))  # fmt: skip
+    return bool(
+        letters and first and len(words_in(name)) > 1 and first[0].startswith(letters[1].lower())
+    )
 
 
 def _of_other(text: str, name: str, things: Collection[str]) -> bool:
@@ -314,8 +315,10 @@ def _choices(call: ReadCall, clause: RequestClause, verb: str) -> None:
 
 
 _QUOTED = re.compile(r"['\"]([A-Za-z]\w*)['\"]")
-_LISTED = re.compile(r"(?:options?(?: are)?|one of|either|\[Enum\]|values?(?: are)?)\W+"
-                     r"((?:\w+\W{1,4}){1,8}\w+)")  # fmt: skip
+_LISTED = re.compile(
+    r"(?:options?(?: are)?|one of|either|\[Enum\]|values?(?: are)?)\W+"
+    r"((?:\w+\W{1,4}){1,8}\w+)"
+)
 
 
 def options_in(description: str) -> list[str]:
@@ -349,9 +352,10 @@ def _flags(call: ReadCall, clause: RequestClause) -> None:
         if kind_of(parameter) is not ValueKind.FLAG or parameter.required:
             continue
         own = (stems_of(f"{parameter.name} {parameter.description}") - plain) & {
-            stem(word) for word in words_in(f"{parameter.name} {parameter.description}")
+            stem(word)
+            for word in words_in(f"{parameter.name} {parameter.description}")
             if len(word) > 3 and word not in _FLAG_WORDS
-        }  # fmt: skip
+        }
         tokens = [t for t in said if stem(t.lower) in own]
         if tokens and not any(t.lower in ("not", "no", "don't") for t in clause.tokens):
             call.put(parameter, True, " ".join(t.text for t in tokens), ValueForm.CHOICE.value)
@@ -369,12 +373,17 @@ def _phrase(
     call: ReadCall, words: ToolVocabulary, clause: RequestClause, verb: str, beside: RequestContext
 ) -> None:
     """Take a run of words for the one parameter that still needs a text, if there is one run."""
-    worded = [p for p in call.tool.takes if kind_of(p) in _WORDED and "string" in p.type.split("|")
-              and p.name not in call.arguments]  # fmt: skip
+    worded = [
+        p
+        for p in call.tool.takes
+        if kind_of(p) in _WORDED and "string" in p.type.split("|") and p.name not in call.arguments
+    ]
     open_ = [
-        p for p in worded
-        if p.required and not any(value_compatibility(span, p)[0] >= MIN_FORM_SCORE for span in beside.facts)
-    ]  # fmt: skip
+        p
+        for p in worded
+        if p.required
+        and not any(value_compatibility(span, p)[0] >= MIN_FORM_SCORE for span in beside.facts)
+    ]
     if not open_ and not call.arguments and len(worded) == 1 and not call.open():
         open_ = worded  # a search by the one thing that can be searched for
     if not open_:
@@ -438,9 +447,12 @@ def _named_by(clause: RequestClause, run: Sequence[Token], parameter: ToolParame
 
 
 def _introduced(
-    clause: RequestClause, run: Sequence[Token], parameter: ToolParameter, verb: str,
+    clause: RequestClause,
+    run: Sequence[Token],
+    parameter: ToolParameter,
+    verb: str,
     words: ToolVocabulary,
-) -> bool:  # fmt: skip
+) -> bool:
     """Return whether words stand where a parameter's value is said.
 
     A free text is the object of the verb, or follows "about", "saying", or a colon. A name follows
@@ -471,17 +483,29 @@ def _runs(
     run: list[Token] = []
     pending: list[Token] = []
     for token in (*clause.tokens[_verb_length(clause, verb) :], None):
-        rest = token is not None and token.start not in call.used and (
-            (token.span is not None and token.span.form is ValueForm.NAME)
-            or (is_content(token) and not words.has(stem(token.lower))
-                                       and token.lower not in ORDINALS)
-        )  # fmt: skip
+        rest = (
+            token is not None
+            and token.start not in call.used
+            and (
+                (token.span is not None and token.span.form is ValueForm.NAME)
+                or (
+                    is_content(token)
+                    and not words.has(stem(token.lower))
+                    and token.lower not in ORDINALS
+                )
+            )
+        )
         if token is not None and rest:
             run += [*pending, token] if run else [token]
             pending = []
-        elif token is not None and run and token.start not in call.used and not token.span and (
-            token.is_word or token.text == "'"
-        ) and stem(token.lower) not in words.name:  # fmt: skip
+        elif (
+            token is not None
+            and run
+            and token.start not in call.used
+            and not token.span
+            and (token.is_word or token.text == "'")
+            and stem(token.lower) not in words.name
+        ):
             pending.append(token)
         else:
             if any(token.span is None for token in run):

@@ -316,9 +316,23 @@ _POLITE = re.compile(
 )
 _ASKING = frozenset(
     stem(word)
-    for word in ("know", "see", "check", "find", "tell", "ask", "wonder", "verify", "learn", "say",
-                 "determine", "confirm", "sure", "out")
-)  # fmt: skip
+    for word in (
+        "know",
+        "see",
+        "check",
+        "find",
+        "tell",
+        "ask",
+        "wonder",
+        "verify",
+        "learn",
+        "say",
+        "determine",
+        "confirm",
+        "sure",
+        "out",
+    )
+)
 """Verbs after which "if" and "when" ask: "see if it came"."""
 
 
@@ -437,9 +451,11 @@ def _opens(word: str, rest: Sequence[Token], before: Sequence[Token]) -> bool:
         return first not in AUXILIARIES
     if word in ("when", "since", "as", "while", "once"):
         subject = first in SUBJECTS or first in DETERMINERS or rest[0].span is not None
-        return subject and not asked and any(
-            t.lower in AUXILIARIES or t.lower.endswith(("ed", "s")) for t in rest[1:5]
-        )  # fmt: skip
+        return (
+            subject
+            and not asked
+            and any(t.lower in AUXILIARIES or t.lower.endswith(("ed", "s")) for t in rest[1:5])
+        )
     return word in _TIMES and (first in SUBJECTS or _gerund(rest))
 
 
@@ -505,8 +521,11 @@ def reference_of(
     for index, token in enumerate(tokens):
         word = token.lower
         # "The last line of the file" is no last file.
-        near = [h for h in heads if 0 < h - index <= 4
-                and not any(t.lower == "of" for t in tokens[index + 2 : h])]  # fmt: skip
+        near = [
+            h
+            for h in heads
+            if 0 < h - index <= 4 and not any(t.lower == "of" for t in tokens[index + 2 : h])
+        ]
         if not near:
             continue
         if word in _EVERY:

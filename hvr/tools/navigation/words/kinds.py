@@ -45,16 +45,25 @@ _BY_NAME: tuple[tuple[ValueKind, frozenset[str]], ...] = tuple(
         (ValueKind.PHONE, "phone telephone mobile"),
         (ValueKind.DATE, "date day deadline birthday dob weekday"),
         (ValueKind.TIME, "time hour timestamp"),
-        (ValueKind.TEXT, "message content text body comment reason note query pattern topic "
-                         "subject prompt question summary keyword keywords search caption "
-                         "instructions feedback observation sentence"),
-        (ValueKind.ID, "id uuid guid key code number reference slug sku sha hash revision symbol "
-                       "isbn token version tag"),
-        (ValueKind.NAME, "name title city town country author person user member owner place "
-                         "location branch label category genre street state artist street sector "
-                         "company brand airport team project recipient receiver"),
+        (
+            ValueKind.TEXT,
+            "message content text body comment reason note query pattern topic "
+            "subject prompt question summary keyword keywords search caption "
+            "instructions feedback observation sentence",
+        ),
+        (
+            ValueKind.ID,
+            "id uuid guid key code number reference slug sku sha hash revision symbol "
+            "isbn token version tag",
+        ),
+        (
+            ValueKind.NAME,
+            "name title city town country author person user member owner place "
+            "location branch label category genre street state artist street sector "
+            "company brand airport team project recipient receiver",
+        ),
     )
-)  # fmt: skip
+)
 
 
 _BARE = frozenset(map(stem, ("name", "number", "value")))
@@ -86,23 +95,52 @@ def kind_of(parameter: ToolParameter) -> ValueKind:
 _SUITS: dict[ValueKind, dict[ValueForm, float]] = {
     ValueKind.EMAIL: {ValueForm.EMAIL: 1.0},
     ValueKind.URL: {ValueForm.URL: 1.0, ValueForm.QUOTED: 0.6, ValueForm.PATH: 0.4},
-    ValueKind.PATH: {ValueForm.PATH: 1.0, ValueForm.QUOTED: 0.8, ValueForm.NAME: 0.5,
-                     ValueForm.ID: 0.5, ValueForm.PHRASE: 0.3},
+    ValueKind.PATH: {
+        ValueForm.PATH: 1.0,
+        ValueForm.QUOTED: 0.8,
+        ValueForm.NAME: 0.5,
+        ValueForm.ID: 0.5,
+        ValueForm.PHRASE: 0.3,
+    },
     ValueKind.ZONE: {ValueForm.ZONE: 1.0},
     ValueKind.DATE: {ValueForm.DATE: 1.0, ValueForm.QUOTED: 0.5},
     ValueKind.TIME: {ValueForm.TIME: 1.0, ValueForm.QUOTED: 0.5, ValueForm.DATE: 0.4},
     ValueKind.PHONE: {ValueForm.PHONE: 1.0, ValueForm.QUOTED: 0.6, ValueForm.NUMBER: 0.5},
-    ValueKind.ID: {ValueForm.ID: 1.0, ValueForm.NUMBER: 0.7, ValueForm.QUOTED: 0.6,
-                   ValueForm.NAME: 0.5, ValueForm.PATH: 0.4},
-    ValueKind.TEXT: {ValueForm.QUOTED: 1.0, ValueForm.PHRASE: 0.6, ValueForm.NAME: 0.4,
-                     ValueForm.ID: 0.4, ValueForm.PATH: 0.4, ValueForm.URL: 0.4},
-    ValueKind.NAME: {ValueForm.NAME: 1.0, ValueForm.QUOTED: 0.9, ValueForm.ID: 0.6,
-                     ValueForm.PATH: 0.5, ValueForm.PHRASE: 0.5},
-    ValueKind.ANY: {ValueForm.QUOTED: 0.8, ValueForm.NAME: 0.7, ValueForm.ID: 0.7,
-                    ValueForm.PATH: 0.6, ValueForm.ZONE: 0.5, ValueForm.DATE: 0.4,
-                    ValueForm.EMAIL: 0.6, ValueForm.URL: 0.6, ValueForm.PHONE: 0.5,
-                    ValueForm.PHRASE: 0.5},
-}  # fmt: skip
+    ValueKind.ID: {
+        ValueForm.ID: 1.0,
+        ValueForm.NUMBER: 0.7,
+        ValueForm.QUOTED: 0.6,
+        ValueForm.NAME: 0.5,
+        ValueForm.PATH: 0.4,
+    },
+    ValueKind.TEXT: {
+        ValueForm.QUOTED: 1.0,
+        ValueForm.PHRASE: 0.6,
+        ValueForm.NAME: 0.4,
+        ValueForm.ID: 0.4,
+        ValueForm.PATH: 0.4,
+        ValueForm.URL: 0.4,
+    },
+    ValueKind.NAME: {
+        ValueForm.NAME: 1.0,
+        ValueForm.QUOTED: 0.9,
+        ValueForm.ID: 0.6,
+        ValueForm.PATH: 0.5,
+        ValueForm.PHRASE: 0.5,
+    },
+    ValueKind.ANY: {
+        ValueForm.QUOTED: 0.8,
+        ValueForm.NAME: 0.7,
+        ValueForm.ID: 0.7,
+        ValueForm.PATH: 0.6,
+        ValueForm.ZONE: 0.5,
+        ValueForm.DATE: 0.4,
+        ValueForm.EMAIL: 0.6,
+        ValueForm.URL: 0.6,
+        ValueForm.PHONE: 0.5,
+        ValueForm.PHRASE: 0.5,
+    },
+}
 
 
 def value_compatibility(span: ValueSpan, parameter: ToolParameter) -> tuple[float, Json]:

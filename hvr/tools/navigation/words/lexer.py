@@ -120,8 +120,9 @@ def _zone_cities() -> dict[str, list[str]]:
     cities: dict[str, list[str]] = {}
     for name in sorted(_zones().values()):
         region, _, city = name.rpartition("/")
-        if region and not region.startswith(("Etc", "SystemV", "posix", "right", "US", "Canada",
-                                             "Brazil", "Mexico", "Chile")):  # fmt: skip
+        if region and not region.startswith(
+            ("Etc", "SystemV", "posix", "right", "US", "Canada", "Brazil", "Mexico", "Chile")
+        ):
             cities.setdefault(city.replace("_", " ").lower(), []).append(name)
     return cities
 
@@ -145,8 +146,25 @@ def _path(text: str, start: int, end: int, form: ValueForm) -> ValueSpan | None:
     return ValueSpan(start, end, said, form, said)
 
 
-_NO_PATHS = frozenset(["and/or", "his/her", "her/his", "he/she", "she/he", "yes/no", "km/h", "e.g",
-                       "i.e", "a.m", "p.m", "n/a", "w/o", "either/or", "on/off"])  # fmt: skip
+_NO_PATHS = frozenset(
+    [
+        "and/or",
+        "his/her",
+        "her/his",
+        "he/she",
+        "she/he",
+        "yes/no",
+        "km/h",
+        "e.g",
+        "i.e",
+        "a.m",
+        "p.m",
+        "n/a",
+        "w/o",
+        "either/or",
+        "on/off",
+    ]
+)
 
 
 def _date(text: str, start: int, end: int, form: ValueForm) -> ValueSpan | None:
@@ -271,8 +289,10 @@ def _worded(said: str) -> int | None:
 
 def _names(text: str, free: list[bool]) -> Iterator[ValueSpan]:
     """Give the proper names: words with a capital that no beginning of a sentence explains."""
-    pattern = re.compile(r"[A-Z][\w&.-]*(?:'(?!s\b)[A-Za-z]+)?(?:\s+(?:of\s+|de\s+|van\s+|the\s+)?"
-                         r"(?=[A-Z])[A-Z][\w&.-]*)*")  # fmt: skip
+    pattern = re.compile(
+        r"[A-Z][\w&.-]*(?:'(?!s\b)[A-Za-z]+)?(?:\s+(?:of\s+|de\s+|van\s+|the\s+)?"
+        r"(?=[A-Z])[A-Z][\w&.-]*)*"
+    )
     for match in pattern.finditer(text):
         start, end = match.span()
         words = [(m.start() + start, m.end() + start) for m in re.finditer(r"\S+", match[0])]
@@ -338,36 +358,83 @@ def _compiled() -> tuple[tuple[ValueForm, re.Pattern[str], _Read], ...]:
         (ValueForm.QUOTED, re.compile(r'"(?P<v>[^"\n]+)"'), _plain),
         (ValueForm.QUOTED, re.compile(r"“(?P<v>[^”\n]+)”"), _plain),
         (ValueForm.QUOTED, re.compile(r"`(?P<v>[^`\n]+)`"), _plain),
-        (ValueForm.QUOTED, re.compile(r"(?<![\w])['‘](?P<v>[^'’\n]*(?:['’]\w[^'’\n]*)*)['’](?!\w)"),
-         _plain),
+        (
+            ValueForm.QUOTED,
+            re.compile(r"(?<![\w])['‘](?P<v>[^'’\n]*(?:['’]\w[^'’\n]*)*)['’](?!\w)"),
+            _plain,
+        ),
         (ValueForm.URL, re.compile(r"\b[a-z][a-z0-9+.-]*://[^\s<>]+"), _plain),
         (ValueForm.EMAIL, re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"), _plain),
-        (ValueForm.ZONE, re.compile(r"\b(?:[A-Z][A-Za-z]+/[A-Z][\w+-]*(?:/[A-Z]\w*)?|UTC|GMT)\b"),
-         _zone),
-        (ValueForm.NAME, re.compile(rf"\b(?:{'|'.join(NAMED)})\s+(?:it\s+)?(?P<v>[a-z][\w.-]*)"),
-         _plain),
-        (ValueForm.DATE, re.compile(r"(?<![\w-])\d{4}-\d{1,2}-\d{1,2}(?![\w-])|"
-                               r"(?<![\w/])\d{4}/\d{1,2}/\d{1,2}(?![\w/])"), _date),
-        (ValueForm.PATH, re.compile(r"(?<![\w/])(?:~|\.{1,2})?/[\w.~@%+-]*(?:/[\w.~@%+*-]*)*|"
-                               r"(?<!\w)[A-Za-z]:\\[\w\\.-]+"), _path),
+        (
+            ValueForm.ZONE,
+            re.compile(r"\b(?:[A-Z][A-Za-z]+/[A-Z][\w+-]*(?:/[A-Z]\w*)?|UTC|GMT)\b"),
+            _zone,
+        ),
+        (
+            ValueForm.NAME,
+            re.compile(rf"\b(?:{'|'.join(NAMED)})\s+(?:it\s+)?(?P<v>[a-z][\w.-]*)"),
+            _plain,
+        ),
+        (
+            ValueForm.DATE,
+            re.compile(
+                r"(?<![\w-])\d{4}-\d{1,2}-\d{1,2}(?![\w-])|"
+                r"(?<![\w/])\d{4}/\d{1,2}/\d{1,2}(?![\w/])"
+            ),
+            _date,
+        ),
+        (
+            ValueForm.PATH,
+            re.compile(
+                r"(?<![\w/])(?:~|\.{1,2})?/[\w.~@%+-]*(?:/[\w.~@%+*-]*)*|"
+                r"(?<!\w)[A-Za-z]:\\[\w\\.-]+"
+            ),
+            _path,
+        ),
         (ValueForm.PATH, re.compile(r"(?<![\w/.#@-])[\w.-]+(?:/[\w.*-]+)+/?"), _path),
-        (ValueForm.PATH, re.compile(r"(?<![\w/.])(?:[\w-]+(?:\.[\w-]+)*\.[A-Za-z][A-Za-z0-9]{0,5}|"
-                               r"\.[a-z][\w-]+|\*\.\w+)(?![\w/])"), _path),
-        (ValueForm.DATE, re.compile(rf"(?i)\b(?:{_MONTH})\.?\s+{day}(?:,?\s+\d{{4}})?\b|"
-                               rf"\b{day}(?:\s+of)?\s+(?:{_MONTH})\b(?:,?\s+\d{{4}})?"), _date),
+        (
+            ValueForm.PATH,
+            re.compile(
+                r"(?<![\w/.])(?:[\w-]+(?:\.[\w-]+)*\.[A-Za-z][A-Za-z0-9]{0,5}|"
+                r"\.[a-z][\w-]+|\*\.\w+)(?![\w/])"
+            ),
+            _path,
+        ),
+        (
+            ValueForm.DATE,
+            re.compile(
+                rf"(?i)\b(?:{_MONTH})\.?\s+{day}(?:,?\s+\d{{4}})?\b|"
+                rf"\b{day}(?:\s+of)?\s+(?:{_MONTH})\b(?:,?\s+\d{{4}})?"
+            ),
+            _date,
+        ),
         (ValueForm.DATE, re.compile(rf"(?i)\b(?:next |this )?(?:{_DAY})\b"), _date),
-        (ValueForm.TIME, re.compile(r"(?i)\b\d{1,2}:\d{2}(?::\d{2})?(?:\s*[ap]\.?m\b\.?)?|"
-                               r"\b\d{1,2}\s*[ap]\.?m\b\.?|\b(?:noon|midday|midnight)\b"), _time),
+        (
+            ValueForm.TIME,
+            re.compile(
+                r"(?i)\b\d{1,2}:\d{2}(?::\d{2})?(?:\s*[ap]\.?m\b\.?)?|"
+                r"\b\d{1,2}\s*[ap]\.?m\b\.?|\b(?:noon|midday|midnight)\b"
+            ),
+            _time,
+        ),
         (ValueForm.ID, re.compile(r"(?i)\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"), _plain),
         (ValueForm.PHONE, re.compile(r"(?<![\w-])\+?\d{1,4}(?:[ -]\d{3,4}){2,3}(?![\w-])"), _plain),
-        (ValueForm.ID, re.compile(r"(?<![\w#@])(?:[#@]\w[\w-]*|"
-                             r"(?=[\w~^-]*\d)(?=[\w~^-]*[A-Za-z])\w[\w~^-]*\w[~^]?\d*|"
-                             r"[A-Za-z]+(?:_\w+)+|HEAD)(?![\w])"), _id),
+        (
+            ValueForm.ID,
+            re.compile(
+                r"(?<![\w#@])(?:[#@]\w[\w-]*|"
+                r"(?=[\w~^-]*\d)(?=[\w~^-]*[A-Za-z])\w[\w~^-]*\w[~^]?\d*|"
+                r"[A-Za-z]+(?:_\w+)+|HEAD)(?![\w])"
+            ),
+            _id,
+        ),
         (ValueForm.NUMBER, re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?"), _number),
-        (ValueForm.NUMBER,
-         re.compile(rf"(?i)\b(?:a\s+)?(?:{_WORDED})(?:(?:\s+and)?[\s-]+(?:{_WORDED}))*\b"),
-         _worded_number),
-    )  # fmt: skip
+        (
+            ValueForm.NUMBER,
+            re.compile(rf"(?i)\b(?:a\s+)?(?:{_WORDED})(?:(?:\s+and)?[\s-]+(?:{_WORDED}))*\b"),
+            _worded_number,
+        ),
+    )
 
 
 def _worded_number(text: str, start: int, end: int, form: ValueForm) -> ValueSpan | None:
@@ -377,9 +444,13 @@ def _worded_number(text: str, start: int, end: int, form: ValueForm) -> ValueSpa
 
 
 _ENDS = dict.fromkeys(ValueForm, "") | {
-    ValueForm.URL: ".,;:!?)'\"", ValueForm.PATH: ".,;:!?", ValueForm.EMAIL: ".-",
-    ValueForm.NUMBER: ",", ValueForm.TIME: ".", ValueForm.NAME: ".-",
-}  # fmt: skip
+    ValueForm.URL: ".,;:!?)'\"",
+    ValueForm.PATH: ".,;:!?",
+    ValueForm.EMAIL: ".-",
+    ValueForm.NUMBER: ",",
+    ValueForm.TIME: ".",
+    ValueForm.NAME: ".-",
+}
 _FORMS = _compiled()
 
 

@@ -96,8 +96,15 @@ def guarded(read: ReadRequest, text: str, catalogue: Catalogue) -> ReadRequest:
             continue
         reasons.append(_REASONS[mood].format(quoted(tool.name)))
         if mood is Mood.CONDITIONAL:
-            questions.append(UserQuestion(QuestionKind.CONFIRM, len(kept), "tool", reasons[-1],
-                                          ((tool.name, tool.description),)))  # fmt: skip
+            questions.append(
+                UserQuestion(
+                    QuestionKind.CONFIRM,
+                    len(kept),
+                    "tool",
+                    reasons[-1],
+                    ((tool.name, tool.description),),
+                )
+            )
     if not reasons:
         return read
     why = " ".join([read.why, *(f"{reason[0].upper()}{reason[1:]}." for reason in reasons)])
@@ -137,8 +144,14 @@ def _about(tool: ToolSchema, clause: RequestClause) -> float:
 # Stated values ------------------------------------------------------------------------------------
 # Whether the words of a request say a value.
 
-_WHOLE = (ValueForm.EMAIL, ValueForm.DATE, ValueForm.TIME, ValueForm.PHONE, ValueForm.ID,
-          ValueForm.NUMBER)  # fmt: skip
+_WHOLE = (
+    ValueForm.EMAIL,
+    ValueForm.DATE,
+    ValueForm.TIME,
+    ValueForm.PHONE,
+    ValueForm.ID,
+    ValueForm.NUMBER,
+)
 """Forms of values whose parts say nothing by themselves: a 10 does not say a 1."""
 
 

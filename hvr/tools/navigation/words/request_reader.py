@@ -187,15 +187,23 @@ class RequestReader:
                 goals.append(self._goal(clause, text, tool, goals, facts, reasons))
         if not goals:
             forbidden = any(clause.mood is Mood.FORBIDDEN for clause in clauses)
-            why = ("The request only says what is not to be done." if forbidden
-                   else "The request orders and asks nothing.")  # fmt: skip
+            why = (
+                "The request only says what is not to be done."
+                if forbidden
+                else "The request orders and asks nothing."
+            )
             return ReadRequest(None, why, move=NextMove.ANSWER)
         return self._composed(_merged(goals), text, facts)
 
     def _goal(
-        self, clause: RequestClause, text: str, only: str, before: Sequence[_ClauseGoal],
-        facts: Sequence[ValueSpan], reasons: Sequence[RequestClause],
-    ) -> _ClauseGoal:  # fmt: skip
+        self,
+        clause: RequestClause,
+        text: str,
+        only: str,
+        before: Sequence[_ClauseGoal],
+        facts: Sequence[ValueSpan],
+        reasons: Sequence[RequestClause],
+    ) -> _ClauseGoal:
         verb = verb_of(clause)
         about = () if before else tuple(token for one in reasons for token in one.tokens)
         ranked = self._chooser.rank(clause, verb, RequestContext(text, tuple(facts), about))
@@ -210,8 +218,11 @@ class RequestReader:
         if named:
             # "Return Emma" returns the book, although a look-up "returns" things.
             fit = max(one.fit for one in named)
-            related = [one for one in related if one.verb >= SAME_VERB
-                       or (one.tool.effect is not Effect.READS and one.fit > fit)]  # fmt: skip
+            related = [
+                one
+                for one in related
+                if one.verb >= SAME_VERB or (one.tool.effect is not Effect.READS and one.fit > fit)
+            ]
         # Of equally good tools, one that takes said values wins.
         takes = [one for one in related if any(s.start in one.call.used for s in clause.spans)]
         most = max((one.verb for one in takes), default=0.0)
@@ -227,9 +238,10 @@ class RequestReader:
         best.call.used |= used
         goal.unread = self._unread(best, clause, verb)
         goal.spans = tuple(
-            span for span in clause.spans
+            span
+            for span in clause.spans
             if span.start not in best.call.used and span.start not in clause.borrowed
-        )  # fmt: skip
+        )
         # An order whose verb is not understood may ask for anything.
         unsure = best.verb < SIMILAR_VERB and not only and (writes or bool(verb.stem))
         if unsure or (writes and near):
@@ -255,9 +267,13 @@ class RequestReader:
         return (*goal.unread, *(() if goal.queries else (span.text for span in goal.spans)))
 
     def _complete(
-        self, call: ReadCall, clause: RequestClause, before: Sequence[_ClauseGoal],
-        facts: Sequence[ValueSpan], reasons: Sequence[RequestClause],
-    ) -> None:  # fmt: skip
+        self,
+        call: ReadCall,
+        clause: RequestClause,
+        before: Sequence[_ClauseGoal],
+        facts: Sequence[ValueSpan],
+        reasons: Sequence[RequestClause],
+    ) -> None:
         """Take the values that other clauses say for the parameters that a clause leaves open."""
         nouns = stems_of(call.tool.name)
         for parameter in call.open():
@@ -307,9 +323,12 @@ class RequestReader:
         )
 
     def _named(
-        self, parameter: ToolParameter, tool: ToolSchema, facts: Sequence[ValueSpan],
+        self,
+        parameter: ToolParameter,
+        tool: ToolSchema,
+        facts: Sequence[ValueSpan],
         statements: Sequence[RequestClause],
-    ) -> tuple[Json, str]:  # fmt: skip
+    ) -> tuple[Json, str]:
         """Return the one value that a statement says under the name of a parameter."""
         called = self._names.of(tool.name, parameter.name)
         found = {}
@@ -383,8 +402,11 @@ class RequestReader:
         lost = [goal for goal in goals if goal.call is None and goal.question is None]
         if not served and not questions:
             said = ", ".join(map(quoted, unread))
-            why = f"No tool serves the request (not understood: {said})." if said else (
-                "No tool serves the request.")  # fmt: skip
+            why = (
+                f"No tool serves the request (not understood: {said})."
+                if said
+                else ("No tool serves the request.")
+            )
             return ReadRequest(None, why, move=NextMove.FIND, unread=unread)
         writes = any(goal.call.tool.effect is not Effect.READS for goal in served if goal.call)
         orders = [goal for goal in lost if goal.clause.mood is Mood.ORDER]
@@ -395,14 +417,25 @@ class RequestReader:
         values = tuple(value for goal in served if goal.call for value in goal.call.values)
         if questions:
             why = f"{'; '.join(question.why for question in questions)}."
-            return ReadRequest(None, f"{why[0].upper()}{why[1:]}", tools, NextMove.ASK,
-                               tuple(questions), values, unread)  # fmt: skip
+            return ReadRequest(
+                None,
+                f"{why[0].upper()}{why[1:]}",
+                tools,
+                NextMove.ASK,
+                tuple(questions),
+                values,
+                unread,
+            )
         return self._request(served, text, facts, tools, unread)
 
     def _request(
-        self, served: Sequence[_ClauseGoal], text: str, facts: Sequence[ValueSpan],
-        tools: tuple[str, ...], unread: tuple[str, ...],
-    ) -> ReadRequest:  # fmt: skip
+        self,
+        served: Sequence[_ClauseGoal],
+        text: str,
+        facts: Sequence[ValueSpan],
+        tools: tuple[str, ...],
+        unread: tuple[str, ...],
+    ) -> ReadRequest:
         calls: list[GoalCall] = []
         values: list[ReadValue] = []
         said: dict[int, ReadValue] = {}
@@ -427,8 +460,9 @@ class RequestReader:
                 sought: Argument = query
                 several_values = "array" in parameter.type.split("|")
                 arguments[parameter.name] = [sought] if several_values else sought
-                found = parameter.name in goal.queries and (constraints or loose or query.every
-                                                            or query.selection)  # fmt: skip
+                found = parameter.name in goal.queries and (
+                    constraints or loose or query.every or query.selection
+                )
                 if not found:
                     why = f"{quoted(goal.call.tool.name)} needs it, and nobody has said it"
                     questions.append(
@@ -437,8 +471,11 @@ class RequestReader:
             calls.append(GoalCall(goal.call.tool.name, arguments))
             values += [*goal.call.values, *named]
             if not several or not goal.queries:
-                said |= {span.start: one for span, one in zip(goal.spans, beside, strict=True)
-                         if one is not None}  # fmt: skip
+                said |= {
+                    span.start: one
+                    for span, one in zip(goal.spans, beside, strict=True)
+                    if one is not None
+                }
         for span in loose:
             if (one := self._names.named(span, None)) is not None and one.name:
                 said[span.start] = one
@@ -497,12 +534,13 @@ def _resolved(clause: RequestClause, before: Sequence[RequestClause]) -> Request
         return clause
     tokens = [
         replace(token, text=said[0].text, span=replace(said[0], start=token.start))
-        if token.lower in _BACK and _alone(clause.tokens, index) else token
+        if token.lower in _BACK and _alone(clause.tokens, index)
+        else token
         for index, token in enumerate(clause.tokens)
-    ]  # fmt: skip
+    ]
     borrowed = frozenset(t.start for t in tokens if t.span is not None) - {
         t.start for t in clause.tokens if t.span is not None
-    }  # fmt: skip
+    }
     return replace(clause, tokens=tuple(tokens), borrowed=borrowed)
 
 
@@ -519,8 +557,9 @@ def _object_pronoun(clause: RequestClause) -> bool:
 def _alone(tokens: Sequence[Token], index: int) -> bool:
     """Return whether a pronoun is an object: nothing that it could determine or do follows."""
     following = tokens[index + 1] if index + 1 < len(tokens) else None
-    return index > 0 and (following is None or not following.is_word
-                          or following.lower in PREPOSITIONS | ADVERBS)  # fmt: skip
+    return index > 0 and (
+        following is None or not following.is_word or following.lower in PREPOSITIONS | ADVERBS
+    )
 
 
 def _joins_noun(after: Sequence[Token]) -> bool:
@@ -559,9 +598,16 @@ def _merged(goals: Sequence[_ClauseGoal]) -> list[_ClauseGoal]:
     found: list[_ClauseGoal] = []
     for goal in goals:
         same = next(
-            (one for one in found if goal.call is not None and one.call is not None
-             and one.call.tool == goal.call.tool and _agree(one.call, goal.call)), None
-        )  # fmt: skip
+            (
+                one
+                for one in found
+                if goal.call is not None
+                and one.call is not None
+                and one.call.tool == goal.call.tool
+                and _agree(one.call, goal.call)
+            ),
+            None,
+        )
         if same is None or same.call is None or goal.call is None:
             found.append(goal)
             continue

@@ -144,8 +144,9 @@ class ToolChooser:
         cosines = self._vectors @ self._encode([_shown((*about, *clause.tokens))])[0]
         found = []
         for tool, cosine in zip(self._tools, cosines, strict=True):
-            if tool.effect is not Effect.READS and (asks or (
-                reads and action_match(tool, verb.stem) < SIMILAR_VERB)):  # fmt: skip
+            if tool.effect is not Effect.READS and (
+                asks or (reads and action_match(tool, verb.stem) < SIMILAR_VERB)
+            ):
                 continue
             found.append(self._evidence(tool, clause, verb, float(cosine), beside, reads=reads))
         return sorted(found, key=lambda one: -one.score)
@@ -163,9 +164,15 @@ class ToolChooser:
         return nouns
 
     def _evidence(
-        self, tool: ToolSchema, clause: RequestClause, verb: ClauseVerb, cosine: float,
-        beside: RequestContext, *, reads: bool,
-    ) -> ToolEvidence:  # fmt: skip
+        self,
+        tool: ToolSchema,
+        clause: RequestClause,
+        verb: ClauseVerb,
+        cosine: float,
+        beside: RequestContext,
+        *,
+        reads: bool,
+    ) -> ToolEvidence:
         words = self.vocabulary.of[tool.name]
         call = read_call(tool, words, clause, verb.stem, beside)
         nouns = content_of(clause.tokens, verb.places) | verb.nouns | _asked_for(clause)
@@ -226,9 +233,12 @@ def _text(tool: ToolSchema) -> str:
 
 
 _STAND_INS = {
-    ValueForm.EMAIL: "an e-mail address", ValueForm.URL: "a URL", ValueForm.PATH: "a file",
-    ValueForm.ID: "a number", ValueForm.PHONE: "a phone number",
-}  # fmt: skip
+    ValueForm.EMAIL: "an e-mail address",
+    ValueForm.URL: "a URL",
+    ValueForm.PATH: "a file",
+    ValueForm.ID: "a number",
+    ValueForm.PHONE: "a phone number",
+}
 
 
 def _shown(tokens: Iterable[Token]) -> str:

@@ -185,9 +185,11 @@ def verbs_of(tool: ToolSchema) -> tuple[str, ...]:
     names, words = words_in(tool.name), words_in(tool.description)
     described = {stem(word) for word in words[:1]}
     # "renew_loan: Renew a loan." renews: a loan is no verb here.
-    known = [word for word in names if stem(word) in described] or [
-        word for word in names if stem(word) in _KNOWN
-    ] or names  # fmt: skip
+    known = (
+        [word for word in names if stem(word) in described]
+        or [word for word in names if stem(word) in _KNOWN]
+        or names
+    )
     at = names.index(known[0]) if known else 0
     in_name = [_verb(names[at : at + 2])] if names else []
     said = [_verb(words[:2])] if words else []
